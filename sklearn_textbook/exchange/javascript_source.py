@@ -89,11 +89,12 @@ const start = [{{start}}];
 // Read a row as numbers and codes of levels; NaN is a missing value, -1 a level that
 // training did not have.
 export function encodeRow(row) {
-  if (Array.isArray(row) && row.length !== columns.length) {
+  const isArray = Array.isArray(row) || ArrayBuffer.isView(row);
+  if (isArray && row.length !== columns.length) {
     throw new Error(`A row has ${row.length} values, not ${columns.length}.`);
   }
   return columns.map((column, number) => {
-    const key = Array.isArray(row) ? number : column.name;
+    const key = isArray ? number : column.name;
     if (!(key in row)) {
       throw new Error(`A row has no column ${JSON.stringify(column.name)}.`);
     }

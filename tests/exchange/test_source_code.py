@@ -451,6 +451,27 @@ def test_status_in_c(tmp_path):
         assert number == status if status else number in (0, 1)
 
 
+def test_arrays_in_javascript(tmp_path):
+    X, y = make_frame()[["a"]].to_numpy(), make_target(make_frame())
+    model = CARTRegressor(max_depth=4).fit(X, y)
+    ((predicted, _),) = run_javascript(
+        [(export_code(model, "javascript"), X.tolist())], tmp_path
+    )
+    assert predicted == model.predict(X).tolist()
+    (tmp_path / "rows.mjs").write_text(
+        'import { predict } from "./model_0.mjs";\n'
+        f"console.log(predict(new Float64Array([{X[0, 0]}])));\n"
+        "try { predict([1, 2]); } catch (error) { console.log(error.message); }\n"
+        "try { predict({ b: 1 }); } catch (error) { console.log(error.message); }\n"
+    )
+    command = ["node", "rows.mjs"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    value, wrong_length, no_column = done.stdout.splitlines()
+    assert float(value) == predicted[0]
+    assert wrong_length == "A row has 2 values, not 1."
+    assert no_column == 'A row has no column "x0".'
+
+
 def test_rows_of_the_wrong_shape():
     module = {}
     exec(export_code(fit_strict(), "python"), module)
