@@ -142,7 +142,7 @@ class ScoreProgram:
             for tree in trees
         )
         total = self.total
-        single = total.is_classifier and total.n_scores == 1
+        single = total.link == "expit"
         return {
             "kinds": bool(counts[[ORDINAL, NOMINAL, OBLIQUE]].any()),
             "levels": levels,

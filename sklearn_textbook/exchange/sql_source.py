@@ -334,7 +334,7 @@ def write_predictions(program, sums, scores):
     if not total.is_classifier:
         return [f"EXP({score})" if total.link == "exp" else score for score in scores]
     labels = [list(map(write_literal, names)) for names in list_labels(program)]
-    if total.n_scores == 1:
+    if total.link == "expit":
         no, yes = labels[0]
         return [
             f"CASE WHEN {sums[0]} > 0.0 THEN {yes} WHEN {sums[0]} <= 0.0 THEN {no} END"

@@ -40,6 +40,7 @@ N_ROWS = 10_000
 FEW = {"n_estimators": 3, "random_state": 0}
 ALL = {
     **MODELS,
+    "id3": ID3Classifier(max_depth=3),
     "two classes": GradientBoostingClassifier(n_estimators=5),
     "surrogates": CARTClassifier(missing="surrogate", max_depth=6),
     "unknown levels divided": RandomForestClassifier(
@@ -119,7 +120,7 @@ def fit(name):
 
 
 def count_rows(name):
-    return N_ROWS if name in LONG else 300
+    return N_ROWS if name in LONG else 200
 
 
 @functools.cache
@@ -261,7 +262,7 @@ def test_javascript(tmp_path):
 @pytest.mark.parametrize("name", [name for name in ALL if name not in NOT_SQL])
 def test_sql(name):
     model = fit(name)
-    n_rows = 30 if name in SLOW_SQL else N_ROWS if name == "surrogates" else 300
+    n_rows = 30 if name in SLOW_SQL else N_ROWS if name == "surrogates" else 200
     rows = make_rows()[:n_rows]
     found = run_sql(export_code(model, "sql"), list_rows(rows), rows)
     scores = found.filter(regex="^score").to_numpy()
@@ -310,6 +311,41 @@ def test_several_outputs(tmp_path):
     assert predicted == expected.tolist()
     sql = run_sql(export_code(model, "sql"), rows, new)
     assert_allclose(sql[["prediction_0", "prediction_1"]], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "y"),
+    [
+        # An infinite threshold: missing values alone in a child.
+        (CARTClassifier(), [[1.0], [1.0], [np.nan], [np.nan]], [0, 0, 1, 1]),
+        (CARTClassifier(), [[1.0], [2.0]], ["one", "one"]),
+        (C45Classifier(), [[1.0], [2.0]], ["one", "one"]),
+        (CARTRegressor(), [[1.0], [2.0]], [0.1, 0.1]),
+        (RandomForestClassifier(2), [[1.0], [2.0]], ["one", "one"]),
+        # Huge, tiny and negative numbers, and those next to each other.
+        (
+            CARTRegressor(),
+            [[-1e300], [5e-324], [0.1], [np.nextafter(0.1, 1)]],
+            range(4),
+        ),
+    ],
+)
+def test_small_models(model, X, y, tmp_path):
+    model.fit(X, y)
+    new = [*X, [0.0], [3.0]]
+    expected = model.predict(new).tolist()
+    first, second = run_c(model, new, tmp_path)
+    found = second[:, 0].tolist()
+    if is_classifier(model):
+        found = model.classes_[first[:, 0]].tolist()
+    assert found == expected
+    rows = [[None if value != value else value for value in row] for row in new]
+    assert run_python(export_code(model, "python"), rows)[0] == expected
+    task = (export_code(model, "javascript"), rows)
+    assert run_javascript([task], tmp_path)[0][0] == expected
+    rows = [{"x0": value} for (value,) in rows]
+    found = run_sql(export_code(model, "sql"), rows, ["x0"])
+    assert found["prediction"].tolist() == expected
 
 
 # ------------------------------------------------------------------------- columns
