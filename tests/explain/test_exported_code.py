@@ -171,7 +171,7 @@ def test_nearly_equal_shares_are_equal_to_c45(form):
     weights = [1.0, 1.0 + 2e-7]
     model = C45Classifier(pruning=None).fit([[0.0], [0.0]], ["a", "b"], weights)
     assert model.predict([[0.0]])[0] == "a"
-    assert "class: a" in export_graphviz(model)
+    assert "<B>a</B>" in export_graphviz(model)
     assert ": a " in export_text(model) or "--- a " in export_text(model)
     rules = export_rules(model, form)
     if form == "dict":

@@ -22,6 +22,7 @@ from sklearn_textbook.tree.explain import build_rules, rule_python
 from sklearn_textbook.tree.grow.layout import OBLIQUE, STAY, TERM_DTYPE
 from tests.explain.builders import TreeBuilder, make_estimator, make_schema
 from tests.explain.test_exported_code import compile_python, plain_rows, run_sql
+from tests.explain.test_graphviz import read_dot
 from tests.loops import loop_over
 
 COLORS = ("nominal", ("red", "blue", "dark: green", "grey"), "category")
@@ -142,13 +143,13 @@ def model_rules(model):
 
 
 def test_drawings_have_a_line_for_each_column():
-    dot = export_graphviz(make_mixed(), impurity=False, max_levels=3, node_ids=True)
-    assert (
-        '0 [label="node #0\\n-0.62*x\\n+ colour(red: 0.31, \\"dark: green\\": -0.64)'
-        "\\n+ 4 more columns\\nrows: 10"
-    ) in dot
-    assert '0 -> 1 [label="<= 0.85"];' in dot
-    assert '0 -> 2 [label="> 0.85"];' in dot
+    graph = read_dot(export_graphviz(make_mixed(), max_levels=3, node_ids=True))
+    assert graph["nodes"]["0"]["label"].replace("\N{NO-BREAK SPACE}", " ") == (
+        '-0.62·x\n+ colour(red: 0.31,\n"dark: green": -0.64)\n+ 4 more columns'
+        "\n#0\n10 rows"
+    )
+    assert graph["edges"][("0", "1")]["label"] == "≤ 0.85"
+    assert graph["edges"][("0", "2")]["label"] == "> 0.85"
     texts = [artist.get_text() for artist in draw(make_mixed(), show_missing=True)]
     assert "-0.62·x" in texts
     assert "+ 3 more columns" in texts

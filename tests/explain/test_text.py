@@ -271,7 +271,7 @@ def test_deep_trees_have_no_limit_of_recursion():
     assert len(lines) == 4_000
     assert lines[-1].endswith("x > 1999: 0 (1 row, 100%)")
     assert len(export_text(estimator).splitlines()) == 22
-    assert len(export_graphviz(estimator).splitlines()) == 4 + 4_001 + 4_000
+    assert len(export_graphviz(estimator).splitlines()) == 6 + 4_001 + 4_000
 
 
 # -------------------------------------------------------------------- errors

@@ -44,18 +44,20 @@ def measure_places(text):
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def break_lines(text, width):
+def break_lines(text, width, *, whole_words=True):
     """Break a text after spaces and other separators into lines of some width.
 
-    Words stay whole: one that is longer than the width has a line of its own.
+    A word longer than the width has a line of its own, or, with ``whole_words=False``,
+    is cut into several.
     """
     lines = [""]
     for part in BREAKS.split(text):
-        word = _shorten_word(part)
-        used = measure_places(lines[-1]) + measure_places(word.rstrip())
-        if lines[-1] and used > width:
-            lines.append("")
-        lines[-1] += word
+        pieces = [_shorten_word(part)] if whole_words else _cut_word(part, width)
+        for piece in pieces:
+            used = measure_places(lines[-1]) + measure_places(piece.rstrip())
+            if lines[-1] and used > width:
+                lines.append("")
+            lines[-1] += piece
     return [line.rstrip() for line in lines]
 
 
@@ -66,6 +68,16 @@ def shorten(text, width):
     start = text[: width - 1]
     whole = "".join(BREAKS.split(text[:width])[:-1]).rstrip(" _/,")
     return (whole or start.rstrip()) + "…"
+
+
+def _cut_word(word, width):
+    """Split a word that is longer than a width."""
+    pieces = [""]
+    for letter in word:
+        if pieces[-1] and measure_places((pieces[-1] + letter).rstrip()) > width:
+            pieces.append("")
+        pieces[-1] += letter
+    return pieces
 
 
 def _shorten_word(word):

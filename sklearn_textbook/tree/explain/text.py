@@ -138,7 +138,7 @@ def _write_line(depth, text, spacing, max_width):
     lines = [text]
     if max_width is not None:
         width = max(max_width - len(step * (depth + 1) + "  "), MIN_TEXT_WIDTH)
-        lines = break_lines(text, width)
+        lines = break_lines(text, width, whole_words=False)
     further = "".join(f"{step * (depth + 1)}  {line}\n" for line in lines[1:])
     return f"{step * depth}{dash}{lines[0]}\n{further}"
 
