@@ -44,7 +44,7 @@ def separate_ticks(axes):
     """
     from matplotlib.ticker import MaxNLocator
 
-    figure = axes[0].figure
+    figure = axes[0].figure.figure  # also of a part of a figure
     figure.draw_without_rendering()  # places the axes
     for axis in (axis for ax in axes for axis in (ax.xaxis, ax.yaxis)):
         for n_bins in (8, 6, 5, 4, 3, 2, 1):

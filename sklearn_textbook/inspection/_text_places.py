@@ -30,16 +30,15 @@ def place_texts(ax, texts, angles, *, lines=None, turns=TURNS, stay_inside=False
     stay_inside : bool, default=False
         Whether texts stay inside the axes.
     """
-    renderer = ax.figure.canvas.get_renderer()
     per_pixel = 72.0 / ax.figure.dpi
     if lines is None:
         lines = np.empty((0, 2, 2))
     lines = ax.transData.transform(lines.reshape(-1, 2)).reshape(-1, 2, 2)
     others = {text for text in ax.texts if text.get_text()} - set(texts)
-    placed = [text.get_window_extent(renderer).extents for text in others]
+    placed = [text.get_window_extent().extents for text in others]
     placed = np.array(placed).reshape(-1, 4)
     for text, angle in zip(texts, angles, strict=True):
-        extent = text.get_window_extent(renderer)
+        extent = text.get_window_extent()
         half = np.array([extent.width, extent.height]) / 2
         anchor = ax.transData.transform(text.xy)
         centers = anchor + _list_places(half, angle, turns, per_pixel)

@@ -339,7 +339,7 @@ class BiplotDisplay:
         arrows = np.stack([np.zeros_like(tips), tips], axis=1)
         angles = np.arctan2(tips[:, 1], tips[:, 0])
         data = ax.dataLim.get_points().copy()
-        self.figure_.draw_without_rendering()  # gives the axes their final size
+        self.figure_.figure.draw_without_rendering()  # gives the axes their final size
         for _ in range(N_PLACEMENTS):  # wider limits make arrows shorter
             place_texts(ax, names, angles, lines=arrows)
             to_data = ax.transData.inverted()
@@ -348,7 +348,7 @@ class BiplotDisplay:
             ax.dataLim.set_points(data)
             ax.update_datalim(to_data.transform(corners))
             ax.autoscale_view()
-            self.figure_.draw_without_rendering()
+            self.figure_.figure.draw_without_rendering()
             if np.allclose(before, ax.viewLim.extents, rtol=0.02):
                 break
         place_texts(ax, names, angles, lines=arrows)
@@ -393,7 +393,7 @@ class BiplotDisplay:
 
 
 def _find_box(name):
-    return name.get_window_extent(name.figure.canvas.get_renderer())
+    return name.get_window_extent()
 
 
 def _read_pairs(name, pairs):

@@ -425,6 +425,30 @@ def test_axes_are_taken_as_pyplot_does():
     assert not left.axison
 
 
+@pytest.mark.parametrize("layout", ["constrained", "tight", None])
+@pytest.mark.parametrize("orientation", ORIENTATIONS)
+def test_boxes_fit_their_text_whatever_the_layout(layout, orientation):
+    figure, axes = plt.subplots(1, 2, figsize=(12, 5), layout=layout)
+    shown = []
+    for ax in axes:
+        artists = plot_tree(make_wide(60), orientation=orientation, ax=ax)
+        shown.append(len(frames(artists)))
+        figure.canvas.draw()
+        boxes = extents(frames(artists))
+        bold = [a for a in artists if isinstance(a, Text) and a.get_weight() == "bold"]
+        letters = extents(bold)
+        inside = overlaps(letters, boxes, slack=0.0)
+        assert inside.any(axis=1).all()
+        owner = boxes[inside.argmax(axis=1)]
+        margins = np.concatenate(
+            [letters[:, 0] - owner[:, 0], owner[:, 2] - letters[:, 2]]
+        )
+        assert margins.min() >= 0
+        assert not (overlaps(boxes, boxes) & ~np.eye(len(boxes), dtype=bool)).any()
+        assert np.all(boxes[:, 2:].max(axis=0) <= ax.bbox.max + 1)
+    assert min(shown) >= (7 if layout else 3)
+
+
 def test_a_tree_is_not_drawn_over_anything_else():
     first = plot_tree(make_wide(3))[0].axes
     assert plot_tree(make_wide(3))[0].axes is not first

@@ -1,11 +1,14 @@
 """The scree plot and the biplot."""
 
+import io
 import sys
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import sklearn.decomposition
+from matplotlib.backends import backend_pdf, backend_svg
+from matplotlib.figure import Figure
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 
@@ -265,3 +268,15 @@ def test_without_matplotlib(pca, monkeypatch):
     for draw in (ScreeDisplay.from_estimator, BiplotDisplay.from_estimator):
         with pytest.raises(ImportError, match="pip install"):
             draw(pca)
+
+
+@pytest.mark.parametrize("backend", ["svg", "pdf"])
+def test_names_are_placed_with_every_backend(pca, wine, backend):
+    canvas = {"svg": backend_svg.FigureCanvasSVG, "pdf": backend_pdf.FigureCanvasPdf}
+    figure = Figure(layout="constrained")
+    canvas[backend](figure)
+    part = figure.subfigures(1, 2)[0]
+    display = BiplotDisplay.from_estimator(pca, wine.data, ax=part.subplots())
+    places = [name.get_position() for name in display.names_]
+    assert len(set(places)) == len(places)
+    figure.savefig(io.BytesIO(), format=backend)

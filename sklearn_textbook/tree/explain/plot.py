@@ -214,7 +214,10 @@ def _find_axes(plt, ax):
 
 
 def _measure_axes(ax):
-    """Width and height of axes in points."""
+    """Width and height of axes in points, after the layout of their figure."""
+    ax.set_axis_off()
+    if ax.figure.get_layout_engine() is not None:
+        ax.figure.figure.draw_without_rendering()  # also of a part of a figure
     extent = ax.get_window_extent()
     return np.array([extent.width, extent.height]) * 72.0 / ax.figure.dpi
 
@@ -294,7 +297,6 @@ class Drawing:
         self._spread_levels(available - free - MARGIN / scale)
         width, height = self.size
         top = (available[1] - self.legend.height - height) / 2
-        ax.set_axis_off()
         ax.set_xlim((width - available[0]) / 2, (width + available[0]) / 2)
         ax.set_ylim(available[1] - top, -top)
         artists = Painter(self, ax, scale, fill, rounded).paint()

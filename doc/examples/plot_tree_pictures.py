@@ -1,0 +1,123 @@
+"""
+Pictures of trees
+=================
+
+:func:`~sklearn_textbook.tree.plot_tree` draws six trees: two of a textbook, three of
+larger tables and a regression tree. Text never has less than 6 points: of a tree that
+is too large for that, the upper levels are drawn, and the nodes at which the drawing
+stops show the number of nodes below them.
+"""
+
+# %%
+# Figure 4.4: the watermelons
+# ---------------------------
+# The tree of 周志华《机器学习》, figure 4.4 (图4.4): information gain, with a branch
+# for every level. A box shows the column of the test or the predicted class, the number
+# of rows, and a bar of the class proportions; its colour is that of the predicted
+# class. No row of training has the last colour below "slightly_curly": the leaf has the
+# class of its parent. ``language="zh"`` gives the words of the book.
+from sklearn_textbook.datasets import load_watermelon
+from sklearn_textbook.tree import ID3Classifier, plot_tree
+
+melons = load_watermelon(language="en", as_frame=True)
+tree = ID3Classifier().fit(melons.data, melons.target)
+artists = plot_tree(tree)
+
+# %%
+# Figure 4.9: missing values
+# --------------------------
+# In data set 2.0α, 13 values are missing (图4.9). A row whose value is missing goes to
+# all branches with a part of its weight, so that weights are fractions.
+melons = load_watermelon("2.0alpha", language="en", as_frame=True)
+tree = ID3Classifier().fit(melons.data, melons.target)
+artists = plot_tree(tree)
+
+# %%
+# Titanic
+# -------
+# The 2,201 people on the Titanic by class, sex and age (R. J. MacG. Dawson, "The
+# 'unusual episode' data revisited", Journal of Statistics Education 3(3), 1995). Edges
+# are as wide as the number of rows that they carry.
+import numpy as np
+import pandas as pd
+
+from sklearn_textbook.tree import C45Classifier
+
+levels = {
+    "survived": ["no", "yes"],
+    "age": ["child", "adult"],
+    "sex": ["male", "female"],
+    "class": ["1st", "2nd", "3rd", "crew"],
+}
+counts = [
+    *([0, 0, 35, 0], [0, 0, 17, 0], [118, 154, 387, 670], [4, 13, 89, 3]),
+    *([5, 11, 13, 0], [1, 13, 14, 0], [57, 14, 75, 192], [140, 80, 76, 20]),
+]
+cells = pd.MultiIndex.from_product(levels.values(), names=levels).to_frame(index=False)
+people = cells.loc[np.repeat(cells.index, np.ravel(counts))]
+X, y = people[["class", "sex", "age"]].astype("category"), people["survived"]
+artists = plot_tree(C45Classifier().fit(X, y))
+
+# %%
+# Soybean: 61 leaves, 19 classes
+# ------------------------------
+# Diseases of soybeans, of 35 nominal columns. The legend names all classes; their
+# colours are distinct for readers without red or green cones, too. A vertical drawing
+# of the whole tree would need letters of less than 6 points: it shows five levels.
+from sklearn_textbook.io import read_table
+
+soybean = read_table("data/soybean.arff").frame
+tree = C45Classifier().fit(soybean.drop(columns="class"), soybean["class"])
+print(tree.get_n_leaves(), "leaves")
+artists = plot_tree(tree)
+
+# %%
+# From left to right there is room for nearly all of it. The figure is 24 inches wide:
+# open the image on its own, or save it as SVG, in which text can be searched.
+artists = plot_tree(tree, orientation="horizontal")
+
+# %%
+# A numeric tree of 300 leaves
+# ----------------------------
+# The figure shows what fits. A larger figure shows more levels, ``max_depth`` fewer; a
+# drawing into given axes adapts to their size.
+from sklearn.datasets import make_classification
+
+from sklearn_textbook.tree import CARTClassifier
+
+X, y = make_classification(
+    6_000, 12, n_informative=8, n_classes=4, flip_y=0.1, random_state=0
+)
+X = pd.DataFrame(X, columns=[f"measurement {number}" for number in range(12)])
+tree = CARTClassifier(max_leaf_nodes=300).fit(X, y)
+artists = plot_tree(tree)
+
+# %%
+import matplotlib.pyplot as plt
+
+figure, axes = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
+plot_tree(tree, ax=axes[0])
+plot_tree(tree, ax=axes[1], orientation="horizontal")
+
+# %%
+# A regression tree
+# -----------------
+# The colour of a box is its value, from light for the smallest to dark for the largest.
+from sklearn.datasets import load_diabetes
+
+from sklearn_textbook.tree import CARTRegressor
+
+diabetes = load_diabetes(as_frame=True, scaled=False)
+tree = CARTRegressor(max_leaf_nodes=20, min_samples_leaf=8)
+tree.fit(diabetes.data, diabetes.target)
+artists = plot_tree(tree)
+
+# %%
+# Graphviz
+# --------
+# :func:`~sklearn_textbook.tree.export_graphviz` writes the same boxes, labels and
+# colours for the program ``dot``, which has no limit of size: ``dot -Tsvg tree.dot -o
+# tree.svg``.
+from sklearn_textbook.tree import export_graphviz
+
+print(export_graphviz(tree, max_depth=1)[:300], "...")
