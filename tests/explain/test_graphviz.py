@@ -271,6 +271,20 @@ def test_max_depth_marks_what_it_leaves_out():
         assert (last == f"+{n_hidden} nodes below") == (n_hidden > 0)
 
 
+def test_a_subtree_is_written_as_in_the_whole_tree():
+    estimator = random_tree(3, "branch")
+    tree = estimator.tree_
+    whole = read_dot(export_graphviz(estimator))
+    root = int(np.flatnonzero((tree.depth == 1) & ~tree.is_leaf)[0])
+    part = read_dot(export_graphviz(estimator, root=root))
+    assert len(part["nodes"]) == count_below(tree).n_nodes[root] + 1
+    assert part["nodes"].items() <= whole["nodes"].items()
+    labels = {edge: entry["label"] for edge, entry in part["edges"].items()}
+    for edge, label in labels.items():
+        assert whole["edges"][edge]["label"] == label
+    assert len(labels) == len(part["nodes"]) - 1
+
+
 def test_weights_values_and_missing_values():
     builder = TreeBuilder([0])
     builder.add([[2.5]], n_samples=3)
@@ -305,6 +319,7 @@ def test_text_goes_where_it_is_sent(tmp_path):
     ("parameters", "message"),
     [
         ({"max_levels": 0}, "max_levels"),
+        ({"root": 3}, "root must be the number of a node, from 0 to 2, got 3"),
         ({"max_depth": -1}, "max_depth"),
         ({"precision": 0.5}, "precision"),
     ],

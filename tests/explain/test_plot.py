@@ -24,6 +24,7 @@ from sklearn_textbook.tree.explain.colors import (
 )
 from sklearn_textbook.tree.explain.fitted import read_fitted
 from sklearn_textbook.tree.explain.lettering import break_lines, choose_fonts, shorten
+from sklearn_textbook.tree.explain.shape import count_below
 from sklearn_textbook.tree.explain.tidy import place_nodes
 from sklearn_textbook.tree.grow.layout import FRACTIONAL, STAY
 from tests.explain.builders import (
@@ -263,6 +264,28 @@ def test_max_depth_marks_what_it_leaves_out():
     assert len(frames(artists)) == 3
     assert texts(artists).count("+6 nodes below") == 2
     assert len(frames(plot_tree(make_wide(8), max_depth=0, ax="new"))) == 1
+
+
+@pytest.mark.parametrize("orientation", ORIENTATIONS)
+def test_a_subtree_is_drawn_as_in_the_whole_tree(orientation):
+    estimator = make_wide(24, 8)
+    options = {"node_ids": True, "fontsize": 8, "orientation": orientation}
+    whole = texts(plot_tree(estimator, ax="new", **options))
+    tree = estimator.tree_
+    for root in (0, 2, 5, int(np.flatnonzero(tree.is_leaf)[0])):
+        below = count_below(tree).n_nodes[root]
+        artists = plot_tree(estimator, ax="new", root=root, **options)
+        assert len(frames(artists)) == below + 1
+        shown = texts(artists)
+        assert f"#{root}" == shown[1]
+        assert set(shown) <= set(whole)
+        part = plot_tree(estimator, ax="new", root=root, max_depth=1, **options)
+        n_children = int(tree.nodes["n_children"][root])
+        assert len(frames(part)) == 1 + n_children
+        assert count_hidden(part) == below - n_children
+    for root in (-1, tree.node_count, 1.0, True):
+        with pytest.raises(ValueError, match=r"root must be the number of a node"):
+            plot_tree(estimator, root=root)
 
 
 def test_colours_and_bars():
@@ -527,6 +550,11 @@ def test_lines_break_at_spaces_and_long_names_are_cut():
     ]
     assert break_lines("一二三四五六七八九十", 18) == ["一二三四五六七八九", "十"]
     assert break_lines("一二三四五六七八九，十", 18) == ["一二三四五六七八", "九，十"]
+    assert break_lines("of aNameThatHasNoPlaceToBreak", 18, whole_words=False) == [
+        "of",
+        "aNameThatHasNoPlac",
+        "eToBreak",
+    ]
     assert break_lines("", 18) == [""]
     assert shorten("a very long name", 10) == "a very…"
     assert shorten("a very, very long name", 14) == "a very, very…"

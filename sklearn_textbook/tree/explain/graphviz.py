@@ -22,6 +22,7 @@ from sklearn_textbook.tree.explain.colors import (
 from sklearn_textbook.tree.explain.describe import Words, has_children
 from sklearn_textbook.tree.explain.fitted import read_fitted, word
 from sklearn_textbook.tree.explain.legend import list_classes
+from sklearn_textbook.tree.explain.shape import check_root
 from sklearn_textbook.tree.explain.text import check_at_least
 
 #: Width and height of the bar of class proportions, in points.
@@ -35,6 +36,7 @@ def export_graphviz(
     out_file=None,
     *,
     max_depth=None,
+    root=0,
     feature_names=None,
     class_names=None,
     filled=True,
@@ -64,8 +66,10 @@ def export_graphviz(
     out_file : file-like, path or None, default=None
         File to write to; ``None`` returns the text.
     max_depth : int or None, default=None
-        Maximum depth to draw; ``None`` for the whole tree. Nodes whose children are not
-        drawn show the number of nodes below them.
+        Maximum depth to draw, below ``root``; ``None`` for all levels. Nodes whose
+        children are not drawn show the number of nodes below them.
+    root : int, default=0
+        Number of the node whose subtree is drawn; ``node_ids=True`` shows the numbers.
     feature_names : array-like of str or None, default=None
         Names of the columns; ``None`` for the names of the training table.
     class_names : array-like of str or None, default=None
@@ -133,6 +137,7 @@ def export_graphviz(
     check_at_least("precision", precision, 0, allow_none=True)
     check_at_least("max_levels", max_levels, 1, allow_none=True)
     fitted = read_fitted(estimator, feature_names, class_names)
+    check_root(root, fitted.tree)
     writer = BoxWriter(
         Words(fitted, precision, max_levels, show_missing),
         impurity=impurity,
@@ -146,7 +151,7 @@ def export_graphviz(
     lines = [
         *_header(style, rotate, leaves_parallel, fontname),
         *_legend(writer),
-        *_graph(writer, max_depth, filled, leaves_parallel),
+        *_graph(writer, root, max_depth, filled, leaves_parallel),
         "}\n",
     ]
     return _write("\n".join(lines), out_file)
@@ -195,13 +200,13 @@ def _legend(writer):
     yield f'graph [labelloc="b", label=<{table}>];'
 
 
-def _graph(writer, max_depth, filled, leaves_parallel):
+def _graph(writer, root, max_depth, filled, leaves_parallel):
     """Iterate over nodes, each followed by the edge that leads to it, depth first."""
     fitted = writer.words.fitted
     tree, nodes = fitted.tree, fitted.tree.nodes
     colors = node_colors(fitted) if filled else None
     palette = class_colors(int(tree.n_classes[0]))
-    leaves, stack = [], [(0, 0)]
+    leaves, stack = [], [(root, 0)]
     while stack:
         node, depth = stack.pop()
         is_inner = has_children(tree, node)
@@ -209,8 +214,8 @@ def _graph(writer, max_depth, filled, leaves_parallel):
         box = writer.write(node, is_cut)
         fill = f', fillcolor="{colors[node]}"' if filled else ""
         yield f"{node} [label=<{_label(box, palette)}>{fill}];"
-        if node:
-            share = float(nodes["weight"][node] / nodes["weight"][0])
+        if node != root:
+            share = float(nodes["weight"][node] / (nodes["weight"][root] or 1.0))
             yield f"{nodes['parent'][node]} -> {node} [{_edge(box, share)}];"
         if not is_inner or is_cut:
             leaves.append(node)

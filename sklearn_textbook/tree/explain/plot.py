@@ -30,6 +30,7 @@ from sklearn_textbook.tree.explain.describe import Words
 from sklearn_textbook.tree.explain.fitted import read_fitted
 from sklearn_textbook.tree.explain.legend import Legend
 from sklearn_textbook.tree.explain.lettering import choose_fonts
+from sklearn_textbook.tree.explain.shape import check_root, list_subtree
 from sklearn_textbook.tree.explain.text import check_at_least
 
 ORIENTATIONS = ("vertical", "horizontal")
@@ -50,6 +51,7 @@ def plot_tree(
     estimator,
     *,
     max_depth=None,
+    root=0,
     feature_names=None,
     class_names=None,
     filled=True,
@@ -80,8 +82,10 @@ def plot_tree(
     estimator : estimator
         A fitted tree of :mod:`sklearn_textbook.tree`.
     max_depth : int or None, default=None
-        Maximum depth to draw. ``None`` for as many levels as fit, or all levels if
-        ``fontsize`` is given.
+        Maximum depth to draw, below ``root``. ``None`` for as many levels as fit, or
+        all levels if ``fontsize`` is given.
+    root : int, default=0
+        Number of the node whose subtree is drawn; ``node_ids=True`` shows the numbers.
     feature_names : array-like of str or None, default=None
         Names of the columns; ``None`` for the names of the training table.
     class_names : array-like of str or None, default=None
@@ -168,6 +172,7 @@ def plot_tree(
     if isinstance(ax, str) and ax != NEW_FIGURE:
         raise ValueError(f'ax must be axes, "new" or None, got {ax!r}.')
     fitted = read_fitted(estimator, feature_names, class_names)
+    check_root(root, fitted.tree)
     writer = BoxWriter(
         Words(fitted, precision, max_levels, show_missing),
         impurity=impurity,
@@ -180,10 +185,10 @@ def plot_tree(
     available = np.array(LARGEST_FIGURE) * 72.0 if ax is None else _measure_axes(ax)
     is_horizontal = orientation == "horizontal"
     if fontsize is None:
-        drawing = _choose_levels(writer, max_depth, is_horizontal, available)
+        drawing = _choose_levels(writer, root, max_depth, is_horizontal, available)
     else:
         small = max(SMALL, min(1.0, SMALLEST_LETTERS / fontsize))
-        drawing = Drawing(writer, max_depth, is_horizontal, small)
+        drawing = Drawing(writer, root, max_depth, is_horizontal, small)
     if ax is None:
         ax = drawing.open_figure(plt, fontsize)
     fill = node_colors(fitted) if filled else None
@@ -222,18 +227,18 @@ def _measure_axes(ax):
     return np.array([extent.width, extent.height]) * 72.0 / ax.figure.dpi
 
 
-def _choose_levels(writer, max_depth, is_horizontal, available):
+def _choose_levels(writer, root, max_depth, is_horizontal, available):
     """Lay out as many levels as fit at the minimum font size."""
     across = available[1 if is_horizontal else 0] / SMALLEST_SCALE
-    n_nodes = np.bincount(writer.words.fitted.tree.depth)
+    n_nodes = [len(level) for level in list_subtree(writer.words.fitted.tree, root)]
     deepest = (
         len(n_nodes) - 1 if max_depth is None else min(max_depth, len(n_nodes) - 1)
     )
-    chosen = Drawing(writer, 0, is_horizontal)
+    chosen = Drawing(writer, root, 0, is_horizontal)
     for depth in range(1, deepest + 1):
         if n_nodes[depth] * (BASE_SIZE + SIBLING_GAP) > across:
             break
-        drawing = Drawing(writer, depth, is_horizontal)
+        drawing = Drawing(writer, root, depth, is_horizontal)
         if drawing.find_scale(available) < SMALLEST_SCALE:
             break
         chosen = drawing
@@ -243,21 +248,25 @@ def _choose_levels(writer, max_depth, is_horizontal, available):
 class Drawing:
     """The layout of the boxes of a tree, to be drawn into axes."""
 
-    def __init__(self, writer, max_depth, is_horizontal, small=SMALL):
+    def __init__(self, writer, root, max_depth, is_horizontal, small=SMALL):
         self.small = small
         self.tree = writer.words.fitted.tree
         self.is_horizontal = is_horizontal
-        depth = self.tree.depth
-        # Nodes are numbered level by level: those of the first levels come first.
-        deepest = int(depth[-1]) if max_depth is None else max_depth
-        n_nodes = int(np.searchsorted(depth, deepest, side="right"))
-        nodes = self.tree.nodes[:n_nodes]
-        is_cut = (depth[:n_nodes] == deepest) & (nodes["n_children"] > 0)
+        levels = list_subtree(self.tree, root)
+        levels = levels if max_depth is None else levels[: max_depth + 1]
+        shown = np.concatenate(levels)
+        nodes = self.tree.nodes[shown]
+        self.depth = [depth for depth, level in enumerate(levels) for _ in level]
+        is_inner = nodes["n_children"] > 0
+        is_cut = is_inner & (np.array(self.depth) == max_depth)
         self.n_children = np.where(is_cut, 0, nodes["n_children"]).tolist()
-        self.first_child = nodes["first_child"].tolist()
-        self.depth = depth[:n_nodes].tolist()
-        self.is_cut = is_cut.tolist()
-        self.boxes = [writer.write(node, self.is_cut[node]) for node in range(n_nodes)]
+        # Positions in the list of boxes, where siblings stay next to each other.
+        self.first_child = np.searchsorted(shown, nodes["first_child"]).tolist()
+        self.boxes = [
+            writer.write(node, cut)
+            for node, cut in zip(shown.tolist(), is_cut.tolist(), strict=True)
+        ]
+        self.boxes[0].label = []
         self.families = choose_fonts(self._all_text())
         set_sizes(self.boxes, self.families, small)
         self.size = place_boxes(
@@ -333,7 +342,8 @@ class Painter:
         self.rounded = rounded
         tree = drawing.tree
         self.palette = class_colors(int(tree.n_classes[0]))
-        self.share = tree.nodes["weight"] / tree.nodes["weight"][0]
+        top = drawing.boxes[0].node
+        self.share = tree.nodes["weight"] / (tree.nodes["weight"][top] or 1.0)
 
     def paint(self):
         """Draw edges, boxes and texts, in this order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -48,3 +49,44 @@ def count_below(tree):
         nodes[parent] += nodes[node] + 1
         levels[parent] = max(levels[parent], levels[node] + 1)
     return Below(np.array(leaves), np.array(nodes), np.array(levels))
+
+
+def check_root(root, tree):
+    """Require the number of a node.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+    """
+    is_number = isinstance(root, Integral) and not isinstance(root, bool)
+    if not is_number or not 0 <= root < tree.node_count:
+        raise ValueError(
+            f"root must be the number of a node, from 0 to {tree.node_count - 1}, got "
+            f"{root!r}."
+        )
+
+
+def list_subtree(tree, root):
+    """List the nodes below a node by level, the node itself first.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    root : int
+        Number of the node.
+
+    Returns
+    -------
+    list of ndarray of int64
+        The nodes of every level, in increasing order.
+    """
+    first, count = tree.nodes["first_child"], tree.nodes["n_children"]
+    levels = [np.array([root], dtype=np.int64)]
+    while True:
+        parents = levels[-1][count[levels[-1]] > 0]
+        if len(parents) == 0:
+            return levels
+        children = [np.arange(first[p], first[p] + count[p]) for p in parents]
+        levels.append(np.concatenate(children).astype(np.int64))
