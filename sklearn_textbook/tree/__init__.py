@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         export_rules,
         export_text,
         plot_tree,
+        to_html,
     )
     from sklearn_textbook.tree.id3 import ID3Classifier
     from sklearn_textbook.tree.oblique import (
@@ -56,6 +57,7 @@ _HOMES = {
     "export_rules": "explain",
     "export_text": "explain",
     "plot_tree": "explain",
+    "to_html": "explain",
     "to_sklearn": "exchange",
 }
 
@@ -78,6 +80,7 @@ __all__ = [
     "export_rules",
     "export_text",
     "plot_tree",
+    "to_html",
     "to_sklearn",
 ]
 

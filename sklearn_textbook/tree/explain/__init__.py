@@ -1,4 +1,4 @@
-"""Stage 6, explain: rules, text, Graphviz export and figures of a grown tree."""
+"""Stage 6, explain: rules, text, Graphviz export, figures and pages of a grown tree."""
 
 from typing import TYPE_CHECKING
 
@@ -6,6 +6,7 @@ from sklearn_textbook._contract.lazy_names import make_lazy
 
 if TYPE_CHECKING:
     from sklearn_textbook.tree.explain.graphviz import export_graphviz
+    from sklearn_textbook.tree.explain.page import to_html
     from sklearn_textbook.tree.explain.plot import plot_tree
     from sklearn_textbook.tree.explain.pruning_report import export_pruning_report
     from sklearn_textbook.tree.explain.rule_formats import export_rules
@@ -20,6 +21,7 @@ _HOMES = {
     "export_rules": "rule_formats",
     "export_text": "text",
     "plot_tree": "plot",
+    "to_html": "page",
 }
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "export_rules",
     "export_text",
     "plot_tree",
+    "to_html",
 ]
 
 __getattr__, __dir__ = make_lazy(__name__, _HOMES)

@@ -1,0 +1,483 @@
+// The drawing of a tree: edges and small boxes on a canvas, readable boxes as elements.
+// Only what is within the view is drawn.
+
+const BOX = { width: 176, height: 58, gap: 14, level: 62 };
+const STEP = BOX.height + BOX.level;
+// Boxes have text from this scale on.
+const READABLE = 0.5;
+// The least scale at the start and for selected nodes.
+const COMFORTABLE = 0.8;
+const LARGEST_SCALE = 2.5;
+// Trees open to so many nodes.
+const FIRST_NODES = 31;
+const INK = {
+  light: { surface: "#ffffff", edge: "#a3a8ae", dim: "#e4e6e9", lit: "#c02600", tint: 0.4 },
+  dark: { surface: "#26282c", edge: "#767c84", dim: "#3a3d42", lit: "#ffb454", tint: 0.34 },
+};
+const VALUE_COLOR = "#2171b5";
+
+function readColor(text) {
+  return [1, 3, 5].map((start) => parseInt(text.slice(start, start + 2), 16));
+}
+
+function mixColors(from, to, part) {
+  const [a, b] = [readColor(from), readColor(to)];
+  return `rgb(${a.map((value, i) => Math.round(value + (b[i] - value) * part)).join(" ")})`;
+}
+
+/** First index of 0, 1, ..., count - 1 at which an ascending condition holds. */
+function findFirst(count, holds) {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+class Diagram {
+  constructor(host, colors) {
+    this.host = host;
+    this.colors = colors;
+    this.canvas = host.querySelector("canvas");
+    this.layer = host.querySelector("[role=tree]");
+    this.pen = this.canvas.getContext("2d");
+    this.camera = { x: 0, y: 0, scale: 1 };
+    this.elements = new Map();
+    this.isDark = false;
+    this.matches = new Set();
+    this.entered = new Map();
+    new ResizeObserver(() => this.resize()).observe(host);
+    // A focused element is shown by the camera, not by scrolling.
+    host.addEventListener("scroll", () => host.scrollTo(0, 0));
+  }
+
+  // ------------------------------------------------------------ what is shown
+  setTree(tree) {
+    this.tree = tree;
+    this.open = new Set();
+    this.keep = null;
+    this.hides = false;
+    this.matches = new Set();
+    this.entered = new Map();
+    this.selected = 0;
+    this.openLevels();
+    this.clearElements();
+    this.paints = this.paintNodes();
+    this.arrange();
+    this.fit(COMFORTABLE);
+  }
+
+  clearElements() {
+    this.elements.clear();
+    this.layer.replaceChildren();
+  }
+
+  /** Expand as many upper levels as have few nodes. */
+  openLevels() {
+    const { tree } = this;
+    let level = [0];
+    let count = 1;
+    while (level.length) {
+      const next = level.flatMap((node) => tree.childrenOf(node));
+      if (count > 1 && count + next.length > FIRST_NODES) break;
+      level.forEach((node) => tree.isLeaf(node) || this.open.add(node));
+      count += next.length;
+      level = next;
+    }
+  }
+
+  openAll() {
+    for (let node = 0; node < this.tree.count; node++) {
+      if (!this.tree.isLeaf(node)) this.open.add(node);
+    }
+  }
+
+  isKept(node) {
+    return !this.keep || this.keep[node] === 1;
+  }
+
+  /** The children that are drawn. */
+  shownChildren(node) {
+    if (!this.open.has(node)) return [];
+    const children = this.tree.childrenOf(node);
+    return this.hides ? children.filter((child) => this.isKept(child)) : children;
+  }
+
+  /** Colour of each node: hue by class and strength by its share, or by value. */
+  paintNodes() {
+    const { tree } = this;
+    const paints = [];
+    for (let node = 0; node < tree.count; node++) {
+      const [shares] = tree.shares(node);
+      if (!tree.target.classes) {
+        const range = tree.high - tree.low;
+        const part = range > 0 ? (shares[0] - tree.low) / range : 0;
+        paints.push([VALUE_COLOR, part]);
+        continue;
+      }
+      const [best] = tree.choose([shares]);
+      const least = 1 / shares.length;
+      const part = shares.length > 1 ? (shares[best] - least) / (1 - least) : 1;
+      paints.push([this.colors[best], Math.max(0, Math.min(1, part))]);
+    }
+    return paints;
+  }
+
+  fillOf(node, tint) {
+    const [color, part] = this.paints[node];
+    return mixColors(this.ink.surface, color, part * tint);
+  }
+
+  get ink() {
+    return this.isDark ? INK.dark : INK.light;
+  }
+
+  // ------------------------------------------------------------------- layout
+  /** Place the shown nodes; a given node keeps its place in the view. */
+  arrange(fixed = null) {
+    const before = fixed === null ? null : this.places?.get(fixed);
+    const shown = [0];
+    this.shownOf = new Map();
+    for (let i = 0; i < shown.length; i++) {
+      const children = this.shownChildren(shown[i]);
+      this.shownOf.set(shown[i], children);
+      shown.push(...children);
+    }
+    const size = BOX.width;
+    this.places = placeNodes(shown, (node) => this.shownOf.get(node), size, BOX.gap);
+    this.rows = [];
+    for (const node of shown) (this.rows[this.tree.depth[node]] ??= []).push(node);
+    this.extent = { width: 0, height: this.rows.length * STEP - BOX.level };
+    for (const row of this.rows) {
+      const right = this.places.get(row.at(-1)) + size / 2;
+      this.extent.width = Math.max(this.extent.width, right);
+    }
+    this.rankNodes();
+    if (before !== undefined && before !== null) {
+      this.camera.x += (before - this.places.get(fixed)) * this.camera.scale;
+    }
+    this.fills = null;
+    this.refresh();
+  }
+
+  /** Number the shown nodes in the order in which the keyboard passes them. */
+  rankNodes() {
+    this.order = [];
+    this.ranks = new Map();
+    const stack = [0];
+    while (stack.length) {
+      const node = stack.pop();
+      this.ranks.set(node, this.order.push(node) - 1);
+      stack.push(...this.shownOf.get(node).toReversed());
+    }
+    for (const [node, element] of this.elements) {
+      if (this.ranks.has(node)) continue;
+      element.remove();
+      this.elements.delete(node);
+    }
+  }
+
+  // ------------------------------------------------------------------- camera
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.host;
+    const ratio = window.devicePixelRatio || 1;
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    const isFirst = !this.width;
+    [this.width, this.height] = [width, height];
+    if (isFirst && this.tree) this.fit(COMFORTABLE);
+    this.draw();
+  }
+
+  /** Show the whole tree; or, above a least scale, its root. */
+  fit(least = 0) {
+    if (!this.width) return;
+    const margin = 24;
+    const across = (this.width - 2 * margin) / this.extent.width;
+    const along = (this.height - 2 * margin) / this.extent.height;
+    const whole = Math.min(1, across, along);
+    const scale = Math.max(whole, least);
+    const middle = scale > across ? this.places.get(0) : this.extent.width / 2;
+    const free = (this.height - this.extent.height * scale) / 2;
+    this.smallestScale = Math.min(whole, READABLE) * 0.7;
+    this.moveTo({ x: this.width / 2 - middle * scale, y: Math.max(margin, free), scale });
+  }
+
+  zoom(factor, x = this.width / 2, y = this.height / 2) {
+    const { camera } = this;
+    const least = this.smallestScale ?? 0.01;
+    const scale = Math.min(LARGEST_SCALE, Math.max(least, camera.scale * factor));
+    const change = scale / camera.scale;
+    camera.x = x - (x - camera.x) * change;
+    camera.y = y - (y - camera.y) * change;
+    camera.scale = scale;
+    this.draw();
+  }
+
+  pan(dx, dy) {
+    this.camera.x += dx;
+    this.camera.y += dy;
+    this.draw();
+  }
+
+  /** Move the camera, in a few steps unless the reader prefers no motion. */
+  moveTo(target) {
+    cancelAnimationFrame(this.flight);
+    const start = { ...this.camera };
+    const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (isStill || !this.hasDrawn) {
+      Object.assign(this.camera, target);
+      this.draw();
+      return;
+    }
+    const begin = performance.now();
+    const step = (now) => {
+      const part = Math.min(1, Math.max(0, (now - begin) / 180));
+      const eased = 1 - (1 - part) ** 3;
+      for (const key of ["x", "y", "scale"]) {
+        this.camera[key] = start[key] + (target[key] - start[key]) * eased;
+      }
+      this.draw();
+      if (part < 1) this.flight = requestAnimationFrame(step);
+    };
+    this.flight = requestAnimationFrame(step);
+  }
+
+  /** Bring a node into the view at a readable size, and move as little as possible. */
+  reveal(node) {
+    const path = this.tree.pathTo(node).slice(0, -1);
+    const closed = path.filter((ancestor) => !this.open.has(ancestor));
+    closed.forEach((ancestor) => this.open.add(ancestor));
+    if (this.hides && !this.isKept(node)) this.hides = false;
+    if (closed.length || !this.ranks.has(node)) this.arrange(path.find((n) => this.ranks.has(n)));
+    const scale = Math.max(this.camera.scale, COMFORTABLE);
+    const change = scale / this.camera.scale;
+    const [x, y] = [this.places.get(node) * scale, this.tree.depth[node] * STEP * scale];
+    const [halfWidth, height] = [(BOX.width / 2) * scale, (BOX.height + 24) * scale];
+    const middle = { x: this.width / 2, y: this.height / 2 };
+    const target = {
+      x: middle.x - (middle.x - this.camera.x) * change,
+      y: middle.y - (middle.y - this.camera.y) * change,
+      scale,
+    };
+    const clamp = (value, least, most) => Math.max(least, Math.min(Math.max(least, most), value));
+    target.x = clamp(target.x + x, halfWidth + 8, this.width - halfWidth - 8) - x;
+    target.y = clamp(target.y + y, 32, this.height - height - 8) - y;
+    this.moveTo(target);
+  }
+
+  /** The shown node at a place of the view, or null. */
+  findNode(x, y) {
+    const { camera } = this;
+    const across = (x - camera.x) / camera.scale;
+    const along = (y - camera.y) / camera.scale;
+    const level = Math.floor((along + BOX.level / 2) / STEP);
+    const row = this.rows[level];
+    if (!row) return null;
+    const from = across - BOX.width / 2;
+    const place = findFirst(row.length, (i) => this.places.get(row[i]) >= from);
+    if (place === row.length || this.places.get(row[place]) > across + BOX.width / 2) return null;
+    const offset = along - level * STEP;
+    const isButton = offset > BOX.height - 4 && offset < BOX.height + 24;
+    if (offset < -22 || offset > BOX.height + 24) return null;
+    return { node: row[place], isButton: isButton && !this.tree.isLeaf(row[place]) };
+  }
+
+  // ------------------------------------------------------------------ drawing
+  draw() {
+    if (this.pending || !this.tree) return;
+    this.pending = requestAnimationFrame(() => {
+      this.pending = null;
+      this.paint();
+    });
+  }
+
+  paint() {
+    if (!this.width) return;
+    this.hasDrawn = true;
+    const { camera, pen } = this;
+    const ratio = this.canvas.width / this.width;
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    const scale = camera.scale * ratio;
+    pen.setTransform(scale, 0, 0, scale, camera.x * ratio, camera.y * ratio);
+    const left = -camera.x / camera.scale;
+    const top = -camera.y / camera.scale;
+    const [right, bottom] = [left + this.width / camera.scale, top + this.height / camera.scale];
+    const first = Math.max(0, Math.floor(top / STEP));
+    const last = Math.min(this.rows.length - 1, Math.ceil(bottom / STEP));
+    this.isReadable = camera.scale >= READABLE;
+    this.drawEdges(Math.max(1, first), Math.min(this.rows.length - 1, last + 1), left, right);
+    const wanted = new Set([this.selected]);
+    for (let level = first; level <= last; level++) {
+      const row = this.rows[level];
+      const margin = BOX.width / 2;
+      const start = findFirst(row.length, (i) => this.places.get(row[i]) >= left - margin);
+      const stop = findFirst(row.length, (i) => this.places.get(row[i]) > right + margin);
+      if (this.isReadable) for (let i = start; i < stop; i++) wanted.add(row[i]);
+      else this.drawBoxes(row, start, stop, level * STEP);
+    }
+    this.placeElements(wanted);
+  }
+
+  /** Edges to the nodes of some levels; on a level they are in order on both ends. */
+  drawEdges(first, last, left, right) {
+    const { pen, tree, places } = this;
+    const buckets = new Map();
+    for (let level = first; level <= last; level++) {
+      const row = this.rows[level];
+      const ends = (i) => [places.get(row[i]), places.get(tree.parent[row[i]])];
+      const start = findFirst(row.length, (i) => Math.max(...ends(i)) >= left);
+      const stop = findFirst(row.length, (i) => Math.min(...ends(i)) > right);
+      for (let i = start; i < stop; i++) this.sortEdge(buckets, row[i]);
+    }
+    const thin = 1 / this.camera.scale;
+    for (const key of [...buckets.keys()].sort()) {
+      const { color, width, nodes } = buckets.get(key);
+      pen.strokeStyle = color;
+      pen.lineWidth = this.isReadable ? width : Math.max(width, thin * Math.min(1, width / 2));
+      pen.beginPath();
+      for (const node of nodes) this.traceEdge(node);
+      pen.stroke();
+    }
+  }
+
+  /** Collect edges of equal colour and width; those drawn last have the largest key. */
+  sortEdge(buckets, node) {
+    const { tree, ink } = this;
+    const share = this.entered.get(node);
+    const part = Math.sqrt(share ?? tree.weight[node] / (tree.weight[0] || 1));
+    const step = Math.round(3 * part);
+    const kind = share !== undefined ? 2 : this.isKept(node) ? 1 : 0;
+    const key = `${kind}${step}`;
+    if (!buckets.has(key)) {
+      const color = [ink.dim, ink.edge, ink.lit][kind];
+      buckets.set(key, { color, width: 1 + step + (kind === 2 ? 1.5 : 0), nodes: [] });
+    }
+    buckets.get(key).nodes.push(node);
+  }
+
+  traceEdge(node) {
+    const parent = this.tree.parent[node];
+    const [x0, x1] = [this.places.get(parent), this.places.get(node)];
+    const y1 = this.tree.depth[node] * STEP;
+    const y0 = y1 - BOX.level;
+    this.pen.moveTo(x0, y0);
+    if (this.isReadable) {
+      const middle = y0 + BOX.level * 0.5;
+      this.pen.bezierCurveTo(x0, middle, x1, middle - 8, x1, y1);
+    } else this.pen.lineTo(x1, y1);
+  }
+
+  drawBoxes(row, start, stop, y) {
+    const { pen, ink } = this;
+    this.fills ??= this.paints.map((_, node) => this.fillOf(node, 0.85));
+    const line = 2 / this.camera.scale;
+    for (let i = start; i < stop; i++) {
+      const node = row[i];
+      const x = this.places.get(node) - BOX.width / 2;
+      const kept = this.isKept(node);
+      pen.fillStyle = kept ? this.fills[node] : ink.dim;
+      pen.fillRect(x, y, BOX.width, BOX.height);
+      const isMarked = this.matches.has(node) || this.entered.has(node);
+      if (!isMarked && !(kept && this.camera.scale > 0.1)) continue;
+      pen.strokeStyle = isMarked ? ink.lit : ink.edge;
+      pen.lineWidth = isMarked ? line : line / 3;
+      pen.strokeRect(x, y, BOX.width, BOX.height);
+      if (!this.open.has(node) && !this.tree.isLeaf(node)) {
+        pen.fillStyle = ink.edge;
+        pen.fillRect(x + BOX.width / 2 - 12, y + BOX.height + 4, 24, 8);
+      }
+    }
+  }
+
+  // ----------------------------------------------------------------- elements
+  placeElements(wanted) {
+    const { camera } = this;
+    this.layer.style.transform = `translate(${camera.x}px, ${camera.y}px) scale(${camera.scale})`;
+    for (const [node, element] of this.elements) {
+      if (wanted.has(node)) continue;
+      element.remove();
+      this.elements.delete(node);
+    }
+    for (const node of wanted) {
+      if (this.elements.has(node)) continue;
+      const element = this.makeElement(node);
+      const rank = this.ranks.get(node);
+      const { children } = this.layer;
+      const after = findFirst(children.length, (i) => this.ranks.get(Number(children[i].dataset.node)) > rank);
+      this.layer.insertBefore(element, children[after] ?? null);
+      this.elements.set(node, element);
+      this.updateElement(node, element);
+    }
+  }
+
+  makeElement(node) {
+    const { tree } = this;
+    const element = make("div", "node");
+    element.dataset.node = node;
+    element.id = `node-${node}`;
+    element.setAttribute("role", "treeitem");
+    const test = describeTest(tree, node);
+    const text = describeNodePrediction(tree, node);
+    const shares = tree.shares(node);
+    let notes = describeWeight(tree, node);
+    if (test) notes = `${text} · ${notes}`;
+    else if (tree.target.classes && shares.length === 1) {
+      notes = `${formatShare(shares[0][tree.choose(shares)[0]])} of ${notes}`;
+    }
+    const edge = make("span", "edge");
+    edge.append(make("bdi", "", node ? tree.labels[node] : ""), make("b", "part"));
+    element.append(edge, make("bdi", "test", test ?? text), make("bdi", "size", notes));
+    element.classList.toggle("leaf", !test);
+    if (tree.target.classes) element.append(makeBar(shares[0], this.colors));
+    if (!tree.isLeaf(node)) element.append(make("span", "more"));
+    else if (tree.cut[node]) element.append(make("span", "more cut", `+${tree.cut[node]} left out`));
+    return element;
+  }
+
+  /** Write what changes: place, state and the words of a screen reader. */
+  updateElement(node, element) {
+    const { tree } = this;
+    const x = this.places.get(node) - BOX.width / 2;
+    element.style.transform = `translate(${x}px, ${tree.depth[node] * STEP}px)`;
+    element.style.backgroundColor = this.fillOf(node, this.ink.tint);
+    const share = this.entered.get(node);
+    element.classList.toggle("lit", share !== undefined);
+    element.classList.toggle("dim", !this.isKept(node));
+    element.classList.toggle("match", this.matches.has(node));
+    element.querySelector(".part").textContent = share < 1 ? formatShare(share) : "";
+    element.tabIndex = node === this.selected ? 0 : -1;
+    const siblings = node ? this.shownOf.get(tree.parent[node]) : [0];
+    const words = [
+      node ? describeCondition(tree, node) : "Root",
+      tree.isLeaf(node) ? "" : `tests ${describeTest(tree, node)}`,
+      `predicts ${describeNodePrediction(tree, node)}`,
+      describeSize(tree, node),
+      share === undefined ? "" : `entered by ${formatShare(share)} of the row`,
+      this.matches.has(node) ? "found" : "",
+    ];
+    const attributes = {
+      "aria-label": words.filter(Boolean).join("; "),
+      "aria-level": tree.depth[node] + 1,
+      "aria-setsize": siblings.length,
+      "aria-posinset": siblings.indexOf(node) + 1,
+      "aria-selected": node === this.selected,
+    };
+    if (!tree.isLeaf(node)) {
+      attributes["aria-expanded"] = this.open.has(node);
+      const more = element.querySelector(".more");
+      more.textContent = this.open.has(node) ? "\u2212" : `+${tree.below[node].toLocaleString("en")}`;
+      more.title = this.open.has(node) ? "Collapse" : `Expand: ${tree.below[node]} nodes below`;
+    }
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  }
+
+  /** Write all elements again after a change of the state. */
+  refresh() {
+    for (const [node, element] of this.elements) this.updateElement(node, element);
+    this.draw();
+  }
+}

@@ -1,0 +1,119 @@
+"""The trees of a model: itself, or the members of an ensemble."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook.tree.explain.fitted import read_fitted
+from sklearn_textbook.tree.grow.grown_tree import GrownTree
+
+
+@dataclass(frozen=True)
+class Member:
+    """A tree of a model.
+
+    Parameters
+    ----------
+    name : str
+        Its name; empty if it is the model.
+    estimator : estimator
+        The fitted tree.
+    weight : float or None
+        Its weight in the ensemble.
+    columns : sequence of int or None
+        The columns of the model that it has; None for all.
+    """
+
+    name: str
+    estimator: object
+    weight: float | None = None
+    columns: object = None
+
+    def read(self, feature_names, class_names):
+        """Read the tree with names of the columns and classes of the model."""
+        if feature_names is not None and self.columns is not None:
+            feature_names = [list(feature_names)[column] for column in self.columns]
+        if not self.estimator.tree_.is_classifier:
+            class_names = None
+        return read_fitted(self.estimator, feature_names, class_names)
+
+    @property
+    def addend(self):
+        """What is added to each class weight in predicted probabilities."""
+        tree = self.estimator.tree_
+        share_statistics = getattr(self.estimator, "_share_statistics", None)
+        shown = tree if share_statistics is None else share_statistics()
+        if shown is tree:
+            return 0.0
+        return float(shown.statistics.flat[0] - tree.statistics.flat[0])
+
+
+def list_members(model):
+    """List the trees of a model.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted tree, or an ensemble with the attribute ``estimators_``.
+
+    Returns
+    -------
+    list of Member
+        The trees. Members of other kinds are not among them.
+    n_others : int
+        Number of those.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the model is not fitted.
+    TypeError
+        If it has no tree of this package.
+    """
+    if not hasattr(model, "tree_") and hasattr(model, "fit"):
+        check_is_fitted(model)
+    estimators = getattr(model, "estimators_", None)
+    if estimators is None or hasattr(model, "tree_"):
+        read_fitted(model)  # raises the errors for anything else
+        return [Member("", model)], 0
+    places = list(_list_places(estimators))
+    members = [
+        _make_member(model, place, estimator)
+        for place, estimator in places
+        if isinstance(getattr(estimator, "tree_", None), GrownTree)
+    ]
+    if not members:
+        kinds = sorted({type(estimator).__name__ for _, estimator in places})
+        raise TypeError(
+            f"The members of {type(model).__name__} must be trees of "
+            f"sklearn_textbook.tree, got {', '.join(kinds) or 'none'}."
+        )
+    return members, len(places) - len(members)
+
+
+def _list_places(estimators):
+    """List members with their numbers, or numbers of their round and class."""
+    if isinstance(estimators, np.ndarray) and estimators.ndim == 2:
+        return np.ndenumerate(estimators)
+    return (((number,), estimator) for number, estimator in enumerate(estimators))
+
+
+def _make_member(model, place, estimator):
+    """Describe the member at a place of ``estimators_``: a number, round and class."""
+    name = f"tree {place[0]}"
+    if len(place) == 2:
+        name = f"round {place[0]}"
+        classes = getattr(model, "classes_", ())
+        if len(classes) > 2:
+            name += f", {classes[place[1]]}"
+    weights = getattr(model, "estimator_weights_", None)
+    columns = getattr(model, "estimators_features_", None)
+    return Member(
+        name,
+        estimator,
+        None if weights is None else float(weights[place[0]]),
+        None if columns is None else columns[place[0]],
+    )
