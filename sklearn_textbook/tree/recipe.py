@@ -26,6 +26,7 @@ from sklearn_textbook.tree.encode import encode_table, read_training_table
 from sklearn_textbook.tree.encode.arrays import require_two_dimensions
 from sklearn_textbook.tree.encode.read import warn_of_identifiers
 from sklearn_textbook.tree.explain.lazy_rules import LazyRules
+from sklearn_textbook.tree.explain.page import PageReprMixin
 from sklearn_textbook.tree.grow.grow import grow_tree
 from sklearn_textbook.tree.grow.target import Target
 from sklearn_textbook.tree.prune import Rows, merge_equal_leaves, resolve_pruner
@@ -42,7 +43,7 @@ LARGEST_SEED = np.iinfo(np.int32).max
 NO_ROWS = (None, None, None)
 
 
-class BaseTree(PruningParameter, BaseEstimator, ABC):
+class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
     """Base class of the tree estimators.
 
     Subclasses define in ``_grow`` how the tree is grown.

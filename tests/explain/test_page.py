@@ -10,9 +10,11 @@ from importlib.resources import files
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils import estimator_html_repr
 
 from sklearn_textbook.ensemble import (
     AdaBoostClassifier,
@@ -484,3 +486,54 @@ def test_models_without_trees():
         to_html(C45RulesClassifier().fit(IRIS.data, SPECIES))
     with pytest.raises(TypeError, match="must be a fitted tree"):
         to_html("tree")
+
+
+# -------------------------------------------------------------------- notebooks
+def test_notebooks_offer_the_page_of_small_models():
+    model = CARTClassifier(max_depth=3)
+    before = model._repr_mimebundle_()["text/html"]
+    assert "<iframe" not in before
+    model.fit(IRIS.data, SPECIES)
+    shown = model._repr_mimebundle_(include=None, exclude=None)
+    assert shown["text/plain"] == repr(model)
+    assert shown["text/html"].startswith(estimator_html_repr(model)[:20])
+    assert shown["text/html"].count("<iframe srcdoc=") == 1
+    assert "<details><summary>CARTClassifier: the fitted tree" in shown["text/html"]
+    assert model._repr_html_().count("<iframe srcdoc=") == 1
+    forest = RandomForestClassifier(n_estimators=3, random_state=0)
+    shown = forest.fit(IRIS.data, SPECIES)._repr_html_()
+    assert "RandomForestClassifier: the fitted 3 trees" in shown
+
+
+def test_notebooks_are_not_filled_with_large_models():
+    forest = RandomForestClassifier(random_state=0).fit(IRIS.data, SPECIES)
+    shown = forest._repr_html_()
+    assert "<iframe" not in shown
+    assert 'tree.to_html(model, "model.html")' in shown
+    extra = shown.partition("<p>1,6")[2]
+    assert len(extra) < 200
+
+
+def test_notebooks_show_models_without_trees_as_before():
+    line = LogisticRegression(max_iter=500)
+    bagging = BaggingClassifier(line, n_estimators=2).fit(IRIS.data, SPECIES)
+    assert "the fitted" not in bagging._repr_html_()
+    assert "to_html" not in bagging._repr_html_()
+
+
+def test_notebooks_show_text_if_scikit_learn_is_set_to():
+    model = CARTClassifier(max_depth=3).fit(IRIS.data, SPECIES)
+    with config_context(display="text"):
+        assert not hasattr(model, "_repr_html_")
+        assert list(model._repr_mimebundle_()) == ["text/plain"]
+
+
+def test_page_of_a_compact_forest_leaves_it_compact():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 4)), rng.integers(0, 2, 3000)
+    forest = RandomForestClassifier(n_estimators=2, random_state=0).fit(X, y)
+    trees = [member.tree_.compact() for member in forest.estimators_]
+    for member, tree in zip(forest.estimators_, trees, strict=True):
+        member.tree_ = tree
+    to_html(forest)
+    assert all(tree.is_compact for tree in trees)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import warnings
 
+from sklearn_textbook.tree.members import PageReprMixin
 
-class MemberList:
+
+class MemberList(PageReprMixin):
     """Lets an ensemble be read as the list of its members, and be kept in a file.
 
     What a model file keeps (:mod:`sklearn_textbook.io`) are the parameters, the

@@ -1,5 +1,6 @@
 """Trees as a page for a browser: Python makes its data, JavaScript shows it."""
 
-from sklearn_textbook.tree.explain.page.to_html import Page, make_frame, to_html
+from sklearn_textbook.tree.explain.page.notebook import PageReprMixin
+from sklearn_textbook.tree.explain.page.to_html import to_html
 
-__all__ = ["Page", "make_frame", "to_html"]
+__all__ = ["PageReprMixin", "to_html"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -38,7 +38,11 @@ class Member:
             feature_names = [list(feature_names)[column] for column in self.columns]
         if not self.estimator.tree_.is_classifier:
             class_names = None
-        return read_fitted(self.estimator, feature_names, class_names)
+        fitted = read_fitted(self.estimator, feature_names, class_names)
+        if fitted.tree.is_compact:
+            # The records would stay in the memory of the model.
+            fitted = replace(fitted, tree=fitted.tree.compact())
+        return fitted
 
     @property
     def addend(self):
