@@ -266,7 +266,7 @@ function listen() {
     },
   };
   for (const [id, action] of Object.entries(clicks)) at(id).addEventListener("click", action);
-  for (const id of ["wanted", "least", "hide"]) at(id).addEventListener("input", filter);
+  for (const id of ["wanted", "least", "hide"]) onEntry(at(id), filter);
   darkScheme.addEventListener("change", applyTheme);
 }
 

@@ -22,6 +22,17 @@ function listUsedColumns(trees) {
   return [...used].sort((a, b) => a - b);
 }
 
+/**
+ * Call a function when a value is entered.
+ *
+ * Some programs that fill in forms send only the "change" of a choice. That of a text
+ * comes when the next click has begun, which must not replace what is clicked.
+ */
+function onEntry(field, action) {
+  field.addEventListener("input", action);
+  if (field.tagName === "SELECT") field.addEventListener("change", action);
+}
+
 class RowForm {
   constructor(page, host, changed) {
     this.page = page;
@@ -38,7 +49,7 @@ class RowForm {
     const field = levels && levels.length <= MOST_OPTIONS
       ? this.makeChoice(levels, isChoice)
       : this.makeInput(column, levels);
-    field.addEventListener("input", changed);
+    onEntry(field, changed);
     field.dataset.column = column.number;
     label.append(field);
     this.fields.set(column, field);
