@@ -11,8 +11,8 @@ const LARGEST_SCALE = 2.5;
 // Trees open to so many nodes.
 const FIRST_NODES = 31;
 const INK = {
-  light: { surface: "#ffffff", edge: "#a3a8ae", dim: "#e4e6e9", lit: "#c02600", tint: 0.4 },
-  dark: { surface: "#26282c", edge: "#767c84", dim: "#3a3d42", lit: "#ffb454", tint: 0.34 },
+  light: { surface: "#ffffff", edge: "#a3a8ae", dim: "#e4e6e9", lit: "#c02600", selected: "#0b5cad", tint: 0.4 },
+  dark: { surface: "#26282c", edge: "#767c84", dim: "#3a3d42", lit: "#ffb454", selected: "#82b8ff", tint: 0.34 },
 };
 const VALUE_COLOR = "#2171b5";
 
@@ -200,18 +200,27 @@ class Diagram {
     const whole = Math.min(1, across, along);
     const scale = Math.max(whole, least);
     const middle = scale > across ? this.places.get(0) : this.extent.width / 2;
-    const free = (this.height - this.extent.height * scale) / 2;
     this.smallestScale = Math.min(whole, READABLE) * 0.7;
+    this.flatness = 0;
+    if (across < READABLE) {
+      const wanted = Math.min(along, READABLE) / across;
+      this.flatness = Math.max(0, Math.log(wanted) / Math.log(READABLE / across));
+    }
+    const free = (this.height - this.extent.height * this.scaleDown(scale)) / 2;
     this.moveTo({ x: this.width / 2 - middle * scale, y: Math.max(margin, free), scale });
+  }
+
+  /** The vertical scale: wide trees are stretched where boxes are not readable. */
+  scaleDown(scale = this.camera.scale) {
+    return scale < READABLE ? scale * (READABLE / scale) ** this.flatness : scale;
   }
 
   zoom(factor, x = this.width / 2, y = this.height / 2) {
     const { camera } = this;
     const least = this.smallestScale ?? 0.01;
     const scale = Math.min(LARGEST_SCALE, Math.max(least, camera.scale * factor));
-    const change = scale / camera.scale;
-    camera.x = x - (x - camera.x) * change;
-    camera.y = y - (y - camera.y) * change;
+    camera.x = x - (x - camera.x) * (scale / camera.scale);
+    camera.y = y - (y - camera.y) * (this.scaleDown(scale) / this.scaleDown());
     camera.scale = scale;
     this.draw();
   }
@@ -253,13 +262,13 @@ class Diagram {
     if (this.hides && !this.isKept(node)) this.hides = false;
     if (closed.length || !this.ranks.has(node)) this.arrange(path.find((n) => this.ranks.has(n)));
     const scale = Math.max(this.camera.scale, COMFORTABLE);
-    const change = scale / this.camera.scale;
+    const change = [scale / this.camera.scale, scale / this.scaleDown()];
     const [x, y] = [this.places.get(node) * scale, this.tree.depth[node] * STEP * scale];
     const [halfWidth, height] = [(BOX.width / 2) * scale, (BOX.height + 24) * scale];
     const middle = { x: this.width / 2, y: this.height / 2 };
     const target = {
-      x: middle.x - (middle.x - this.camera.x) * change,
-      y: middle.y - (middle.y - this.camera.y) * change,
+      x: middle.x - (middle.x - this.camera.x) * change[0],
+      y: middle.y - (middle.y - this.camera.y) * change[1],
       scale,
     };
     const clamp = (value, least, most) => Math.max(least, Math.min(Math.max(least, most), value));
@@ -272,7 +281,7 @@ class Diagram {
   findNode(x, y) {
     const { camera } = this;
     const across = (x - camera.x) / camera.scale;
-    const along = (y - camera.y) / camera.scale;
+    const along = (y - camera.y) / this.scaleDown();
     const level = Math.floor((along + BOX.level / 2) / STEP);
     const row = this.rows[level];
     if (!row) return null;
@@ -297,18 +306,17 @@ class Diagram {
   paint() {
     if (!this.width) return;
     this.hasDrawn = true;
+    this.isReadable = this.camera.scale >= READABLE;
     const { camera, pen } = this;
     const ratio = this.canvas.width / this.width;
-    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.resetTransform();
     pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    const scale = camera.scale * ratio;
-    pen.setTransform(scale, 0, 0, scale, camera.x * ratio, camera.y * ratio);
-    const left = -camera.x / camera.scale;
-    const top = -camera.y / camera.scale;
-    const [right, bottom] = [left + this.width / camera.scale, top + this.height / camera.scale];
+    const [across, along] = [camera.scale, this.scaleDown()];
+    this.transform = [across * ratio, 0, 0, along * ratio, camera.x * ratio, camera.y * ratio];
+    const [left, top] = [-camera.x / across, -camera.y / along];
+    const [right, bottom] = [left + this.width / across, top + this.height / along];
     const first = Math.max(0, Math.floor(top / STEP));
     const last = Math.min(this.rows.length - 1, Math.ceil(bottom / STEP));
-    this.isReadable = camera.scale >= READABLE;
     this.drawEdges(Math.max(1, first), Math.min(this.rows.length - 1, last + 1), left, right);
     const wanted = new Set([this.selected]);
     for (let level = first; level <= last; level++) {
@@ -319,6 +327,7 @@ class Diagram {
       if (this.isReadable) for (let i = start; i < stop; i++) wanted.add(row[i]);
       else this.drawBoxes(row, start, stop, level * STEP);
     }
+    if (!this.isReadable) this.drawSelected();
     this.placeElements(wanted);
   }
 
@@ -333,15 +342,23 @@ class Diagram {
       const stop = findFirst(row.length, (i) => Math.min(...ends(i)) > right);
       for (let i = start; i < stop; i++) this.sortEdge(buckets, row[i]);
     }
-    const thin = 1 / this.camera.scale;
     for (const key of [...buckets.keys()].sort()) {
       const { color, width, nodes } = buckets.get(key);
-      pen.strokeStyle = color;
-      pen.lineWidth = this.isReadable ? width : Math.max(width, thin * Math.min(1, width / 2));
-      pen.beginPath();
-      for (const node of nodes) this.traceEdge(node);
-      pen.stroke();
+      const most = this.isReadable ? this.camera.scale : 0.4;
+      this.stroke(color, width * most, () => nodes.forEach((node) => this.traceEdge(node)));
     }
+  }
+
+  /** Draw lines whose width, in pixels of the page, is not stretched with the tree. */
+  stroke(color, width, trace) {
+    const { pen } = this;
+    pen.setTransform(...this.transform);
+    pen.beginPath();
+    trace();
+    pen.resetTransform();
+    pen.strokeStyle = color;
+    pen.lineWidth = (width * this.canvas.width) / this.width;
+    pen.stroke();
   }
 
   /** Collect edges of equal colour and width; those drawn last have the largest key. */
@@ -374,29 +391,39 @@ class Diagram {
   drawBoxes(row, start, stop, y) {
     const { pen, ink } = this;
     this.fills ??= this.paints.map((_, node) => this.fillOf(node, 0.85));
-    const line = 2 / this.camera.scale;
+    pen.setTransform(...this.transform);
+    const marked = [];
     for (let i = start; i < stop; i++) {
       const node = row[i];
       const x = this.places.get(node) - BOX.width / 2;
-      const kept = this.isKept(node);
-      pen.fillStyle = kept ? this.fills[node] : ink.dim;
+      pen.fillStyle = this.isKept(node) ? this.fills[node] : ink.dim;
       pen.fillRect(x, y, BOX.width, BOX.height);
-      const isMarked = this.matches.has(node) || this.entered.has(node);
-      if (!isMarked && !(kept && this.camera.scale > 0.1)) continue;
-      pen.strokeStyle = isMarked ? ink.lit : ink.edge;
-      pen.lineWidth = isMarked ? line : line / 3;
-      pen.strokeRect(x, y, BOX.width, BOX.height);
+      if (this.matches.has(node) || this.entered.has(node)) marked.push(x);
       if (!this.open.has(node) && !this.tree.isLeaf(node)) {
         pen.fillStyle = ink.edge;
         pen.fillRect(x + BOX.width / 2 - 12, y + BOX.height + 4, 24, 8);
       }
     }
+    this.stroke(ink.lit, 2, () => marked.forEach((x) => pen.rect(x, y, BOX.width, BOX.height)));
+  }
+
+  /** Mark the selected node where it has no readable box. */
+  drawSelected() {
+    const { camera, pen, selected } = this;
+    const x = camera.x + this.places.get(selected) * camera.scale;
+    const y = camera.y + (this.tree.depth[selected] * STEP + BOX.height / 2) * this.scaleDown();
+    const ratio = this.canvas.width / this.width;
+    this.stroke(this.ink.selected, 3, () => {
+      pen.resetTransform();
+      pen.arc(x * ratio, y * ratio, 8 * ratio, 0, 2 * Math.PI);
+    });
   }
 
   // ----------------------------------------------------------------- elements
   placeElements(wanted) {
     const { camera } = this;
-    this.layer.style.transform = `translate(${camera.x}px, ${camera.y}px) scale(${camera.scale})`;
+    const scale = `scale(${camera.scale}, ${this.scaleDown()})`;
+    this.layer.style.transform = `translate(${camera.x}px, ${camera.y}px) ${scale}`;
     for (const [node, element] of this.elements) {
       if (wanted.has(node)) continue;
       element.remove();
@@ -404,80 +431,19 @@ class Diagram {
     }
     for (const node of wanted) {
       if (this.elements.has(node)) continue;
-      const element = this.makeElement(node);
+      const element = makeBox(this, node);
       const rank = this.ranks.get(node);
       const { children } = this.layer;
       const after = findFirst(children.length, (i) => this.ranks.get(Number(children[i].dataset.node)) > rank);
       this.layer.insertBefore(element, children[after] ?? null);
       this.elements.set(node, element);
-      this.updateElement(node, element);
+      updateBox(this, node, element);
     }
-  }
-
-  makeElement(node) {
-    const { tree } = this;
-    const element = make("div", "node");
-    element.dataset.node = node;
-    element.id = `node-${node}`;
-    element.setAttribute("role", "treeitem");
-    const test = describeTest(tree, node);
-    const text = describeNodePrediction(tree, node);
-    const shares = tree.shares(node);
-    let notes = describeWeight(tree, node);
-    if (test) notes = `${text} · ${notes}`;
-    else if (tree.target.classes && shares.length === 1) {
-      notes = `${formatShare(shares[0][tree.choose(shares)[0]])} of ${notes}`;
-    }
-    const edge = make("span", "edge");
-    edge.append(make("bdi", "", node ? tree.labels[node] : ""), make("b", "part"));
-    element.append(edge, make("bdi", "test", test ?? text), make("bdi", "size", notes));
-    element.classList.toggle("leaf", !test);
-    if (tree.target.classes) element.append(makeBar(shares[0], this.colors));
-    if (!tree.isLeaf(node)) element.append(make("span", "more"));
-    else if (tree.cut[node]) element.append(make("span", "more cut", `+${tree.cut[node]} left out`));
-    return element;
-  }
-
-  /** Write what changes: place, state and the words of a screen reader. */
-  updateElement(node, element) {
-    const { tree } = this;
-    const x = this.places.get(node) - BOX.width / 2;
-    element.style.transform = `translate(${x}px, ${tree.depth[node] * STEP}px)`;
-    element.style.backgroundColor = this.fillOf(node, this.ink.tint);
-    const share = this.entered.get(node);
-    element.classList.toggle("lit", share !== undefined);
-    element.classList.toggle("dim", !this.isKept(node));
-    element.classList.toggle("match", this.matches.has(node));
-    element.querySelector(".part").textContent = share < 1 ? formatShare(share) : "";
-    element.tabIndex = node === this.selected ? 0 : -1;
-    const siblings = node ? this.shownOf.get(tree.parent[node]) : [0];
-    const words = [
-      node ? describeCondition(tree, node) : "Root",
-      tree.isLeaf(node) ? "" : `tests ${describeTest(tree, node)}`,
-      `predicts ${describeNodePrediction(tree, node)}`,
-      describeSize(tree, node),
-      share === undefined ? "" : `entered by ${formatShare(share)} of the row`,
-      this.matches.has(node) ? "found" : "",
-    ];
-    const attributes = {
-      "aria-label": words.filter(Boolean).join("; "),
-      "aria-level": tree.depth[node] + 1,
-      "aria-setsize": siblings.length,
-      "aria-posinset": siblings.indexOf(node) + 1,
-      "aria-selected": node === this.selected,
-    };
-    if (!tree.isLeaf(node)) {
-      attributes["aria-expanded"] = this.open.has(node);
-      const more = element.querySelector(".more");
-      more.textContent = this.open.has(node) ? "\u2212" : `+${tree.below[node].toLocaleString("en")}`;
-      more.title = this.open.has(node) ? "Collapse" : `Expand: ${tree.below[node]} nodes below`;
-    }
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   }
 
   /** Write all elements again after a change of the state. */
   refresh() {
-    for (const [node, element] of this.elements) this.updateElement(node, element);
+    for (const [node, element] of this.elements) updateBox(this, node, element);
     this.draw();
   }
 }

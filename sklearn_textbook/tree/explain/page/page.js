@@ -30,7 +30,7 @@ function select(node, { focus = false, reveal = false } = {}) {
   at("node").replaceChildren(...makeNodeReport(diagram.tree, node, page.colors, 10));
   for (const changed of [before, node]) {
     const element = diagram.elements.get(changed);
-    if (element) diagram.updateElement(changed, element);
+    if (element) updateBox(diagram, changed, element);
   }
   if (focus) {
     // The element may be new.

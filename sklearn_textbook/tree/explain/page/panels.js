@@ -26,6 +26,16 @@ function makeBar(shares, colors) {
   return bar;
 }
 
+/** A bar as long as a value among those of the tree. */
+function makeGauge([color, part]) {
+  const bar = make("span", "bar");
+  const segment = make("i");
+  segment.style.flexBasis = `${100 * part}%`;
+  segment.style.backgroundColor = color;
+  bar.append(segment);
+  return bar;
+}
+
 /** A table of the classes and their proportions, the largest first. */
 function makeDistribution(names, shares, colors, most) {
   const table = make("table", "distribution");

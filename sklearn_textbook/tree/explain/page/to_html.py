@@ -16,7 +16,7 @@ from sklearn_textbook.tree.explain.text import check_at_least
 
 #: In this order they make one script.
 SCRIPTS = (
-    *("model.js", "layout.js", "diagram.js", "panels.js"),
+    *("model.js", "layout.js", "panels.js", "boxes.js", "diagram.js"),
     *("row_form.js", "search.js", "page.js"),
 )
 FRAME_HEIGHT = 560
