@@ -26,7 +26,7 @@ from sklearn_textbook.tree.encode import encode_table, read_training_table
 from sklearn_textbook.tree.encode.arrays import require_two_dimensions
 from sklearn_textbook.tree.encode.read import warn_of_identifiers
 from sklearn_textbook.tree.explain.lazy_rules import LazyRules
-from sklearn_textbook.tree.explain.page import PageReprMixin
+from sklearn_textbook.tree.explain.page.notebook import PageReprMixin
 from sklearn_textbook.tree.grow.grow import grow_tree
 from sklearn_textbook.tree.grow.target import Target
 from sklearn_textbook.tree.prune import Rows, merge_equal_leaves, resolve_pruner

@@ -6,7 +6,7 @@ from sklearn_textbook._contract.lazy_names import make_lazy
 
 if TYPE_CHECKING:
     from sklearn_textbook.tree.explain.graphviz import export_graphviz
-    from sklearn_textbook.tree.explain.page import to_html
+    from sklearn_textbook.tree.explain.page.to_html import to_html
     from sklearn_textbook.tree.explain.plot import plot_tree
     from sklearn_textbook.tree.explain.pruning_report import export_pruning_report
     from sklearn_textbook.tree.explain.rule_formats import export_rules
@@ -21,7 +21,7 @@ _HOMES = {
     "export_rules": "rule_formats",
     "export_text": "text",
     "plot_tree": "plot",
-    "to_html": "page",
+    "to_html": "page.to_html",
 }
 
 __all__ = [

@@ -11,7 +11,7 @@ from sklearn_textbook.tree.exchange import (
     make_sklearn_tree,
     share_parameters,
 )
-from sklearn_textbook.tree.explain.page import PageReprMixin
+from sklearn_textbook.tree.explain.page.notebook import PageReprMixin
 from sklearn_textbook.tree.grow.gradient_plan import add_leaf_values
 from sklearn_textbook.tree.members.boosting_grower import BoostingGrower
 from sklearn_textbook.tree.members.deciding import (
