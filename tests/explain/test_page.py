@@ -23,6 +23,7 @@ from sklearn_textbook.ensemble import (
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    OutputCodeClassifier,
     RandomForestClassifier,
     RandomSubspaceClassifier,
     VotingClassifier,
@@ -292,6 +293,22 @@ def test_names_and_weights_of_members():
     np.testing.assert_allclose(weights, ada.estimator_weights_)
 
 
+def test_class_names_of_boosting_and_output_codes():
+    boosting = ENSEMBLES["boosting"][0].fit(IRIS.data, SPECIES)
+    data = read_data(to_html(boosting, class_names=np.array(["s", "t", "u"])))
+    assert [tree["name"] for tree in data["trees"][:2]] == ["round 0, s", "round 0, t"]
+    codes = OutputCodeClassifier(CARTClassifier(max_depth=2)).fit(IRIS.data, SPECIES)
+    data = read_data(to_html(codes, class_names=["s", "t", "u"]))
+    assert all(len(names) == 2 for (names,) in (t["classes"] for t in data["targets"]))
+
+
+@pytest.mark.parametrize("n_names", [1, 3, 5])
+def test_wrong_number_of_names_for_an_ensemble_of_some_columns(n_names):
+    model = ENSEMBLES["subspaces"][0].fit(IRIS.data, SPECIES)
+    with pytest.raises(ValueError, match=f"must have 4 names, .*, got {n_names}"):
+        to_html(model, feature_names="abcde"[:n_names])
+
+
 def test_names_given_for_an_ensemble_of_some_columns():
     model = ENSEMBLES["subspaces"][0].fit(IRIS.data, SPECIES)
     data = read_data(
@@ -359,7 +376,7 @@ EVIL = [
 def test_names_cannot_end_the_script():
     table = pd.DataFrame(IRIS.data.to_numpy(), columns=EVIL[:4])
     model = CARTClassifier().fit(table, np.array(EVIL)[[0, 1, 4]][IRIS.target])
-    page = to_html(model, title="</title><script>alert(1)</script>")
+    page = to_html(model, title="</title><script>alert(1)</script>\ud800")
     assert page.count("<script") == page.count("</script>") == 2
     assert page.count("</title>") == 1
     page.encode("utf-8")  # a lone surrogate is no text of a file
@@ -471,7 +488,12 @@ def test_typed_values_are_numbers_of_their_columns():
     ],
 )
 def test_wrong_parameters(options, message):
-    for model in (CARTClassifier(), RandomForestClassifier(n_estimators=2)):
+    models = (
+        CARTClassifier(),
+        RandomForestClassifier(n_estimators=2),
+        GradientBoostingClassifier(n_estimators=2),
+    )
+    for model in models:
         with pytest.raises(ValueError, match=message):
             to_html(model.fit(IRIS.data, SPECIES), **options)
 

@@ -425,6 +425,17 @@ def test_filter_by_class_and_weight(show):
     assert len(page.nodes(".node.dim")) == model.tree_.node_count
 
 
+def test_found_node_that_the_filter_hides_is_shown(show):
+    page = show(iris_tree())
+    page.get("#wanted").send_keys("setosa")
+    page.click("#hide")
+    assert page.nodes() == [0, 1]
+    page.fill("#query", "#4")
+    page.press(Keys.ENTER)
+    assert page.nodes("[aria-selected=true]") == [4]
+    assert not page.get("#hide").is_selected()
+
+
 # ----------------------------------------------------------------------------- rows
 def test_typed_row_lights_its_path(show):
     model = iris_tree()
@@ -618,6 +629,16 @@ def test_five_thousand_nodes_move_without_stutter(show):
         "return document.querySelectorAll('*').length"
     )
     assert n_elements < 2000
+
+
+def test_single_leaf(show):
+    page = show(CARTClassifier(max_depth=1).fit(IRIS.data, SPECIES[:1].repeat(150)))
+    assert page.texts(".node .test") == ["setosa"]
+    assert not page.get("#row-part").is_displayed()
+    page.click("#open-all")
+    page.click("#node-0 .test")
+    page.press(Keys.ARROW_RIGHT, Keys.ARROW_DOWN, Keys.END, Keys.ENTER)
+    assert page.nodes() == [0]
 
 
 def test_deep_trees_open(show):

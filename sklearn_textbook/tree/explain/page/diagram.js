@@ -259,7 +259,6 @@ class Diagram {
     const path = this.tree.pathTo(node).slice(0, -1);
     const closed = path.filter((ancestor) => !this.open.has(ancestor));
     closed.forEach((ancestor) => this.open.add(ancestor));
-    if (this.hides && !this.isKept(node)) this.hides = false;
     if (closed.length || !this.ranks.has(node)) this.arrange(path.find((n) => this.ranks.has(n)));
     const scale = Math.max(this.camera.scale, COMFORTABLE);
     const change = [scale / this.camera.scale, scale / this.scaleDown()];

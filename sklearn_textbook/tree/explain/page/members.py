@@ -25,24 +25,45 @@ class Member:
         Its weight in the ensemble.
     columns : sequence of int or None
         The columns of the model that it has; None for all.
+    model : estimator or None
+        The ensemble.
     """
 
     name: str
     estimator: object
     weight: float | None = None
     columns: object = None
+    model: object = None
 
     def read(self, feature_names, class_names):
         """Read the tree with names of the columns and classes of the model."""
         if feature_names is not None and self.columns is not None:
-            feature_names = [list(feature_names)[column] for column in self.columns]
-        if not self.estimator.tree_.is_classifier:
+            feature_names = list(feature_names)
+            n_columns = self.model.n_features_in_
+            if len(feature_names) != n_columns:
+                raise ValueError(
+                    f"feature_names must have {n_columns} names, one per column, got "
+                    f"{len(feature_names)}."
+                )
+            feature_names = [feature_names[column] for column in self.columns]
+        if not self._has_classes_of_model():
             class_names = None
         fitted = read_fitted(self.estimator, feature_names, class_names)
         if fitted.tree.is_compact:
             # The records would stay in the memory of the model.
             fitted = replace(fitted, tree=fitted.tree.compact())
         return fitted
+
+    def _has_classes_of_model(self):
+        """Whether names of the classes of the model are those of the tree.
+
+        Trees of boosting have none, those of output codes two.
+        """
+        tree = self.estimator.tree_
+        if self.model is None or not tree.is_classifier:
+            return tree.is_classifier
+        n_classes = np.atleast_1d(getattr(self.model, "n_classes_", tree.n_classes))
+        return np.array_equal(n_classes, tree.n_classes)
 
     @property
     def addend(self):
@@ -55,13 +76,15 @@ class Member:
         return float(shown.statistics.flat[0] - tree.statistics.flat[0])
 
 
-def list_members(model):
+def list_members(model, class_names=None):
     """List the trees of a model.
 
     Parameters
     ----------
     model : estimator
         A fitted tree, or an ensemble with the attribute ``estimators_``.
+    class_names : array-like or None, default=None
+        Names of the classes of the model.
 
     Returns
     -------
@@ -85,7 +108,7 @@ def list_members(model):
         return [Member("", model)], 0
     places = list(_list_places(estimators))
     members = [
-        _make_member(model, place, estimator)
+        _make_member(model, place, estimator, class_names)
         for place, estimator in places
         if isinstance(getattr(estimator, "tree_", None), GrownTree)
     ]
@@ -105,14 +128,21 @@ def _list_places(estimators):
     return (((number,), estimator) for number, estimator in enumerate(estimators))
 
 
-def _make_member(model, place, estimator):
+def _make_member(model, place, estimator, class_names):
     """Describe the member at a place of ``estimators_``: a number, round and class."""
     name = f"tree {place[0]}"
     if len(place) == 2:
+        classes = list(getattr(model, "classes_", ()))
+        is_named = class_names is not None and class_names is not True
+        names = list(class_names) if classes and is_named else classes
+        if len(names) != len(classes):
+            raise ValueError(
+                f"class_names must have {len(classes)} names, one per class, got "
+                f"{class_names!r}."
+            )
         name = f"round {place[0]}"
-        classes = getattr(model, "classes_", ())
-        if len(classes) > 2:
-            name += f", {classes[place[1]]}"
+        if len(names) > 2:
+            name += f", {names[place[1]]}"
     weights = getattr(model, "estimator_weights_", None)
     columns = getattr(model, "estimators_features_", None)
     return Member(
@@ -120,4 +150,5 @@ def _make_member(model, place, estimator):
         estimator,
         None if weights is None else float(weights[place[0]]),
         None if columns is None else columns[place[0]],
+        model,
     )

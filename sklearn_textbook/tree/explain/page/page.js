@@ -26,6 +26,10 @@ function chooseTree(number) {
 function select(node, { focus = false, reveal = false } = {}) {
   const before = diagram.selected;
   diagram.selected = node;
+  if (reveal && diagram.hides && !diagram.isKept(node)) {
+    at("hide").checked = false;
+    filter();
+  }
   if (reveal) diagram.reveal(node);
   at("node").replaceChildren(...makeNodeReport(diagram.tree, node, page.colors, 10));
   for (const changed of [before, node]) {
@@ -230,6 +234,8 @@ function hideTip() {
 // --------------------------------------------------------------------- start
 function listen() {
   const host = at("diagram");
+  // Neither text nor a box is chosen by the start of a drag.
+  host.addEventListener("mousedown", (event) => event.preventDefault());
   host.addEventListener("pointerdown", onDown);
   host.addEventListener("pointermove", onMove);
   host.addEventListener("pointerup", onUp);

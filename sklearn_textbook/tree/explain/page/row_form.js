@@ -2,6 +2,8 @@
 
 // Columns with more levels are typed, not chosen from a list.
 const MOST_OPTIONS = 200;
+// A divided row is listed with so many of its ends.
+const MOST_ENDS = 20;
 const FORMS = {
   date: "2024-01-31 or 2024-01-31T12:00+01:00",
   duration: "1 day, 2:30:00 or seconds",
@@ -129,7 +131,7 @@ function showResult(tree, outcome, host, colors, select) {
   const heading = make("p", "heading");
   heading.append("Prediction: ", make("bdi", "strong", describePrediction(tree, best, outputs)));
   const ends = make("p", "note", outcome.ends.length > 1 ? "Divided: " : "Ends in node ");
-  outcome.ends.forEach(([node, share], i) => {
+  outcome.ends.slice(0, MOST_ENDS).forEach(([node, share], i) => {
     if (i) ends.append(", ");
     const link = make("button", "link", `#${node}`);
     link.type = "button";
@@ -137,6 +139,8 @@ function showResult(tree, outcome, host, colors, select) {
     ends.append(link);
     if (outcome.ends.length > 1) ends.append(` ${formatShare(share)}`);
   });
+  const more = outcome.ends.length - MOST_ENDS;
+  if (more > 0) ends.append(` and ${more} more`);
   host.replaceChildren(heading, ends, ...makeOutputs(tree, outputs, colors));
 }
 

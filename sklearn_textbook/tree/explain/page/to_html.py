@@ -103,6 +103,8 @@ def to_html(
     The prediction of a typed row is that of ``predict`` and ``predict_proba`` of the
     tree shown; of an ensemble, each tree gives its own.
 
+    The page is for browsers of 2024 and later.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -131,7 +133,7 @@ def to_html(
 
 def collect_data(model, feature_names, class_names, max_trees, max_nodes, max_levels):
     """Collect what a page shows; see :func:`to_html`."""
-    members, n_others = list_members(model)
+    members, n_others = list_members(model, class_names)
     tables = PageTables(max_levels)
     n_left, n_left_out = max_nodes, 0
     for member in members[:max_trees]:
@@ -176,13 +178,15 @@ def fill_page(data):
         "STYLE_HASH": _hash(style),
         "SCRIPT_HASH": _hash(script),
         "STYLE": style,
-        # Names may contain what ends a script; lone surrogates are not UTF-8.
-        "DATA": text.replace("<", "\\u003c").encode("utf-8", "replace").decode(),
+        # Names may contain what ends a script.
+        "DATA": text.replace("<", "\\u003c"),
         "SCRIPT": script,
     }
     page = _read(folder, "page.html")
     pieces = page.split("@@")
-    return Page("".join(parts[p] if n % 2 else p for n, p in enumerate(pieces)))
+    text = "".join(parts[p] if n % 2 else p for n, p in enumerate(pieces))
+    # Names may have lone surrogates, which are not UTF-8.
+    return Page(text.encode("utf-8", "replace").decode())
 
 
 def make_frame(page, height=FRAME_HEIGHT):
