@@ -6,3 +6,6 @@ from sklearn_textbook.exchange.source_code import export_code
 from sklearn_textbook.exchange.tree_sum import TreeSum, read_trees
 
 __all__ = ["TreeSum", "export_code", "read_trees", "to_shap", "to_sklearn"]
+from sklearn_textbook.exchange.onnx_model import to_onnx
+
+__all__ = ["to_onnx", "to_sklearn"]
