@@ -7,5 +7,6 @@ from sklearn_textbook.exchange.tree_sum import TreeSum, read_trees
 
 __all__ = ["TreeSum", "export_code", "read_trees", "to_shap", "to_sklearn"]
 from sklearn_textbook.exchange.onnx_model import to_onnx
+from sklearn_textbook.exchange.pmml_model import to_pmml
 
-__all__ = ["to_onnx", "to_sklearn"]
+__all__ = ["to_onnx", "to_pmml", "to_sklearn"]

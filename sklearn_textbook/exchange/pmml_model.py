@@ -1,0 +1,488 @@
+"""Models as PMML."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+
+from sklearn_textbook.exchange.onnx_trees import divides_rows as find_divided
+from sklearn_textbook.exchange.pmml_shares import ShareWriter
+from sklearn_textbook.exchange.pmml_tree import (
+    MAX_DEPTH,
+    TreeWriter,
+    format_label,
+    format_number,
+)
+from sklearn_textbook.exchange.tree_sum import add_members, read_trees
+from sklearn_textbook.tree.encode.columns import TEMPORAL
+from sklearn_textbook.tree.grow.layout import OBLIQUE
+from sklearn_textbook.tree.members import is_tree
+
+NAMESPACE = "http://www.dmg.org/PMML-4_4"
+#: Characters that XML 1.0 cannot hold.
+FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def to_pmml(model, path=None, *, target="target"):
+    """Convert a fitted tree or ensemble of trees to PMML 4.4.
+
+    The result predicts what the model predicts, also for missing values and levels not
+    seen in training.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted tree, forest, bagging or random subspaces of trees, output flipping,
+        AdaBoost of trees, boosting tree or gradient boosting of this package.
+    path : str, path-like or None, default=None
+        Where to write the text, if given, in UTF-8.
+    target : str, default="target"
+        Name of the predicted column.
+
+    Returns
+    -------
+    str
+        The text. The outputs are ``predicted_`` and the name of the target, and for
+        classifiers ``probability_`` and the name of each class.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the model is not fitted.
+    TypeError
+        If it is of another kind.
+    ValueError
+        If PMML cannot hold the model: oblique tests; ``voting="hard"``; output
+        smearing; several outputs; rows that are divided in trees with surrogate splits,
+        with ``laplace=True`` or ``handle_unknown="error"``, or by members of AdaBoost;
+        levels that are strings and numbers; characters that XML does not allow. The
+        message names the node and column, or the parameter.
+
+    Notes
+    -----
+    Trees are elements ``TreeModel``, ensembles ``MiningModel``. A model that divides
+    rows is a ``RegressionModel`` whose fields are the shares of a row at the nodes,
+    since few programs know ``missingValueStrategy="weightedConfidence"``; of classes
+    whose probabilities are equal up to rounding, or with C4.5 differ by less than
+    1e-6, it may predict another one than the model.
+
+    Rows for which the model raises an error have no prediction (a missing value with
+    ``missing="error"``), or none of the trees that meet an unseen level
+    (``handle_unknown="error"``). Booleans are 0 and 1, dates seconds since 1970-01-01
+    UTC, durations and times of day seconds.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.datasets import load_play_tennis
+    >>> from sklearn_textbook.exchange import to_pmml
+    >>> from sklearn_textbook.tree import ID3Classifier
+    >>> X, y = load_play_tennis(return_X_y=True, as_frame=True)
+    >>> print(to_pmml(ID3Classifier().fit(X, y), target="play")[:38])
+    <?xml version="1.0" encoding="UTF-8"?>
+    """
+    if not isinstance(target, str) or not target:
+        raise TypeError(f"target must be a string with characters, got {target!r}.")
+    total = read_trees(model)
+    text = _Converter(total, target).run()
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text
+
+
+def _require_supported(total, target):
+    """Raise ValueError for what PMML cannot hold."""
+    if total.n_outputs > 1:
+        raise ValueError(
+            f"The model has {total.n_outputs} outputs, and models of PMML have one. "
+            "Fit one model for each, or use to_onnx."
+        )
+    if total.link == "positive_shares":
+        raise ValueError(
+            "The probabilities of OutputSmearingClassifier are shares of positive "
+            "scores, which PMML cannot compute. Use to_onnx."
+        )
+    if total.is_vote and total.link == "identity":
+        raise ValueError(
+            "With voting='hard' the largest mean probability decides between classes "
+            "with equally many votes, which PMML cannot do. Use to_onnx, or fit the "
+            "model with voting='soft'."
+        )
+    names = total.feature_names
+    texts = [target, *names, *map(str, total.classes[0] if total.classes else ())]
+    for column in total.schema.columns:
+        texts += map(str, column.levels or ())
+        if len({isinstance(level, str) for level in column.levels or ()}) > 1:
+            raise ValueError(
+                f"The levels of column {column.name!r} are strings and numbers, which "
+                "a field of PMML cannot hold. Use strings as levels."
+            )
+    for text in texts:
+        if FORBIDDEN.search(text):
+            raise ValueError(
+                f"{text!r} has a character that XML cannot hold. Rename the column, "
+                "level or class."
+            )
+    for number, name in enumerate(names):
+        if name in names[:number] or name == target:
+            raise ValueError(
+                f"Column {number} has the name {name!r}, which is also that of the "
+                "target or another column. Rename it, or choose another target."
+            )
+
+
+def _require_tests(total, allows_missing):
+    """Raise ValueError for a test that PMML has no equivalent of.
+
+    Parameters
+    ----------
+    total : TreeSum
+        The model.
+    allows_missing : bool
+        Whether rows may have missing values.
+
+    Returns
+    -------
+    bool
+        Whether a tree divides rows.
+    """
+    divides = False
+    for number, tree in enumerate(total.trees):
+        where = f" of member {number}" if len(total.trees) > 1 else ""
+        nodes = tree.nodes
+        if tree.max_depth > MAX_DEPTH:
+            raise ValueError(
+                f"The tree{where} has a depth of {tree.max_depth}; at most {MAX_DEPTH} "
+                "can be converted to PMML. Fit the model with a max_depth."
+            )
+        node, reason = None, None
+        if (nodes["kind"] == OBLIQUE).any():
+            node = int(np.argmax(nodes["kind"] == OBLIQUE))
+            reason = "tests a sum of columns, of which {} is the first"
+        elif (divided := find_divided(tree, allows_missing)) is not None:
+            divides = True
+            node, reason = divided, _find_conflict(total, tree)
+        if reason is not None:
+            name = total.feature_names[nodes["feature"][node]]
+            raise ValueError(
+                f"Node {node}{where} {reason.format(repr(name))}, which cannot be "
+                "converted to PMML. Use to_onnx."
+            )
+    return divides
+
+
+def _find_conflict(total, tree):
+    """Tell what a tree that divides rows cannot have beside that."""
+    divides = "divides rows with a missing value or an unseen level of column {}"
+    if total.is_vote:
+        return f"{divides}, and members vote"
+    if tree.handle_unknown == "error":
+        return f"{divides}, and other unseen levels are errors"
+    if len(tree.surrogates):
+        return f"{divides}, and the tree has surrogate splits"
+    if is_tree(total.model) and chooses_by_others(total):
+        return f"{divides}, and other values than the probabilities choose the class"
+    return None
+
+
+def chooses_by_others(total):
+    """Whether a tree predicts not the class of its largest probability.
+
+    So do trees with ``laplace=True``, whose correction depends on the size of a leaf.
+    """
+    if not total.is_classifier:
+        return False
+    values = total.trees[0].statistics[:, :, 0]
+    return not np.array_equal(total.model.tree_.value.reshape(values.shape), values)
+
+
+class _Converter:
+    """One conversion.
+
+    Parameters
+    ----------
+    total : TreeSum
+        The model.
+    target : str
+        Name of the predicted column.
+    """
+
+    def __init__(self, total, target):
+        _require_supported(total, target)
+        self.total, self.target = total, target
+        self.columns = total.schema.columns
+        self.allows_missing = total.reader.missing != "error"
+        self.labels = []
+        if total.is_classifier:
+            self.labels = [format_label(label) for label in total.classes[0]]
+        #: Whether trees predict classes, not scores.
+        self.is_classification = total.is_classifier and total.link == "identity"
+        self.divides = _require_tests(total, self.allows_missing)
+
+    def run(self):
+        """Convert the model."""
+        root = ElementTree.Element("PMML", {"xmlns": NAMESPACE, "version": "4.4"})
+        header = ElementTree.SubElement(root, "Header")
+        ElementTree.SubElement(header, "Application", {"name": "sklearn_textbook"})
+        self._write_dictionary(root)
+        total = self.total
+        if self.divides:
+            model = self._write_shares(root)
+        elif total.link != "identity":
+            model = self._write_chain(root)
+        elif is_tree(total.model):
+            model = self._write_tree(root, *self._list_trees()[0])
+        else:
+            model = self._write_ensemble(root)
+        model.set("modelName", type(total.model).__name__)
+        # The last model of a chain knows the probabilities.
+        last = root.find(".//RegressionModel")
+        self._write_outputs(model if last is None else last)
+        ElementTree.indent(root)
+        text = ElementTree.tostring(root, encoding="unicode")
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+    # -------------------------------------------------------------------- fields
+    def _write_dictionary(self, root):
+        """Write the data dictionary."""
+        dictionary = ElementTree.SubElement(root, "DataDictionary")
+        for column in self.columns:
+            attributes = {"name": column.name}
+            if column.source in TEMPORAL:
+                attributes["displayName"] = f"{column.name}: {TEMPORAL[column.source]}"
+            levels = column.levels
+            kind = "double"
+            if levels is not None and isinstance(levels[0], str):
+                kind = "string"
+            attributes["optype"] = "continuous" if levels is None else "categorical"
+            attributes["dataType"] = kind
+            ElementTree.SubElement(dictionary, "DataField", attributes)
+        attributes = {"name": self.target, "optype": "continuous", "dataType": "double"}
+        if self.labels:
+            attributes["optype"] = "categorical"
+            attributes["dataType"] = _find_type(self.total.classes[0])
+        field = ElementTree.SubElement(dictionary, "DataField", attributes)
+        for label in self.labels:
+            ElementTree.SubElement(field, "Value", {"value": label})
+
+    def _write_schema(self, model, used=None, has_target=False):
+        """Write the mining schema, with the target unless columns are given."""
+        schema = ElementTree.SubElement(model, "MiningSchema")
+        if used is None or has_target:
+            target = {"name": self.target, "usageType": "target"}
+            ElementTree.SubElement(schema, "MiningField", target)
+        for number in range(len(self.columns)) if used is None else used:
+            column = self.columns[number]
+            attributes = {"name": column.name}
+            if column.levels is not None:
+                attributes["invalidValueTreatment"] = "asIs"
+            if not self.allows_missing:
+                attributes["missingValueTreatment"] = "returnInvalid"
+            ElementTree.SubElement(schema, "MiningField", attributes)
+
+    def _write_outputs(self, model):
+        """Write the outputs after the mining schema."""
+        outputs = ElementTree.Element("Output")
+        fields = [(f"predicted_{self.target}", {"feature": "predictedValue"})]
+        kind = {"optype": "continuous", "dataType": "double"}
+        if self.labels:
+            labels = _find_type(self.total.classes[0])
+            fields[0][1].update(optype="categorical", dataType=labels)
+        else:
+            fields[0][1].update(kind)
+        for label in self.labels:
+            feature = {"feature": "probability", "value": label}
+            fields.append((f"probability_{label}", feature | kind))
+        for name, attributes in fields:
+            attributes = {"name": name} | attributes
+            ElementTree.SubElement(outputs, "OutputField", attributes)
+        model.insert(1, outputs)
+
+    # --------------------------------------------------------------------- trees
+    def _list_trees(self):
+        """List trees with the values of their nodes, those of members not divided."""
+        total = self.total
+        trees = total.trees
+        if self._is_average():
+            trees = add_members(total.model, np.ones(len(trees)))
+        return [(tree, tree.statistics[:, :, 0]) for tree in trees]
+
+    def _is_average(self):
+        """Whether predictions are means of the members'."""
+        model = self.total.model
+        if is_tree(model) or self.total.link != "identity":
+            return False
+        return not hasattr(model, "learning_rate")
+
+    def _write_tree(self, parent, tree, values, used=None):
+        """Write one tree; ``used`` is "own" if it is part of a model."""
+        if self.is_classification:
+            best = self._choose(values)
+            scores = [self.labels[number] for number in best]
+            function = "classification"
+        else:
+            scores = [format_number(value) for value in values[:, 0]]
+            values, function = None, "regression"
+        writer = TreeWriter(
+            tree, self.columns, self.allows_missing, scores, values, self.labels
+        )
+
+        def write_schema(model, columns):
+            self._write_schema(model, None if used is None else columns)
+
+        return writer.write(parent, function, write_schema)
+
+    def _choose(self, values):
+        """Choose the class of every node."""
+        model = self.total.model
+        if is_tree(model):
+            own = model.tree_.value.reshape(values.shape)
+            return model._choose_classes(own[:, np.newaxis])[:, 0]
+        return values.argmax(axis=1)
+
+    # ----------------------------------------------------------------- ensembles
+    def _write_ensemble(self, parent):
+        """Write the mean of the members, or the sum of trees."""
+        trees = self._list_trees()
+        method = "average" if self._is_average() else "sum"
+        model = self._write_mining_model(
+            parent, "classification" if self.is_classification else "regression"
+        )
+        start = float(self.total.start[0])
+        if start and not self.is_classification:
+            targets = ElementTree.SubElement(model, "Targets")
+            attributes = {"field": self.target, "rescaleConstant": format_number(start)}
+            ElementTree.SubElement(targets, "Target", attributes)
+        self._write_segments(model, method, trees)
+        return model
+
+    def _write_mining_model(self, parent, function, used=None):
+        """Write a MiningModel without segments."""
+        attributes = {"functionName": function}
+        model = ElementTree.SubElement(parent, "MiningModel", attributes)
+        self._write_schema(model, used)
+        return model
+
+    def _write_segments(self, model, method, trees):
+        """Write trees as segments."""
+        attributes = {"multipleModelMethod": method}
+        segments = ElementTree.SubElement(model, "Segmentation", attributes)
+        for number, (tree, values) in enumerate(trees):
+            segment = self._write_segment(segments, number)
+            self._write_tree(segment, tree, values, "own")
+
+    def _write_segment(self, segments, number):
+        """Write a segment without a model."""
+        attributes = {"id": str(number + 1)}
+        segment = ElementTree.SubElement(segments, "Segment", attributes)
+        ElementTree.SubElement(segment, "True")
+        return segment
+
+    def _write_chain(self, parent):
+        """Write sums of trees, and a model that turns them into predictions."""
+        total = self.total
+        function = "classification" if self.labels else "regression"
+        chain = self._write_mining_model(parent, function)
+        attributes = {"multipleModelMethod": "modelChain"}
+        segments = ElementTree.SubElement(chain, "Segmentation", attributes)
+        names = set(total.feature_names)
+        scores = []
+        for number in range(total.n_scores):
+            name = f"score_{number}"
+            while name in names or name == self.target:
+                name += "_"
+            scores.append(name)
+            trees = []
+            for tree, first in zip(total.trees, total.first, strict=True):
+                if first <= number < first + tree.n_outputs:
+                    values = tree.statistics[:, number - first]
+                    trees.append((tree, values))
+            segment = self._write_segment(segments, number)
+            every = range(len(self.columns))
+            model = self._write_mining_model(segment, "regression", every)
+            output = ElementTree.SubElement(model, "Output")
+            attributes = {"name": name, "feature": "predictedValue"}
+            attributes |= {"optype": "continuous", "dataType": "double"}
+            ElementTree.SubElement(output, "OutputField", attributes)
+            self._write_segments(model, "sum", trees)
+        segment = self._write_segment(segments, total.n_scores)
+        self._write_link(segment, function, scores)
+        return chain
+
+    def _write_regression(self, parent, function):
+        """Write a RegressionModel, which turns scores into predictions."""
+        methods = {"expit": "logit", "identity": "none"}
+        method = methods.get(self.total.link, self.total.link)
+        attributes = {"functionName": function, "normalizationMethod": method}
+        return ElementTree.SubElement(parent, "RegressionModel", attributes)
+
+    def _write_link(self, parent, function, names):
+        """Write what turns the scores of a chain into predictions."""
+        model = self._write_regression(parent, function)
+        self._write_schema(model, [], has_target=True)
+        for name in names:
+            ElementTree.SubElement(model[0], "MiningField", {"name": name})
+        self._write_tables(model, [[(name, 1.0)] for name in names])
+
+    def _write_tables(self, model, scores):
+        """Write the scores as sums of fields: (name, coefficient)."""
+        total = self.total
+        categories = self.labels or [None]
+        if total.link == "expit":
+            # The first table is that of the class whose score there is.
+            categories = categories[::-1]
+        for number, category in enumerate(categories):
+            attributes = {"intercept": "0.0"}
+            fields = scores[number] if number < len(scores) else []
+            if fields:
+                start = total.scale * float(total.start[number])
+                attributes["intercept"] = format_number(start)
+            if category is not None:
+                attributes["targetCategory"] = category
+            table = ElementTree.SubElement(model, "RegressionTable", attributes)
+            for name, weight in fields:
+                attributes = {"name": name}
+                attributes["coefficient"] = format_number(total.scale * weight)
+                ElementTree.SubElement(table, "NumericPredictor", attributes)
+
+    # ------------------------------------------------------ trees that divide rows
+    def _write_shares(self, parent):
+        """Write scores as sums over the shares of a row at the nodes."""
+        total = self.total
+        function = "classification" if self.labels else "regression"
+        model = self._write_regression(parent, function)
+        self._write_schema(model)
+        names = [self.target, *total.feature_names]
+        prefix = "share_"
+        while any(name.startswith(prefix) for name in names):
+            prefix += "_"
+        local = ElementTree.SubElement(model, "LocalTransformations")
+        writer = ShareWriter(local, self.columns, self.allows_missing, prefix)
+        scores = [[] for _ in total.start]
+        for number, (tree, first) in enumerate(
+            zip(total.trees, total.first, strict=True)
+        ):
+            for node, name in writer.write(number, tree):
+                for i, value in enumerate(tree.statistics[node, :, 0], start=first):
+                    scores[i].append((name, float(value)))
+        self._write_tables(model, scores)
+        return model
+
+
+def _find_type(classes):
+    """Find the data type of class labels."""
+    values = classes.tolist()
+    for types, name in (
+        (str, "string"),
+        (bool, "boolean"),
+        (int, "integer"),
+        (int | float, "double"),
+    ):
+        if all(isinstance(value, types) for value in values):
+            return name
+    raise ValueError(
+        f"The class labels {values[:5]} are no strings, numbers or booleans, which are "
+        "all that a field of PMML can hold."
+    )
