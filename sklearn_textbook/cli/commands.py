@@ -325,7 +325,7 @@ def show(model, form, member, max_depth_shown, shows_all, path):
     show_model(model, form, max_depth_shown, member, path, shows_all)
 
 
-@click.command(short_help="Write a model as C, JavaScript, Python or SQL.")
+@click.command(short_help="Write a model as ONNX, PMML, C, JavaScript, Python or SQL.")
 @click.argument("model")
 @click.argument("path", metavar="OUTPUT")
 @click.option(
@@ -334,15 +334,23 @@ def show(model, form, member, max_depth_shown, shows_all, path):
 @click.option(
     "--prefix", metavar="NAME", help="Beginning of the names of functions in C."
 )
+@click.option(
+    "--missing-string",
+    metavar="TEXT",
+    help="String that stands for a missing value in ONNX, whose columns of strings "
+    "have none; by default the empty string.",
+)
 @debug_option
 def convert(model, path, **options):
     """Write MODEL, a file that fit --save wrote, for programs without this package.
 
-    The end of the name of OUTPUT chooses the language: .c, .js or .mjs, .py or .sql.
-    The code predicts as predict does, missing values and unknown levels included.
+    The end of the name of OUTPUT chooses the format: .onnx (needs the package onnx),
+    .pmml, .c, .js or .mjs, .py or .sql. Trees and ensembles of trees can be converted.
+    They predict as predict does, missing values and unknown levels included.
 
     \b
     Examples:
+      sklearn-textbook convert forest.json forest.onnx
       sklearn-textbook convert forest.json forest.c
       sklearn-textbook convert iris.json iris.sql --table measurements
     """  # noqa: D301 - click wants the control character itself

@@ -8,22 +8,39 @@ from pathlib import Path
 from sklearn_textbook.cli.errors import explain_error, refuse_use
 from sklearn_textbook.cli.show import write_content
 from sklearn_textbook.io import read_model
+from sklearn_textbook.io.model_file import ModelFileError
 
 
-def _write_code(estimator, language, **options):
+def _write_code(saved, path, language, **options):
     from sklearn_textbook.exchange import export_code
 
-    return export_code(estimator, language, **options)
+    write_content(export_code(saved.estimator, language, **options), path)
 
 
-#: Writers by the end of a file name; they take the estimator and options.
+def _write_onnx(saved, path, **options):
+    from sklearn_textbook.exchange import to_onnx
+
+    to_onnx(saved.estimator, path, **options)
+
+
+def _write_pmml(saved, path):
+    from sklearn_textbook.exchange import to_pmml
+
+    to_pmml(saved.estimator, path, target=saved.target or "target")
+
+
+#: Writers by the end of a file name.
 WRITERS = {
     ".c": partial(_write_code, language="c"),
     ".js": partial(_write_code, language="javascript"),
     ".mjs": partial(_write_code, language="javascript"),
     ".py": partial(_write_code, language="python"),
     ".sql": partial(_write_code, language="sql"),
+    ".onnx": _write_onnx,
+    ".pmml": _write_pmml,
 }
+#: Options of a single format.
+OPTIONS = {"table": ".sql", "prefix": ".c", "missing_string": ".onnx"}
 
 
 def convert_model(model, path, **options):
@@ -42,12 +59,13 @@ def convert_model(model, path, **options):
     if suffix not in WRITERS:
         refuse_use(f"{path}: the name must end in one of {', '.join(WRITERS)}")
     given = {name: value for name, value in options.items() if value is not None}
-    for option, taken in (("table", ".sql"), ("prefix", ".c")):
-        if option in given and suffix != taken:
-            refuse_use(f"--{option} is for {taken} only")
-    estimator = read_model(model).estimator
+    for name in given:
+        if suffix != OPTIONS[name]:
+            refuse_use(f"--{name.replace('_', '-')} is for {OPTIONS[name]} only")
+    saved = read_model(model)
     try:
-        content = WRITERS[suffix](estimator, **given)
+        WRITERS[suffix](saved, path, **given)
     except (TypeError, ValueError) as error:
         refuse_use(f"{model}: {explain_error(error)}")
-    write_content(content, path)
+    except OSError as error:
+        raise ModelFileError(f"cannot be written ({error.strerror})", path) from None

@@ -1,11 +1,15 @@
-"""The command line: models as source code."""
+"""The command ``convert``."""
 
 import sqlite3
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
-from sklearn_textbook.io import read_table
+from sklearn_textbook.io import load_model, read_table
 
 DATA = Path(__file__).parents[1] / "data"
 IRIS = ("fit", DATA / "iris.csv", "--target", "species", "--cv", 0)
@@ -47,16 +51,45 @@ def test_options(command):
     assert "int iris_predict(const double *row)" in Path("iris.c").read_text()
 
 
+@pytest.fixture
+def model(command):
+    options = ("--algorithm", "random-forest", "--trees", 3)
+    command(*IRIS, *options, "--save", "m.json")
+    return "m.json"
+
+
+def test_onnx(command, model):
+    runtime = pytest.importorskip("onnxruntime")
+    assert command("convert", model, "m.onnx") == ""
+    X = pd.read_csv(DATA / "iris.csv", sep=";").drop(columns="species")
+    session = runtime.InferenceSession("m.onnx")
+    (found,) = session.run(["probabilities"], {"X": X.to_numpy(dtype=np.float64)})
+    assert_allclose(found, load_model("m.json").predict_proba(X))
+
+
+def test_pmml(command, model):
+    assert command("convert", model, "m.PMML") == ""
+    root = ElementTree.parse("m.PMML").getroot()
+    names = [e.get("name") for e in root.iter() if e.tag.endswith("DataField")]
+    assert names[-1] == "species"
+
+
 def test_refusals(command):
     command(*IRIS, "--save", "iris.json")
     for path, words in (
-        ("iris.txt", "iris.txt: the name must end in one of .c, .js, .mjs, .py, .sql"),
+        (
+            "iris.txt",
+            "iris.txt: the name must end in one of .c, .js, .mjs, .py, .sql, .onnx",
+        ),
         ("iris.py --table t", "--table is for .sql only"),
         ("iris.sql --prefix t", "--prefix is for .c only"),
+        ("iris.pmml --missing-string ?", "--missing-string is for .onnx only"),
         ("iris.c --prefix 1", "prefix must be the beginning of a name"),
     ):
         assert words in command("convert", "iris.json", *path.split(), code=2)
-    command("convert", "iris.json", "no folder/iris.c", code=4)
+    for name in ("iris.c", "iris.pmml"):
+        text = command("convert", "iris.json", f"no folder/{name}", code=4)
+        assert "cannot be written" in text
     command("convert", "none.json", "iris.c", code=4)
     command(*IRIS, "--algorithm", "lda", "--save", "lda.json")
     error = command("convert", "lda.json", "iris.c", code=2)
