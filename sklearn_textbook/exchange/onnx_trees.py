@@ -351,8 +351,8 @@ class TreeOperators:
         """Add the mean values of the nodes that rows reach, as _add_choice."""
         graph = self.graph
         codes = graph.cast(branches, np.int64)
-        # Columns of the shares of rows at the nodes where they end, and their values.
-        ends = [([], []) for _ in self.trees]
+        # Nodes where rows end, columns of the shares of rows there, and values.
+        ends = [[] for _ in self.trees]
         level = [(number, 0) for number in range(len(self.trees))]
         shape = graph.add("Shape", branches, end=1)
         width = graph.constant([len(level)], np.int64)
@@ -363,17 +363,15 @@ class TreeOperators:
             entered = []
             for place, (number, node) in enumerate(level):
                 if self.trees[number].is_leaf[node]:
-                    ends[number][0].append(n_columns + place)
-                    ends[number][1].append(values[number][node])
+                    ends[number].append((node, n_columns + place, values[number][node]))
                 else:
                     entered += self._list_shares(place, number, node)
             n_columns += len(level)
             stopped = [entry for entry in entered if entry[3] < 0]
             for place, (_, number, node, branch, _) in enumerate(stopped):
-                ends[number][0].append(n_columns + place)
                 value = values[number][node].copy()
                 value[-1] = branch == REFUSED
-                ends[number][1].append(value)
+                ends[number].append((node, n_columns + place, value))
             n_columns += len(stopped)
             entered = [entry for entry in entered if entry[3] >= 0]
             if stopped:
@@ -386,28 +384,48 @@ class TreeOperators:
                 first = int(self.trees[number].nodes["first_child"][node])
                 level.append((number, first + branch))
         shares = graph.join(parts)
-        axis = graph.constant([1], np.int64)
         means = [
-            graph.add("MatMul", graph.take(shares, places), graph.constant(table))
-            for places, table in ends
+            self._add_mean(shares, found, rank_nodes(tree))
+            for found, tree in zip(ends, self.trees, strict=True)
         ]
-        means = [graph.add("Unsqueeze", mean, axis) for mean in means]
         return graph.join(means)
 
+    def _add_mean(self, shares, ends, ranks):
+        """Add the mean of the values of a tree, of shape (rows, 1, n).
+
+        Products are added in the order in which the model adds them, which a product of
+        matrices would not do.
+        """
+        graph = self.graph
+        _, places, table = zip(*sorted(ends, key=lambda e: ranks[e[0]]), strict=True)
+        shares = graph.take(shares, places)
+        axis, last = graph.constant(1, np.int64), graph.constant([-1], np.int64)
+        means = []
+        for values in np.array(table).T:
+            products = graph.add("Mul", shares, graph.constant([values]))
+            running = graph.add("CumSum", products, axis)
+            means.append(graph.add("Gather", running, last, axis=1))
+        axes = graph.constant([1], np.int64)
+        return graph.add("Unsqueeze", graph.join(means), axes)
+
     def _list_shares(self, place, number, node):
-        """List where a row goes from a node, and the share of it for every branch."""
+        """List where a row goes from a node, and the share of it for every branch.
+
+        Shares are fractions: numerators and denominators.
+        """
         nodes = self.trees[number].nodes
         first, n_children = nodes["first_child"][node], int(nodes["n_children"][node])
-        weight = nodes["weight"][first : first + n_children]
-        total = float(weight.sum())
+        weight = nodes["weight"][first : first + n_children].tolist()
+        total = sum(weight)
+        divided = n_children + AFTER_CHILDREN[FRACTIONAL]
         found = []
         for branch in [*range(n_children), STAY, REFUSED]:
-            share = np.zeros(n_children + len(AFTER_CHILDREN))
+            share = np.zeros((n_children + len(AFTER_CHILDREN), 2))
+            share[:, 1] = 1.0
             code = branch if branch >= 0 else n_children + AFTER_CHILDREN[branch]
             share[code] = 1.0
-            divided = n_children + AFTER_CHILDREN[FRACTIONAL]
             if branch >= 0 and total > 0:
-                share[divided] = weight[branch] / total
+                share[divided] = weight[branch], total
             elif branch == STAY and not total > 0:
                 share[divided] = 1.0
             found.append((place, number, node, branch, share))
@@ -421,11 +439,24 @@ class TreeOperators:
             for _, number, node, _, _ in entered
         ]
         sizes = [len(share) for *_, share in entered]
-        starts = np.cumsum([0, *sizes[:-1]])
-        table = graph.constant(np.concatenate([share for *_, share in entered]))
-        index = graph.add(
-            "Add", graph.take(codes, columns), graph.constant([starts], np.int64)
-        )
-        parents = graph.take(shares, [place for place, *_ in entered])
-        weights = graph.add("Gather", table, index, axis=0)
-        return graph.add("Mul", parents, weights)
+        starts = graph.constant([np.cumsum([0, *sizes[:-1]])], np.int64)
+        index = graph.add("Add", graph.take(codes, columns), starts)
+        shares = graph.take(shares, [place for place, *_ in entered])
+        table = np.concatenate([share for *_, share in entered])
+        for operator, fractions in zip(("Mul", "Div"), table.T, strict=True):
+            part = graph.add("Gather", graph.constant(fractions), index, axis=0)
+            shares = graph.add(operator, shares, part)
+        return shares
+
+
+def rank_nodes(tree):
+    """Rank nodes so that all nodes below a child come before the next child."""
+    ranks = np.zeros(tree.node_count, dtype=np.int64)
+    stack, rank = [0], 0
+    while stack:
+        node = stack.pop()
+        ranks[node] = rank
+        rank += 1
+        first, number = tree.nodes["first_child"][node], tree.nodes["n_children"][node]
+        stack += range(first + number - 1, first - 1, -1)
+    return ranks

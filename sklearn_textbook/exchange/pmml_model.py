@@ -8,6 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from sklearn_textbook.ensemble.bagging.base_bagging import BaseBagging
+from sklearn_textbook.ensemble.forest.base_forest import BaseForest
+from sklearn_textbook.ensemble.output_perturbation.base import BaseOutputPerturbation
 from sklearn_textbook.exchange.onnx_trees import divides_rows as find_divided
 from sklearn_textbook.exchange.pmml_shares import ShareWriter
 from sklearn_textbook.exchange.pmml_tree import (
@@ -311,10 +314,8 @@ class _Converter:
 
     def _is_average(self):
         """Whether predictions are means of the members'."""
-        model = self.total.model
-        if is_tree(model) or self.total.link != "identity":
-            return False
-        return not hasattr(model, "learning_rate")
+        means = BaseForest | BaseBagging | BaseOutputPerturbation
+        return isinstance(self.total.model, means)
 
     def _write_tree(self, parent, tree, values, used=None):
         """Write one tree; ``used`` is "own" if it is part of a model."""

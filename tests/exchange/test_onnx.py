@@ -24,7 +24,6 @@ from sklearn_textbook.tree import (
     C45Classifier,
     CARTClassifier,
     CARTRegressor,
-    ID3Classifier,
     ObliqueTreeClassifier,
 )
 from tests.exchange.tables import make_labels, make_table, make_values
@@ -56,13 +55,15 @@ def make_feeds(onnx_model, X, missing=""):
 
 def run(onnx_model, X, missing=""):
     """Run a model and return its outputs by name."""
-    session = onnxruntime.InferenceSession(onnx_model.SerializeToString())
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(onnx_model.SerializeToString(), options)
     outputs = session.run(None, make_feeds(onnx_model, X, missing))
     return dict(zip((o.name for o in session.get_outputs()), outputs, strict=True))
 
 
 def require_equal(model, X, missing="", **parameters):
-    """Compare predictions; rows without a clear largest probability may differ."""
+    """Compare predictions."""
     found = run(to_onnx(model, **parameters), X, missing)
     if not hasattr(model, "predict_proba"):
         expected = model.predict(X)
@@ -72,13 +73,7 @@ def require_equal(model, X, missing="", **parameters):
         return found
     expected = model.predict_proba(X)
     assert_allclose(found["probabilities"], expected, rtol=0, atol=1e-12)
-    ordered = np.sort(expected, axis=1)
-    gap = ordered[:, -1] - ordered[:, -2]
-    is_clear = (gap == 0) | (gap > 1e-9)
-    if not isinstance(model, ID3Classifier):
-        is_clear[:] = True
-    assert is_clear.mean() > 0.99
-    assert_array_equal(found["label"][is_clear], model.predict(X)[is_clear])
+    assert_array_equal(found["label"], model.predict(X))
     return found
 
 
@@ -102,7 +97,7 @@ def test_tests_of_cart(split, missing, unknown):
     model = CARTRegressor(
         categorical_split=split, missing=missing, handle_unknown=unknown, max_depth=6
     )
-    new = make_frame(3000, missing=0.2, seed=1, unknown=True)
+    new = make_frame(1000, missing=0.2, seed=1, unknown=True)
     require_equal(model.fit(X, make_target(X)), new)
 
 
@@ -121,7 +116,7 @@ def test_tests_of_cart(split, missing, unknown):
 def test_more_models(model):
     X = make_frame(missing=0.1)
     y = np.digitize(make_target(X), [0.0, 2.0])
-    new = make_frame(5000, missing=0.2, seed=1, unknown=True)
+    new = make_frame(1000, missing=0.2, seed=1, unknown=True)
     require_equal(model.fit(X, y), new)
 
 
@@ -206,7 +201,7 @@ def test_rows_that_the_model_refuses():
     new.loc[5, "a"] = np.inf
     found = run(to_onnx(model), new)
     is_refused = np.zeros(len(new), dtype=bool)
-    for i in range(300):
+    for i in range(100):
         try:
             expected = model.predict_proba(new.iloc[[i]])
         except ValueError:
@@ -214,9 +209,9 @@ def test_rows_that_the_model_refuses():
         else:
             assert_allclose(found["probabilities"][[i]], expected)
     assert is_refused[5]
-    assert 10 < is_refused.sum() < 200
-    assert_array_equal(np.isnan(found["probabilities"][:300]).all(1), is_refused[:300])
-    assert_array_equal(found["label"][:300] == "", is_refused[:300])
+    assert 5 < is_refused.sum() < 80
+    assert_array_equal(np.isnan(found["probabilities"][:100]).all(1), is_refused[:100])
+    assert_array_equal(found["label"][:100] == "", is_refused[:100])
 
 
 @pytest.mark.parametrize("kind", [CARTRegressor, GradientBoostingRegressor])
