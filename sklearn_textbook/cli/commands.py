@@ -69,6 +69,12 @@ from sklearn_textbook.cli.options import (
 @training_options
 @click.option("--save", metavar="FILE", help="Write the model to a file (JSON).")
 @click.option(
+    "--report",
+    "report_path",
+    metavar="FILE",
+    help="Write data, model, scores and figures to a page (HTML) that opens offline.",
+)
+@click.option(
     "--max-depth-shown",
     type=click.IntRange(min=0),
     default=6,
@@ -102,6 +108,7 @@ def fit(table, cv, **options):
       sklearn-textbook fit golf.names --algorithm c45-rules --test golf.test
       sklearn-textbook fit house.parquet --target price --algorithm random-forest
       sklearn-textbook fit loan.csv --target paid --algorithm logistic
+      sklearn-textbook fit loan.csv --target paid --report loan.html
       sklearn-textbook fit loan.csv --target paid --algorithm voting
           --member c45 --member random-forest --set c45__max_depth=3
       sklearn-textbook fit data.txt --no-header --target column_5 --delimiter tab

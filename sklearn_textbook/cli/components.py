@@ -10,6 +10,7 @@ from sklearn_textbook.cli.algorithms import make_transformer
 from sklearn_textbook.cli.columns import print_columns
 from sklearn_textbook.cli.errors import make_fit_error, refuse_use
 from sklearn_textbook.cli.fit import note_table, require_folder
+from sklearn_textbook.cli.html_report.file import require_report
 from sklearn_textbook.cli.model_report import (
     MOST_ROWS,
     describe_other_model,
@@ -28,7 +29,9 @@ from sklearn_textbook.io.table_file import display_path
 from sklearn_textbook.io.table_writer import choose_writer, write_csv
 
 
-def fit_components(table, *, target, algorithm, settings, seed, save, **options):
+def fit_components(
+    table, *, target, algorithm, settings, seed, save, report_path, **options
+):
     """Fit a model that has no target to the numbers of a table, and print it.
 
     Parameters
@@ -45,10 +48,13 @@ def fit_components(table, *, target, algorithm, settings, seed, save, **options)
         Seed of the algorithm.
     save : str or None
         Model file to write.
+    report_path : str or None
+        Page of HTML to write.
     **options
         How the table is read, as for `fit_table`; others have no effect.
     """
     require_folder(save)
+    require_report(report_path, {"TABLE": table, "--save": save})
     if options["test"] is not None or options["cost"] is not None:
         refuse_use(f"--test and --cost: {algorithm} predicts nothing")
     estimator = make_transformer(algorithm, settings, seed)
@@ -78,6 +84,12 @@ def fit_components(table, *, target, algorithm, settings, seed, save, **options)
     if save is not None:
         save_model(estimator, save, table=note_table(file, options, None))
         output.write("", f"saved to {save}")
+    if report_path is not None:
+        from sklearn_textbook.cli.html_report.sections import report_components
+
+        left_out = [*options["drop"], *options["id"]]
+        report_components(report_path, estimator, file, frame, left_out, seed)
+        output.write(*([""] if save is None else []), f"report in {report_path}")
 
 
 def transform_table(model, table, *, path, **options):

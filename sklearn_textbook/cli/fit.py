@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
 from sklearn_textbook.cli import report
 from sklearn_textbook.cli.algorithms import (
     COMBINATIONS,
@@ -19,29 +17,17 @@ from sklearn_textbook.cli.algorithms import (
 from sklearn_textbook.cli.combinations import (
     list_members,
     make_combination,
-    print_members,
 )
 from sklearn_textbook.cli.costs import make_scorer
-from sklearn_textbook.cli.ensemble_report import (
-    MOST_IMPORTANCES,
-    compute_importances,
-    is_combination,
-    is_ensemble,
-    print_importances,
-    print_sizes,
-)
+from sklearn_textbook.cli.ensemble_report import is_combination, is_ensemble
 from sklearn_textbook.cli.errors import (
     FitError,
     explain_error,
     make_fit_error,
     refuse_use,
 )
-from sklearn_textbook.cli.model_report import (
-    MOST_ROWS,
-    describe_other_model,
-    is_other_model,
-    print_other_model,
-)
+from sklearn_textbook.cli.fitted_output import print_confusions, print_model
+from sklearn_textbook.cli.html_report.file import require_report
 from sklearn_textbook.cli.model_table import (
     Tested,
     find_unseen_levels,
@@ -53,9 +39,7 @@ from sklearn_textbook.cli.model_table import (
 from sklearn_textbook.cli.output import Output, show_progress
 from sklearn_textbook.cli.scoring import (
     choose_folds,
-    count_confusions,
     cross_validate,
-    score_classes,
     score_out_of_bag,
 )
 from sklearn_textbook.cli.training_table import print_training, read_training
@@ -78,6 +62,7 @@ def fit_table(
     trees,
     jobs,
     save,
+    report_path,
     max_depth_shown,
     cost,
     full,
@@ -109,6 +94,8 @@ def fit_table(
         Number of threads.
     save : str or None
         Model file to write.
+    report_path : str or None
+        Page of HTML to write.
     max_depth_shown : int
         Depth to which the tree is printed.
     cost : str or None
@@ -120,6 +107,9 @@ def fit_table(
         delimiter, header, encoding, missing_marks.
     """
     require_folder(save)
+    require_report(
+        report_path, {"TABLE": table, "--test": test, "--save": save, "--cost": cost}
+    )
     if members and base_name(algorithm) not in COMBINATIONS:
         refuse_use(f"--member is for {', '.join(COMBINATIONS)}, not for {algorithm}")
     output = Output()
@@ -143,17 +133,26 @@ def fit_table(
     tested = _test(model, scorer, test, options) if test is not None else None
     if save is not None:
         save_model(estimator, save, target=goal.name, table=model.table)
-    _print_model(output, model, training, settings, max_depth_shown, save)
-    predicted = _print_scores(
-        output, scorer, estimator, training, n_folds, seed, tested
+    print_model(output, model, training, settings, max_depth_shown, save)
+    scores, notes, predicted = _score(
+        scorer, estimator, training, n_folds, seed, tested
     )
+    output.heading("scores")
+    report.print_scores(output, scores)
+    output.notes(notes)
+    judged = [("cross-validated", predicted)] if predicted else []
+    judged += [("test", tested)] if tested else []
     if goal.is_classes:
-        judged = [("cross-validated", predicted)] if predicted else []
-        judged += [("test", tested)] if tested else []
         for where, rows in judged:
-            _print_confusions(output, rows, where)
+            print_confusions(output, rows, where)
     if save is not None:
         output.write("", f"saved to {save}")
+    if report_path is not None:
+        from sklearn_textbook.cli.html_report.sections import FittedTable, report_fit
+
+        made = (model, training, options, settings, scores, notes, judged)
+        report_fit(report_path, FittedTable(*made, seed, save, max_depth_shown))
+        output.write(*([""] if save is None else []), f"report in {report_path}")
 
 
 def require_folder(save):
@@ -197,80 +196,8 @@ def note_table(file, options, scorer):
     return notes
 
 
-def _print_model(output, model, training, settings, max_depth_shown, save):
-    """Print what was learned, in the way of its kind."""
-    estimator = model.estimator
-    if is_combination(estimator):
-        output.heading("ensemble", report.describe_model(estimator))
-        print_members(output, estimator, MOST_ROWS)
-    elif is_other_model(estimator):
-        output.heading("model", describe_other_model(estimator))
-        print_other_model(output, estimator, model.schema.names, MOST_ROWS)
-    elif report.is_rule_list(estimator):
-        _print_rule_list(output, estimator, training, save)
-    else:
-        _print_trees(output, model, settings, max_depth_shown, save)
-
-
-def _print_trees(output, model, settings, max_depth_shown, save):
-    """Print a tree and its rules, or what there is to say of many trees."""
-    estimator = model.estimator
-    if is_ensemble(estimator):
-        _print_ensemble(output, model)
-        return
-    output.heading("tree", report.describe_model(estimator))
-    report.print_tree(output, estimator, max_depth_shown)
-    if not {"pruning", "ccp_alpha"} & {name for name, _ in settings}:
-        output.notes(report.describe_default_pruning(estimator))
-    output.heading("rules", "IF conditions THEN prediction [support, confidence]")
-    remedy = _explain_show(save, " --as rules --all")
-    report.print_rules(output, estimator, report.MOST_RULES, remedy)
-    if hasattr(estimator, "pruning_report_"):
-        output.heading("pruning", "the largest pruned branches")
-        report.print_pruning(output, estimator, report.MOST_BRANCHES)
-    if estimator.tree_.n_leaves > 1:
-        _print_importances(output, model)
-
-
-def _explain_show(save, options=""):
-    """Say which command prints all rules."""
-    first = "--save FILE and " if save is None else ""
-    command = f"sklearn-textbook show {'FILE' if save is None else save}{options}"
-    return f"; {first}{command} print{'' if first else 's'} them all"
-
-
-def _print_ensemble(output, model):
-    """Print how large the trees are, and which columns matter."""
-    output.heading("ensemble", report.describe_model(model.estimator))
-    print_sizes(output, model.estimator)
-    _print_importances(output, model)
-
-
-def _print_importances(output, model):
-    output.heading("importances", "share in the decrease of impurity")
-    importances = compute_importances(model.estimator)
-    most = min(MOST_IMPORTANCES, np.count_nonzero(importances))
-    print_importances(output, model.schema.names, importances, most)
-
-
-def _print_rule_list(output, estimator, training, save):
-    """Print the rules, and what each of them does on the training rows."""
-    most = report.MOST_RULES
-    output.heading("rules", report.describe_model(estimator))
-    report.print_numbered_rules(output, estimator, most, _explain_show(save))
-    evaluation = estimator.evaluate(
-        training.features, training.goal.values, training.weights
-    )
-    output.heading(
-        "use of the rules", "training; advantage: errors more without the rule"
-    )
-    report.print_evaluation(output, evaluation, most)
-    output.heading("confusion matrix", "training")
-    report.print_confusions(output, evaluation.confusion, evaluation.classes)
-
-
-def _print_scores(output, scorer, estimator, training, n_folds, seed, tested):
-    """Print all scores; give what cross-validation has predicted, if there was any."""
+def _score(scorer, estimator, training, n_folds, seed, tested):
+    """Give all scores, notes on them, and the predictions of cross-validation."""
     y, weights = training.goal.values, training.weights
     fitted = scorer.predict(estimator, training.features)
     scores = [
@@ -286,24 +213,15 @@ def _print_scores(output, scorer, estimator, training, n_folds, seed, tested):
     if n_folds:
         tests, values = _cross_validate(scorer, estimator, training, n_folds, seed)
         scores += tests
-        predicted = Tested(tests[0], y, values, scorer.labels, weights)
+        predicted = Tested(
+            *(tests[0], y, values.values, scorer.labels, weights), shares=values.shares
+        )
     if tested is not None:
         scores.append(tested.score)
         notes += tested.notes
     if scorer.costs is not None:
         notes.append("the class of the least expected cost is predicted")
-    output.heading("scores")
-    report.print_scores(output, scores)
-    output.notes(notes)
-    return predicted
-
-
-def _print_confusions(output, judged, where):
-    rows = (judged.true, judged.predicted, judged.labels, judged.weights)
-    output.heading("confusion matrix", where)
-    report.print_confusions(output, count_confusions(*rows), judged.labels)
-    output.heading("classes", where)
-    report.print_class_scores(output, score_classes(*rows), judged.labels)
+    return scores, notes, predicted
 
 
 def _cross_validate(scorer, estimator, training, n_folds, seed):

@@ -39,6 +39,8 @@ class Tested:
         Weights of these rows.
     notes : tuple of str
         What is to be said of the table.
+    shares : ndarray of shape (n_rows, n_classes) or None
+        Probabilities of the classes of the model, the first ones of ``labels``.
     """
 
     score: Score
@@ -47,6 +49,7 @@ class Tested:
     labels: np.ndarray | None
     weights: np.ndarray | None
     notes: tuple = ()
+    shares: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -342,7 +345,8 @@ def score_table(model, scorer, table, predicted, where):
     labels = scorer.labels
     if scorer.is_classes:
         labels = np.concatenate([labels, np.setdiff1d(true, labels)])
-    return Tested(score, true, predicted.values, labels, weights)
+    shares = predicted.shares
+    return Tested(score, true, predicted.values, labels, weights, shares=shares)
 
 
 def label_text(label):

@@ -318,14 +318,15 @@ def cross_validate(
     scores : list of Score
         Mean and standard deviation of the metrics over the folds; after that of the
         estimator those of its members.
-    predicted : ndarray
-        For every row, the prediction of the tree that was grown without it.
+    predicted : Predicted
+        For every row, what is predicted by the model that was fitted without it.
     """
     template = clone(estimator)
     if getattr(template, "oob_score", False):
         template.set_params(oob_score=False)  # nobody looks at it
     y = training.goal.values
-    predicted = np.empty_like(y)
+    values = np.empty_like(y)
+    shares = None if scorer.labels is None else np.empty((len(y), len(scorer.labels)))
     by_part = {}
     for train, test in _split_folds(y, scorer.is_classes, n_folds, seed):
         model = clone(template)
@@ -335,12 +336,16 @@ def cross_validate(
         for number, (name, part) in enumerate([("cross-validated", model), *members]):
             fold = scorer.predict(part, training.features.take(test))
             if part is model:
-                predicted[test] = fold.values
+                values[test] = fold.values
+                if fold.shares is None:
+                    shares = None
+                elif shares is not None:
+                    shares[test] = fold.shares
             where = f"  {name}" if number else name
             means = scorer.score("", y[test], fold, weights).means
             by_part.setdefault(where, []).append(means)
         advance()
-    return [_average(*part) for part in by_part.items()], predicted
+    return [_average(*part) for part in by_part.items()], Predicted(values, shares)
 
 
 def _average(where, scores):

@@ -1,0 +1,294 @@
+"""How good the predictions are: scores, classes, curves, residuals."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.metrics import (
+    accuracy_score,
+    auc,
+    log_loss,
+    mean_absolute_error,
+    r2_score,
+    recall_score,
+    roc_curve,
+    root_mean_squared_error,
+)
+
+from sklearn_textbook.cli import report
+from sklearn_textbook.cli.html_report.elements import (
+    Html,
+    HtmlOutput,
+    join,
+    make,
+    make_table,
+    scroll,
+)
+from sklearn_textbook.cli.html_report.figures import (
+    MOST_POINTS,
+    draw,
+    draw_calibration,
+    draw_predicted,
+    draw_residuals,
+    draw_roc,
+    group_probabilities,
+)
+from sklearn_textbook.cli.scoring import count_confusions, score_classes
+from sklearn_textbook.io.naming import count_things
+from sklearn_textbook.tree.rules import write_weight
+
+#: Classes that have curves, one against the rest.
+MOST_CURVES = 6
+_SOURCES = {
+    "cross-validated": "Every row is predicted by a model that was fitted without it.",
+    "test": "The rows of the test table, which no model was fitted to.",
+}
+_MEASURES = {
+    "accuracy": "share of rows whose class is predicted correctly",
+    "balanced accuracy": "mean of the recall of the classes, each counting the same",
+    "kappa": "accuracy above that of guessing: 0 as guessing, 1 without errors",
+    "AUC": "how often a row of a class has a higher probability of it than a row of "
+    "another class: 0.5 is guessing (mean over the classes)",
+    "log loss": "mean of minus the logarithm of the probability of the true class: 0 "
+    "is best, and confident errors cost most",
+    "cost": "mean cost of a row",
+    "R2": "share of the variance of the target that is explained: 0 as always "
+    "predicting the mean, 1 without errors",
+    "RMSE": "root of the mean squared error, in units of the target",
+    "MAE": "mean absolute error, in units of the target",
+}
+
+
+def write_scores(scores, notes, judged):
+    """Write all scores, those of the terminal first.
+
+    Parameters
+    ----------
+    scores : list of Score
+        As the terminal has them.
+    notes : list of str
+        Remarks on them.
+    judged : list of (str, Tested)
+        Predictions of rows that the model has not seen, and where they are from.
+
+    Returns
+    -------
+    content : Html
+        The section.
+    """
+    output = HtmlOutput()
+    report.print_scores(output, scores)
+    output.notes(notes)
+    parts = [output.finish()]
+    pooled = [(where, _measure(rows), rows) for where, rows in judged]
+    names = list(scores[0].means)
+    if pooled:
+        heads = list(pooled[0][1])
+        names += [name for name in heads if name not in names]
+        lines = [
+            (where, *map(_write_number, values.values()), f"{len(rows.true):,} rows")
+            for where, values, rows in pooled
+        ]
+        caption = "All predicted rows together, without a mean over folds"
+        table = make_table(["", *heads, " "], lines, caption=caption, right=heads)
+        parts.append(table)
+    terms = [
+        join(make("dt", name), make("dd", _MEASURES[name]))
+        for name in names
+        if name in _MEASURES
+    ]
+    parts.append(
+        make("details", make("summary", "What the scores mean"), make("dl", *terms))
+    )
+    parts += [_write_judged(where, rows) for where, rows in judged]
+    return join(*parts)
+
+
+def _write_number(value):
+    if not np.isfinite(value):
+        return "-"
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.5g}"
+
+
+def _measure(rows):
+    """Measure predictions all together; NaN where a measure has no value."""
+    true, weights = rows.true, rows.weights
+    if rows.labels is None:
+        r2 = np.nan
+        if len(true) > 1:
+            r2 = r2_score(true, rows.predicted, sample_weight=weights)
+        errors = [
+            metric(true, rows.predicted, sample_weight=weights)
+            for metric in (root_mean_squared_error, mean_absolute_error)
+        ]
+        return dict(zip(("R2", "RMSE", "MAE"), (r2, *errors), strict=True))
+    present = np.unique(true)
+    recalls = recall_score(
+        true, rows.predicted, labels=present, average=None, sample_weight=weights
+    )
+    measures = {
+        "accuracy": accuracy_score(true, rows.predicted, sample_weight=weights),
+        "balanced accuracy": recalls.mean(),
+    }
+    if rows.shares is not None:
+        measures["log loss"] = _measure_log_loss(rows)
+    return measures
+
+
+def _measure_log_loss(rows):
+    """Compute the log loss; NaN with classes that the model does not know."""
+    known = rows.labels[: rows.shares.shape[1]]
+    if not np.isin(rows.true, known).all():
+        return np.nan
+    order = np.argsort(known)
+    shares = rows.shares[:, order]
+    # Members that vote may leave rows without any vote.
+    totals = shares.sum(axis=1, keepdims=True)
+    if not (totals > 0).all():
+        return np.nan
+    return log_loss(
+        rows.true, shares / totals, labels=known[order], sample_weight=rows.weights
+    )
+
+
+def _write_judged(where, rows):
+    """Write what the predictions of some rows look like."""
+    source = make("p", _SOURCES[where], class_="help")
+    if rows.labels is None:
+        return join(make("h3", f"Errors: {where}"), source, _draw_errors(where, rows))
+    compared = (rows.true, rows.predicted, rows.labels, rows.weights)
+    confusions = count_confusions(*compared)
+    output = HtmlOutput()
+    report.print_class_scores(output, score_classes(*compared), rows.labels)
+    unit = "" if rows.weights is None else ", in weights"
+    help_text = make(
+        "p",
+        "Precision: share of the rows predicted as the class that are of it. Recall: "
+        "share of the rows of the class that are predicted as it. F1: their harmonic "
+        "mean.",
+        class_="help",
+    )
+    parts = [
+        make("h3", f"Confusion matrix: {where}{unit}"),
+        source,
+        _write_confusions(confusions, rows.labels),
+        make("h3", f"Classes: {where}"),
+        output.finish(),
+        help_text,
+    ]
+    if rows.shares is not None:
+        parts.append(_draw_curves(where, rows))
+    return join(*parts)
+
+
+def _write_confusions(confusions, labels):
+    """Write a confusion matrix, shaded by row; of many classes the commonest errors."""
+    if len(labels) > report.MOST_CLASSES:
+        output = HtmlOutput()
+        report.print_confusions(output, confusions, labels)
+        return output.finish()
+    names = [report.show_label(label) for label in labels]
+    totals = np.maximum(confusions.sum(axis=1, keepdims=True), 1e-300)
+    lines = []
+    for row, (name, counts) in enumerate(zip(names, confusions, strict=True)):
+        cells = [
+            make(
+                "td",
+                write_weight(count),
+                class_="right" if column == row else None,
+                style=f"--share: {count / totals[row, 0]:.3f}",
+            )
+            for column, count in enumerate(counts)
+        ]
+        lines.append(make("tr", make("th", name, scope="row"), *cells))
+    corner = make("th", "true \\ predicted", scope="col")
+    top = make("tr", corner, *(make("th", name, scope="col") for name in names))
+    table = make("table", make("thead", top), make("tbody", *lines), class_="matrix")
+    return join(
+        scroll(table, "confusion matrix"),
+        make(
+            "p",
+            "Rows of the table: true classes; columns: predicted classes. The diagonal "
+            "is correct. The shading is the share of the true class.",
+            class_="help",
+        ),
+    )
+
+
+# ---------------------------------------------------------------------- figures
+def _draw_curves(where, rows):
+    """Draw ROC and calibration of the classes, those of the most rows."""
+    chosen, rest = _choose_classes(rows)
+    rocs, calibrations = [], []
+    for column in chosen:
+        is_class = rows.true == rows.labels[column]
+        shares = rows.shares[:, column]
+        name = report.show_label(rows.labels[column])
+        wrong, right, _ = roc_curve(is_class, shares, sample_weight=rows.weights)
+        rocs.append((name, wrong, right, auc(wrong, right)))
+        groups = group_probabilities(is_class, shares, rows.weights)
+        calibrations.append((name, *groups))
+    if not rocs:
+        return Html()
+    against = "" if len(rows.labels) == 2 else " Each class against all others."
+    areas = "; ".join(f"{name}: {area:.3f}" for name, *_, area in rocs)
+    first = draw(
+        f"roc-{where}",
+        f"ROC curves, area under the curve: {areas}",
+        "The further a curve bends to the upper left, the better the class is told "
+        f"from the others; the dashed line is guessing.{against}{rest}",
+        lambda ax: draw_roc(ax, rocs),
+    )
+    second = draw(
+        f"calibration-{where}",
+        "Calibration: frequency of the class by predicted probability",
+        "Rows grouped by predicted probability. On the dashed line, the class is as "
+        "frequent as predicted; below it, the probability is too high. Larger points "
+        "have more rows.",
+        lambda ax: draw_calibration(ax, calibrations),
+    )
+    return make(
+        "div",
+        make("div", make("h3", f"ROC: {where}"), first),
+        make("div", make("h3", f"Calibration: {where}"), second),
+        class_="pair",
+    )
+
+
+def _choose_classes(rows):
+    """Choose the classes that have a curve, and say how many have none."""
+    n_known = rows.shares.shape[1]
+    weights = np.ones(len(rows.true)) if rows.weights is None else rows.weights
+    sizes = np.array(
+        [weights[rows.true == label].sum() for label in rows.labels[:n_known]]
+    )
+    possible = np.flatnonzero((sizes > 0) & (sizes < weights.sum()))
+    if n_known == 2:
+        return possible[-1:], ""
+    chosen = possible[np.argsort(-sizes[possible], kind="stable")][:MOST_CURVES]
+    n_more = len(possible) - len(chosen)
+    more = "class is" if n_more == 1 else "classes are"
+    rest = f" {n_more} smaller {more} left out." if n_more else ""
+    return np.sort(chosen), rest
+
+
+def _draw_errors(where, rows):
+    """Draw predicted against actual values, and residuals."""
+    true, predicted = rows.true, np.asarray(rows.predicted, dtype=np.float64)
+    some = ""
+    if len(true) > MOST_POINTS:
+        all_rows = count_things(len(true), "row")
+        some = f" {MOST_POINTS:,} of {all_rows}, drawn at random."
+    first = draw(
+        f"predicted-{where}",
+        "Actual against predicted values",
+        f"On the dashed line, predicted and actual value are equal.{some}",
+        lambda ax: draw_predicted(ax, true, predicted),
+    )
+    second = draw(
+        f"residuals-{where}",
+        "Residuals against predicted values",
+        "Errors should scatter evenly around 0; a bend or a funnel shows what the "
+        f"model does not describe.{some}",
+        lambda ax: draw_residuals(ax, true, predicted),
+    )
+    return make("div", first, second, class_="pair")

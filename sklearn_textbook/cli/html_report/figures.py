@@ -1,0 +1,252 @@
+"""Figures of a report: drawn by matplotlib, coloured by the page."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+
+import numpy as np
+
+from sklearn_textbook.cli.html_report.elements import Html, make, scroll
+
+#: Colours of the page, light and dark (report.css), for those that are drawn with.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_GRID = "#B0B0B0"
+_BY_PAGE = {
+    **{color.lower(): f"var(--c{number})" for number, color in enumerate(COLORS)},
+    _GRID.lower(): "var(--line)",
+    "#000000": "currentColor",
+    "#5f6368": "var(--soft)",
+}
+#: Points that are drawn of a cloud, and of a curve.
+MOST_POINTS = 2_000
+MOST_CURVE_POINTS = 300
+#: Equal intervals of probability, of which those with rows are drawn: at most so many,
+#: and at most one for so many rows.
+MOST_BINS = 10
+ROWS_OF_A_BIN = 30
+_STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "report",
+    "font.family": ["DejaVu Sans", "sans-serif"],
+    "font.size": 9.5,
+    "axes.edgecolor": _GRID,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": _GRID,
+    "grid.linewidth": 0.5,
+    "legend.framealpha": 0.0,
+    "legend.edgecolor": "none",
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+}
+
+
+def plain(text):
+    """Give a name as text that matplotlib does not take for a formula."""
+    return str(text).replace("$", r"\$")
+
+
+def draw(name, label, caption, paint, *, size=(5.2, 3.9)):
+    """Draw a figure with axes.
+
+    Parameters
+    ----------
+    name : str
+        A word for its elements, different from those of other figures of the page.
+    label : str
+        What it shows, for those who do not see it.
+    caption : str
+        Text below it.
+    paint : callable
+        Takes the axes.
+    size : tuple of float, default=(5.2, 3.9)
+        Width and height in inches.
+
+    Returns
+    -------
+    figure : Html
+        The figure, in the colours of the page.
+    """
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with rc_context(_STYLE):
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasAgg(figure)
+        paint(figure.subplots())
+        picture = _write_svg(figure, name, label)
+    for color, ours in _BY_PAGE.items():
+        picture = re.sub(rf"{color}\b", ours, picture, flags=re.IGNORECASE)
+    return make("figure", Html(picture), make("figcaption", caption))
+
+
+def draw_tree(estimator, label, caption, size):
+    """Draw a tree, which has its own colours, on a light ground.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted tree.
+    label, caption : str
+        As in `draw`.
+    size : tuple of float
+        Largest width and height in inches: of a larger tree the upper levels.
+
+    Returns
+    -------
+    figure : Html
+        In a box that scrolls.
+    """
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from sklearn_textbook.inspection import TreeDisplay
+
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "report"}):
+        figure = Figure(figsize=size)
+        FigureCanvasAgg(figure)
+        ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Glyph .* missing")
+            TreeDisplay.from_estimator(estimator, ax=ax)
+        picture = _write_svg(figure, "tree", label)
+    drawn = make("div", Html(picture), class_="paper")
+    box = scroll(make("div", drawn, class_="wide"), label)
+    return make("figure", box, make("figcaption", caption))
+
+
+def _write_svg(figure, name, label):
+    """Write a figure as an element, with names of its own and no reference outside."""
+    stream = io.StringIO()
+    with warnings.catch_warnings():
+        # The browser has the letters that matplotlib's font lacks.
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        figure.savefig(
+            stream,
+            format="svg",
+            bbox_inches="tight",
+            pad_inches=0.04,
+            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+        )
+    text = stream.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r'\s+xmlns(:\w+)?="[^"]*"', "", text)
+    text = text.replace("xlink:href", "href")
+    text = re.sub(r'\bid="', f'id="{name}-', text)
+    text = re.sub(r'(href="#|url\(#)', rf"\1{name}-", text)
+    head = make("svg", role="img", aria_label=label).removesuffix("></svg>")
+    return text.replace("<svg", head, 1)
+
+
+# ------------------------------------------------------------------- classes
+def draw_roc(ax, curves):
+    """Draw ROC curves.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Where to.
+    curves : list of (str, ndarray, ndarray, float)
+        Name, false and true positive rates, area under the curve.
+    """
+    ax.plot([0, 1], [0, 1], color="#5F6368", linewidth=1.0, linestyle="--")
+    for number, (name, wrong, right, area) in enumerate(curves):
+        rows = _thin(len(wrong), MOST_CURVE_POINTS)
+        label = f"{plain(name)}: AUC {area:.3f}"
+        ax.plot(wrong[rows], right[rows], color=_color(number), label=label)
+    ax.set(xlabel="false positive rate", ylabel="true positive rate")
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.legend(loc="lower right", fontsize="small")
+
+
+def draw_calibration(ax, curves):
+    """Draw the frequency of classes by their predicted probability.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Where to.
+    curves : list of (str, ndarray, ndarray, ndarray)
+        Name, mean probability, frequency and weight of every interval.
+    """
+    ax.plot([0, 1], [0, 1], color="#5F6368", linewidth=1.0, linestyle="--")
+    for number, (name, means, shares, weights) in enumerate(curves):
+        color = _color(number)
+        ax.plot(means, shares, color=color, linewidth=1.2)
+        sizes = 12 + 90 * weights / weights.sum()
+        ax.scatter(means, shares, sizes, color=color, label=plain(name))
+    ax.set(xlabel="predicted probability", ylabel="share of rows of the class")
+    ax.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04))
+    ax.legend(loc="upper left", fontsize="small")
+
+
+def group_probabilities(is_class, shares, weights):
+    """Group rows by intervals of probability: mean, frequency and weight of each."""
+    weights = np.ones(len(shares)) if weights is None else weights
+    n_bins = min(max(len(shares) // ROWS_OF_A_BIN, 2), MOST_BINS)
+    bins = np.minimum((shares * n_bins).astype(int), n_bins - 1)
+    totals = np.bincount(bins, weights, n_bins)
+    used = totals > 0
+    sums = [np.bincount(bins, weights * x, n_bins)[used] for x in (shares, is_class)]
+    return sums[0] / totals[used], sums[1] / totals[used], totals[used]
+
+
+# ------------------------------------------------------------------- numbers
+def draw_values(ax, values, weights, name):
+    """Draw the distribution of a target of numbers."""
+    ax.hist(
+        values,
+        bins="auto" if len(values) < 1_000 else 40,
+        weights=weights,
+        color=COLORS[0],
+    )
+    ax.set(xlabel=plain(name), ylabel="rows" if weights is None else "weight")
+
+
+def draw_predicted(ax, true, predicted):
+    """Draw predicted against actual values."""
+    rows = _sample(len(true))
+    ends = min(true.min(), predicted.min()), max(true.max(), predicted.max())
+    ax.plot(ends, ends, color="#5F6368", linewidth=1.0, linestyle="--")
+    ax.scatter(predicted[rows], true[rows], **_point_style(len(rows)))
+    ax.set(xlabel="predicted", ylabel="actual")
+
+
+def draw_residuals(ax, true, predicted):
+    """Draw actual minus predicted values against the predicted ones."""
+    rows = _sample(len(true))
+    ax.axhline(0.0, color="#5F6368", linewidth=1.0, linestyle="--")
+    style = _point_style(len(rows))
+    ax.scatter(predicted[rows], (true - predicted)[rows], **style)
+    ax.set(xlabel="predicted", ylabel="actual − predicted")
+
+
+def _point_style(n_points):
+    size = 14 if n_points <= 500 else 7
+    return {"s": size, "color": COLORS[0], "alpha": 0.6, "linewidths": 0}
+
+
+def _sample(n_rows):
+    """Choose the rows that are drawn, the same ones in every report."""
+    if n_rows <= MOST_POINTS:
+        return np.arange(n_rows)
+    return np.random.default_rng(0).choice(n_rows, MOST_POINTS, replace=False)
+
+
+def _thin(n_points, most):
+    """Choose evenly spaced points with both ends."""
+    return np.unique(np.linspace(0, n_points - 1, min(n_points, most)).astype(int))
+
+
+def _color(number):
+    return COLORS[number % len(COLORS)]

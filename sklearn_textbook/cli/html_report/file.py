@@ -1,0 +1,102 @@
+"""The file of a report: what is refused before the fit, and its frame."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
+from sklearn_textbook.cli.errors import refuse_use
+from sklearn_textbook.cli.html_report.elements import Html, join, make
+
+_SUFFIXES = (".html", ".htm")
+#: No script, no font, no file from anywhere: the browser refuses them, too.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def require_report(path, others):
+    """Refuse a report that cannot be written before the long work.
+
+    Parameters
+    ----------
+    path : str or None
+        The file to write; None for no report.
+    others : dict of str to (str or None)
+        Other files of the command by option, none of which may be the same.
+
+    Raises
+    ------
+    click.UsageError
+        If the name, its folder or the file is not possible.
+    ImportError
+        If matplotlib is not installed.
+    """
+    if path is None:
+        return
+    place = Path(path)
+    if place.suffix.lower() not in _SUFFIXES:
+        refuse_use(f"--report {path}: a report is a page, with the ending .html")
+    if place.is_dir():
+        refuse_use(f"--report {path}: this is a folder")
+    folder = place.resolve().parent
+    if not folder.is_dir():
+        refuse_use(f"--report {path}: the folder {str(place.parent)!r} does not exist")
+    if not os.access(place if place.exists() else folder, os.W_OK):
+        refuse_use(f"--report {path}: cannot be written (no permission)")
+    for option, other in others.items():
+        if other is not None and Path(other).resolve() == place.resolve():
+            refuse_use(f"--report {path}: this is also the file of {option}")
+    if find_spec("matplotlib") is None:
+        raise ImportError(
+            "--report draws with matplotlib: pip install 'sklearn-textbook[plot]'",
+            name="matplotlib",
+        )
+
+
+def write_report(path, title, sections):
+    """Write a page.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    title : str
+        Title of the page.
+    sections : sequence of (str, Html)
+        Headings and contents; the first content stands before the list of sections
+        and has no heading.
+    """
+    (_, head), *others = sections
+    names = [f"section-{number}" for number in range(len(others))]
+    links = [
+        make("li", make("a", heading, href=f"#{name}"))
+        for name, (heading, _) in zip(names, others, strict=True)
+    ]
+    parts = [
+        make("section", make("h2", heading, id=name), content, aria_labelledby=name)
+        for name, (heading, content) in zip(names, others, strict=True)
+    ]
+    body = make(
+        "body",
+        make("header", make("h1", title), head),
+        make("nav", make("ul", *links), aria_label="sections"),
+        make("main", *parts),
+    )
+    style = Path(__file__).with_name("report.css").read_text(encoding="utf-8")
+    page = make("html", _make_head(title, Html(style)), body, lang="en")
+    try:
+        Path(path).write_text(f"<!DOCTYPE html>\n{page}\n", encoding="utf-8")
+    except OSError as error:
+        refuse_use(f"--report {path}: cannot be written ({error.strerror})")
+
+
+def _make_head(title, style):
+    return make(
+        "head",
+        make("meta", charset="utf-8"),
+        make("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        make("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        make("meta", name="color-scheme", content="light dark"),
+        make("title", title),
+        join(make("style", style)),
+    )
