@@ -2,9 +2,13 @@
 
 import os
 import re
+import sys
 import warnings
+from pathlib import Path
 
 import sklearn_textbook
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
 project = "sklearn_textbook"
 copyright = "2026, The sklearn_textbook developers"
@@ -15,9 +19,10 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
+    "mathml",
 ]
+html_math_renderer = "mathml"
 templates_path = ["_templates"]
 exclude_patterns = ["build", "examples", "auto_examples/*.ipynb"]
 default_role = "literal"
@@ -28,6 +33,8 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": False,
 }
+html_static_path = ["_static"]
+html_css_files = ["page.css"]
 html_title = "sklearn_textbook"
 html_show_sourcelink = False
 

@@ -94,7 +94,7 @@ def partial_dependence(
     --------
     PartialDependenceDisplay : The curves as a figure.
     sklearn.inspection.partial_dependence : For all estimators.
-    sklearn_textbook.tree.to_sklearn : For ``method="recursion"`` of scikit-learn.
+    sklearn_textbook.exchange.to_sklearn : For ``method="recursion"`` of scikit-learn.
 
     Notes
     -----

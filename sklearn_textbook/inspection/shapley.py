@@ -138,7 +138,7 @@ def shap_values(model, X, *, interactions=False, n_jobs=None):
 
     See Also
     --------
-    sklearn_textbook.tree.to_sklearn : Models of scikit-learn, which shap explains.
+    sklearn_textbook.exchange.to_sklearn : Models of scikit-learn, which shap explains.
 
     Notes
     -----
