@@ -21,6 +21,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "page_checks",
 ]
 html_math_renderer = "mathml"
 templates_path = ["_templates"]

@@ -38,6 +38,56 @@ def test_reference_lists_internals_apart():
     assert len(everything) == len(set(everything))
 
 
+def load_extension(name):
+    """Import a module of the documentation's own Sphinx extensions."""
+    path = DOC / "extensions" / f"{name}.py"
+    specification = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def all_formulas():
+    """The formulas of the pages and of the docstrings."""
+    package = Path(importlib.import_module("sklearn_textbook").__file__).parent
+    for path in [*DOC.rglob("*.rst"), *package.rglob("*.py")]:
+        text = path.read_text("utf-8")
+        yield from re.findall(r":math:`([^`]+)`", text)
+        block = r"^( *)\.\. math::(.*\n(?:\1 +.*\n|\s*\n)+)"
+        for _, formula in re.findall(block, text, re.MULTILINE):
+            yield from filter(None, map(str.strip, formula.split("\n\n")))
+
+
+def test_formulas_become_mathml():
+    pytest.importorskip("latex2mathml")
+    pytest.importorskip("sphinx")
+    render = load_extension("mathml").render
+    formulas = {*all_formulas()}
+    assert len(formulas) > 300
+    for formula in formulas:
+        assert render(formula, "inline").startswith("<math")
+    errors = importlib.import_module("sphinx.errors")
+    with pytest.raises(errors.ExtensionError, match="unheardof"):
+        render(r"\unheardof{x}", "inline")
+
+
+@pytest.mark.parametrize(
+    ("page", "fault"),
+    [
+        ('<script src="https://a.org/b.js"></script>', "loads https://a.org/b.js"),
+        ('<link rel="stylesheet" href="//a.org/b.css">', "loads //a.org/b.css"),
+        (f"<pre>{'x' * 113}\n</pre>", "has a line of 113 columns"),
+        ('<pre><span class="n">' + "&lt;" * 112 + "</span></pre>", None),
+        ('<a href="https://a.org">a</a><img src="b.png">', None),
+    ],
+)
+def test_faults_of_pages(page, fault):
+    pytest.importorskip("sphinx")
+    found = load_extension("page_checks").find_faults(page)
+    assert len(found) == (fault is not None)
+    assert fault is None or found[0].startswith(fault)
+
+
 def command_options():
     """The long options of all commands."""
     names = {
