@@ -42,6 +42,11 @@ MAX_NESTED = 8
 MAX_TOLERANT = 8
 
 
+def write_real(value):
+    """Write a number with an exponent, which makes it binary and not decimal."""
+    return np.format_float_scientific(float(value), trim="0", exp_digits=1)
+
+
 @dataclass(frozen=True, eq=False)
 class SqlTree:
     """One tree of a program, and what its nodes add to the sums.
@@ -128,21 +133,21 @@ class SqlTree:
         while stack:
             node, share = stack.pop()
             if tree.is_leaf[node]:
-                ends += [f"{share}{values[node]!r}"] * (values[node] != 0.0)
+                ends += [f"{share}{write_real(values[node])}"] * (values[node] != 0.0)
                 continue
             if not self.divides[node]:
-                ends.append(f"{share}{self.write_case(map(repr, values), node)}")
+                ends.append(f"{share}{self.write_case(map(write_real, values), node)}")
                 continue
             cases = self.list_cases(node)
             first = int(tree.nodes["first_child"][node])
             weights, total = self.weigh_children(node)
             if any(branch in (STAY, REFUSED) for _, branch in cases) or not total > 0:
                 end = self.write_share(cases, STAY, 1.0, total)
-                ends.append(f"{share}{end} * {values[node]!r}")
+                ends.append(f"{share}{end} * {write_real(values[node])}")
             for child in reversed(range(len(weights))):
                 part = self.write_share(cases, child, weights[child], total)
                 stack.append((first + child, f"{share}{part} * "))
-        return ends or ["0.0"]
+        return ends or [write_real(0.0)]
 
     def write_share(self, cases, branch, weight, total):
         """Write the part of a row that takes a branch."""
@@ -150,12 +155,12 @@ class SqlTree:
         parts, sums = [], []
         for test, target in cases:
             if target == FRACTIONAL and divides and branch != STAY:
-                part, whole = repr(weight), repr(total)
+                part, whole = write_real(weight), write_real(total)
             elif target == REFUSED:
                 part = whole = "NULL"
             else:
                 ends = STAY if target == FRACTIONAL and not divides else target
-                part, whole = repr(float(ends == branch)), "1.0"
+                part, whole = write_real(ends == branch), write_real(1.0)
             opening = "ELSE" if test is None else f"WHEN {test} THEN"
             parts.append(f"{opening} {part}")
             sums.append(f"{opening} {whole}")
@@ -284,13 +289,13 @@ def write_sums(program, trees):
             if tree.divides[0]:
                 text = f"({' + '.join(tree.list_ends(values))})"
             else:
-                text = tree.write_case(map(repr, values))
+                text = tree.write_case(map(write_real, values))
             is_weighed = part.weight != 1.0 and column < program.total.n_scores
-            weight = f"{part.weight!r} * " if is_weighed else ""
+            weight = f"{write_real(part.weight)} * " if is_weighed else ""
             sums[part.score + column].append(f"{weight}{text}")
     texts = []
     for first, terms in zip(start, sums, strict=True):
-        terms = [repr(first)] * (first != 0.0) + terms
+        terms = [write_real(first)] * (first != 0.0) + terms
         texts.append("\n  + ".join(terms))
     return texts
 
@@ -301,7 +306,7 @@ def write_choice(values, means, tolerance, labels):
     def scan(best, number):
         if number == len(values):
             return labels[best]
-        larger = f"{values[number]} > {values[best]} + {tolerance!r}"
+        larger = f"{values[number]} > {values[best]} + {write_real(tolerance)}"
         after, otherwise = scan(number, number + 1), scan(best, number + 1)
         return f"CASE WHEN {larger} THEN {after} ELSE {otherwise} END"
 
@@ -435,7 +440,8 @@ class Query:
         """Write the outer columns: the scores, if they are not sums; predictions."""
         columns, scores = {}, self.scores
         if self.has_divisor:
-            scores = [f"{name} / {self.program.divisor!r}" for name in self.sums]
+            divisor = write_real(self.program.divisor)
+            scores = [f"{name} / {divisor}" for name in self.sums]
             scores = scores[: self.total.n_scores]
             columns = dict(zip(self.scores, scores, strict=True))
         if self.chooses_in_nodes:
