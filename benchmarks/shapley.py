@@ -18,8 +18,8 @@ from sklearn_textbook.ensemble import (
     GradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
-    to_sklearn,
 )
+from sklearn_textbook.exchange import to_sklearn
 from sklearn_textbook.inspection import shap_values
 
 N_ROWS = 10_000

@@ -65,6 +65,8 @@ def convert_model(model, path, **options):
     saved = read_model(model)
     try:
         WRITERS[suffix](saved, path, **given)
+    except ModelFileError:
+        raise
     except (TypeError, ValueError) as error:
         refuse_use(f"{model}: {explain_error(error)}")
     except OSError as error:

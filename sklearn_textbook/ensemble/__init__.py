@@ -1,5 +1,7 @@
 """Ensembles, 集成学习: predictions from many models."""
 
+# Registers how ensembles become models of scikit-learn.
+import sklearn_textbook.ensemble.exchange  # noqa: F401
 from sklearn_textbook.ensemble.bagging.bagging import (
     BaggingClassifier,
     BaggingRegressor,
@@ -29,7 +31,6 @@ from sklearn_textbook.ensemble.combination.stacking import (
     StackingRegressor,
 )
 from sklearn_textbook.ensemble.combination.voting import VotingClassifier
-from sklearn_textbook.ensemble.exchange import to_sklearn
 from sklearn_textbook.ensemble.forest.extra_trees import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -91,5 +92,4 @@ __all__ = [
     "VotingClassifier",
     "compute_proximities",
     "fit_additive_model",
-    "to_sklearn",
 ]

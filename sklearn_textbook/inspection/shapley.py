@@ -41,6 +41,18 @@ class ShapleyValues:
     output_names : list of str or None
         Names of the scores: classes, or "class of output" for several outputs; None if
         there is one.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.datasets import load_boosting_tree_example
+    >>> from sklearn_textbook.inspection import shap_values
+    >>> from sklearn_textbook.tree import CARTRegressor
+    >>> X, y = load_boosting_tree_example(return_X_y=True)
+    >>> result = shap_values(CARTRegressor(max_depth=1).fit(X, y), X)
+    >>> result
+    ShapleyValues(values of shape (10, 1), base_values=7.307)
+    >>> result.values[[0, 9], 0].round(3)
+    array([-1.071,  1.606])
     """
 
     values: np.ndarray

@@ -25,8 +25,8 @@ from sklearn_textbook.ensemble import (
     RandomForestRegressor,
     RandomSubspaceClassifier,
     RandomSubspaceRegressor,
-    to_sklearn,
 )
+from sklearn_textbook.exchange import to_sklearn
 from sklearn_textbook.tree import C45Classifier, CARTClassifier
 from tests.exchange.tables import make_labels, make_table, make_values
 

@@ -17,8 +17,8 @@ from sklearn_textbook.ensemble import (
     GradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
-    to_sklearn,
 )
+from sklearn_textbook.exchange import to_sklearn
 from sklearn_textbook.tree import (
     C45Classifier,
     CARTClassifier,

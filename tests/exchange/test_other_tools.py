@@ -15,8 +15,8 @@ from sklearn_textbook.ensemble import (
     GradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
-    to_sklearn,
 )
+from sklearn_textbook.exchange import to_sklearn
 from sklearn_textbook.tree import CARTClassifier, CARTRegressor
 from tests.exchange.tables import make_labels, make_table, make_values
 from tests.exchange.test_levels import make_frame, make_target

@@ -19,9 +19,8 @@ from sklearn_textbook.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
     RandomSubspaceRegressor,
-    to_sklearn,
 )
-from sklearn_textbook.exchange import read_trees, to_shap
+from sklearn_textbook.exchange import read_trees, to_shap, to_sklearn
 from sklearn_textbook.tree import (
     C45Classifier,
     CARTClassifier,

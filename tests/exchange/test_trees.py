@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook.ensemble import VotingClassifier
+from sklearn_textbook.exchange import to_sklearn
 from sklearn_textbook.tree import (
     C45Classifier,
     C45RulesClassifier,
@@ -20,7 +21,6 @@ from sklearn_textbook.tree import (
     CARTRegressor,
     ID3Classifier,
     ObliqueTreeClassifier,
-    to_sklearn,
 )
 from sklearn_textbook.tree.exchange.sklearn_tree import round_down
 from tests.exchange.tables import make_labels, make_table, make_values

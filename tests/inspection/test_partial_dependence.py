@@ -21,7 +21,7 @@ from sklearn_textbook.ensemble import (
     RandomForestRegressor,
     RandomSubspaceRegressor,
 )
-from sklearn_textbook.ensemble import to_sklearn as ensemble_to_sklearn
+from sklearn_textbook.exchange import to_sklearn
 from sklearn_textbook.inspection import PartialDependenceDisplay, partial_dependence
 from sklearn_textbook.tree import (
     C45Classifier,
@@ -29,7 +29,6 @@ from sklearn_textbook.tree import (
     CARTRegressor,
     ID3Classifier,
     ObliqueTreeClassifier,
-    to_sklearn,
 )
 from tests.exchange.tables import make_labels, make_table, make_values
 
@@ -73,8 +72,6 @@ def mixed(missing=0.1, **parameters):
 def test_equal_to_recursion_of_scikit_learn(model, features):
     X = make_table()
     y = make_labels(X) if hasattr(model, "predict_proba") else make_values(X)
-    is_single = isinstance(model, CARTRegressor)
-    convert = to_sklearn if is_single else ensemble_to_sklearn
     # Scikit-learn rounds the grid to single precision, so its values are in it.
     grid = {
         column: np.quantile(X[:, column], np.linspace(0.05, 0.95, 17))
@@ -85,14 +82,14 @@ def test_equal_to_recursion_of_scikit_learn(model, features):
     model.fit(X, y, sample_weight=weight)
     result = partial_dependence(model, X, features, custom_values=grid)
     expected = sklearn.inspection.partial_dependence(
-        convert(model), X, features, method="recursion", custom_values=grid
+        to_sklearn(model), X, features, method="recursion", custom_values=grid
     )
     start = getattr(model, "_start_score", np.zeros(len(result.average)))
     start = start.reshape(-1, *[1] * len(features))
     assert result.average == pytest.approx(expected.average + start, abs=1e-9)
     default = partial_dependence(model, X, features, grid_resolution=8)
     expected = sklearn.inspection.partial_dependence(
-        convert(model), X, features, method="recursion", grid_resolution=8
+        to_sklearn(model), X, features, method="recursion", grid_resolution=8
     )
     for own, other in zip(default.grid_values, expected.grid_values, strict=True):
         assert own == pytest.approx(other)

@@ -13,8 +13,8 @@ from sklearn_textbook.ensemble import (
     GradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
-    to_sklearn,
 )
+from sklearn_textbook.exchange import to_sklearn
 from sklearn_textbook.exchange.tree_sum import read_trees
 from sklearn_textbook.inspection import shap_values
 from sklearn_textbook.tree import (

@@ -78,7 +78,8 @@ def to_sklearn(model, /):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import export_text
-    >>> from sklearn_textbook.tree import CARTClassifier, to_sklearn
+    >>> from sklearn_textbook.exchange import to_sklearn
+    >>> from sklearn_textbook.tree import CARTClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> tree = to_sklearn(CARTClassifier(max_depth=2).fit(X, y))
     >>> tree
