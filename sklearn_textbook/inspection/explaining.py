@@ -6,6 +6,7 @@ import numpy as np
 
 from sklearn_textbook._contract.parameters import check_integer
 from sklearn_textbook.exchange.tree_sum import read_trees
+from sklearn_textbook.inspection.node_words import NodeWords
 from sklearn_textbook.inspection.row_explanation import Explanations
 from sklearn_textbook.inspection.row_values import RowValues
 from sklearn_textbook.inspection.score_rows import ScoreExplainer
@@ -116,14 +117,13 @@ def explain(
         probabilities = _list_probabilities(model, X)
     if is_tree(model):
         fitted = read_fitted(model, feature_names, class_names)
-        explainer = TreeExplainer(
+        nodes = NodeWords(
             Words(fitted, decimals, max_terms, show_missing=False),
-            values,
             trees.trees[0].statistics[:, :, 0],
             quoted=_quote_classes(fitted, class_names),
             center=_name_center(model),
-            max_terms=max_terms,
         )
+        explainer = TreeExplainer(nodes, values, max_terms)
         return Explanations(explainer.explain(predictions, probabilities))
     fitted = _name_scores(trees, feature_names, class_names)
     explainer = ScoreExplainer(

@@ -41,34 +41,23 @@ class TreeExplainer:
 
     Parameters
     ----------
-    words : Words
-        The tree and its names.
+    nodes : NodeWords
+        The predictions of the tree.
     values : RowValues
         The rows.
-    shown : ndarray of float64, shape (node_count, n_values)
-        The predictions of all nodes: probabilities, or values.
-    quoted : list of list of str
-        The classes of each output as they are written in sentences.
-    center : str
-        What the values of a regression tree are: "mean" or "median".
     max_terms : int
         Maximum number of terms of an oblique test.
     """
 
-    def __init__(self, words, values, shown, *, quoted, center, max_terms):
-        self.words = words
-        self.fitted = words.fitted
-        self.tree = words.fitted.tree
+    def __init__(self, nodes, values, max_terms):
+        self.words = nodes.words
+        self.fitted = nodes.fitted
+        self.tree = nodes.fitted.tree
         self.values = values
-        self.shown = shown.reshape(len(shown), self.tree.n_outputs, -1)
-        self.quoted = quoted
-        self.center = center
+        self.nodes = nodes
         self.max_terms = max_terms
         # Records of nodes do not depend on the row.
-        for name in (
-            *("_prediction", "_clause", "_join_clauses", "_known_levels"),
-            *("_support", "_ways"),
-        ):
+        for name in ("_clause", "_join_clauses", "_known_levels", "_ways"):
             setattr(self, name, cache(getattr(self, name)))
 
     def explain(self, predictions, probabilities):
@@ -105,16 +94,16 @@ class TreeExplainer:
         for node in ends:
             if has_children(self.tree, node):
                 reasons[node] = self._why_it_stays(row, node)
-        mean = sum(parts[node] * self.shown[node] for node in ends)
-        best = self._find_classes(prediction)
+        mean = sum(parts[node] * self.nodes.shown[node] for node in ends)
+        best = self.nodes.find_classes(prediction)
         leaves = tuple(self._describe_leaf(whose, n, parts[n], reasons) for n in ends)
         if len(leaves) == 1:
             conditions = leaves[0].condition
-            support = self._support(ends[0])
+            support = self.nodes.support(ends[0])
             sentence = f"{conditions}: {support}" if conditions else support
         else:
             sentence = self._join_leaves(whose, leaves, reasons)
-            sentence += f": {self._write_prediction(mean, best)} together"
+            sentence += f": {self.nodes.write(mean, best)} together"
         return RowExplanation(
             row,
             prediction,
@@ -122,8 +111,8 @@ class TreeExplainer:
             sentence,
             tests,
             leaves,
-            title=self._title(mean, best),
-            header=["test", "value", "rows", *self._heads(best)],
+            title=self.nodes.title(mean, best),
+            header=["test", "value", "rows", *self.nodes.heads(best)],
             lines=self._lines(row, tests, best),
         )
 
@@ -166,8 +155,8 @@ class TreeExplainer:
             parts[child],
             int(record["n_samples"][child]),
             float(record["weight"][child]) / weight if weight else 0.0,
-            self._prediction(parent),
-            self._prediction(child),
+            self.nodes.prediction(parent),
+            self.nodes.prediction(child),
             terms,
         )
 
@@ -284,15 +273,15 @@ class TreeExplainer:
         labels, confidence = fitted.predicted(node), None
         distribution = None
         if self.tree.is_classifier:
-            distribution = self._unpack(fitted.class_shares(node))
-            confidence = self._single(node_confidence(fitted, node))
+            distribution = self.nodes.unpack(fitted.class_shares(node))
+            confidence = self.nodes.single(node_confidence(fitted, node))
         return RowLeaf(
             node,
             part,
             self._describe_way(row, node, reasons),
             int(record["n_samples"]),
             float(record["weight"]),
-            self._single(labels),
+            self.nodes.single(labels),
             distribution,
             confidence,
         )
@@ -349,7 +338,7 @@ class TreeExplainer:
         largest = sorted(leaves, key=lambda leaf: -leaf.part)
         shown = [
             f"{format_share(leaf.part)} to {self._join_clauses(leaf.node, (), row)}"
-            f" ({self._support(leaf.node)})"
+            f" ({self.nodes.support(leaf.node)})"
             for leaf in largest[:MAX_LEAVES]
         ]
         others = largest[MAX_LEAVES:]
@@ -359,16 +348,6 @@ class TreeExplainer:
         where = f"divided among {len(leaves)} leaves"
         return f"{notes}, so the row is {where}: {'; '.join(shown)}"
 
-    def _find_classes(self, prediction):
-        """Return the index of the predicted class of each output."""
-        if not self.tree.is_classifier:
-            return [0] * self.tree.n_outputs
-        outputs = [prediction] if self.fitted.is_single else prediction
-        return [
-            np.asarray(classes).tolist().index(label)
-            for classes, label in zip(self.fitted.classes, outputs, strict=True)
-        ]
-
     # ------------------------------------------------------------------- words
     def _clause(self, child):
         condition = strict_condition(self.tree, child)
@@ -376,75 +355,10 @@ class TreeExplainer:
             return f"{self.words.name(condition.feature)} is missing"
         return self.words.clause(condition)
 
-    def _support(self, node):
-        """Write what the training rows of a node are."""
-        record = self.tree.nodes[node]
-        n_samples, weight = int(record["n_samples"]), float(record["weight"])
-        note = ""
-        if not math.isclose(n_samples, weight, rel_tol=1e-9, abs_tol=1e-9):
-            note = f" (weight {format_number(weight)})"
-        if n_samples == 0:
-            best = self.fitted.best[node] if self.tree.is_classifier else None
-            rows = self._write_prediction(self.shown[node], best)
-            return f"no training row is here, so the node above decides: {rows}"
-        rows = f"the {n_samples:,} training rows here{note}"
-        if n_samples == 1:
-            rows = f"the only training row here{note}"
-        if not self.tree.is_classifier:
-            of = f"value of {rows}" if n_samples == 1 else f"{self.center} of {rows}"
-            values = ", ".join(self.words.outputs(node))
-            return f"the {of} is {values}"
-        shares = node_confidence(self.fitted, node)
-        best = self.fitted.best[node]
-        if len(shares) == 1 and shares[0] > 1 - 1e-12:
-            verb = "is" if n_samples == 1 else "are"
-            every = rows if n_samples == 1 else f"all {rows.removeprefix('the ')}"
-            return f"{every} {verb} {self.quoted[0][best[0]]}"
-        parts = [
-            f"are {names[k]}{self._output(i)}"
-            for i, (names, k) in enumerate(zip(self.quoted, best, strict=True))
-        ]
-        parts = [f"{format_share(s)} {p}" for s, p in zip(shares, parts, strict=True)]
-        first = parts[0].replace(" are ", f" of {rows} are ", 1)
-        return " and ".join([first, *parts[1:]])
-
-    def _output(self, number):
-        return "" if self.fitted.is_single else f" in output {number}"
-
-    def _write_prediction(self, values, best):
-        """Write probabilities or values, of shape (n_outputs, n_values)."""
-        if not self.tree.is_classifier:
-            return ", ".join(
-                format_number(v, self.words.decimals) for v in values[:, 0]
-            )
-        return " and ".join(
-            f"{format_share(row[k])} for {names[k]}{self._output(i)}"
-            for i, (row, names, k) in enumerate(
-                zip(values, self.quoted, best, strict=True)
-            )
-        )
-
-    def _title(self, values, best):
-        if not self.tree.is_classifier:
-            return ", ".join(
-                format_number(v, self.words.decimals) for v in values[:, 0]
-            )
-        return ", ".join(
-            f"{names[k]} ({format_share(row[k])})"
-            for row, names, k in zip(values, self.quoted, best, strict=True)
-        )
-
-    def _heads(self, best):
-        """Heads of the columns of predictions in the table."""
-        if not self.tree.is_classifier:
-            several = [f"output {i}" for i in range(self.tree.n_outputs)]
-            return several if len(several) > 1 else [self.center]
-        return [names[k] for names, k in zip(self.quoted, best, strict=True)]
-
     def _lines(self, row, tests, best):
         """Write the table: the root, then each test with the prediction after it."""
         root = int(self.tree.nodes["n_samples"][0])
-        lines = [["all training rows", "", f"{root:,}", *self._changes(0, best)]]
+        lines = [["all training rows", "", f"{root:,}", *self.nodes.cells(0, best)]]
         for test in tests:
             condition = test.condition
             if isinstance(test.column, str):
@@ -458,7 +372,7 @@ class TreeExplainer:
             if test.part < 1.0:
                 condition = f"{format_share(test.part)}: {condition}"
             cells = [condition, value, f"{test.n_samples:,}"]
-            lines.append([*cells, *self._changes(test.child, best)])
+            lines.append([*cells, *self.nodes.cells(test.child, best)])
             added = [(f"{name} adds", a) for name, a in test.terms[: self.max_terms]]
             n_more = len(test.terms) - len(added)
             if n_more:
@@ -469,26 +383,3 @@ class TreeExplainer:
                 cells = [f"    {text}", format_number(amount), ""]
                 lines.append(cells + [""] * len(best))
         return lines
-
-    def _changes(self, node, best):
-        values = self.shown[node]
-        if not self.tree.is_classifier:
-            return [format_number(v, self.words.decimals) for v in values[:, 0]]
-        return [format_share(row[k]) for row, k in zip(values, best, strict=True)]
-
-    def _prediction(self, node):
-        """Return the prediction of a node: probabilities by class, or a value."""
-        if self.tree.is_classifier:
-            return self._unpack(self.shown[node])
-        return self._single(self.shown[node][:, 0].tolist())
-
-    def _unpack(self, shares):
-        """Return proportions by class, a dictionary for each output."""
-        found = []
-        for classes, row in zip(self.fitted.classes, shares, strict=True):
-            labels = np.asarray(classes).tolist()
-            found.append(dict(zip(labels, row.tolist(), strict=False)))
-        return self._single(found)
-
-    def _single(self, entries):
-        return entries[0] if self.fitted.is_single else entries
