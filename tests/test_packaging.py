@@ -107,6 +107,20 @@ def test_source_distribution_has_every_kind_of_cython_file():
     assert {f"*{suffix}" for suffix in on_disk - {".pyc", ".pyd"}} == set(kinds.split())
 
 
+@with_source
+def test_wheel_has_every_kind_of_data_file():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    kinds = settings["tool"]["setuptools"]["package-data"]["sklearn_textbook"]
+    built = {"", ".py", ".pyc", ".pyx", ".pxi", ".c", ".cpp", ".so", ".pyd", ".html"}
+    on_disk = {
+        path.suffix
+        for path in (ROOT / "sklearn_textbook").rglob("*")
+        if path.is_file() and not path.with_suffix(".pyx").exists()
+    }
+    assert {f"**/*{suffix}" for suffix in on_disk - built} <= set(kinds)
+    assert "**/*.html" in kinds  # of pages, while others are reports of Cython
+
+
 def test_there_are_few_extensions():
     # Each has a price in time to build and to load; one more is Cython's own.
     setup = (ROOT / "setup.py").read_text("utf-8")

@@ -65,6 +65,13 @@ from sklearn_textbook.tree import export_rules
 print(export_rules(tree))
 
 # %%
+# As a page for a browser, also as a file: the tree to zoom, collapse and search, with
+# the path of a row that is typed in.
+from sklearn_textbook.tree import to_html
+
+to_html(tree, title="A tree of a mixed table")
+
+# %%
 # Ways to treat missing values
 # ----------------------------
 from sklearn.model_selection import cross_val_score

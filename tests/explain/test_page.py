@@ -536,6 +536,15 @@ def test_notebooks_are_not_filled_with_large_models():
     assert len(extra) < 200
 
 
+def test_notebooks_are_not_filled_with_long_lists_of_levels():
+    levels = [f"{number} {'long' * 10}" for number in range(8000)]
+    table = pd.DataFrame({"x": pd.Categorical(levels[:300], levels)})
+    model = CARTClassifier(max_depth=2).fit(table, np.arange(300) % 2)
+    shown = model._repr_html_()
+    assert "<iframe" not in shown
+    assert f"{model.tree_.node_count} nodes: <code>" in shown
+
+
 def test_notebooks_show_models_without_trees_as_before():
     line = LogisticRegression(max_iter=500)
     bagging = BaggingClassifier(line, n_estimators=2).fit(IRIS.data, SPECIES)

@@ -5,11 +5,14 @@ const BOX = { width: 176, height: 58, gap: 14, level: 62 };
 const STEP = BOX.height + BOX.level;
 // Boxes have text from this scale on.
 const READABLE = 0.5;
-// The least scale at the start and for selected nodes.
+// The least scale at which a node is brought into the view.
 const COMFORTABLE = 0.8;
 const LARGEST_SCALE = 2.5;
-// Trees open to so many nodes.
-const FIRST_NODES = 31;
+// At the start a tree is shown down to the last level that fits at this scale.
+const START = 0.7;
+const MOST_ACROSS = 50;
+// Free space around a tree that is shown whole.
+const MARGIN = 24;
 const INK = {
   light: { surface: "#ffffff", edge: "#a3a8ae", dim: "#e4e6e9", lit: "#c02600", selected: "#0b5cad", tint: 0.4 },
   dark: { surface: "#26282c", edge: "#767c84", dim: "#3a3d42", lit: "#ffb454", selected: "#82b8ff", tint: 0.34 },
@@ -48,6 +51,7 @@ class Diagram {
     this.isDark = false;
     this.matches = new Set();
     this.entered = new Map();
+    this.resize();
     new ResizeObserver(() => this.resize()).observe(host);
     // A focused element is shown by the camera, not by scrolling.
     host.addEventListener("scroll", () => host.scrollTo(0, 0));
@@ -66,7 +70,7 @@ class Diagram {
     this.clearElements();
     this.paints = this.paintNodes();
     this.arrange();
-    this.fit(COMFORTABLE);
+    this.fit(START);
   }
 
   clearElements() {
@@ -74,16 +78,24 @@ class Diagram {
     this.layer.replaceChildren();
   }
 
-  /** Expand as many upper levels as have few nodes. */
+  /** Expand as many upper levels as fit into the view. */
   openLevels() {
     const { tree } = this;
+    const [width, height] = this.width ? [this.width, this.height] : [900, 600];
     let level = [0];
-    let count = 1;
     while (level.length) {
-      const next = level.flatMap((node) => tree.childrenOf(node));
-      if (count > 1 && count + next.length > FIRST_NODES) break;
-      level.forEach((node) => tree.isLeaf(node) || this.open.add(node));
-      count += next.length;
+      const split = level.filter((node) => !tree.isLeaf(node));
+      const next = split.flatMap((node) => tree.childrenOf(node));
+      split.forEach((node) => this.open.add(node));
+      if (next.length <= MOST_ACROSS) this.placeShown();
+      const fits =
+        next.length <= MOST_ACROSS &&
+        this.extent.width * START <= width - 2 * MARGIN &&
+        this.extent.height * START <= height - 2 * MARGIN;
+      if (level[0] > 0 && !fits) {
+        split.forEach((node) => this.open.delete(node));
+        return;
+      }
       level = next;
     }
   }
@@ -135,9 +147,7 @@ class Diagram {
   }
 
   // ------------------------------------------------------------------- layout
-  /** Place the shown nodes; a given node keeps its place in the view. */
-  arrange(fixed = null) {
-    const before = fixed === null ? null : this.places?.get(fixed);
+  placeShown() {
     const shown = [0];
     this.shownOf = new Map();
     for (let i = 0; i < shown.length; i++) {
@@ -154,6 +164,12 @@ class Diagram {
       const right = this.places.get(row.at(-1)) + size / 2;
       this.extent.width = Math.max(this.extent.width, right);
     }
+  }
+
+  /** Place the shown nodes; a given node keeps its place in the view. */
+  arrange(fixed = null) {
+    const before = fixed === null ? null : this.places?.get(fixed);
+    this.placeShown();
     this.rankNodes();
     if (before !== undefined && before !== null) {
       this.camera.x += (before - this.places.get(fixed)) * this.camera.scale;
@@ -185,18 +201,17 @@ class Diagram {
     const ratio = window.devicePixelRatio || 1;
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
-    const isFirst = !this.width;
+    const wasHidden = !this.width;
     [this.width, this.height] = [width, height];
-    if (isFirst && this.tree) this.fit(COMFORTABLE);
+    if (wasHidden && this.tree) this.fit(START);
     this.draw();
   }
 
   /** Show the whole tree; or, above a least scale, its root. */
   fit(least = 0) {
     if (!this.width) return;
-    const margin = 24;
-    const across = (this.width - 2 * margin) / this.extent.width;
-    const along = (this.height - 2 * margin) / this.extent.height;
+    const across = (this.width - 2 * MARGIN) / this.extent.width;
+    const along = (this.height - 2 * MARGIN) / this.extent.height;
     const whole = Math.min(1, across, along);
     const scale = Math.max(whole, least);
     const middle = scale > across ? this.places.get(0) : this.extent.width / 2;
@@ -207,7 +222,7 @@ class Diagram {
       this.flatness = Math.max(0, Math.log(wanted) / Math.log(READABLE / across));
     }
     const free = (this.height - this.extent.height * this.scaleDown(scale)) / 2;
-    this.moveTo({ x: this.width / 2 - middle * scale, y: Math.max(margin, free), scale });
+    this.moveTo({ x: this.width / 2 - middle * scale, y: Math.max(MARGIN, free), scale });
   }
 
   /** The vertical scale: wide trees are stretched where boxes are not readable. */

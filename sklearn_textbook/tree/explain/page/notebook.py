@@ -9,8 +9,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn_textbook.tree.explain.page.members import list_members
 from sklearn_textbook.tree.explain.page.to_html import make_frame, to_html
 
-#: Models with more nodes are not shown, since every display would store the page.
+#: Models with more nodes, or larger pages, are not shown, since every display would
+#: store the page.
 MOST_NODES = 300
+MOST_CHARACTERS = 300_000
 
 
 class PageReprMixin:
@@ -44,19 +46,20 @@ def offer_page(model):
     Returns
     -------
     str
-        HTML; of a model with many nodes, how to write the page to a file; empty if the
-        model has no tree.
+        HTML; of a large model, how to write the page to a file; empty if the model has
+        no tree.
     """
     try:
         members, _ = list_members(model)
     except (NotFittedError, TypeError):
         return ""
     n_nodes = sum(member.estimator.tree_.node_count for member in members)
-    if n_nodes > MOST_NODES:
+    page = to_html(model) if n_nodes <= MOST_NODES else None
+    if page is None or len(page) > MOST_CHARACTERS:
         call = '<code>sklearn_textbook.tree.to_html(model, "model.html")</code>'
         return f"<p>{n_nodes:,} nodes: {call} writes a page that shows them.</p>"
     what = "tree" if len(members) == 1 else f"{len(members)} trees"
     return (
         f"<details><summary>{html.escape(type(model).__name__)}: the fitted {what}"
-        f"</summary>{make_frame(to_html(model))}</details>"
+        f"</summary>{make_frame(page)}</details>"
     )

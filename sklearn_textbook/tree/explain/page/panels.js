@@ -49,7 +49,7 @@ function makeDistribution(names, shares, colors, most) {
     const gauge = make("i");
     gauge.style.width = `${100 * shares[i]}%`;
     gauge.style.backgroundColor = colors[i];
-    cell.append(gauge);
+    if (shares[i] > 0) cell.append(gauge);
     row.append(head, cell, make("td", "number", formatShare(shares[i])));
   }
   const rest = order.slice(most);
