@@ -53,6 +53,14 @@ def divides_rows(tree, allows_missing):
     return int(divides.argmax()) if divides.any() else None
 
 
+def list_surrogates(tree, node):
+    """Take the surrogates of a node from a table sorted by node."""
+    nodes = tree.surrogates["node"]
+    if len(nodes) == 0:
+        return tree.surrogates
+    return tree.surrogates[slice(*np.searchsorted(nodes, [node, node + 1]))]
+
+
 def add_value_test(writer, place, tree, test, column, low_branch, missing):
     """Write the test of one value.
 
@@ -260,9 +268,9 @@ class TreeOperators:
         )
 
     def _has_surrogates(self, number, node):
-        nodes = self.trees[number].surrogates["node"]
-        place = np.searchsorted(nodes, node)
-        return self.allows_missing and place < len(nodes) and nodes[place] == node
+        return (
+            self.allows_missing and len(list_surrogates(self.trees[number], node)) > 0
+        )
 
     def _add_branches(self, matrix):
         """Add columns of the branches of the tests that one node cannot hold."""
@@ -290,7 +298,7 @@ class TreeOperators:
             if branch >= UNKNOWN:
                 end(inside, unseen if branch == UNKNOWN else branch)
                 continue
-            surrogates = tree.surrogates[tree.surrogates["node"] == node]
+            surrogates = list_surrogates(tree, node)
             rest = inside
             for other in surrogates:
                 column = int(other["feature"])
@@ -309,10 +317,10 @@ class TreeOperators:
         writer, table = EnsembleWriter(), []
         for number, tree in enumerate(self.trees):
             writer.start()
-            stack = [(None, 0)]
+            is_leaf, stack = tree.is_leaf, [(None, 0)]
             while stack:
                 place, node = stack.pop()
-                if tree.is_leaf[node]:
+                if is_leaf[node]:
                     writer.leaf(place, len(table))
                     table.append(values[number][node])
                     continue
@@ -359,10 +367,11 @@ class TreeOperators:
         shape = graph.add("Concat", shape, width, axis=0)
         shares = graph.add("Expand", graph.constant([1.0]), shape)
         parts, n_columns = [shares], 0
+        is_leaf = [tree.is_leaf for tree in self.trees]
         while level:
             entered = []
             for place, (number, node) in enumerate(level):
-                if self.trees[number].is_leaf[node]:
+                if is_leaf[number][node]:
                     ends[number].append((node, n_columns + place, values[number][node]))
                 else:
                     entered += self._list_shares(place, number, node)

@@ -73,11 +73,11 @@ class ShareWriter:
         unseen = STAY if tree.handle_unknown == "parent" else FRACTIONAL
         names = {0: f"{self.prefix}{number}_0"}
         self._write_field(names[0], make_constant(1.0))
-        ends = []
+        ends, is_leaf = [], tree.is_leaf
         for node in range(tree.node_count):
             if node not in names:
                 continue  # no row gets there
-            if tree.is_leaf[node]:
+            if is_leaf[node]:
                 ends.append((node, names[node]))
                 continue
             record = tree.nodes[node]

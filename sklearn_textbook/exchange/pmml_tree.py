@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 
+from sklearn_textbook.exchange.onnx_trees import list_surrogates
 from sklearn_textbook.tree.grow.layout import (
     FRACTIONAL,
     NUMERIC,
@@ -152,12 +153,12 @@ class TreeWriter:
 
     def _write_nodes(self, model):
         """Write all nodes, those of a parent one after the other."""
-        nodes = self.tree.nodes
+        nodes, is_leaf = self.tree.nodes, self.tree.is_leaf
         stack = [(model, 0, ElementTree.Element("True"))]
         while stack:
             parent, node, predicate = stack.pop()
             element = self._write_node(parent, node, predicate, str(node))
-            if self.tree.is_leaf[node]:
+            if is_leaf[node]:
                 continue
             first = int(nodes["first_child"][node])
             found = self._list_predicates(node)
@@ -195,7 +196,7 @@ class TreeWriter:
         found = self._list_tests(record, 0)
         n_children = int(record["n_children"])
         missing = int(record["missing_branch"]) if self.allows_missing else FRACTIONAL
-        surrogates = self.tree.surrogates[self.tree.surrogates["node"] == node]
+        surrogates = list_surrogates(self.tree, node)
         if self.allows_missing and len(surrogates):
             return self._add_surrogates(column, found, surrogates, missing)
         if missing != FRACTIONAL:
