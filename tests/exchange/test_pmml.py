@@ -197,6 +197,20 @@ def test_rows_that_the_model_refuses(run):
     assert n_refused > 2
 
 
+def test_missing_values_that_the_model_refuses(run):
+    X = make_frame()
+    model = CARTRegressor(missing="error", max_depth=5).fit(X, make_target(X))
+    new = make_frame(300, missing=0.05, seed=1)
+    is_missing = new.isna().any(axis=1).to_numpy()
+    found = run(to_pmml(model), new)["predicted_target"].to_numpy(float)
+    is_refused = np.isnan(found)
+    # JPMML reads a column only if the tests that a row meets need it.
+    assert is_missing[is_refused].all()
+    assert is_refused.any()
+    assert run is run_jpmml or is_refused[is_missing].all()
+    assert_allclose(found[~is_missing], model.predict(new[~is_missing]))
+
+
 def test_trees_without_tests(run):
     X = make_frame(50)
     for model in (CARTRegressor(), RandomForestRegressor(2)):
