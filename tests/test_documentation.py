@@ -78,6 +78,7 @@ def test_formulas_become_mathml():
         ('<link rel="stylesheet" href="//a.org/b.css">', "loads //a.org/b.css"),
         (f"<pre>{'x' * 113}\n</pre>", "has a line of 113 columns"),
         ('<pre><span class="n">' + "&lt;" * 112 + "</span></pre>", None),
+        (f'<div class="sphx-glr-script-out"><pre>{"x" * 200}</pre></div>', None),
         ('<a href="https://a.org">a</a><img src="b.png">', None),
     ],
 )

@@ -11,13 +11,15 @@ MOST_COLUMNS = 112
 LOADED = re.compile(
     r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=\"((?:https?:)?//[^\"]+)"
 )
+#: What examples print is wrapped (page.css).
+WRAPPED = re.compile(r"sphx-glr-script-out.*?</pre>", re.DOTALL)
 CODE = re.compile(r"<pre\b[^>]*>(.*?)</pre>", re.DOTALL)
 
 
 def find_faults(page):
     """Find what a page loads from the network, and its lines of code that are cut."""
     faults = [f"loads {address}" for address in LOADED.findall(page)]
-    for block in CODE.findall(page):
+    for block in CODE.findall(WRAPPED.sub("", page)):
         for line in unescape(re.sub(r"<[^>]*>", "", block)).splitlines():
             if len(line.rstrip()) > MOST_COLUMNS:
                 faults.append(f"has a line of {len(line)} columns: {line}")
