@@ -168,7 +168,9 @@ class HtmlOutput:
             items = [make("li", make("code", line)) for line in lines]
             self._parts.append(make("ul", *items, class_="lines"))
         else:
-            text = scroll(make("pre", "\n".join(lines)), self._title)
+            # The last column of a pruning report are rules, which may be long.
+            kind = "wrapped" if self._title == "pruning" else None
+            text = scroll(make("pre", "\n".join(lines), class_=kind), self._title)
             if self._title in self.folded:
                 title = make("summary", self.folded[self._title])
                 text = make("details", title, text)
