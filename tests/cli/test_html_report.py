@@ -300,6 +300,17 @@ def test_components(report):
         assert shares[name] == cells
 
 
+def test_long_pruning_path_makes_no_large_page(report):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=3_000)
+    frame = pd.DataFrame({"x": x, "y": x + rng.normal(0, 0.01, len(x))})
+    page, out = report(frame, "y", "--cv", 0)
+    assert re.search(r"30 of \d,\d{3} around the chosen one", page.text)
+    assert len(page.source) < 300_000
+    leaves = re.search(r"CARTRegressor, (\d+) leaves", out)[1]
+    assert f"chosen: {leaves} leaves" in page.text
+
+
 # ----------------------------------------------------------------- small and odd
 def test_one_class_missing_in_a_fold(report):
     frame = pd.DataFrame({"x": np.arange(12.0), "y": [*"aaaaabbbbbcc"]})

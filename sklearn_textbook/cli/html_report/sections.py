@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import platform
 from dataclasses import dataclass
@@ -41,6 +42,8 @@ from sklearn_textbook.linear_model.inference.summary import format_number, forma
 #: Classes of the target that are listed, and subtrees of a pruning path.
 MOST_CLASSES = 20
 MOST_SUBTREES = 30
+#: Of a longer path, so many of the smallest subtrees are drawn, and as many others.
+MOST_SUBTREES_DRAWN = 200
 #: Largest picture of a tree, in inches; a larger tree is drawn to some depth.
 TREE_SIZE = (10.4, 6.5)
 #: Rows that are drawn with principal components.
@@ -254,7 +257,7 @@ def _draw_path(estimator):
         "From the full tree (left) to the root alone (right). The chosen tree has the "
         "smallest risk, or with the rule of one standard error the fewest leaves "
         "within one standard error of it.",
-        lambda ax: PruningPathDisplay.from_estimator(estimator, ax=ax),
+        lambda ax: PruningPathDisplay.from_estimator(_thin_path(estimator), ax=ax),
         size=(6.4, 3.9),
     )
     names = [name for name in _PATH_COLUMNS if name in path]
@@ -279,6 +282,29 @@ def _draw_path(estimator):
     if total > len(lines):
         title += f", {len(lines)} of {total:,} around the chosen one"
     return join(figure, make("details", make("summary", title), table))
+
+
+def _thin_path(estimator):
+    """Copy a tree with fewer subtrees to draw: the smallest, and some of the others."""
+    path = estimator.pruning_path_
+    names = [name for name in ("selected", *_PATH_COLUMNS, "n_leaves") if name in path]
+    total = len(path["alpha"])
+    if total <= 2 * MOST_SUBTREES_DRAWN:
+        return estimator
+    first = total - MOST_SUBTREES_DRAWN
+    rows = [
+        *np.linspace(0, first, MOST_SUBTREES_DRAWN, dtype=int),
+        *range(first, total),
+        *np.flatnonzero(path["selected"]),
+        *(
+            np.nanargmin(path[name])
+            for name in names
+            if name.endswith("_risk") and np.isfinite(path[name]).any()
+        ),
+    ]
+    thinned = copy.copy(estimator)
+    thinned.pruning_path_ = {name: path[name][np.unique(rows)] for name in names}
+    return thinned
 
 
 _PATH_COLUMNS = {
