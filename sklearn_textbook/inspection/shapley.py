@@ -52,7 +52,7 @@ class ShapleyValues:
     >>> result
     ShapleyValues(values of shape (10, 1), base_values=7.307)
     >>> result.values[[0, 9], 0].round(3)
-    array([-1.071,  1.606])
+    array([-1.07 ,  1.605])
     """
 
     values: np.ndarray
