@@ -201,16 +201,21 @@ def shap_values(model, X, *, interactions=False, n_jobs=None):
         trees.compute_scores(matrix, n_threads)
     shape = (n_rows, n_columns, *[n_columns] * bool(interactions), trees.n_scores)
     values = np.empty(shape)
+    computed = _leave_out_last_class(trees)
+    n_computed = trees.n_scores - (computed is not trees.trees)
     for first in range(0, n_rows, BLOCK_ROWS):
         block = matrix[first : first + BLOCK_ROWS]
-        values[first : first + BLOCK_ROWS] = compute_shapley_values(
-            trees.trees,
+        rows = slice(first, first + block.shape[0])
+        values[rows, ..., :n_computed] = compute_shapley_values(
+            computed,
             trees.first,
-            trees.n_scores,
+            n_computed,
             block.toarray() if sparse.issparse(block) else block,
             n_threads,
             interactions,
         )
+    if n_computed < trees.n_scores:
+        values[..., -1] = 0.0 - values[..., :-1].sum(axis=-1)
     base = trees.start + compute_expectations(trees.trees, trees.first, trees.n_scores)
     if trees.n_scores == 1:
         values, base = values[..., 0], float(base[0])
@@ -221,6 +226,23 @@ def shap_values(model, X, *, interactions=False, n_jobs=None):
 
 def _is_oblique(tree):
     return bool((tree.nodes["kind"] == OBLIQUE).any())
+
+
+def _leave_out_last_class(trees):
+    """List the trees without the last class, where all add up to the same number.
+
+    Its contributions are then those of the others with the opposite sign.
+    """
+    if trees.n_scores < 2 or len(trees.classes) != 1 or trees.link != "identity":
+        return trees.trees
+    for tree in trees.trees:
+        totals = tree.statistics[:, :, 0].sum(axis=1)
+        if not np.allclose(totals, totals[0], rtol=1e-12, atol=0.0):
+            return trees.trees
+    return [
+        tree.replace(statistics=tree.statistics[:, :-1], n_classes=tree.n_classes[:-1])
+        for tree in trees.trees
+    ]
 
 
 def _read_data(X):
