@@ -246,7 +246,7 @@ def _leave_out_last_class(trees):
 
 
 def _read_data(X):
-    """Rows as an array for those who look at them."""
+    """Return the rows as an array, or as the sparse matrix that they are."""
     if sparse.issparse(X):
         return X
     frame = nw.from_native(X, eager_only=True, pass_through=True)
@@ -254,7 +254,7 @@ def _read_data(X):
 
 
 def _name_scores(trees):
-    """Names of the scores; None of a single one."""
+    """Name the scores; None if there is one."""
     if trees.n_scores == 1:
         return None
     if not trees.is_classifier:

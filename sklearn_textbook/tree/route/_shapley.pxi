@@ -44,13 +44,15 @@ cdef struct Scratch:
     int32_t* columns
 
 
-cdef struct Group:
-    # What a walk reads and writes.
-    const TreeView* tree
+# What a walk reads of a tree.
+cdef struct TreeEdges:
+    const TreeView* view
     const Edge* edges
     int64_t n_edges
     const double* values
     int64_t n_values
+    # first score to which it adds
+    int64_t first
     const int64_t* share_start
     const int32_t* share_column
     const double* share
@@ -58,6 +60,11 @@ cdef struct Group:
     const double* points
     const double* weights
     int64_t n_points
+
+
+cdef struct Group:
+    # What a walk reads and writes.
+    TreeEdges tree
     # first of the rows, which are LANES, or of fewer the last again
     const double* rows
     int64_t n_rows
@@ -74,7 +81,7 @@ cdef struct Group:
 
 cdef void find_branches(Group* group, int32_t number, int32_t* branch) noexcept nogil:
     """Find the branch of every row at a node."""
-    cdef const Node* node = &group.tree.nodes[number]
+    cdef const Node* node = &group.tree.view.nodes[number]
     cdef const double* entry
     cdef double value
     cdef int64_t lane
@@ -88,7 +95,7 @@ cdef void find_branches(Group* group, int32_t number, int32_t* branch) noexcept 
             branch[lane] = 0 if value <= node.threshold else 1
             continue
         row = Row(<const char*> entry, sizeof(double), False)
-        branch[lane] = find_branch(group.tree, number, &row, &unseen)
+        branch[lane] = find_branch(group.tree.view, number, &row, &unseen)
         if branch[lane] < 0 and branch[lane] != FRACTIONAL:
             branch[lane] = STAY
 
@@ -139,7 +146,7 @@ cdef inline void invert(Output inverse, Input factors, int64_t n) noexcept nogil
 cdef inline bint enter_edge(Group* group, const Edge* edge) noexcept nogil:
     """Compute the factors of an edge; False if they are all 0."""
     cdef Scratch* s = &group.scratch
-    cdef int64_t n = group.n_points * LANES, level = edge.level, lane
+    cdef int64_t n = group.tree.n_points * LANES, level = edge.level, lane
     cdef const int32_t* branch = s.branch + (level - 1) * LANES
     cdef double* taken = s.taken + level * LANES
     cdef const double* before = s.taken + <int64_t> edge.previous * LANES
@@ -157,7 +164,8 @@ cdef inline bint enter_edge(Group* group, const Edge* edge) noexcept nogil:
         if is_empty:
             return False
     compute_factors(
-        s.factor + level * n, taken, group.points, edge.product, group.n_points
+        s.factor + level * n, taken, group.tree.points, edge.product,
+        group.tree.n_points,
     )
     if edge.is_previous or group.takes_pairs:
         invert(s.inverse + level * n, s.factor + level * n, n)
@@ -171,7 +179,7 @@ cdef inline bint enter_edge(Group* group, const Edge* edge) noexcept nogil:
 cdef inline const double* get_others(const Group* group, int64_t level) noexcept nogil:
     """Products above a node without its column."""
     cdef const Scratch* s = &group.scratch
-    cdef int64_t offset = level * group.n_points * LANES
+    cdef int64_t offset = level * group.tree.n_points * LANES
     return (s.others if s.previous[level] > 0 else s.above) + offset
 
 
@@ -180,7 +188,7 @@ cdef inline void enter_node(
 ) noexcept nogil:
     """Prepare a level for the edges of a node."""
     cdef Scratch* s = &group.scratch
-    cdef int64_t n = group.n_points * LANES, offset = level * n
+    cdef int64_t n = group.tree.n_points * LANES, offset = level * n
     cdef const double* reduced = s.above + offset
     find_branches(group, number, s.branch + level * LANES)
     s.previous[level] = previous
@@ -189,10 +197,10 @@ cdef inline void enter_node(
         multiply(s.reduced + offset, s.others + offset, s.inverse + previous * n, n)
         reduced = s.reduced + offset
     if not group.takes_pairs:
-        sum_points(s.reduced_sum + level * LANES, reduced, group.n_points)
+        sum_points(s.reduced_sum + level * LANES, reduced, group.tree.n_points)
         memset(
-            s.below + level * group.n_values * n, 0,
-            group.n_values * n * sizeof(double),
+            s.below + level * group.tree.n_values * n, 0,
+            group.tree.n_values * n * sizeof(double),
         )
 
 
@@ -245,6 +253,7 @@ cdef inline void add_to_column(
     Group* group, int32_t feature, int64_t k, const double* total
 ) noexcept nogil:
     """Add to the sums of a column, or of all columns of an oblique test."""
+    cdef const int64_t* start = group.tree.share_start
     cdef double* sums
     cdef int64_t lane, i
     if feature >= 0:
@@ -252,10 +261,10 @@ cdef inline void add_to_column(
         for lane in range(LANES):
             sums[lane] += total[lane]
         return
-    for i in range(group.share_start[~feature], group.share_start[~feature + 1]):
-        sums = group.sums + (group.share_column[i] * group.n_scores + k) * LANES
+    for i in range(start[~feature], start[~feature + 1]):
+        sums = group.sums + (group.tree.share_column[i] * group.n_scores + k) * LANES
         for lane in range(LANES):
-            sums[lane] += group.share[i] * total[lane]
+            sums[lane] += group.tree.share[i] * total[lane]
 
 
 cdef inline void leave_edge(
@@ -268,7 +277,7 @@ cdef inline void leave_edge(
     which is (o z' - o' z) / (f f').
     """
     cdef Scratch* s = &group.scratch
-    cdef int64_t n = group.n_points * LANES, level = edge.level, lane, k
+    cdef int64_t n = group.tree.n_points * LANES, level = edge.level, lane, k
     cdef const double* reduced = s.above
     cdef const double* factor = s.factor + level * n
     cdef const double* taken = s.taken + level * LANES
@@ -284,21 +293,22 @@ cdef inline void leave_edge(
         before = s.taken + <int64_t> edge.previous * LANES
         for lane in range(LANES):
             gain[lane] = taken[lane] * previous.product - before[lane] * edge.product
-    for k in range(group.n_values):
-        parent = s.below + ((level - 1) * group.n_values + k) * n
+    for k in range(group.tree.n_values):
+        parent = s.below + ((level - 1) * group.tree.n_values + k) * n
         if edge.is_leaf:
-            value = group.values[edge.node * group.n_values + k]
+            value = group.tree.values[edge.node * group.tree.n_values + k]
             add_leaf(parent, factor, value, n)
             for lane in range(LANES):
                 total[lane] = value * s.reduced_sum[(level - 1) * LANES + lane]
         else:
-            below = s.below + (level * group.n_values + k) * n
+            below = s.below + (level * group.tree.n_values + k) * n
             if s.previous[level] > 0:
                 multiply(below, below, s.inverse + s.previous[level] * n, n)
             for lane in range(LANES):
                 total[lane] = 0.0
             add_below(
-                parent, total, below, factor, reduced + (level - 1) * n, group.n_points
+                parent, total, below, factor, reduced + (level - 1) * n,
+                group.tree.n_points,
             )
         for lane in range(LANES):
             total[lane] *= gain[lane]
@@ -322,7 +332,7 @@ cdef inline void add_pairs(
 ) noexcept nogil:
     """Add a leaf to the sums of all pairs of columns on its path."""
     cdef Scratch* s = &group.scratch
-    cdef int64_t n = group.n_points * LANES, n_columns = 0, i, j, k, q, lane
+    cdef int64_t n = group.tree.n_points * LANES, n_columns = 0, i, j, k, q, lane
     cdef int32_t level
     cdef const Edge* edge
     cdef double* change
@@ -338,7 +348,7 @@ cdef inline void add_pairs(
             continue
         edge = open[level]
         change = s.below + n_columns * n
-        for q in range(group.n_points):
+        for q in range(group.tree.n_points):
             for lane in range(LANES):
                 change[q * LANES + lane] = s.inverse[level * n + q * LANES + lane] * (
                     s.taken[level * LANES + lane] - edge.product
@@ -349,14 +359,14 @@ cdef inline void add_pairs(
         multiply(s.changed, s.above + leaf.level * n, s.below + i * n, n)
         for j in range(i + 1):
             if i == j:
-                sum_points(total, s.changed, group.n_points)
+                sum_points(total, s.changed, group.tree.n_points)
             else:
-                sum_products(total, s.changed, s.below + j * n, group.n_points)
+                sum_products(total, s.changed, s.below + j * n, group.tree.n_points)
             sums = group.sums + (
                 (s.columns[i] * group.n_columns + s.columns[j]) * group.n_scores * LANES
             )
-            for k in range(group.n_values):
-                value = group.values[leaf.node * group.n_values + k]
+            for k in range(group.tree.n_values):
+                value = group.tree.values[leaf.node * group.tree.n_values + k]
                 value *= 1.0 if i == j else 0.5
                 for lane in range(LANES):
                     sums[k * LANES + lane] += value * total[lane]
@@ -367,13 +377,13 @@ cdef wide_void walk_group(Group* group, const Edge** open) noexcept nogil:
     cdef Scratch* s = &group.scratch
     cdef int64_t i = 0, q, lane
     cdef const Edge* edge
-    for q in range(group.n_points):
+    for q in range(group.tree.n_points):
         for lane in range(LANES):
-            s.above[q * LANES + lane] = group.weights[q]
+            s.above[q * LANES + lane] = group.tree.weights[q]
     enter_node(group, 0, 0, 0)
     group.top = 0
-    while i < group.n_edges:
-        edge = &group.edges[i]
+    while i < group.tree.n_edges:
+        edge = &group.tree.edges[i]
         if not group.takes_pairs:
             leave_to(group, open, edge.level)
         if not enter_edge(group, edge):
@@ -384,7 +394,7 @@ cdef wide_void walk_group(Group* group, const Edge** open) noexcept nogil:
             group.top = edge.level
             open[edge.level] = edge
             # The next edge is the first of the node.
-            enter_node(group, edge.node, edge.level, group.edges[i].previous)
+            enter_node(group, edge.node, edge.level, group.tree.edges[i].previous)
         elif group.takes_pairs:
             add_pairs(group, open, edge)
         else:

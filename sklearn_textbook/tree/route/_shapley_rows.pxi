@@ -5,21 +5,6 @@ cdef enum:
     TASK_BYTES = 1 << 18
 
 
-cdef struct TreeEdges:
-    const TreeView* tree
-    const Edge* edges
-    int64_t n_edges
-    const double* values
-    int64_t n_values
-    const int64_t* share_start
-    const int32_t* share_column
-    const double* share
-    int64_t first
-    const double* points
-    const double* weights
-    int64_t n_points
-
-
 cdef struct ShapleyWork:
     const TreeEdges* trees
     int64_t n_trees
@@ -48,7 +33,6 @@ cdef void run_shapley_task(void* context, int64_t task, int thread) noexcept nog
     """Compute the Shapley values of some rows."""
     cdef const ShapleyWork* work = <ShapleyWork*> context
     cdef Group group
-    cdef const TreeEdges* tree
     cdef int64_t first = task * work.n_task_rows
     cdef int64_t n_rows = min(work.n_task_rows, work.n_rows - first)
     cdef int64_t n_groups = (n_rows + LANES - 1) // LANES
@@ -73,19 +57,13 @@ cdef void run_shapley_task(void* context, int64_t task, int thread) noexcept nog
     group.takes_pairs = work.takes_pairs
     group.n_columns, group.n_scores = work.n_columns, work.n_scores
     for t in range(work.n_trees):
-        tree = &work.trees[t]
-        group.tree, group.edges, group.n_edges = tree.tree, tree.edges, tree.n_edges
-        group.values, group.n_values = tree.values, tree.n_values
-        group.share_start, group.share = tree.share_start, tree.share
-        group.share_column = tree.share_column
-        group.points, group.weights = tree.points, tree.weights
-        group.n_points = tree.n_points
-        if group.n_edges == 0:
+        group.tree = work.trees[t]
+        if group.tree.n_edges == 0:
             continue
         for g in range(n_groups):
             group.rows = work.rows + (first + g * LANES) * work.n_columns
             group.n_rows = min(LANES, n_rows - g * LANES)
-            group.sums = sums + (g * n_sums + tree.first) * LANES
+            group.sums = sums + (g * n_sums + group.tree.first) * LANES
             walk_group(&group, work.open + thread * work.n_levels)
     for g in range(n_groups):
         for lane in range(min(LANES, n_rows - g * LANES)):
@@ -120,7 +98,7 @@ def add_shapley_values(
         for t in range(n_trees):
             edges, point, weight = edge_lists[t], points[t], weights[t]
             tree = &trees[t]
-            tree.tree, tree.edges = &edges.tables.view, &edges.view[0]
+            tree.view, tree.edges = &edges.tables.view, &edges.view[0]
             tree.n_edges, tree.first = len(edges.edges), first[t]
             tree.values, tree.n_values = &edges.values[0, 0], edges.values.shape[1]
             tree.share_start = &edges.share_start[0]
