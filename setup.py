@@ -50,10 +50,6 @@ EXTENSIONS = [
     "sklearn_textbook.tree.rules._rules",
 ]
 
-# Further flags of single modules, for compilers other than Microsoft's. Nobody asks
-# whether a comparison of numbers raised a flag, so that GCC may vectorise a choice.
-MODULE_FLAGS = {"sklearn_textbook.ensemble.boosting._losses": ["-fno-trapping-math"]}
-
 # What Cython adds to every module that takes arrays, compiled once. Cython writes the
 # source; it is part of every build.
 SHARED = "sklearn_textbook._cyutility"
@@ -106,6 +102,9 @@ def common_flags(compiler_type):
     # No fused multiply-add: the same table gives the same tree on every processor.
     compile_flags = ["-O1", "-g"] if DEBUG or SANITIZE else ["-O3"]
     compile_flags.append("-ffp-contract=off")
+    # No code reads the flags of floating-point exceptions or errno, so that choices
+    # between two numbers and square roots may be vectorised.
+    compile_flags += ["-fno-trapping-math", "-fno-math-errno"]
     if not (DEBUG or SANITIZE or "-g" in os.environ.get("CFLAGS", "").split()):
         compile_flags.append("-g0")  # Python's own flags may have -g
     if SANITIZE:
@@ -153,8 +152,6 @@ class BuildExtensions(build_ext):
         write_if_changed(mode, f"{compile_flags} {link_flags} {DEBUG}\n")
         for extension in self.extensions:
             extension.extra_compile_args += compile_flags
-            if self.compiler.compiler_type != "msvc":
-                extension.extra_compile_args += MODULE_FLAGS.get(extension.name, [])
             extension.extra_link_args += link_flags
             if DEBUG:
                 extension.undef_macros.append("NDEBUG")
