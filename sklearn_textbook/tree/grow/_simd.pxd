@@ -94,17 +94,6 @@ cdef extern from *:
         four.high = SCORE_TWO(c, d, all, sum, _mm_unpackhi_epi32(differs, differs));
         return four;
     }
-    static inline double LARGEST_OF(Four four) {
-        __m128d top = _mm_max_pd(four.low, four.high);
-        return _mm_cvtsd_f64(_mm_max_sd(top, _mm_unpackhi_pd(top, top)));
-    }
-    static inline uint32_t REACHES_FOUR(Four four, double number) {
-        __m128d least = _mm_set1_pd(number);
-        return (uint32_t)(
-            _mm_movemask_pd(_mm_cmpge_pd(four.low, least))
-            | _mm_movemask_pd(_mm_cmpge_pd(four.high, least)) << 2
-        );
-    }
     static inline Four LOAD_FOUR(const double* from) {
         Four four;
         four.low = _mm_loadu_pd(from);
@@ -135,14 +124,10 @@ cdef extern from *:
         (sum).low = _mm_add_pd((sum).low, _mm_and_pd((mask).low, same_)); \\
         (sum).high = _mm_add_pd((sum).high, _mm_and_pd((mask).high, same_)); \\
     } while (0)
-    #define KEEP_TWO(four, half, top, second) do { \\
-        (second).half = _mm_max_pd( \\
-            _mm_min_pd((four).half, (top).half), (second).half); \\
-        (top).half = _mm_max_pd((four).half, (top).half); \\
-    } while (0)
-    #define KEEP_BEST(four, top, second) do { \\
-        KEEP_TWO(four, low, top, second); \\
-        KEEP_TWO(four, high, top, second); \\
+    #define KEEP_LARGER(top, four) do { \\
+        Four four_ = four; \\
+        (top).low = _mm_max_pd(four_.low, (top).low); \\
+        (top).high = _mm_max_pd(four_.high, (top).high); \\
     } while (0)
     #else
     typedef struct { double residual, weight; } Amount;
@@ -191,20 +176,6 @@ cdef extern from *:
         for (c_ = 0; c_ < 4; c_++) \\
             (sum).of[c_] += (mask).of[c_] * (number); \\
     } while (0)
-    static inline double LARGEST_OF(Four four) {
-        double top = four.of[0];
-        int c;
-        for (c = 1; c < 4; c++)
-            top = four.of[c] > top ? four.of[c] : top;
-        return top;
-    }
-    static inline uint32_t REACHES_FOUR(Four four, double number) {
-        uint32_t bits = 0;
-        int c;
-        for (c = 0; c < 4; c++)
-            bits |= (uint32_t)(four.of[c] >= number) << c;
-        return bits;
-    }
     static inline double SCORE_ONE(
         Amount left, double n_weight, double total, int32_t key, int32_t next
     ) {
@@ -223,14 +194,11 @@ cdef extern from *:
         four.of[3] = SCORE_ONE(d, n_weight, total, keys[3], keys[7]);
         return four;
     }
-    #define KEEP_BEST(four, top, second) do { \\
+    #define KEEP_LARGER(top, four) do { \\
+        Four four_ = four; \\
         int c_; \\
-        for (c_ = 0; c_ < 4; c_++) { \\
-            double score_ = (four).of[c_], most_ = (top).of[c_]; \\
-            double less_ = score_ < most_ ? score_ : most_; \\
-            if (less_ > (second).of[c_]) (second).of[c_] = less_; \\
-            if (score_ > most_) (top).of[c_] = score_; \\
-        } \\
+        for (c_ = 0; c_ < 4; c_++) \\
+            if (four_.of[c_] > (top).of[c_]) (top).of[c_] = four_.of[c_]; \\
     } while (0)
     #endif
     """
@@ -252,29 +220,11 @@ cdef extern from *:
     # Which numbers do not exceed their threshold; and a sum where that holds.
     Four AT_MOST(Four four, Four threshold) noexcept nogil
     void ADD_WHERE(Four sum, Four mask, double number) noexcept nogil
-    double LARGEST_OF(Four four) noexcept nogil
-    # A bit for each that is not less.
-    uint32_t REACHES_FOUR(Four four, double number) noexcept nogil
     # Scores of the splits above the first four keys; -1 where codes are equal.
     Four SCORE_FOUR(
         Amount a, Amount b, Amount c, Amount d, double n_weight, double total,
         const int32_t* keys
     ) noexcept nogil
-    # Keep the largest number of each column, and the largest of the others. Where one
-    # is not a number, the other stays.
-    void KEEP_BEST(Four four, Four top, Four second) noexcept nogil
-
-# The number of the lowest bit that is 1.
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define LOWEST_BIT(bits) __builtin_ctz(bits)
-    #else
-    static int LOWEST_BIT(uint32_t bits) {
-        int place = 0;
-        while (!(bits >> place & 1)) place++;
-        return place;
-    }
-    #endif
-    """
-    int LOWEST_BIT(uint32_t bits) noexcept nogil
+    # Keep the larger number of each column. Where the new one is not a number, the
+    # other stays.
+    void KEEP_LARGER(Four top, Four four) noexcept nogil

@@ -78,9 +78,7 @@ cdef void split_pair(
         and rows.y[rows.order[node.start + 1]] > 0.0
     ):
         return
-    if not find_pair_split(
-        problem, rows.codes, rows.order + node.start, node, pair, &search
-    ):
+    if not find_pair_split(problem, rows, node, pair, &search):
         return
     record.improvement = record.impurity
     if not accepts_split(problem, record):

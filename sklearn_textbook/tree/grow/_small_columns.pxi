@@ -78,7 +78,6 @@ cdef inline void fill_tile(
         keys[2] = make_key(row[third], i)
         keys[3] = make_key(row[fourth], i)
         keys += TILE_COLUMNS
-    tile.any_missing = False
     for i in range(TILE_COLUMNS):
         tile.n_missing[i] = 0
         tile.ties[i] = False
@@ -99,7 +98,6 @@ cdef inline void count_missing(
         least = make_key(<uint32_t>problem.n_distinct[tile.number[c]], 0)
         for i in range(n):
             tile.n_missing[c] += tile.keys[TILE_COLUMNS * i + c] >= least
-        tile.any_missing = tile.any_missing or tile.n_missing[c] > 0
 
 
 cdef inline bint stands_behind(
@@ -208,16 +206,31 @@ cdef inline void try_columns(
                 sampler.n_found += 1
 
 
+cdef inline bint separates_pair(
+    const SmallRows* rows, const uint8_t* order, int32_t number, SmallSampler* sampler,
+    bint* is_falling
+) noexcept nogil:
+    """Whether a random threshold separates two samples. It does not separate a missing
+    value from another one, but a column that has both is not constant."""
+    cdef:
+        double one = rows.values[order[0]][number]
+        double other = rows.values[order[1]][number]
+    sampler.n_found += (one == one) != (other == other)
+    is_falling[0] = one > other
+    return one < other or one > other
+
+
 cdef inline bint find_pair_split(
-    const Problem* problem, const uint32_t* codes, const uint8_t* order,
-    const SmallNode* node, uint8_t* pair, SmallSearch* search
+    const Problem* problem, const SmallRows* rows, const SmallNode* node,
+    uint8_t* pair, SmallSearch* search
 ) noexcept nogil:
     """Find the first column in which the two samples of a node differ, and put them
     into order; False if none does."""
     cdef:
         SmallSampler sampler
-        const uint32_t* one = codes + order[0] * problem.n_columns
-        const uint32_t* other = codes + order[1] * problem.n_columns
+        const uint8_t* order = rows.order + node.start
+        const uint32_t* one = rows.codes + order[0] * problem.n_columns
+        const uint32_t* other = rows.codes + order[1] * problem.n_columns
         int32_t number
         bint is_falling
     start_sampling(node, &sampler)
@@ -225,18 +238,33 @@ cdef inline bint find_pair_split(
         number = sample_column(problem, node, &sampler, 0)
         if number < 0:
             return False
-        if one[number] != other[number]:
+        if problem.random_splitter:
+            if separates_pair(rows, order, number, &sampler, &is_falling):
+                break
+        elif one[number] != other[number]:
+            is_falling = one[number] > other[number]
             break
-    is_falling = one[number] > other[number]
     pair[0] = order[is_falling]
     pair[1] = order[not is_falling]
     search.column = number
     search.n_left = 1
+    search.missing_child = -1
+    search.is_alone = False
+    if problem.random_splitter:
+        search.threshold = leave_bin(
+            problem, number,
+            random_threshold(
+                node, number, rows.values[pair[0]][number],
+                rows.values[pair[1]][number], &sampler.random_state
+            )
+        )
+        return True
     search.below = other[number] if is_falling else one[number]
     search.above = one[number] if is_falling else other[number]
     search.threshold = NAN
-    search.is_alone = problem.has_missing[number] and (
+    if problem.has_missing[number] and (
         search.above == <uint32_t>problem.n_distinct[number]
-    )
-    search.missing_child = 1 if search.is_alone else -1
+    ):
+        search.is_alone = True
+        search.missing_child = 1
     return True

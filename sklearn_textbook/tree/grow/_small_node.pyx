@@ -26,13 +26,10 @@ from sklearn_textbook.tree.grow._simd cimport (
     AT_MOST,
     EXCHANGE,
     GATHER_FOUR,
-    KEEP_BEST,
-    LARGEST_OF,
+    KEEP_LARGER,
     LOAD_FOUR,
     LOAD_KEYS,
-    LOWEST_BIT,
     NO_AMOUNT,
-    REACHES_FOUR,
     SAME_FOUR,
     SCORE_FOUR,
     STORE_FOUR,
@@ -168,10 +165,8 @@ cdef struct Tile:
     int32_t[SMALL_ROWS * TILE_COLUMNS] keys
     double[SMALL_ROWS * TILE_COLUMNS] score  # below 0 between equal codes
     double[TILE_COLUMNS] top  # the largest of a column
-    double[TILE_COLUMNS] second  # the largest of the others
     int32_t[TILE_COLUMNS] number
     int64_t n_columns
-    bint any_missing
     int64_t[TILE_COLUMNS] n_missing
     # Nominal: whether the order of levels of equal means matters, and the ranks with
     # the large ones first.
@@ -323,9 +318,7 @@ cdef int grow_small(
     if reserve_nodes(buffer, 2 * root.frame.n_rows) < 0:
         return -1
     read_rows(problem, samples, &root.frame, &rows)
-    # With random thresholds, the first column in which two samples differ may not be
-    # able to separate a missing value.
-    pairs_are_known = is_plain(problem) and not problem.random_splitter
+    pairs_are_known = is_plain(problem)
     waiting[0].start = 0
     waiting[0].n_rows = root.frame.n_rows
     waiting[0].depth = root.frame.depth

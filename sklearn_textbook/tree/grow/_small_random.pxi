@@ -36,17 +36,27 @@ cdef inline void read_values(
         tile.missing_left[i] = False
 
 
+cdef inline double random_threshold(
+    const SmallNode* node, int32_t number, double smallest, double largest,
+    uint64_t* state
+) noexcept nogil:
+    """A threshold between the smallest and the largest value of a column."""
+    cdef double threshold
+    state[0] = child_state(node.random_state, ~<int64_t>number)
+    threshold = smallest + random_unit(state) * (largest - smallest)
+    return smallest + 0.0 if threshold >= largest else threshold  # not -0
+
+
 cdef inline void sample_threshold(
     const SmallNode* node, int64_t n, bint may_miss, int64_t c, RandomTile* tile
 ) noexcept nogil:
-    """A threshold between the smallest and the largest value of a column, and the side
-    of missing ones."""
+    """A threshold of a column, and the side of missing values."""
     cdef:
-        uint64_t state = child_state(node.random_state, ~<int64_t>tile.number[c])
-        double smallest = tile.smallest[c], largest = tile.largest[c]
-        double threshold = smallest + random_unit(&state) * (largest - smallest)
+        uint64_t state
         int64_t i
-    tile.threshold[c] = smallest + 0.0 if threshold >= largest else threshold  # not -0
+    tile.threshold[c] = random_threshold(
+        node, tile.number[c], tile.smallest[c], tile.largest[c], &state
+    )
     if not may_miss:
         return
     for i in range(n):
@@ -175,8 +185,5 @@ cdef void try_random_columns(
             score = score_threshold(search, &tile, c, &n_left)
             if lowest <= n_left <= n - lowest and score > search.bound:
                 take_random(&tile, c, n_left, score, search)
-        # Two samples: all columns in which they differ split them in the same way.
-        if n == 2 and search.column >= 0:
-            break
     if search.column >= 0:
         list_children(problem, rows, search)

@@ -32,27 +32,22 @@ cdef inline void add_amount(
 cdef wide_void score_pairs(
     const SmallSearch* search, int64_t lowest, Tile* tile
 ) noexcept nogil:
-    """d^2 / (k (n - k)), and the largest two of each column."""
+    """d^2 / (k (n - k))."""
     cdef:
         const int32_t* keys = tile.keys
         double* score = tile.score
         int64_t i
         double n_weight = search.n_weight, total = search.total
         Amount a = NO_AMOUNT(), b = NO_AMOUNT(), c = NO_AMOUNT(), d = NO_AMOUNT()
-        Four four, top = SAME_FOUR(-1.0), second = SAME_FOUR(-1.0)
     for i in range(search.n - lowest):
         ADD_AMOUNT(a, amount_at(search, keys[0]))
         ADD_AMOUNT(b, amount_at(search, keys[1]))
         ADD_AMOUNT(c, amount_at(search, keys[2]))
         ADD_AMOUNT(d, amount_at(search, keys[3]))
         if i >= lowest - 1:
-            four = SCORE_FOUR(a, b, c, d, n_weight, total, keys)
-            STORE_FOUR(score, four)
-            KEEP_BEST(four, top, second)
+            STORE_FOUR(score, SCORE_FOUR(a, b, c, d, n_weight, total, keys))
         keys += TILE_COLUMNS
         score += TILE_COLUMNS
-    STORE_FOUR(tile.top, top)
-    STORE_FOUR(tile.second, second)
 
 
 # ---------------------------------------------------------------------------- classes
@@ -219,11 +214,12 @@ cdef wide_void bound_deviances(
     """What the scores do not exceed."""
     cdef:
         int64_t i
-        double weight, value
+        double weight, value, mean = total / n_weight, inverse_total = 1.0 / total
     for i in range(n):
         weight = sums.weight[i]
-        value = total / n_weight * deviance_bound(
-            sums.left[i] * n_weight - total * weight, weight, n_weight - weight, total
+        value = mean * deviance_bound(
+            sums.left[i] * n_weight - total * weight, weight, n_weight - weight,
+            inverse_total
         )
         score[i] = -1.0 if same_code(keys[i], keys[i + TILE_COLUMNS]) else value
 
@@ -319,7 +315,7 @@ cdef inline void keep_places(const Tile* tile, SmallSearch* search) noexcept nog
 
 
 cdef void try_missing_left(
-    const Tile* tile, int64_t c, int64_t lowest, SmallSearch* search
+    const Tile* tile, int64_t c, int64_t lowest, double near, SmallSearch* search
 ) noexcept nogil:
     """Try the thresholds of a column with its missing samples in child 0."""
     cdef:
@@ -340,28 +336,35 @@ cdef void try_missing_left(
         if n_missing + i + 1 < lowest or n_present - i - 1 < lowest:
             continue
         score = score_split(search, tile.number[c], left, first, weight)
-        if score > search.bound:
+        if score >= near and score > search.bound:
             take_split(tile, i, c, score, 0, search)
 
 
-cdef inline void try_end(
-    const Tile* tile, int64_t i, int64_t c, int32_t missing_child, SmallSearch* search
+cdef double settle_end(
+    const Tile* tile, int64_t i, int64_t c, const SmallSearch* search
 ) noexcept nogil:
-    """Take the split above sorted sample i if it is better."""
+    """The score of the split above sorted sample i, -infinity if it is not allowed."""
     cdef:
         double score = tile.score[TILE_COLUMNS * i + c], first = 0.0, weight = 0.0
         int64_t j
-    if not (score >= 0.0 and score > search.bound):
+    if search.is_plain:
+        return score
+    for j in range(i + 1):
+        add_amount(search, place_of(tile.keys[TILE_COLUMNS * j + c]), &first, &weight)
+    return settle_score(search, tile.number[c], first, weight, score)
+
+
+cdef inline void try_end(
+    const Tile* tile, int64_t i, int64_t c, int32_t missing_child, double near,
+    SmallSearch* search
+) noexcept nogil:
+    """Take the split above sorted sample i if it is better."""
+    cdef double score = tile.score[TILE_COLUMNS * i + c]
+    if not (score >= near and score > search.bound):
         return
-    if not search.is_plain:
-        for j in range(i + 1):
-            add_amount(
-                search, place_of(tile.keys[TILE_COLUMNS * j + c]), &first, &weight
-            )
-        score = settle_score(search, tile.number[c], first, weight, score)
-        if not score > search.bound:
-            return
-    take_split(tile, i, c, score, missing_child, search)
+    score = settle_end(tile, i, c, search)
+    if score > search.bound:
+        take_split(tile, i, c, score, missing_child, search)
 
 
 cdef void try_falling(
@@ -401,54 +404,63 @@ cdef void try_falling(
             keys[TILE_COLUMNS * i] = rising[i]
 
 
-cdef void choose_in_order(
-    Tile* tile, int64_t lowest, SmallSearch* search
+cdef inline double find_tops(
+    int64_t lowest, const SmallSearch* search, Tile* tile
+) noexcept nogil:
+    """The largest score of each column, and of all."""
+    cdef:
+        Four top = SAME_FOUR(-1.0)
+        double largest = -1.0
+        int64_t i
+    for i in range(lowest - 1, search.n - lowest):
+        KEEP_LARGER(top, LOAD_FOUR(tile.score + TILE_COLUMNS * i))
+    STORE_FOUR(tile.top, top)
+    for i in range(tile.n_columns):
+        largest = max(largest, tile.top[i])
+    return largest
+
+
+cdef double find_near(
+    const Tile* tile, int64_t lowest, double top, const SmallSearch* search
+) noexcept nogil:
+    """The score from which on the order of splits decides between them and the best."""
+    cdef int64_t i = lowest - 1, c = 0
+    if not search.is_plain and top >= 0.0:
+        # It is a bound, or the split may not be allowed.
+        while tile.top[c] != top:
+            c += 1
+        while tile.score[TILE_COLUMNS * i + c] != top:
+            i += 1
+        top = settle_end(tile, i, c, search)
+    return max(top - 4.0 * search.margin, 0.0)
+
+
+cdef inline void choose_split(
+    int64_t lowest, Tile* tile, SmallSearch* search
 ) noexcept nogil:
     """Take the best split; of those that come near, the first column's, the lowest
     threshold's, and missing samples in child 1, in child 0, and alone."""
     cdef:
         int64_t i, c, n_missing, n_present, last
         int32_t missing_child
+        double near = find_near(
+            tile, lowest, find_tops(lowest, search, tile), search
+        )
     for c in range(tile.n_columns):
         n_missing = tile.n_missing[c]
         n_present = search.n - n_missing
         missing_child = 1 if n_missing > 0 else -1
-        last = min(search.n - lowest, n_present - (n_missing > 0))
-        for i in range(lowest - 1, last):
-            try_end(tile, i, c, missing_child, search)
+        if tile.top[c] >= near and tile.top[c] > search.bound:
+            last = min(search.n - lowest, n_present - (n_missing > 0))
+            for i in range(lowest - 1, last):
+                try_end(tile, i, c, missing_child, near, search)
         if tile.ties[c]:
             try_falling(tile, c, lowest, search)
         if n_missing == 0 or n_present == 0:
             continue
-        try_missing_left(tile, c, lowest, search)
+        try_missing_left(tile, c, lowest, near, search)
         if n_present >= lowest and n_missing >= lowest:
-            try_end(tile, n_present - 1, c, 1, search)
-
-
-cdef inline void choose_best(
-    Tile* tile, int64_t lowest, SmallSearch* search
-) noexcept nogil:
-    """The same by the largest scores, unless others come near."""
-    cdef:
-        int64_t i = lowest - 1, best
-        double largest, near
-        Four top = LOAD_FOUR(tile.top)
-        uint32_t bits
-    # Columns beyond are copies of the first one.
-    largest = LARGEST_OF(top)
-    if largest < 0.0 or not largest > search.bound:
-        return
-    near = largest - 2.0 * search.margin
-    bits = REACHES_FOUR(top, near) | (
-        REACHES_FOUR(LOAD_FOUR(tile.second), near) << TILE_COLUMNS
-    )
-    if bits & (bits - 1):
-        choose_in_order(tile, lowest, search)
-        return
-    best = LOWEST_BIT(bits)
-    while tile.score[TILE_COLUMNS * i + best] != largest:
-        i += 1
-    take_split(tile, i, best, largest, -1, search)
+            try_end(tile, n_present - 1, c, 1, near, search)
 
 
 cdef inline void search_tile(
@@ -476,9 +488,6 @@ cdef inline void search_tile(
         )
     else:
         score_pairs(search, lowest, tile)
-    if search.is_classes or tile.any_missing or not search.is_plain:
-        choose_in_order(tile, lowest, search)
-    else:
-        choose_best(tile, lowest, search)
+    choose_split(lowest, tile, search)
     if search.taken >= 0:
         keep_places(tile, search)

@@ -14,23 +14,25 @@ cdef inline double deviance_noise(double mean, double weight) noexcept nogil:
     # How far rounding may carry the logarithms of two equal scores apart.
     return 1e-15 * weight * mean * (1.0 + fabs(log2(mean))) if mean > 0.0 else 0.0
 
-cdef inline double bound_side(double x) noexcept nogil:
-    # Not less than h(1 + x). Without events, there is none of less weight than would
-    # make it x = -1; more weight adds as much as it has.
-    cdef:
-        double square = x * x
-        double above = square * (x + 3.0) / (4.0 * x + 6.0)
-        double below = square * (2.0 * x + 3.0) / (square + 6.0 * x + 6.0)
-    below = below if x > -1.0 else -x
-    return above if x > 0.0 else below
-
 cdef inline double deviance_bound(
-    double cross, double weight, double rest, double total
+    double cross, double weight, double rest, double inverse_total
 ) noexcept nogil:
     # Not less than the decrease over c, where cross = s n - t k and t is the total. The
     # first side is bounded for a weight of at least ``weight``, the second for one of
-    # at least ``rest``, if they do not add up to n. The factor covers rounding.
-    return (1.0 + 1e-12) * (
-        weight * bound_side(cross / (weight * total))
-        + rest * bound_side(-cross / (rest * total))
-    )
+    # at least ``rest``, if they do not add up to n. With g = |cross| / t, the side of
+    # weight p whose mean is larger has x = g / p, and the other one, of weight m, has
+    # x = -g / m. Without events, there is none of less weight than would make it
+    # x = -1; more weight adds as much as it has. The factor covers rounding.
+    cdef:
+        double gain = fabs(cross) * inverse_total
+        double larger = weight if cross > 0.0 else rest
+        double smaller = rest if cross > 0.0 else weight
+        double square = gain * gain
+        double above = square * (gain + 3.0 * larger) / (
+            larger * (4.0 * gain + 6.0 * larger)
+        )
+        double below = square * (3.0 * smaller - 2.0 * gain) / (
+            square + 6.0 * smaller * (smaller - gain)
+        )
+    below = below if gain < smaller else gain
+    return (1.0 + 1e-12) * (above + below)

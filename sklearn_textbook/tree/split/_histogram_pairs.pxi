@@ -52,9 +52,13 @@ cdef wide_void bound_deviances(
     double t, double* score
 ) noexcept nogil:
     """Poisson: no less than the scores."""
-    cdef int64_t b
+    cdef:
+        int64_t b
+        double mean = t / n, inverse_total = 1.0 / t
     for b in range(start, stop):
-        score[b] = t / n * deviance_bound(cross[b], weight[b], n - weight[b], t)
+        score[b] = mean * deviance_bound(
+            cross[b], weight[b], n - weight[b], inverse_total
+        )
 
 
 cdef wide_void find_deviance_excess(
@@ -65,13 +69,14 @@ cdef wide_void find_deviance_excess(
     cdef:
         int64_t b
         double gained, high, low, k, rest
+        double mean = t / n, inverse_total = 1.0 / t
     for b in range(n_bins):
         gained = (reach[b + 1] - reach[b]) + drift
         k = weight[b] + least
         rest = n - weight[b + 1] + least
-        high = deviance_bound(cross[b] + gained, k, rest, t)
-        low = deviance_bound(cross[b + 1] - gained, k, rest, t)
-        excess[b] = t / n * (high if high > low else low) - bound
+        high = deviance_bound(cross[b] + gained, k, rest, inverse_total)
+        low = deviance_bound(cross[b + 1] - gained, k, rest, inverse_total)
+        excess[b] = mean * (high if high > low else low) - bound
 
 
 cdef wide_void score_ends(
@@ -465,7 +470,7 @@ cdef void walk_up_pairs(
             d = left.first * weight - total * k
         if is_poisson:
             if above != code and total / weight * deviance_bound(
-                d, k, weight - k, total
+                d, k, weight - k, 1.0 / total
             ) > beat - h.offset:
                 value = h.offset + deviance_score(h, first_of(search, &left), k)
                 if value > beat:
