@@ -42,6 +42,7 @@ from sklearn_textbook.ensemble.out_of_bag import (
     KEPT_OUT_OF_BAG,
     OutOfBagMixin,
     check_oob_score,
+    take_rows,
 )
 from sklearn_textbook.ensemble.resample import (
     BalancedRowDraw,
@@ -355,7 +356,8 @@ class BaseForest(
             member = self.estimators_[number]
             out = np.zeros((len(rows), *n_statistics))
             names = member.schema_.names
-            add_predictions([member.tree_], matrix[rows], out, n_threads, names, votes)
+            unseen = take_rows(matrix, rows)
+            add_predictions([member.tree_], unseen, out, n_threads, names, votes)
             return out
 
         known = target.codes if target.is_classifier else target.values

@@ -10,6 +10,7 @@ from sklearn.utils import column_or_1d
 from sklearn_textbook._contract.labels import decode_dictionary, require_classes
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.ensemble.members.growth import grow_members
+from sklearn_textbook.ensemble.out_of_bag import take_rows
 from sklearn_textbook.ensemble.resample import list_random_states
 from sklearn_textbook.tree.members import (
     MemberGrower,
@@ -249,7 +250,7 @@ class TreeCombiner:
         predicted : ndarray of float64, shape (n_predicted, n_outputs, n_statistics)
             Probabilities, votes or values.
         """
-        return self._sum([number], table[rows], votes=votes)
+        return self._sum([number], take_rows(table, rows), votes=votes)
 
     def _sum(self, numbers, matrix, votes=False, weights=None):
         """Add up what some members give or vote."""
