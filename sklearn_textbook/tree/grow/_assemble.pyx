@@ -17,7 +17,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer
-from sklearn_textbook.tree.grow._layout cimport NOMINAL, Node, Surrogate, Term
+from sklearn_textbook.tree.grow._layout cimport DENSE_MAP, NOMINAL, Node, Surrogate, Term
 from sklearn_textbook.tree.split._column cimport midpoint
 from sklearn_textbook.tree.split._types cimport (
     CHOOSE_SCORE,
@@ -82,14 +82,28 @@ cdef void clip_statistics(
         statistics[0] = value
 
 
-cdef void write_breadth_first(
-    const Problem* problem, const NodeBuffer* above, const NodeBuffer* done,
-    const int64_t* level_offset, Node[::1] nodes, double[:, ::1] statistics,
-    Source* queue, int32_t** new_number
+cdef int64_t copy_map(
+    const Problem* problem, int32_t feature, const int32_t* level_map, int32_t* target
 ) noexcept nogil:
+    """Copy the level map of a test; returns its length."""
+    cdef int64_t length = 1 + 2 * <int64_t>level_map[0]
+    if level_map[0] == DENSE_MAP:
+        length = 1 + problem.n_levels[feature]
+    memcpy(target, level_map, length * sizeof(int32_t))
+    return length
+
+
+cdef int64_t write_breadth_first(
+    const Problem* problem, const NodeBuffer* above, const NodeBuffer* done,
+    Node[::1] nodes, double[:, ::1] statistics, int32_t* levels, Source* queue,
+    int32_t** new_number
+) noexcept nogil:
+    """Write the nodes, and their level maps in the same order; returns the length of
+    these."""
     cdef:
-        int64_t i, child, n_queued = 1, size = problem.n_statistics
+        int64_t i, child, n_queued = 1, n_levels = 0, size = problem.n_statistics
         const NodeBuffer* buffer
+        const int32_t* level_map
         Source source
         Node* node
     queue[0].task = -1
@@ -128,7 +142,9 @@ cdef void write_breadth_first(
                     problem, buffer, source.node, node.weight, &statistics[i, 0]
                 )
         if node.kind == NOMINAL:
-            node.map_start += level_offset[source.task + 1]
+            level_map = buffer.level_branch + node.map_start
+            node.map_start = n_levels
+            n_levels += copy_map(problem, node.feature, level_map, levels + n_levels)
         if node.n_children > 0:
             for child in range(node.n_children):
                 queue[n_queued + child].task = source.task
@@ -136,6 +152,7 @@ cdef void write_breadth_first(
                 queue[n_queued + child].parent = <int32_t>i
             node.first_child = <int32_t>n_queued
             n_queued += node.n_children
+    return n_levels
 
 
 cdef inline void fetch_early(const Problem* problem, const Node* node) noexcept nogil:
@@ -190,34 +207,15 @@ cdef void fetch_thresholds(const Problem* problem, Node[::1] nodes) noexcept nog
         node.map_start = -1
 
 
-cdef join_levels(
-    const NodeBuffer* above, const NodeBuffer* done, int64_t n_tasks,
-    const int64_t* level_offset
-):
-    cdef:
-        int32_t[::1] view
-        int64_t t
-        const NodeBuffer* buffer
-    level_branch = np.empty(level_offset[n_tasks + 1], dtype=np.int32)
-    view = level_branch
-    for t in range(-1, n_tasks):
-        buffer = above if t < 0 else &done[t]
-        if buffer.n_levels > 0:
-            memcpy(
-                &view[level_offset[t + 1]], buffer.level_branch,
-                buffer.n_levels * sizeof(int32_t)
-            )
-    return level_branch
-
-
 cdef join_surrogates(
-    const NodeBuffer* above, const NodeBuffer* done, int64_t n_tasks,
-    const int64_t* level_offset, int32_t** new_number
+    const Problem* problem, const NodeBuffer* above, const NodeBuffer* done,
+    int64_t n_tasks, int32_t** new_number, int32_t* levels, int64_t n_levels
 ):
-    """All surrogates, by node and rank."""
+    """All surrogates, by node and rank; their level maps are written after the first
+    ``n_levels`` entries."""
     cdef:
         Surrogate[::1] view
-        int64_t t, i, n = 0
+        int64_t t, i, start, n = 0
         const NodeBuffer* buffer
     for t in range(-1, n_tasks):
         n += above.n_surrogates if t < 0 else done[t].n_surrogates
@@ -231,8 +229,13 @@ cdef join_surrogates(
         for i in range(buffer.n_surrogates):
             view[n] = buffer.surrogates[i]
             view[n].node = new_number[t + 1][view[n].node]
-            if view[n].map_start >= 0:
-                view[n].map_start += level_offset[t + 1]
+            start = view[n].map_start
+            if start >= 0:
+                view[n].map_start = n_levels
+                n_levels += copy_map(
+                    problem, view[n].feature, buffer.level_branch + start,
+                    levels + n_levels
+                )
             n += 1
     return surrogates[np.argsort(surrogates["node"], kind="stable")]
 
@@ -269,44 +272,41 @@ cdef write_nodes(
     """Fill the records and statistics; return the level maps, surrogates and terms by
     name."""
     cdef:
-        int64_t t, n_numbers = 0
+        int64_t t, n_numbers = 0, n_levels = 0
         Source* queue = <Source*>malloc(nodes.shape[0] * sizeof(Source))
-        int64_t* level_offset = <int64_t*>malloc((n_tasks + 2) * sizeof(int64_t))
         int32_t** new_number = <int32_t**>malloc((n_tasks + 1) * sizeof(int32_t*))
         int32_t* numbers
+        int32_t[::1] view
+        int32_t* levels = NULL
     for t in range(-1, n_tasks):
         n_numbers += above.n_nodes if t < 0 else done[t].n_nodes
+        n_levels += above.n_levels if t < 0 else done[t].n_levels
     numbers = <int32_t*>malloc(n_numbers * sizeof(int32_t))
     try:
-        if (
-            queue == NULL or level_offset == NULL or new_number == NULL
-            or numbers == NULL
-        ):
+        if queue == NULL or new_number == NULL or numbers == NULL:
             raise MemoryError()
+        level_branch = np.empty(n_levels, dtype=np.int32)
+        if n_levels > 0:
+            view = level_branch
+            levels = &view[0]
         n_numbers = 0
-        level_offset[0] = 0
         for t in range(-1, n_tasks):
             new_number[t + 1] = numbers + n_numbers
             n_numbers += above.n_nodes if t < 0 else done[t].n_nodes
-            level_offset[t + 2] = level_offset[t + 1] + (
-                above.n_levels if t < 0 else done[t].n_levels
-            )
         with nogil:
-            write_breadth_first(
-                problem, above, done, level_offset, nodes, statistics, queue,
-                new_number
+            n_levels = write_breadth_first(
+                problem, above, done, nodes, statistics, levels, queue, new_number
             )
             fetch_thresholds(problem, nodes)
         return {
-            "level_branch": join_levels(above, done, n_tasks, level_offset),
+            "level_branch": level_branch,
             "surrogates": join_surrogates(
-                above, done, n_tasks, level_offset, new_number
+                problem, above, done, n_tasks, new_number, levels, n_levels
             ),
             "terms": join_terms(above, done, n_tasks, new_number),
         }
     finally:
         free(queue)
-        free(level_offset)
         free(new_number)
         free(numbers)
 

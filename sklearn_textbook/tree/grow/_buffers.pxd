@@ -85,6 +85,7 @@ cdef int start_buffer(
     NodeBuffer* buffer, int64_t n_statistics, bint keeps_bounds
 ) noexcept nogil
 cdef void free_buffer(NodeBuffer* buffer) noexcept nogil
+cdef void free_buffers(NodeBuffer* buffers, int64_t n_buffers) noexcept nogil
 cdef bint fits_twice(int64_t n_nodes, int64_t n_statistics) noexcept nogil
 cdef int reserve_nodes(NodeBuffer* buffer, int64_t n_more) noexcept nogil
 cdef int reserve_levels(NodeBuffer* buffer, int64_t n_more) noexcept nogil

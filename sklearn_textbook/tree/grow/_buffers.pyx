@@ -45,6 +45,15 @@ cdef void free_buffer(NodeBuffer* buffer) noexcept nogil:
     memset(buffer, 0, sizeof(NodeBuffer))
 
 
+cdef void free_buffers(NodeBuffer* buffers, int64_t n_buffers) noexcept nogil:
+    """Free an array of buffers, or NULL."""
+    cdef int64_t i
+    if buffers != NULL:
+        for i in range(n_buffers):
+            free_buffer(&buffers[i])
+    free(buffers)
+
+
 def _measure_memory():
     """Bytes of the machine's memory, or the largest number if it is unknown."""
     try:

@@ -10,7 +10,7 @@ and for any number of threads.
 
 import numpy as np
 
-from libc.stdlib cimport calloc, free, malloc, qsort
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from sklearn_textbook._contract._interrupt cimport (
@@ -37,6 +37,7 @@ from sklearn_textbook.tree.grow._buffers cimport (
     Stack,
     fits_twice,
     free_buffer,
+    free_buffers,
     free_stack,
     start_buffer,
     start_stack,
@@ -45,7 +46,7 @@ from sklearn_textbook.tree.grow._grower cimport (
     Grower,
     free_arenas,
     grow_from,
-    grow_task,
+    grow_subtrees,
     measure_table_column,
 )
 from sklearn_textbook.tree.grow._layout cimport Node
@@ -65,7 +66,6 @@ from sklearn_textbook.tree.grow._workers cimport (
 from sklearn_textbook.tree.split._types cimport (
     LOCAL_ROWS,
     SCAN_FIXED,
-    Keyed,
     Problem,
     Rows,
     int32_t,
@@ -149,44 +149,6 @@ cdef void list_table_rows(const Filling* filling) noexcept nogil:
         )
 
 
-# --------------------------------------------------------------------- subtrees
-
-
-cdef struct Subtrees:
-    # Tasks in the order they are begun in; -1 in place of one that failed.
-    const Grower* first_phase
-    Keyed* sizes
-    Worker* workers
-    Arena* arenas
-    int64_t number_stride
-    NodeBuffer* done
-
-
-cdef int compare_sizes(const void* first, const void* second) noexcept nogil:
-    """Large tasks first; equal ones in their own order."""
-    cdef const Keyed* a = <const Keyed*>first
-    cdef const Keyed* b = <const Keyed*>second
-    if a.key != b.key:
-        return 1 if a.key < b.key else -1
-    return (a.index > b.index) - (a.index < b.index)
-
-
-cdef void grow_subtree(void* context, int64_t i, int thread) noexcept nogil:
-    cdef:
-        Subtrees* subtrees = <Subtrees*>context
-        int64_t task = subtrees.sizes[i].index
-        Grower grower = subtrees.first_phase[0]
-        const NodeBuffer* above = &grower.worker.buffer
-    grower.worker = &subtrees.workers[thread]
-    grower.local_number += thread * subtrees.number_stride
-    if grow_task(
-        &grower, above, &grower.tasks.frames[task],
-        grower.tasks.active + task * grower.tasks.n_columns, &subtrees.arenas[thread],
-        &subtrees.done[task]
-    ) < 0:
-        subtrees.sizes[i].index = -1
-
-
 # --------------------------------------------------------------------- the engine
 
 
@@ -197,6 +159,7 @@ cdef class TreeGrower:
         Problem problem
         Arena table
         Grower grower
+        Grower* local_growers  # by threads, of the tasks
         Interrupt interrupt
         Worker* workers
         Worker* local_workers
@@ -230,12 +193,10 @@ cdef class TreeGrower:
             if self.local_arenas != NULL:
                 free_arena(&self.local_arenas[i])
         free(self.workers)
+        free(self.local_growers)
         free(self.local_workers)
         free(self.local_arenas)
-        if self.done != NULL:
-            for i in range(self.tasks.n_frames):
-                free_buffer(&self.done[i])
-            free(self.done)
+        free_buffers(self.done, self.tasks.n_frames)
         free_stack(&self.tasks)
         free(<void*>self.table.rows.fixed)
         free_arena(&self.table)
@@ -278,11 +239,12 @@ cdef class TreeGrower:
             n_threads, has_tasks = 1, False
         self.n_threads = n_threads
         self.workers = <Worker*>calloc(n_threads, sizeof(Worker))
+        self.local_growers = <Grower*>calloc(n_threads, sizeof(Grower))
         self.local_workers = <Worker*>calloc(n_threads, sizeof(Worker))
         self.local_arenas = <Arena*>calloc(n_threads, sizeof(Arena))
         if (
-            self.workers == NULL or self.local_workers == NULL
-            or self.local_arenas == NULL
+            self.workers == NULL or self.local_growers == NULL
+            or self.local_workers == NULL or self.local_arenas == NULL
         ):
             raise MemoryError()
         start_stack(&self.tasks, self.problem.n_columns)
@@ -384,31 +346,22 @@ cdef class TreeGrower:
     cdef int grow_tasks(self) except -1:
         """The second phase: threads share the postponed subtrees."""
         cdef:
-            int64_t i, n_tasks = self.tasks.n_frames
-            int outcome = 0
-            Subtrees subtrees
-            Keyed* sizes
-        if n_tasks == 0:
+            Grower* grower
+            int64_t i, stride = self.n_rows if self.problem.divides_cases else 0
+            int outcome
+        if self.tasks.n_frames == 0:
             return 0
-        self.done = <NodeBuffer*>calloc(n_tasks, sizeof(NodeBuffer))
-        sizes = <Keyed*>malloc(n_tasks * sizeof(Keyed))
-        if self.done == NULL or sizes == NULL:
-            free(sizes)
-            raise MemoryError()
-        for i in range(n_tasks):
-            sizes[i].key = <double>self.tasks.frames[i].n_rows
-            sizes[i].index = i
-        qsort(sizes, n_tasks, sizeof(Keyed), compare_sizes)
-        subtrees = Subtrees(
-            &self.grower, sizes, self.local_workers, self.local_arenas,
-            self.n_rows if self.problem.divides_cases else 0, self.done
-        )
+        for i in range(self.n_threads):
+            grower = &self.local_growers[i]
+            grower[0] = self.grower
+            grower.worker = &self.local_workers[i]
+            grower.arena = &self.local_arenas[i]
+            grower.local_number += i * stride
         with nogil:
-            run_tasks(self.team, grow_subtree, &subtrees, n_tasks)
-        # A task that failed has written that into its place of the list.
-        for i in range(n_tasks):
-            outcome = min(outcome, <int>sizes[i].index)
-        free(sizes)
+            outcome = grow_subtrees(
+                &self.workers[0].buffer, &self.tasks, self.local_growers, self.team,
+                &self.done
+            )
         if outcome < 0:
             raise_failure()
         return 0

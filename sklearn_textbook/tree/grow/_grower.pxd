@@ -21,14 +21,16 @@ cdef struct ArenaList:
 cdef struct Grower:
     const Problem* problem
     Worker* worker  # its stack holds the nodes that wait, its buffer all records
-    # Sorted columns: threads share those of a large node; one of few rows stands apart,
-    # as a task for later or, where the best split comes first, in an arena.
+    # A node of up to so many rows becomes a task for later.
+    int64_t task_rows
+    Stack* tasks
+    # Sorted columns: threads share those of a large node; the rows of a task, or where
+    # the best split comes first those of a small node, are copied into an arena.
     Arena* table
     Worker* all_workers
     ThreadTeam* team
-    int64_t task_rows
     uint32_t* local_number
-    Stack* tasks
+    Arena* arena  # where the tasks of a thread grow
     ArenaList* arenas
     # A list of samples; NULL: sorted columns.
     SampleList* samples
@@ -41,9 +43,9 @@ cdef struct Grower:
 cdef int grow_from(
     Grower* grower, const Frame* root, const int32_t* columns
 ) noexcept nogil
-cdef int grow_task(
-    Grower* grower, const NodeBuffer* above, const Frame* frame, const int32_t* active,
-    Arena* arena, NodeBuffer* done
+cdef int grow_subtrees(
+    const NodeBuffer* above, const Stack* tasks, Grower* growers, ThreadTeam* team,
+    NodeBuffer** done
 ) noexcept nogil
 cdef void free_arenas(ArenaList* arenas) noexcept nogil
 cdef void measure_table_column(

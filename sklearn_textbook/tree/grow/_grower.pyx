@@ -9,7 +9,7 @@ of threads.
 
 from libc.math cimport NAN
 from libc.stdint cimport uint16_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook._contract._interrupt cimport must_stop
@@ -88,6 +88,7 @@ from sklearn_textbook.tree.split._types cimport (
     SCAN_FIXED,
     SHARED_CELLS,
     SPLIT_MULTIWAY,
+    Keyed,
     Scratch,
     Code,
     Entry,
@@ -360,20 +361,17 @@ cdef int expand_histograms(Grower* grower, Frame* frame) noexcept nogil:
     return 0
 
 
-include "_subtree_tasks.pxi"
+include "_local_arenas.pxi"
 
 
 # -------------------------------------------------------------------- the loop
 
 
 cdef int prepare_columns(Grower* grower, Frame* frame) noexcept nogil:
-    """Make the sorted columns ready for a node. Returns 1 if it is put aside, -1 when
-    memory runs out."""
+    """Make the sorted columns ready for a node. Returns -1 when memory runs out."""
     cdef int64_t anchor
     if frame.arena == NULL and frame.n_rows <= grower.task_rows:
-        if grower.problem.max_leaf_nodes > 0:
-            return open_arena(grower, frame)
-        return -1 if keep_task(grower, frame) < 0 else 1
+        return open_arena(grower, frame)
     if not frame.has_own_weights:
         return 0
     anchor = anchor_column(grower.problem, grower.worker.active)
@@ -419,6 +417,13 @@ cdef int prepare_list(Grower* grower, const Frame* frame) noexcept nogil:
     return -1 if is_best_first and finish_small_subtrees(grower) < 0 else 1
 
 
+cdef inline bint is_task(const Grower* grower, const Frame* frame) noexcept nogil:
+    return (
+        frame.n_rows <= grower.task_rows and frame.arena == NULL
+        and grower.problem.max_leaf_nodes == 0
+    )
+
+
 cdef int grow_from(
     Grower* grower, const Frame* root, const int32_t* columns
 ) noexcept nogil:
@@ -442,6 +447,10 @@ cdef int grow_from(
             if expand_histograms(grower, &frame) < 0:
                 return -1
             continue
+        if is_task(grower, &frame):
+            if keep_task(grower, &frame) < 0:
+                return -1
+            continue
         if grower.samples != NULL:
             outcome = prepare_list(grower, &frame)
         else:
@@ -456,31 +465,4 @@ cdef int grow_from(
     return outcome
 
 
-cdef int grow_task(
-    Grower* grower, const NodeBuffer* above, const Frame* frame, const int32_t* active,
-    Arena* arena, NodeBuffer* done
-) noexcept nogil:
-    """Grow a subtree that was put aside; ``done`` takes its nodes. Returns -1 when
-    memory runs out."""
-    cdef:
-        int64_t size = grower.problem.n_statistics
-        NodeBuffer* buffer = &grower.worker.buffer
-        Frame root = frame[0]
-        int outcome
-    if start_buffer(buffer, size, grower.problem.monotonic != NULL) < 0:
-        return -1
-    buffer.n_nodes = 1
-    buffer.nodes[0] = above.nodes[frame.node]
-    buffer.task[0] = -1
-    memcpy(
-        buffer.statistics, above.statistics + frame.node * size, size * sizeof(double)
-    )
-    if grower.problem.monotonic != NULL:
-        buffer.bounds[0] = frame.lower
-        buffer.bounds[1] = frame.upper
-    enter_arena(grower, active, arena, &root)
-    root.node = 0
-    outcome = grow_from(grower, &root, active)
-    done[0] = buffer[0]
-    memset(buffer, 0, sizeof(NodeBuffer))
-    return outcome
+include "_subtree_tasks.pxi"

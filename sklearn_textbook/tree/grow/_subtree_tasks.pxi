@@ -1,94 +1,13 @@
-# Subtrees that are grown apart, with memory of their own; part of _grower.pyx.
+# Subtrees that are put aside as tasks, which threads share; part of _grower.pyx.
 
 
-cdef void measure_table_column(
-    const Problem* problem, Arena* table, int64_t column, int64_t n_ranks,
-    int64_t n_present
-) noexcept nogil:
-    """How the values of a column of the table lie, where gains decide."""
-    if table.spacing != NULL:
-        measure_spacing(problem, table, column, NULL, n_ranks, n_present)
-
-
-cdef void copy_subtree(
-    const Problem* problem, const Arena* table, const Frame* frame,
-    const int32_t* active, uint32_t* local_number, Arena* arena
-) noexcept nogil:
-    """Copy the rows of a node next to each other, with numbers of their own."""
-    cdef:
-        const uint64_t* first = <const uint64_t*>frame.entries + frame.start
-        const uint64_t* cells = first + anchor_column(problem, active) * frame.stride
-        int64_t i, column, n_ranks, n_present, n = frame.n_rows
-        uint32_t* entries = <uint32_t*>arena.entries
-        uint32_t* ranks
-    copy_rows(problem, table, cells, n, frame.row_weight, local_number, arena)
-    if problem.any_coded:
-        copy_list(cells, n, entries + problem.n_columns * arena.stride)
-    for i in range(frame.n_active):
-        column = active[i]
-        if problem.is_coded[column]:
-            copy_codes(&table.codes, column, cells, n, arena)
-            continue
-        ranks = <uint32_t*>arena.ranks + column * arena.stride
-        n_ranks = copy_column(
-            first + column * frame.stride, n, local_number,
-            entries + column * arena.stride, ranks
-        )
-        if arena.spacing == NULL:
-            continue
-        n_present = n - count_missing(first + column * frame.stride, n)
-        arena.spacing[column].is_all_distinct = n_ranks == n_present
-        arena.spacing[column].next_apart = NULL
-        # What lies apart in the table lies apart in a subtree, too.
-        if table.spacing[column].next_apart != NULL:
-            measure_spacing(problem, arena, column, ranks, n_ranks, n_present)
-
-
-cdef void enter_arena(
-    Grower* grower, const int32_t* active, Arena* arena, Frame* frame
-) noexcept nogil:
-    """Copy the rows of a node into an arena, where its subtree is to grow."""
-    cdef int64_t i
-    copy_subtree(
-        grower.problem, grower.table, frame, active, grower.local_number, arena
-    )
-    frame.arena = arena
-    frame.entries = arena.entries
-    frame.stride = arena.stride
-    frame.block = NULL
-    frame.has_own_weights = False
-    frame.start = 0
-    frame.fixed = 0
-    if grower.problem.scan == SCAN_FIXED:
-        quantise(
-            arena.rows.y, frame.n_rows, <int64_t*>arena.rows.fixed,
-            &arena.rows.fixed_unit
-        )
-        for i in range(frame.n_rows):
-            frame.fixed += arena.rows.fixed[i]
-
-
-cdef int open_arena(Grower* grower, Frame* frame) noexcept nogil:
-    """Let a subtree begin that grows by turns with others. Returns -1 when memory runs
-    out."""
-    cdef ArenaList* opened = <ArenaList*>malloc(sizeof(ArenaList))
-    if opened == NULL:
-        return -1
-    opened.next = grower.arenas
-    grower.arenas = opened
-    if start_local_arena(grower.problem, &opened.arena, frame.n_rows) < 0:
-        return -1
-    enter_arena(grower, grower.worker.active, &opened.arena, frame)
-    return 0
-
-
-cdef void free_arenas(ArenaList* arenas) noexcept nogil:
-    cdef ArenaList* after
-    while arenas != NULL:
-        after = arenas.next
-        free_arena(&arenas.arena)
-        free(arenas)
-        arenas = after
+# Tasks in the order they are begun in; -1 in place of one that failed.
+cdef struct Subtrees:
+    const NodeBuffer* above
+    const Stack* tasks
+    Keyed* sizes
+    Grower* growers
+    NodeBuffer* done
 
 
 cdef int keep_task(Grower* grower, Frame* frame) noexcept nogil:
@@ -110,3 +29,86 @@ cdef int keep_task(Grower* grower, Frame* frame) noexcept nogil:
         frame.row_weight = saved.weights
     worker.buffer.task[frame.node] = <int32_t>grower.tasks.n_frames
     return push_frame(grower.tasks, frame, worker.active)
+
+
+cdef int grow_task(
+    Grower* grower, const NodeBuffer* above, const Frame* frame, const int32_t* active,
+    NodeBuffer* done
+) noexcept nogil:
+    """Grow a subtree that was put aside; ``done`` takes its nodes. Returns -1 if memory
+    is exhausted or a signal was received."""
+    cdef:
+        int64_t size = grower.problem.n_statistics
+        NodeBuffer* buffer = &grower.worker.buffer
+        Frame root = frame[0]
+        int outcome
+    if start_buffer(buffer, size, grower.problem.monotonic != NULL) < 0:
+        return -1
+    buffer.n_nodes = 1
+    buffer.nodes[0] = above.nodes[frame.node]
+    buffer.task[0] = -1
+    memcpy(
+        buffer.statistics, above.statistics + frame.node * size, size * sizeof(double)
+    )
+    if grower.problem.monotonic != NULL:
+        buffer.bounds[0] = frame.lower
+        buffer.bounds[1] = frame.upper
+    root.node = 0
+    if grower.samples == NULL:
+        enter_arena(grower, active, grower.arena, &root)
+    else:
+        grower.samples.is_local = False
+    outcome = grow_from(grower, &root, active)
+    done[0] = buffer[0]
+    memset(buffer, 0, sizeof(NodeBuffer))
+    return outcome
+
+
+cdef int compare_sizes(const void* first, const void* second) noexcept nogil:
+    """Large tasks first; equal ones in their own order."""
+    cdef const Keyed* a = <const Keyed*>first
+    cdef const Keyed* b = <const Keyed*>second
+    if a.key != b.key:
+        return 1 if a.key < b.key else -1
+    return (a.index > b.index) - (a.index < b.index)
+
+
+cdef void grow_subtree(void* context, int64_t i, int thread) noexcept nogil:
+    cdef:
+        Subtrees* subtrees = <Subtrees*>context
+        const Stack* tasks = subtrees.tasks
+        int64_t task = subtrees.sizes[i].index
+    if grow_task(
+        &subtrees.growers[thread], subtrees.above, &tasks.frames[task],
+        tasks.active + task * tasks.n_columns, &subtrees.done[task]
+    ) < 0:
+        subtrees.sizes[i].index = -1
+
+
+cdef int grow_subtrees(
+    const NodeBuffer* above, const Stack* tasks, Grower* growers, ThreadTeam* team,
+    NodeBuffer** done
+) noexcept nogil:
+    """Let a team of threads grow the subtrees that were put aside, each thread with its
+    own grower. ``done`` becomes an array of their nodes, also after a failure. Returns
+    -1 if memory is exhausted or a signal was received."""
+    cdef:
+        int64_t i, n_tasks = tasks.n_frames
+        int outcome = 0
+        Keyed* sizes = <Keyed*>malloc(n_tasks * sizeof(Keyed))
+        Subtrees subtrees
+    done[0] = <NodeBuffer*>calloc(n_tasks, sizeof(NodeBuffer))
+    if done[0] == NULL or sizes == NULL:
+        free(sizes)
+        return -1
+    for i in range(n_tasks):
+        sizes[i].key = <double>tasks.frames[i].n_rows
+        sizes[i].index = i
+    qsort(sizes, n_tasks, sizeof(Keyed), compare_sizes)
+    subtrees = Subtrees(above, tasks, sizes, growers, done[0])
+    run_tasks(team, grow_subtree, &subtrees, n_tasks)
+    # A task that failed has written that into its place of the list.
+    for i in range(n_tasks):
+        outcome = min(outcome, <int>sizes[i].index)
+    free(sizes)
+    return outcome
