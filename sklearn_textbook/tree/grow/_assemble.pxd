@@ -1,7 +1,6 @@
 from libc.stdint cimport int32_t, int64_t
 
 from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer
-from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.split._types cimport Codes, Problem, Rows
 
 cdef double resolve_threshold(
@@ -10,12 +9,9 @@ cdef double resolve_threshold(
 cdef int64_t count_nodes(
     const NodeBuffer* above, const NodeBuffer* done, int64_t n_tasks
 ) noexcept nogil
-cdef write_nodes(
+cdef write_tree(
     const Problem* problem, const NodeBuffer* above, const NodeBuffer* done,
-    int64_t n_tasks, Node[::1] nodes, double[:, ::1] statistics
-)
-cdef write_alone(
-    const Problem* problem, const NodeBuffer* buffer, make_room
+    int64_t n_tasks, make_room
 )
 cdef read_short_columns(const Problem* problem, const NodeBuffer* buffer)
 cdef int fill_problem(Problem* problem, dict settings) except -1

@@ -16,7 +16,8 @@ from libc.stdint cimport (
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer
+from sklearn_textbook._contract._interrupt cimport raise_failure
+from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer, fits_twice
 from sklearn_textbook.tree.grow._layout cimport DENSE_MAP, NOMINAL, Node, Surrogate, Term
 from sklearn_textbook.tree.split._column cimport midpoint
 from sklearn_textbook.tree.split._types cimport (
@@ -311,17 +312,21 @@ cdef write_nodes(
         free(numbers)
 
 
-cdef write_alone(
-    const Problem* problem, const NodeBuffer* buffer, make_room
+cdef write_tree(
+    const Problem* problem, const NodeBuffer* above, const NodeBuffer* done,
+    int64_t n_tasks, make_room
 ):
-    """Make the arrays of a tree that stands in one buffer."""
+    """Make the arrays of a tree: nodes, statistics and the side tables by name."""
     cdef:
+        int64_t n_nodes = count_nodes(above, done, n_tasks)
         Node[::1] nodes
         double[:, ::1] statistics
-    node_records, node_statistics = make_room(buffer.n_nodes, problem.n_statistics)
+    if not fits_twice(n_nodes, problem.n_statistics):
+        raise_failure()
+    node_records, node_statistics = make_room(n_nodes, problem.n_statistics)
     nodes = node_records
     statistics = node_statistics
-    side_tables = write_nodes(problem, buffer, NULL, 0, nodes, statistics)
+    side_tables = write_nodes(problem, above, done, n_tasks, nodes, statistics)
     return node_records, node_statistics, side_tables
 
 

@@ -25,17 +25,15 @@ from sklearn_textbook._contract._threads cimport (
     stop_team,
 )
 from sklearn_textbook.tree.grow._assemble cimport (
-    count_nodes,
     fill_codes,
     fill_problem,
-    write_nodes,
     write_root,
+    write_tree,
 )
 from sklearn_textbook.tree.grow._buffers cimport (
     Frame,
     NodeBuffer,
     Stack,
-    fits_twice,
     free_buffer,
     free_buffers,
     free_stack,
@@ -49,7 +47,6 @@ from sklearn_textbook.tree.grow._grower cimport (
     grow_subtrees,
     measure_table_column,
 )
-from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._workers cimport (
     Arena,
     Worker,
@@ -75,7 +72,7 @@ from sklearn_textbook.tree.split._types cimport (
     uint64_t,
 )
 
-from sklearn_textbook.tree.grow.layout import NODE_DTYPE
+from sklearn_textbook.tree.grow.layout import make_records
 
 
 cdef enum:
@@ -372,27 +369,14 @@ def grow_nodes(dict settings, int n_threads):
 
     Returns the node records, the statistics and the side tables by name.
     """
-    cdef:
-        TreeGrower grower = TreeGrower()
-        NodeBuffer* buffer
-        Node[::1] nodes
-        double[:, ::1] statistics
-        int64_t n_nodes
+    cdef TreeGrower grower = TreeGrower()
     fill_problem(&grower.problem, settings)
     fill_codes(&grower.problem, &grower.table.codes, settings)
     grower.kept = settings
     grower.set_rows(settings)
     grower.allocate(n_threads)
     grower.grow(settings)
-    buffer = &grower.workers[0].buffer
-    n_nodes = count_nodes(buffer, grower.done, grower.tasks.n_frames)
-    if not fits_twice(n_nodes, grower.problem.n_statistics):
-        raise_failure()
-    node_records = np.empty(n_nodes, dtype=NODE_DTYPE)
-    node_statistics = np.empty((n_nodes, grower.problem.n_statistics))
-    nodes = node_records
-    statistics = node_statistics
-    side_tables = write_nodes(
-        &grower.problem, buffer, grower.done, grower.tasks.n_frames, nodes, statistics
+    return write_tree(
+        &grower.problem, &grower.workers[0].buffer, grower.done, grower.tasks.n_frames,
+        make_records
     )
-    return node_records, node_statistics, side_tables

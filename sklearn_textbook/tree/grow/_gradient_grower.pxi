@@ -394,4 +394,4 @@ cdef class GradientGrower:
         grown : tuple
             What ``grow_nodes`` returns.
         """
-        return write_alone(&self.problem, &self.worker.buffer, make_records)
+        return write_tree(&self.problem, &self.worker.buffer, NULL, 0, make_records)

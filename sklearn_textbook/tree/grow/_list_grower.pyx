@@ -17,7 +17,7 @@ from libc.stdint cimport (
     uint64_t,
     uint8_t,
 )
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook._contract._interrupt cimport (
@@ -26,23 +26,29 @@ from sklearn_textbook._contract._interrupt cimport (
     start_interrupt,
 )
 from sklearn_textbook._contract._threads cimport (
+    ThreadTeam,
     run_tasks,
     start_team,
     stop_team,
 )
 from sklearn_textbook.tree.grow._assemble cimport (
+    count_nodes,
     fill_codes,
     fill_problem,
     read_short_columns,
     resolve_threshold,
-    write_alone,
     write_root,
+    write_tree,
 )
 from sklearn_textbook.tree.grow._buffers cimport (
     Frame,
     NodeBuffer,
+    Stack,
     free_buffer,
+    free_buffers,
+    free_stack,
     start_buffer,
+    start_stack,
 )
 from sklearn_textbook.tree.grow._gradient_list cimport (
     GradientList,
@@ -54,7 +60,11 @@ from sklearn_textbook.tree.grow._gradient_list cimport (
     settle_gradients,
     start_gradient_list,
 )
-from sklearn_textbook.tree.grow._grower cimport Grower, grow_from
+from sklearn_textbook.tree.grow._grower cimport (
+    Grower,
+    grow_from,
+    grow_subtrees,
+)
 from sklearn_textbook.tree.grow._layout cimport DENSE_MAP, NOMINAL, Node
 from sklearn_textbook.tree.grow._list_search cimport (
     ListSearch,
@@ -93,6 +103,7 @@ from sklearn_textbook.tree.split._oblique cimport (
 )
 from sklearn_textbook.tree.split._steps cimport Scale
 from sklearn_textbook.tree.split._sums cimport (
+    FEW_SAMPLES,
     NUMBER_BITS,
     make_counted,
     make_listed,
@@ -126,95 +137,15 @@ cdef const void* address_of(array) except NULL:
     return &wide[0, 0]
 
 
-ctypedef fused Weight:
-    int32_t
-    int64_t
-    double
+include "_list_roots.pxi"
+include "_list_threads.pxi"
 
 
-cdef int64_t list_samples(
-    const Weight* weight, const int32_t* label, int64_t n_outputs, int64_t n_rows,
-    bint is_binary, bint is_whole, uint64_t* entries, int64_t* most_weight
-) noexcept nogil:
-    """List the samples that take part; returns their number."""
-    cdef int64_t row, share, code, n = 0, most = 1
-    for row in range(n_rows):
-        code = 0 if label == NULL or n_outputs > 1 else label[row]
-        share = <int64_t>weight[row] if is_whole else <int64_t>1
-        most = max(most, share)
-        # Written in any case, and kept if the row has a weight: no branch to predict.
-        if is_binary:
-            entries[n] = make_counted(row, share, share * code)
-        else:
-            entries[n] = make_listed(row, share, code)
-        n += weight[row] > 0
-    most_weight[0] = most
-    return n
-
-
-cdef double find_least(const double* weight, int64_t n) noexcept nogil:
-    """The smallest positive weight."""
-    cdef:
-        double least = 0.0
-        int64_t i
-    for i in range(n):
-        if weight[i] > 0.0 and (least == 0.0 or weight[i] < least):
-            least = weight[i]
-    return least
-
-
-cdef double weight_of(
-    const SampleList* samples, uint64_t entry, int64_t* number
-) noexcept nogil:
-    """The weight of a sample, and its row in the table."""
-    if samples.kind == LIST_BINARY:
-        number[0] = <int64_t>(entry >> NUMBER_BITS)
-        return <double>weight_in(entry)
-    number[0] = <int64_t><uint32_t>entry
-    if samples.weight != NULL:
-        return samples.weight[number[0]]
-    return <double>whole_weight_of(entry)
-
-
-cdef double add_classes(
-    const SampleList* samples, int64_t n, double* sums
-) noexcept nogil:
-    """Sum up the weights of the classes; returns the weight of all samples."""
-    cdef:
-        int64_t i, number
-        double weight, total = 0.0
-    for i in range(n):
-        weight = weight_of(samples, samples.entries[i], &number)
-        total += weight
-        sums[samples.label[number]] += weight
-    return total
-
-
-cdef bint measure_values(
-    const SampleList* samples, int64_t n, double* total, double* mean, double* variance
-) noexcept nogil:
-    """Weight, mean and variance of y; whether there is but one value, which is then
-    kept."""
-    cdef:
-        int64_t i, number
-        double weight, value, first, sums = 0.0, squares = 0.0
-        bint is_pure = True
-    total[0] = 0.0
-    weight_of(samples, samples.entries[0], &number)
-    first = samples.y[number]
-    # One after the other: sums of symmetric values are then exactly 0.
-    for i in range(n):
-        weight = weight_of(samples, samples.entries[i], &number)
-        total[0] += weight
-        sums += weight * samples.y[number]
-        is_pure = is_pure and samples.y[number] == first
-    mean[0] = first if is_pure else sums / total[0]
-    for i in range(n):
-        weight = weight_of(samples, samples.entries[i], &number)
-        value = samples.y[number] - mean[0]
-        squares += weight * (value * value)
-    variance[0] = squares / total[0]
-    return is_pure
+def choose_task_rows(n_rows, n_threads, local_rows):
+    """Samples up to which a subtree becomes a task for one of the threads: no fewer than
+    are copied next to each other, so that the tasks change no copy. The tree does not
+    depend on it."""
+    return max(n_rows // (n_threads + 1), local_rows, FEW_SAMPLES)
 
 
 cdef class ListGrower:
@@ -231,120 +162,72 @@ cdef class ListGrower:
 
     cdef:
         Problem problem
-        SampleList samples
-        ListSearch search
-        ObliqueSearch oblique
-        Worker worker
+        ListThread first  # the calling thread's; it holds the nodes and the list
+        ListThread* helpers  # for subtrees of up to helper_rows samples
+        int n_helpers
+        int64_t helper_rows
+        Stack tasks
+        NodeBuffer* done  # by tasks
         Codes codes
-        const Span[::1] spans
-        const Scale[::1] scales
         dict settings  # keeps the arrays alive
+        str kind
         object weight
         const int64_t[::1] entropy_table
         int64_t n_listed
 
-    def __cinit__(self, dict settings, kind):
+    def __cinit__(self, dict settings, str kind):
         memset(&self.problem, 0, sizeof(Problem))
-        memset(&self.samples, 0, sizeof(SampleList))
-        memset(&self.search, 0, sizeof(ListSearch))
-        memset(&self.oblique, 0, sizeof(ObliqueSearch))
-        memset(&self.worker, 0, sizeof(Worker))
+        memset(&self.first, 0, sizeof(ListThread))
         memset(&self.codes, 0, sizeof(Codes))
         self.settings = settings
+        self.kind = kind
         fill_problem(&self.problem, settings)
         fill_codes(&self.problem, &self.codes, settings)
-        self.samples.kind = LIST_KINDS[kind]
-        self.fill_table(settings)
-        if (
-            start_sample_list(
-                &self.problem, &self.samples, self.samples.n_samples
-            ) < 0
-            or start_list_search(&self.problem, &self.samples, &self.search) < 0
-            or start_worker(
-                &self.problem, &self.worker, self.samples.n_samples, 8, True, NULL
-            ) < 0
-            or start_buffer(
-                &self.worker.buffer, self.problem.n_statistics,
-                self.problem.monotonic != NULL
-            ) < 0
-        ):
+        start_stack(&self.tasks, self.problem.n_columns)
+        start_thread(
+            &self.problem, settings, kind, &self.first, settings["order"].shape[1], NULL
+        )
+        if start_buffer(
+            &self.first.worker.buffer, self.problem.n_statistics,
+            self.problem.monotonic != NULL
+        ) < 0:
             raise MemoryError()
-        self.samples.may_be_small = may_be_small(&self.problem, &self.samples)
-        if settings["oblique"] is not None:
-            self.prepare_oblique(settings["oblique"])
 
     def __dealloc__(self):
-        free_sample_list(&self.samples)
-        free_list_search(&self.search)
-        free_oblique(&self.oblique)
-        free_buffer(&self.worker.buffer)
-        free_worker(&self.worker)
+        self.forget_tasks()
+        self.stop_helpers()
+        free_buffer(&self.first.worker.buffer)
+        free_thread(&self.first)
 
-    cdef int fill_table(self, dict settings) except -1:
-        """Point to the codes and targets of the table."""
-        cdef:
-            const double[:, ::1] y
-            const double[:, ::1] values
-            const int16_t[:, ::1] steps
-            const int32_t[:, ::1] label
-            SampleList* samples = &self.samples
-        samples.table.n_columns = self.problem.n_columns
-        samples.table.n_rows = samples.n_samples = settings["order"].shape[1]
-        if settings["ranks"] is not None:
-            samples.table.codes = address_of(settings["ranks"])
-            samples.table.code_size = settings["ranks"].dtype.itemsize
-        if self.problem.random_splitter:
-            values = settings["row_values"]
-            samples.row_values = &values[0, 0]
-            steps = settings["steps"]
-            samples.steps = &steps[0, 0]
-            steps = settings["row_steps"]
-            samples.row_steps = &steps[0, 0]
-            self.scales = settings["scales"]
-            samples.scales = &self.scales[0]
-        else:
-            samples.table.row_codes = address_of(settings["row_ranks"])
-            samples.table.row_bins = <const uint8_t*>address_of(settings["row_bins"])
-            self.spans = settings["spans"]
-            samples.table.spans = &self.spans[0]
-        if self.problem.is_classifier:
-            label = settings["all_labels"]
-            samples.label = &label[0, 0]
-        else:
-            y = settings["all_values"]
-            samples.y = &y[0, 0]
-        return 0
+    cdef void forget_tasks(self) noexcept:
+        free_buffers(self.done, self.tasks.n_frames)
+        self.done = NULL
+        free_stack(&self.tasks)
+        start_stack(&self.tasks, self.problem.n_columns)
 
-    cdef int prepare_oblique(self, dict settings) except -1:
-        """Take the rules of oblique tests, and allocate for them."""
-        cdef:
-            const double[:, ::1] values = settings["row_values"]
-            const double[::1] numbers
-            const int64_t[::1] level_start = settings["level_start"]
-            ObliqueSearch* oblique = &self.oblique
-        oblique.values = &values[0, 0]
-        oblique.level_start = &level_start[0]
-        oblique.n_codes = level_start[level_start.shape[0] - 1]
-        numbers = settings["size"]
-        oblique.size = &numbers[0]
-        numbers = settings["inverse_size"]
-        oblique.inverse_size = &numbers[0]
-        oblique.kind = settings["direction"]
-        oblique.n_directions = settings["n_directions"]
-        oblique.max_columns = settings["max_columns"]
-        oblique.max_terms = settings["max_terms"]
-        oblique.searches_axis = settings["searches_axis"]
-        oblique.column_penalty = settings["column_penalty"]
-        oblique.ridge = settings["ridge"]
-        oblique.lasso = settings["lasso"]
-        self.search.oblique = oblique
-        # The kernel of small subtrees knows tests of one column alone.
-        self.samples.may_be_small = False
-        if not oblique.searches_axis:
-            # There are no codes to be copied.
-            self.samples.local_rows = 0
-        if start_oblique(&self.problem, oblique, self.samples.n_samples) < 0:
+    cdef void stop_helpers(self) noexcept:
+        cdef int i
+        for i in range(self.n_helpers):
+            free_thread(&self.helpers[i])
+        free(self.helpers)
+        self.helpers = NULL
+        self.n_helpers = 0
+
+    cdef int start_helpers(self, int n_helpers, int64_t n_rows) except -1:
+        """Allocate for more threads, unless it was done for an earlier tree."""
+        if n_helpers <= self.n_helpers and n_rows <= self.helper_rows:
+            return 0
+        self.stop_helpers()
+        self.helpers = <ListThread*>calloc(n_helpers, sizeof(ListThread))
+        if self.helpers == NULL:
             raise MemoryError()
+        self.helper_rows = n_rows
+        while self.n_helpers < n_helpers:
+            self.n_helpers += 1
+            start_thread(
+                &self.problem, self.settings, self.kind,
+                &self.helpers[self.n_helpers - 1], n_rows, &self.first.samples
+            )
         return 0
 
     def list_samples(self, weight):
@@ -366,7 +249,7 @@ cdef class ListGrower:
             const double[::1] real
             const int64_t[::1] whole
             const int32_t[::1] short
-            SampleList* samples = &self.samples
+            SampleList* samples = &self.first.samples
             int64_t n_rows = samples.table.n_rows
             bint is_binary = samples.kind == LIST_BINARY
             bint is_whole = True
@@ -407,16 +290,17 @@ cdef class ListGrower:
         """Describe all samples that are listed."""
         cdef:
             double[::1] statistics = np.zeros(self.problem.n_statistics)
+            SampleList* samples = &self.first.samples
             double total = 0.0, variance = 0.0
             bint is_pure = False
-        if self.samples.n_outputs > 1 or self.problem.criterion == POISSON:
+        if samples.n_outputs > 1 or self.problem.criterion == POISSON:
             return None
         with nogil:
             if self.problem.is_classifier:
-                total = add_classes(&self.samples, self.n_listed, &statistics[0])
+                total = add_classes(samples, self.n_listed, &statistics[0])
             else:
                 is_pure = measure_values(
-                    &self.samples, self.n_listed, &total, &statistics[0], &variance
+                    samples, self.n_listed, &total, &statistics[0], &variance
                 )
         root = {
             "n_rows": self.n_listed,
@@ -427,7 +311,7 @@ cdef class ListGrower:
             root |= {"root_impurity": variance, "is_pure": is_pure}
         return root
 
-    def grow(self, dict root_settings):
+    def grow(self, dict root_settings, int n_threads=1):
         """Grow a tree from the samples that were listed.
 
         Parameters
@@ -435,6 +319,8 @@ cdef class ListGrower:
         root_settings : dict
             ``root_statistics``, ``root_impurity``, ``root_is_leaf``, ``total_weight``,
             ``random_state``, ``entropy_table`` and ``entropy_unit``.
+        n_threads : int, default=1
+            Number of threads, which share the subtrees of few samples.
 
         Returns
         -------
@@ -446,34 +332,79 @@ cdef class ListGrower:
             Grower grower
             Interrupt interrupt
             Frame root
-            NodeBuffer* buffer = &self.worker.buffer
+            NodeBuffer* buffer = &self.first.worker.buffer
             const int32_t[::1] columns = self.settings["columns"]
             int outcome = 0
         memset(&no_columns, 0, sizeof(Arena))
         memset(&grower, 0, sizeof(Grower))
         grower.problem = &self.problem
-        grower.worker = &self.worker
         grower.table = &no_columns
-        grower.samples = &self.samples
-        grower.search = &self.search
+        grower.tasks = &self.tasks
         start_interrupt(&interrupt)
-        grower.interrupt = self.oblique.interrupt = &interrupt
+        grower.interrupt = &interrupt
         self.problem.total_weight = root_settings["total_weight"]
         if root_settings["entropy_table"] is not None:
             self.entropy_table = root_settings["entropy_table"]
             self.problem.entropy_table = &self.entropy_table[0]
             self.problem.entropy_unit = root_settings["entropy_unit"]
+        self.forget_tasks()
         buffer.n_levels = buffer.n_terms = 0
-        self.samples.is_local = False
         write_root(
             &self.problem, &no_columns.rows, self.n_listed, root_settings, buffer, &root
         )
-        if not root_settings["root_is_leaf"]:
-            with nogil:
-                outcome = grow_from(&grower, &root, &columns[0])
-            if outcome < 0:
-                raise_failure()
-        return buffer.n_nodes
+        if root_settings["root_is_leaf"]:
+            return buffer.n_nodes
+        lend_thread(&grower, &self.first)
+        if n_threads > 1:
+            grower.task_rows = self.choose_task_rows(n_threads)
+        with nogil:
+            outcome = grow_from(&grower, &root, &columns[0])
+        if outcome < 0:
+            raise_failure()
+        if self.tasks.n_frames > 0:
+            self.grow_tasks(&grower, n_threads)
+        return count_nodes(buffer, self.done, self.tasks.n_frames)
+
+    cdef int64_t choose_task_rows(self, int n_threads) except -1:
+        """Samples up to which a node becomes a task; 0: there are no tasks."""
+        cdef int64_t task_rows = choose_task_rows(
+            self.n_listed, n_threads, self.first.samples.local_rows
+        )
+        # Subtrees that grow by turns cannot be divided.
+        if self.problem.max_leaf_nodes > 0 or self.n_listed <= task_rows:
+            return 0
+        return task_rows
+
+    cdef int grow_tasks(self, const Grower* above, int n_threads) except -1:
+        """Let threads share the subtrees that were put aside."""
+        cdef:
+            NodeBuffer* buffer = &self.first.worker.buffer
+            NodeBuffer nodes = buffer[0]
+            ThreadTeam* team
+            Grower* growers
+            int i, outcome
+        n_threads = <int>min(<int64_t>n_threads, self.tasks.n_frames)
+        self.start_helpers(n_threads - 1, above.task_rows)
+        growers = <Grower*>malloc(n_threads * sizeof(Grower))
+        if growers == NULL:
+            raise MemoryError()
+        for i in range(n_threads):
+            growers[i] = above[0]
+            growers[i].task_rows = 0
+            if i > 0:
+                follow_thread(&self.helpers[i - 1], &self.first)
+            lend_thread(&growers[i], &self.first if i == 0 else &self.helpers[i - 1])
+        # The calling thread grows tasks in a buffer of their own, too.
+        memset(buffer, 0, sizeof(NodeBuffer))
+        team = start_team(n_threads)
+        with nogil:
+            outcome = grow_subtrees(&nodes, &self.tasks, growers, team, &self.done)
+            stop_team(team)
+        buffer[0] = nodes
+        free(growers)
+        if outcome < 0:
+            raise_failure()
+        return 0
 
     def read_short_columns(self):
         """Read the columns of the short form of the tree that has grown.
@@ -482,9 +413,11 @@ cdef class ListGrower:
         -------
         columns : dict, or None
             What ``storage.store_columns`` takes; None for trees with other than binary
-            tests, or with empty branches.
+            tests, or with empty branches, and for trees with tasks.
         """
-        return read_short_columns(&self.problem, &self.worker.buffer)
+        if self.tasks.n_frames > 0:
+            return None
+        return read_short_columns(&self.problem, &self.first.worker.buffer)
 
     def write_nodes(self, make_room):
         """Write the records of the tree that has grown.
@@ -499,7 +432,10 @@ cdef class ListGrower:
         grown : tuple
             What ``grow_nodes`` returns.
         """
-        return write_alone(&self.problem, &self.worker.buffer, make_room)
+        return write_tree(
+            &self.problem, &self.first.worker.buffer, self.done, self.tasks.n_frames,
+            make_room
+        )
 
 
 include "_gradient_rows.pxi"

@@ -60,7 +60,8 @@ cdef struct SampleList:
     const int32_t* label
     const double* weight  # float weights of all rows; NULL: whole ones in the entries
     uint64_t* entries
-    int64_t n_samples
+    bint is_lent  # the list, and the logarithms, by another thread
+    int64_t n_samples  # at most, of a node
     double min_weight
     int64_t most_weight  # of whole weights
     bint may_be_small  # small subtrees have a kernel of their own
@@ -104,7 +105,8 @@ cdef struct SampleList:
     uint32_t[N_PERMUTED] permutations  # see _partition_list.pxd
 
 cdef int start_sample_list(
-    const Problem* problem, SampleList* samples, int64_t n_rows
+    const Problem* problem, SampleList* samples, int64_t n_rows,
+    const SampleList* lender
 ) noexcept nogil
 cdef void free_sample_list(SampleList* samples) noexcept nogil
 cdef void make_local(

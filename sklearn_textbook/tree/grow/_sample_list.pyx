@@ -56,21 +56,28 @@ ctypedef fused Rank:
 
 
 cdef int start_sample_list(
-    const Problem* problem, SampleList* samples, int64_t n_rows
+    const Problem* problem, SampleList* samples, int64_t n_rows,
+    const SampleList* lender
 ) noexcept nogil:
-    """Allocate for trees of up to n_rows samples, after the table has been set.
-    Returns -1 without memory."""
+    """Allocate for nodes of up to n_rows samples, after the table has been set; the
+    list itself may be that of another thread. Returns -1 without memory."""
     cdef:
         int64_t n_columns = problem.n_columns, n_slots = problem.max_features
         int64_t size = samples.table.code_size, width, n_outputs = problem.n_outputs
         int64_t n_tiles = (n_slots + 1) * TILE_COLUMNS, i
         Rows* rows = &samples.node_rows
     samples.n_outputs = n_outputs
+    samples.n_samples = n_rows
     width = n_columns * (
         <int64_t>sizeof(int16_t) if problem.random_splitter else size + 1
     )
     samples.local_rows = min(n_rows, MAX_LOCAL_ROWS, LOCAL_BYTES // width)
-    samples.entries = <uint64_t*>malloc((n_rows + FETCH_AHEAD) * sizeof(uint64_t))
+    if lender != NULL:
+        samples.is_lent = True
+        samples.entries = lender.entries
+        samples.logarithm = lender.logarithm
+    else:
+        samples.entries = <uint64_t*>malloc((n_rows + FETCH_AHEAD) * sizeof(uint64_t))
     samples.keys = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
     # Or flags, which are read 64 at a time.
     samples.spare = <uint64_t*>malloc((n_rows + 64) * sizeof(uint64_t))
@@ -117,7 +124,7 @@ cdef int start_sample_list(
         or (samples.kind == LIST_MOMENTS and samples.amounts == NULL)
     ):
         return -1
-    if problem.criterion == POISSON and n_outputs == 1:
+    if problem.criterion == POISSON and n_outputs == 1 and lender == NULL:
         samples.logarithm = <double*>malloc(n_rows * sizeof(double))
         if samples.logarithm == NULL:
             return -1
@@ -166,7 +173,9 @@ cdef void set_value_limits(const Problem* problem, SampleList* samples) noexcept
 
 
 cdef void free_sample_list(SampleList* samples) noexcept nogil:
-    free(samples.entries)
+    if not samples.is_lent:
+        free(samples.entries)
+        free(samples.logarithm)
     free(samples.keys)
     free(samples.spare)
     free(samples.gathered)
@@ -179,7 +188,6 @@ cdef void free_sample_list(SampleList* samples) noexcept nogil:
     free(samples.local_y)
     free(samples.local_weight)
     free(samples.local_logarithm)
-    free(samples.logarithm)
     free(samples.local_row)
     free(samples.smallest)
     free(samples.amounts)

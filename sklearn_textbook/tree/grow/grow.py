@@ -21,8 +21,7 @@ def grow_tree(table, target, rules, *, sample_weight=None, random_state=0, n_thr
     random_state : int, default=0
         Seed of all random choices.
     n_threads : int, default=1
-        Number of threads; a list of samples (see ``choose_partitioner``) has one. The
-        tree does not depend on it.
+        Number of threads; the tree does not depend on it.
 
     Returns
     -------

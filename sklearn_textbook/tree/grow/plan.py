@@ -201,7 +201,7 @@ class GrowthPlan:
         random_state : int, default=0
             Seed of all random choices.
         n_threads : int, default=1
-            Number of threads; a list of samples has one.
+            Number of threads; the tree does not depend on it.
 
         Returns
         -------
@@ -209,7 +209,7 @@ class GrowthPlan:
             The tree.
         """
         if self._settings is not None:
-            return self._grow_from_list(weight, random_state)
+            return self._grow_from_list(weight, random_state, n_threads)
         tree = self._grow_from_columns(weight, random_state, n_threads)
         return tree.compact() if self._is_compacted(tree.node_count) else tree
 
@@ -230,7 +230,7 @@ class GrowthPlan:
         )
         return self._make_tree(*grow_nodes(settings, n_threads))
 
-    def _grow_from_list(self, weight, random_state):
+    def _grow_from_list(self, weight, random_state, n_threads):
         """Grow a tree from a list of samples."""
         if weight is not None:
             dtype = weight.dtype if weight.dtype in LISTED_TYPES else np.float64
@@ -252,7 +252,7 @@ class GrowthPlan:
             target, kept, _ = keep_weighted_rows(self.target, real)
             root = describe_root(target, self.rules, kept) | {"entropy_table": None}
         root |= {"random_state": random_state}
-        tree = self._read_tree(grower, buffer, grower.grow(root))
+        tree = self._read_tree(grower, buffer, grower.grow(root, n_threads))
         growers.append((grower, buffer))
         return tree
 
