@@ -94,8 +94,8 @@ class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique)
         of the node itself; the row goes to all children in proportion to their weights;
         or it raises an error.
     n_jobs : int, default=None
-        Number of threads for reading the table and for predictions. None: one per core,
-        fewer within a parallel call. The tree does not depend on it.
+        Number of threads. None: one per core, fewer within a parallel call. The tree
+        does not depend on it.
 
     Attributes
     ----------
@@ -333,8 +333,8 @@ class ObliqueTreeRegressor(RegressorMixin, TreeRegressorMethods, BaseOblique):
         of the node itself; the row goes to all children in proportion to their weights;
         or it raises an error.
     n_jobs : int, default=None
-        Number of threads for reading the table and for predictions. None: one per core,
-        fewer within a parallel call. The tree does not depend on it.
+        Number of threads. None: one per core, fewer within a parallel call. The tree
+        does not depend on it.
 
     Attributes
     ----------

@@ -62,6 +62,7 @@ PRUNED = "CARTClassifier(pruning=CostComplexityPruning(50{}), n_jobs={})"
 LONG_FITS = {
     "CARTClassifier(criterion='entropy', n_jobs=2)": 600_000,
     "CARTClassifier(max_features=0.5, n_jobs=1)": 800_000,
+    "CARTClassifier(max_features=0.3, n_jobs=2)": 1_000_000,
     "ObliqueTreeClassifier(n_jobs=2)": 400_000,
     "ObliqueTreeClassifier(direction='oc1', n_jobs=2)": 30_000,
     PRUNED.format("", 2): 100_000,

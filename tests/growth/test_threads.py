@@ -85,7 +85,7 @@ def test_tree_depends_neither_on_threads_nor_on_tasks(
         trees.append(model.fit(X, y, sample_weight=weight).tree_)
         ends.append(model.apply(X))
     assert trees[0].node_count > 20
-    # The number of threads changes no bit; the size of tasks the order of level maps.
+    # The number of threads changes no bit, and the size of tasks no test or leaf.
     assert trees[1].nodes.tobytes() == trees[0].nodes.tobytes()
     np.testing.assert_array_equal(trees[1].statistics, trees[0].statistics)
     np.testing.assert_array_equal(trees[1].level_branch, trees[0].level_branch)

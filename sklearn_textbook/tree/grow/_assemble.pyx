@@ -18,7 +18,13 @@ from libc.string cimport memcpy, memset
 
 from sklearn_textbook._contract._interrupt cimport raise_failure
 from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer, fits_twice
-from sklearn_textbook.tree.grow._layout cimport DENSE_MAP, NOMINAL, Node, Surrogate, Term
+from sklearn_textbook.tree.grow._layout cimport (
+    DENSE_MAP,
+    NOMINAL,
+    Node,
+    Surrogate,
+    Term,
+)
 from sklearn_textbook.tree.split._column cimport midpoint
 from sklearn_textbook.tree.split._types cimport (
     CHOOSE_SCORE,

@@ -142,9 +142,8 @@ include "_list_threads.pxi"
 
 
 def choose_task_rows(n_rows, n_threads, local_rows):
-    """Samples up to which a subtree becomes a task for one of the threads: no fewer than
-    are copied next to each other, so that the tasks change no copy. The tree does not
-    depend on it."""
+    """Samples up to which a subtree becomes a task. They are no fewer than are copied
+    next to each other, so that the copies are those of a single thread."""
     return max(n_rows // (n_threads + 1), local_rows, FEW_SAMPLES)
 
 

@@ -86,8 +86,8 @@ cdef int start_thread(
     const Problem* problem, dict settings, kind, ListThread* thread, int64_t n_rows,
     const SampleList* lender
 ) except -1:
-    """Allocate for nodes of up to n_rows samples, of the list of another thread if there
-    is one."""
+    """Allocate for nodes of up to n_rows samples, perhaps of the list of another
+    thread."""
     cdef SampleList* samples = &thread.samples
     samples.kind = LIST_KINDS[kind]
     fill_table(problem, settings, samples)

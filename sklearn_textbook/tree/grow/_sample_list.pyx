@@ -71,7 +71,10 @@ cdef int start_sample_list(
     width = n_columns * (
         <int64_t>sizeof(int16_t) if problem.random_splitter else size + 1
     )
-    samples.local_rows = min(n_rows, MAX_LOCAL_ROWS, LOCAL_BYTES // width)
+    # A copy of more than a third of the table saves nothing.
+    samples.local_rows = min(
+        samples.table.n_rows // 3, MAX_LOCAL_ROWS, LOCAL_BYTES // width
+    )
     if lender != NULL:
         samples.is_lent = True
         samples.entries = lender.entries
