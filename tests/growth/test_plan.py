@@ -52,6 +52,7 @@ SERVED = [
     ("two classes", {"monotonic": (1, 0, 0, 0, -1)}),
     ("three classes", {"criterion": "log_loss", "min_weight_leaf": 1.5}),
     ("three classes", {"missing": "branch", "top_splits": 3}),
+    ("three classes", {"criterion": "entropy", "max_leaf_nodes": 3}),
     ("two outputs", {}),
     ("values", {"criterion": "squared_error"}),
     ("values", {"criterion": "poisson", "min_impurity_decrease": 0.1}),
@@ -65,12 +66,15 @@ NOT_SERVED = [
 ]
 
 
-def is_scanned_slowly(kind, criterion, missing):
+def gains_by_bounds(kind, rules, missing, nominal):
     """Whether the list is better where all columns are looked at, too."""
-    if criterion == "poisson":
+    if kind == "values":
         return True
-    usual = [("two classes", "gini"), ("values", "squared_error")]
-    return missing and (kind, criterion) in usual
+    if kind in ("two outputs", "two values") or rules.criterion == "error":
+        return False
+    if rules.monotonic or rules.min_weight_leaf or rules.max_leaf_nodes:
+        return True
+    return kind == "two classes" and (missing or nominal)
 
 
 @loop_over("nominal", [False, True])
@@ -82,9 +86,8 @@ def test_choice_of_the_partitioner(kind, settings, missing, nominal):
     rules = GrowthRules(**{"criterion": "gini"} | settings)
     is_served = (kind, settings) in SERVED
     few = "sample-list" if is_served else "sorted-columns"
-    many = (
-        few if is_scanned_slowly(kind, rules.criterion, missing) else "sorted-columns"
-    )
+    gains = gains_by_bounds(kind, rules, missing, nominal)
+    many = few if gains else "sorted-columns"
     for prepare in (table.ranks, table.row_ranks, table.steps, lambda: None):
         for max_features, random_splitter, expected in [
             (1, False, few),

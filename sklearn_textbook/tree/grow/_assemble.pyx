@@ -31,7 +31,6 @@ from sklearn_textbook.tree.split._types cimport (
     Codes,
     GainRules,
     Problem,
-    Rows,
 )
 
 from sklearn_textbook.tree.grow.layout import SIDE_DTYPES

@@ -44,7 +44,6 @@ cdef struct Frame:
     int64_t start  # first entry in every column
     int64_t n_rows
     int64_t depth
-    int64_t fixed  # sum of the fixed-point y
     uint64_t random_state
     double lower
     double upper

@@ -22,7 +22,6 @@ cdef struct Children:
     int64_t n_pieces
     int64_t n_children
     int64_t* n_rows
-    int64_t* fixed
     int64_t* next_slot
     double* weight
     double* squares

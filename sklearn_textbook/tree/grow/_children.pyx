@@ -71,7 +71,6 @@ cdef void list_pieces(
 cdef void clear_children(const Problem* problem, Children* children) noexcept nogil:
     cdef int64_t n = children.n_children
     memset(children.n_rows, 0, n * sizeof(int64_t))
-    memset(children.fixed, 0, n * sizeof(int64_t))
     memset(children.weight, 0, n * sizeof(double))
     memset(children.squares, 0, n * sizeof(double))
     memset(children.sums, 0, n * problem.n_statistics * sizeof(double))
@@ -117,8 +116,6 @@ cdef void add_values(
         row = row_of(entries[i])
         weight = weight_of(rows, row)
         total_weight += weight
-        if rows.fixed != NULL:
-            children.fixed[child] += rows.fixed[row]
         for output in range(n_outputs):
             y = rows.y[row * n_outputs + output]
             pure = pure and y == first[output]

@@ -55,14 +55,12 @@ from sklearn_textbook.tree.grow._workers cimport (
     free_arena,
     free_worker,
     list_rows,
-    quantise,
     start_local_arena,
     start_spacing,
     start_worker,
 )
 from sklearn_textbook.tree.split._types cimport (
     LOCAL_ROWS,
-    SCAN_FIXED,
     Problem,
     Rows,
     int32_t,
@@ -195,7 +193,6 @@ cdef class TreeGrower:
         free(self.local_arenas)
         free_buffers(self.done, self.tasks.n_frames)
         free_stack(&self.tasks)
-        free(<void*>self.table.rows.fixed)
         free_arena(&self.table)
         free(self.grower.local_number)
 
@@ -217,12 +214,6 @@ cdef class TreeGrower:
             weight = settings["weight"]
             rows.weight = &weight[0]
             self.problem.weighted = True
-        if self.problem.scan == SCAN_FIXED:
-            rows.fixed = <const int64_t*>malloc(self.n_rows * sizeof(int64_t))
-            if rows.fixed == NULL:
-                raise MemoryError()
-            with nogil:
-                quantise(rows.y, self.n_rows, <int64_t*>rows.fixed, &rows.fixed_unit)
         return 0
 
     cdef int allocate(self, int n_threads) except -1:
@@ -324,8 +315,7 @@ cdef class TreeGrower:
             Frame root
             int outcome
         write_root(
-            &self.problem, &self.table.rows, self.n_rows, settings,
-            &self.workers[0].buffer, &root
+            &self.problem, self.n_rows, settings, &self.workers[0].buffer, &root
         )
         if settings["root_is_leaf"]:
             return 0

@@ -108,7 +108,6 @@ cdef int settle_gradients(
     for child in range(2):
         hessian = hessian_of(&sums[child], &samples.scale)
         children.n_rows[child] = samples_of(&sums[child], &samples.scale)
-        children.fixed[child] = 0
         children.weight[child] = hessian
         children.impurity[child] = 0.0
         children.is_pure[child] = False

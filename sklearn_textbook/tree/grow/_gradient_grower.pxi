@@ -216,8 +216,8 @@ cdef class GradientGrower:
         buffer.n_levels = 0
         forget_waiting(samples)
         write_root(
-            &self.problem, &no_columns.rows, self.n_listed,
-            settings | {"random_state": random_state}, buffer, &root
+            &self.problem, self.n_listed, settings | {"random_state": random_state},
+            buffer, &root
         )
         root.groups = ~<uint64_t>0
         if (

@@ -70,7 +70,6 @@ from sklearn_textbook.tree.grow._workers cimport (
     count_slots,
     free_arena,
     measure_spacing,
-    quantise,
     start_local_arena,
 )
 from sklearn_textbook.tree.split._best cimport narrow_bounds
@@ -85,7 +84,6 @@ from sklearn_textbook.tree.split._types cimport (
     MISSING_SURROGATE,
     NOMINAL_COLUMN,
     OBLIQUE_TEST,
-    SCAN_FIXED,
     SHARED_CELLS,
     SPLIT_MULTIWAY,
     Keyed,

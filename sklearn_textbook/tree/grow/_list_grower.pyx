@@ -348,9 +348,7 @@ cdef class ListGrower:
             self.problem.entropy_unit = root_settings["entropy_unit"]
         self.forget_tasks()
         buffer.n_levels = buffer.n_terms = 0
-        write_root(
-            &self.problem, &no_columns.rows, self.n_listed, root_settings, buffer, &root
-        )
+        write_root(&self.problem, self.n_listed, root_settings, buffer, &root)
         if root_settings["root_is_leaf"]:
             return buffer.n_nodes
         lend_thread(&grower, &self.first)

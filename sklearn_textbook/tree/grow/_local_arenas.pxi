@@ -48,7 +48,6 @@ cdef void enter_arena(
     Grower* grower, const int32_t* active, Arena* arena, Frame* frame
 ) noexcept nogil:
     """Copy the rows of a node into an arena, where its subtree is to grow."""
-    cdef int64_t i
     copy_subtree(
         grower.problem, grower.table, frame, active, grower.local_number, arena
     )
@@ -58,14 +57,6 @@ cdef void enter_arena(
     frame.block = NULL
     frame.has_own_weights = False
     frame.start = 0
-    frame.fixed = 0
-    if grower.problem.scan == SCAN_FIXED:
-        quantise(
-            arena.rows.y, frame.n_rows, <int64_t*>arena.rows.fixed,
-            &arena.rows.fixed_unit
-        )
-        for i in range(frame.n_rows):
-            frame.fixed += arena.rows.fixed[i]
 
 
 cdef int open_arena(Grower* grower, Frame* frame) noexcept nogil:

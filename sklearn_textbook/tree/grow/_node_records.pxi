@@ -156,7 +156,6 @@ cdef int push_children(
         below.start = start
         below.n_rows = children.n_rows[child]
         below.depth = frame.depth + 1
-        below.fixed = children.fixed[child]
         below.is_divided = frame.is_divided or children.n_missing > 0
         below.random_state = child_state(frame.random_state, child)
         below.node = <int32_t>(first + child)

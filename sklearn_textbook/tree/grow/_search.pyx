@@ -50,7 +50,6 @@ from sklearn_textbook.tree.split._types cimport (
     POISSON,
     Rows,
     SCAN_ABSOLUTE,
-    SCAN_FIXED,
     SCAN_GENERAL,
     SHARED_CELLS,
     Scratch,
@@ -65,13 +64,12 @@ from sklearn_textbook.tree.split._types cimport (
 
 
 cdef double rounding_noise(
-    const Problem* problem, const Rows* rows, const Node* node,
-    const double* statistics, double spread
+    const Problem* problem, const Node* node, const double* statistics, double spread
 ) noexcept nogil:
     """How far rounding may carry two equal scores apart. Class scores are differences
     of sums as large as the weight of the node, however pure it is. Sums of y carry the
-    rounding of the mean they are counted from, or of the fixed-point unit; those of
-    Poisson that of their logarithms."""
+    rounding of the mean they are counted from, those of Poisson that of their
+    logarithms."""
     cdef:
         double step = 0.0
         int64_t k
@@ -81,8 +79,6 @@ cdef double rounding_noise(
             for k in range(problem.n_outputs):
                 step += deviance_noise(statistics[k], node.weight)
         return step
-    if problem.scan == SCAN_FIXED:
-        step = 8.0 * rows.fixed_unit
     for k in range(problem.n_outputs):
         step += 1e-15 * fabs(statistics[k])
     return step * sqrt(node.weight * spread)
@@ -103,12 +99,11 @@ cdef void view_node(
     view.lower = frame.lower
     view.upper = frame.upper
     view.random_state = frame.random_state
-    view.noise = rounding_noise(problem, &arena.rows, node, statistics, spread)
+    view.noise = rounding_noise(problem, node, statistics, spread)
     view.margin = 1e-12 * spread + view.noise
     view.totals.rows = frame.n_rows
     view.totals.weight = node.weight
     view.totals.squares = spread * problem.n_outputs
-    view.totals.fixed = frame.fixed
     view.totals.centre = worker.scratch.zeros
     view.totals.sums = worker.scratch.zeros
     if problem.is_classifier:

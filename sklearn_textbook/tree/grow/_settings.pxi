@@ -106,8 +106,8 @@ cdef int fill_codes(Problem* problem, Codes* codes, dict settings) except -1:
 
 
 cdef int write_root(
-    const Problem* problem, const Rows* rows, int64_t n_rows, dict settings,
-    NodeBuffer* buffer, Frame* frame
+    const Problem* problem, int64_t n_rows, dict settings, NodeBuffer* buffer,
+    Frame* frame
 ) except -1:
     """The root's record, and the frame from which all others descend."""
     cdef:
@@ -136,10 +136,6 @@ cdef int write_root(
     frame.lower = -INFINITY
     frame.upper = INFINITY
     frame.n_active = <int32_t>problem.n_columns
-    frame.fixed = 0
-    if rows.fixed != NULL:
-        for k in range(n_rows):
-            frame.fixed += rows.fixed[k]
     if problem.monotonic != NULL:
         buffer.bounds[0] = -INFINITY
         buffer.bounds[1] = INFINITY

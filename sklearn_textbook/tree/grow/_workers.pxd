@@ -103,9 +103,6 @@ cdef void copy_list(
 cdef void copy_codes(
     const Codes* codes, int64_t column, const uint64_t* cells, int64_t n, Arena* arena
 ) noexcept nogil
-cdef void quantise(
-    const double* y, int64_t n, int64_t* fixed, double* unit
-) noexcept nogil
 cdef void copy_rows(
     const Problem* problem, const Arena* table, const Entry* cells, int64_t n,
     const double* row_weight, uint32_t* local_number, Arena* arena

@@ -1,7 +1,6 @@
 """What a thread works with, allocated once per tree and reused for every node; and the
 sorted columns that it works on."""
 
-from libc.math cimport fabs, floor, log2
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -133,7 +132,6 @@ cdef void start_children(
         n_pieces += n_rows
     children.pieces = <Piece*>take_memory(memory, n_pieces, sizeof(Piece))
     children.n_rows = <int64_t*>take_memory(memory, n, sizeof(int64_t))
-    children.fixed = <int64_t*>take_memory(memory, n, sizeof(int64_t))
     children.next_slot = <int64_t*>take_memory(memory, n, sizeof(int64_t))
     children.weight = <double*>take_memory(memory, n, sizeof(double))
     children.squares = <double*>take_memory(memory, n, sizeof(double))
@@ -226,9 +224,6 @@ cdef int start_local_arena(
         )
     else:
         arena.rows.y = <const double*>take_memory(memory, n_values, sizeof(double))
-        arena.rows.fixed = <const int64_t*>take_memory(
-            memory, n_rows, sizeof(int64_t)
-        )
     if problem.weighted:
         arena.rows.weight = <const double*>take_memory(
             memory, n_rows, sizeof(double)
@@ -332,25 +327,6 @@ cdef void copy_codes(
             <const uint16_t*>codes.start + column * codes.stride, cells, n,
             <uint16_t*>arena.codes.start + column * arena.codes.stride
         )
-
-
-cdef void quantise(
-    const double* y, int64_t n, int64_t* fixed, double* unit
-) noexcept nogil:
-    """y in fixed point about its mean: integers whose sums are exact."""
-    cdef:
-        int64_t i
-        double mean = 0.0, largest = 0.0, bits, scale
-    for i in range(n):
-        mean += y[i]
-    mean /= n
-    for i in range(n):
-        largest = max(largest, fabs(y[i] - mean))
-    bits = floor(min(52.0, 60.0 - log2(<double>n)))
-    unit[0] = largest / 2.0 ** bits if largest > 0.0 else 1.0
-    scale = 1.0 / unit[0]
-    for i in range(n):
-        fixed[i] = <int64_t>floor((y[i] - mean) * scale + 0.5)
 
 
 cdef void copy_rows(

@@ -57,19 +57,11 @@ def choose_partitioner(table, target, rules):
         node is inefficient if a node uses few, and so is sorting if thresholds are
         random. A list of samples is used then; it supports everything except
         information gain, surrogates and fractional cases, which use all columns, and
-        the absolute error. It is also used if bounds avoid most of a slow scan: with
-        missing values, which are tried on both sides, for two classes or one value; and
-        with the Poisson deviance, because of its logarithms.
+        the absolute error. It is also used where bounds of the scores avoid most of
+        what a scan of all samples computes, and for trees of few leaves.
     """
     max_features = rules.max_features or table.n_columns
     looks_at_few = 2 * max_features < table.n_columns or rules.random_splitter
-    has_bounds = target.n_outputs == 1 and (
-        rules.criterion in ("squared_error", "poisson")
-        or (rules.criterion == "gini" and target.n_classes[0] == 2)
-    )
-    scans_slowly = has_bounds and (
-        rules.criterion == "poisson" or bool(table.n_missing.any())
-    )
     is_served = (
         rules.gain is None
         and rules.missing not in ("surrogate", "fractional")
@@ -81,9 +73,28 @@ def choose_partitioner(table, target, rules):
     if rules.oblique is not None:
         require_list(is_served, table)
         return "sample-list"
-    if is_served and (looks_at_few or scans_slowly):
+    if is_served and (looks_at_few or _gains_by_bounds(table, target, rules)):
         return "sample-list"
     return "sorted-columns"
+
+
+def _gains_by_bounds(table, target, rules):
+    """Whether a list is faster though all columns are searched.
+
+    The scan of a sorted column takes less only for classes without constraints, and
+    for two classes only if the columns are numeric and have no missing values.
+    """
+    if choose_sums(table, target, rules, None) == "general":
+        return False
+    is_two_classes = target.n_classes[0] == 2 and rules.criterion == "gini"
+    return bool(
+        not target.is_classifier
+        or rules.monotonic is not None
+        or rules.min_weight_leaf > 0.0
+        or rules.max_leaf_nodes is not None
+        or (is_two_classes and table.n_missing.any())
+        or (is_two_classes and NOMINAL in table.schema.kinds)
+    )
 
 
 def require_list(is_served, table):

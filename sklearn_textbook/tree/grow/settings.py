@@ -21,20 +21,18 @@ SCANS = {
     "binary": 1,
     "classes": 2,
     "entropy": 3,
-    "fixed": 4,
-    "values": 5,
-    "absolute": 6,
+    "values": 4,
+    "absolute": 5,
 }
 CHOICES = {"gain": 1, "above_average": 2, "plain": 3}
 # Codes in split/_oblique.pxd.
 DIRECTIONS = {"random": 0, "lda": 1, "ridge": 2, "logistic": 3, "oc1": 4}
 SMALLEST_SIZE = 1e-290  # of a column that is not constant
 MAX_EXPONENT = 1023
-MAX_DISTANT = 2.0**20  # spread of y, in standard deviations, that fixed point bears
 ROWS_PER_LEAF = 32  # with fewer, the whole tree is grown
 
 
-def choose_scan(rules, target, weight, impurity):
+def choose_scan(rules, target, weight):
     """Choose the fastest kernel for numeric columns that gives the same splits."""
     if rules.criterion == "absolute_error":
         return "absolute"
@@ -46,11 +44,7 @@ def choose_scan(rules, target, weight, impurity):
     if rules.criterion in ("entropy", "log_loss") and weight is None:
         return "entropy"
     if rules.criterion == "squared_error":
-        if weight is not None or impurity <= 0:
-            return "values"
-        y = target.values[:, 0]
-        spread = float(y.max()) - float(y.min())
-        return "fixed" if spread < MAX_DISTANT * impurity**0.5 else "values"
+        return "values"
     return "general"
 
 
@@ -109,7 +103,7 @@ def describe_cells(table, rules, is_sorted, n_threads=1):
 
 def describe_scan(rules, target):
     """Name the kernel that scans sorted samples with weights."""
-    return {"scan": SCANS[choose_scan(rules, target, np.ones(1), 0.0)]}
+    return {"scan": SCANS[choose_scan(rules, target, np.ones(1))]}
 
 
 def describe_entropy(rules, total_weight):
@@ -284,9 +278,9 @@ def measure_sizes(table):
 
 
 def describe_root(target, rules, weight):
-    """Describe the root, and name the kernel that suits its impurity."""
+    """Describe the root, and name the kernel that scans sorted columns."""
     statistics, impurity, is_pure = measure_root(target, rules.criterion, weight)
-    scan = choose_scan(rules, target, weight, impurity)
+    scan = choose_scan(rules, target, weight)
     entropy_table, entropy_unit = None, 1.0
     if scan == "entropy":
         entropy_table, entropy_unit = make_entropy_table(target.n_rows)

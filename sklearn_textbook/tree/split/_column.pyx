@@ -321,7 +321,6 @@ cdef void sum_runs(
     totals.rows = 0
     totals.weight = 0.0
     totals.squares = 0.0
-    totals.fixed = 0
     for run in range(start, stop):
         totals.rows += scratch.run_rows[run]
         totals.weight += scratch.run_weight[run]
@@ -342,7 +341,6 @@ cdef void start_pass(
     scan.missing_child = -1
     scan.left_rows = 0
     scan.left_weight = 0.0
-    scan.left_fixed = 0
     scan.left_sums = scratch.zeros
     scan.totals = &node.totals
     scan.offset = 0.0
@@ -380,7 +378,6 @@ cdef bint place_missing(
 cdef void move_missing_left(Pass* scan, const Totals* missing) noexcept nogil:
     scan.left_rows = missing.rows
     scan.left_weight = missing.weight
-    scan.left_fixed = missing.fixed
     scan.left_sums = missing.sums
     scan.missing_left = True
     scan.missing_child = 0

@@ -128,14 +128,11 @@ cdef void sum_entries(
     totals.rows = n
     totals.weight = 0.0
     totals.squares = 0.0
-    totals.fixed = 0
     for i in range(n):
         row = row_of(entries[i])
         weight = weight_of(rows, row)
         totals.weight += weight
         add_row(problem, rows, row, weight, totals.centre, totals.sums)
-        if rows.fixed != NULL:
-            totals.fixed += rows.fixed[row]
         if not problem.is_classifier:
             for output in range(problem.n_outputs):
                 difference = (

@@ -34,7 +34,6 @@ from sklearn_textbook.tree.split._types cimport (
     SCAN_BINARY,
     SCAN_CLASSES,
     SCAN_ENTROPY,
-    SCAN_FIXED,
     SCAN_VALUES,
     Totals,
     rank_of,
@@ -44,8 +43,6 @@ from sklearn_textbook.tree.split._types cimport (
 
 cdef enum:
     MIN_BLOCKED = 256  # rows from which on whole blocks are tried against the best
-    MIN_BLOCKED_VALUES = 512
-    VALUES_BLOCK = 32
 
 
 # What is known of the left side of a position; every kind of sums uses a part of it.
@@ -69,8 +66,7 @@ cdef struct Side:
     int64_t k_rows
     int64_t whole_bound
     int64_t whole_base
-    int64_t whole_centre
-    int64_t whole_sum  # of y, of the second class, or of squares on the right
+    int64_t whole_sum  # of the second class, or of squares on the right
     int64_t whole_total
     int64_t whole_squares  # on the left
     int64_t* left_count
@@ -83,19 +79,15 @@ cdef struct Side:
     double score
 
 
-# Two classes by Gini, and squared error: the decrease is d^2 / (k (n - k)) * unit. It
-# is convex in (d, k), so a block of rows whose corners do not beat the best holds no
-# candidate that does.
+# Two classes by Gini: the decrease is d^2 / (k (n - k)) * unit. It is convex in (d, k),
+# so a block of rows whose corners do not beat the best holds no candidate that does.
 cdef struct Ones:  # two classes, unit weights
     int tag
 
 cdef struct WeightedOnes:
     int tag
 
-cdef struct FixedValues:  # y in fixed point, unit weights
-    int tag
-
-# Any weights: the decrease is s^2 / k + (S - s)^2 / (n - k) - base.
+# Squared error: the decrease is s^2 / k + (S - s)^2 / (n - k) - base.
 cdef struct Values:
     int tag
 
@@ -120,13 +112,11 @@ cdef struct AnySums:
 
 ctypedef fused Blocked:
     Ones
-    FixedValues
     OneEntropy
 
 ctypedef fused Sums:
     Ones
     WeightedOnes
-    FixedValues
     Values
     Classes
     WeightedClasses
@@ -146,9 +136,6 @@ cdef inline void add(
     if Sums is OneEntropy:
         side.whole_sum += entry & 1
         side.k_rows += 1
-    elif Sums is FixedValues:
-        side.whole_sum += rows.fixed[row] - side.whole_centre
-        side.k += 1.0
     elif Sums is ClassEntropy:
         c = rows.label[row]
         side.whole_sum += (
@@ -216,9 +203,6 @@ cdef inline double value(const Sums* kind, const Side* side) noexcept nogil:
         )
     elif Sums is WeightedClasses:
         return side.left_squares * (side.n - side.k) + side.right_squares * side.k
-    elif Sums is FixedValues:
-        d = <double>side.whole_sum * side.n - side.total * side.k
-        return d * d
     elif Sums is Values:
         d = side.total - side.s
         return side.s * side.s * (side.n - side.k) + d * d * side.k
@@ -284,8 +268,6 @@ cdef inline void accept(
         score = value(kind, side) / (side.k * (side.n - side.k))
         if Sums is Ones or Sums is WeightedOnes:
             score = 2.0 * score / side.n
-        elif Sums is FixedValues:
-            score *= side.unit
         side.bound = (score + scan.margin) / side.unit
         score += scan.offset - side.base
     take(best, score, position, scan.missing_child)
@@ -306,45 +288,28 @@ cdef inline void move_rows(
     if Blocked is Ones:
         side.d += <double>s * side.step[1] + <double>(k - s) * side.step[0]
         side.k += <double>k
-    elif Blocked is FixedValues:
-        side.whole_sum += s
-        side.k += <double>k
     else:
         side.whole_sum += s
         side.k_rows += k
 
 
 cdef inline bint skip_block(
-    const Blocked* kind, Side* side, const Rows* rows, const Entry* entries
+    const Blocked* kind, Side* side, const Entry* entries
 ) noexcept nogil:
     """Move a block of rows to the left side if no candidate in it can be better."""
     cdef:
-        int64_t j, length = side.block, difference, low = 0, high = 0
+        int64_t j, length = side.block
         uint32_t count = 0
-    if Blocked is FixedValues:
-        for j in range(length):
-            difference = rows.fixed[row_of(entries[j])] - side.whole_centre
-            low += difference & (difference >> 63)
-            high += difference
-        high -= low
-        if (
-            is_better_at(kind, side, 1, low) or is_better_at(kind, side, 1, high)
-            or is_better_at(kind, side, length, low)
-            or is_better_at(kind, side, length, high)
-        ):
-            return False
-        move_rows(kind, side, length, low + high)
-    else:
-        for j in range(length):
-            count += <uint32_t>entries[j] & 1
-        # Any order of the rows lies between ones first and ones last.
-        if (
-            is_better(kind, side) or is_better_at(kind, side, length, count)
-            or is_better_at(kind, side, count, count)
-            or is_better_at(kind, side, length - count, 0)
-        ):
-            return False
-        move_rows(kind, side, length, count)
+    for j in range(length):
+        count += <uint32_t>entries[j] & 1
+    # Any order of the rows lies between ones first and ones last.
+    if (
+        is_better(kind, side) or is_better_at(kind, side, length, count)
+        or is_better_at(kind, side, count, count)
+        or is_better_at(kind, side, length - count, 0)
+    ):
+        return False
+    move_rows(kind, side, length, count)
     return True
 
 
@@ -360,10 +325,10 @@ cdef void scan_cells(
         position += 1
     while position < scan.highest:
         last = scan.highest
-        if Sums is Ones or Sums is OneEntropy or Sums is FixedValues:
+        if Sums is Ones or Sums is OneEntropy:
             if side.block and position + side.block <= last:
                 last = position + side.block
-                if skip_block(kind, &side, rows, entries + position):
+                if skip_block(kind, &side, entries + position):
                     position = last
                     continue
         while position < last:
@@ -478,14 +443,6 @@ cdef void run_scan(
             scan_cells(<Ones*>NULL, &side, rows, entries, scan, best)
         else:
             scan_cells(<WeightedOnes*>NULL, &side, rows, entries, scan, best)
-    elif problem.scan == SCAN_FIXED:
-        side.whole_centre = totals.fixed / totals.rows
-        side.whole_sum = scan.left_fixed - side.whole_centre * scan.left_rows
-        side.total = <double>(totals.fixed - side.whole_centre * totals.rows)
-        side.unit = rows.fixed_unit * rows.fixed_unit / side.n
-        side.bound = beat / side.unit
-        side.block = VALUES_BLOCK if totals.rows >= MIN_BLOCKED_VALUES else 0
-        scan_cells(<FixedValues*>NULL, &side, rows, entries, scan, best)
     elif problem.scan == SCAN_VALUES:
         side.centre = totals.centre[0]
         side.total = totals.sums[0]

@@ -50,9 +50,8 @@ cdef enum Scan:
     SCAN_BINARY = 1  # two classes, Gini
     SCAN_CLASSES = 2  # Gini
     SCAN_ENTROPY = 3  # entropy, unit weights, fixed-point c log2 c
-    SCAN_FIXED = 4  # squared error, unit weights, fixed-point y
-    SCAN_VALUES = 5  # squared error, one output
-    SCAN_ABSOLUTE = 6  # absolute error
+    SCAN_VALUES = 4  # squared error, one output
+    SCAN_ABSOLUTE = 5  # absolute error
 
 cdef enum MissingMode:
     MISSING_LEARNED = 0
@@ -186,8 +185,6 @@ cdef struct Rows:
     const int32_t* label  # n_outputs per row; classification
     const double* y  # n_outputs per row; regression
     const double* weight  # NULL for unit weights
-    const int64_t* fixed  # SCAN_FIXED: y in units of fixed_unit about its centre
-    double fixed_unit
 
 # A set of rows: a node, its present or its missing rows.
 cdef struct Totals:
@@ -199,8 +196,6 @@ cdef struct Totals:
     const double* centre
     # regression: sum of weight * (y - centre)^2 over all outputs
     double squares
-    # SCAN_FIXED: sum of the fixed-point y
-    int64_t fixed
     # goodness(sums): weight * impurity up to a constant of the node
     double goodness
 
@@ -267,7 +262,6 @@ cdef struct Pass:
     int64_t left_rows
     double left_weight
     const double* left_sums
-    int64_t left_fixed
     # the rows that are divided, and the score they start from
     const Totals* totals
     double offset
