@@ -347,6 +347,8 @@ cdef void try_histogram(
             may_win[column.missing_bin] = False
         n_keys = collect_samples(node, samples, column, kind)
         sort_by_bins(samples, column, n_keys)
+        if column.is_oblique:
+            rank_codes(column.sums, column.rounding, column.shift, keys, n_keys)
         samples.keys_of = h
         samples.n_keys = n_keys
     bound = bound_of_ends(node, h, kind)

@@ -24,10 +24,9 @@ cdef int start_list_search(
         Histogram* h
         double* ends
     memset(search, 0, sizeof(ListSearch))
-    search.oblique_column.is_oblique = True
     if n_planes > 1:
         size = n_planes * n_ends * sizeof(double)
-    # A place for a column that is still to be found constant.
+    # Places for a column that is still to be found constant, and for a direction.
     n_slots += TILE_COLUMNS
     search.columns = <SampledColumn*>calloc(n_slots, sizeof(SampledColumn))
     search.histograms = <Histogram*>calloc(n_slots * n_histograms, sizeof(Histogram))
@@ -61,6 +60,9 @@ cdef int start_list_search(
             h.third = ends + 2 * n_ends
             h.fourth = ends + 3 * n_ends
             h.fifth = ends + 4 * n_ends
+    search.oblique_column = search.columns[n_slots - 1]
+    search.oblique_column.is_oblique = search.oblique_column.is_gathered = True
+    search.oblique_column.missing_bin = -1
     return start_levels(problem, search, n_slots)
 
 

@@ -64,11 +64,23 @@ from sklearn_textbook.tree.split._column cimport (
     count_missing,
     evaluate_column,
     evaluate_runs,
+    midpoint,
     own_margin,
 )
 from sklearn_textbook.tree.split._criterion cimport add_row, goodness
 from sklearn_textbook.tree.split._deviance cimport deviance_bound, deviance_part
-from sklearn_textbook.tree.split._oblique cimport Direction, find_oblique
+from sklearn_textbook.tree.split._oblique cimport (
+    SUM_CODE_BITS,
+    Direction,
+    ObliqueSearch,
+    begin_oblique,
+    code_sums,
+    finish_oblique,
+    keep_direction,
+    make_direction,
+    rank_codes,
+    try_sorted_sums,
+)
 from sklearn_textbook.tree.split._random cimport (
     child_state,
     random_below,
@@ -111,7 +123,6 @@ from sklearn_textbook.tree.split._types cimport (
     MISSING_LEARNED,
     MISSING_SURROGATE,
     NOMINAL_COLUMN,
-    OBLIQUE_TEST,
     POISSON,
     SPLIT_MULTIWAY,
     Rows,

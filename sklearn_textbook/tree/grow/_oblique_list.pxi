@@ -20,33 +20,135 @@ cdef void list_table_rows(
             row[i] = samples.local_row[row[i]]
 
 
+cdef double threshold_of_sums(
+    const SampleList* samples, const NodeSearch* node, const SampledColumn* column
+) noexcept nogil:
+    """The midpoint between the sums on both sides of the best split, which is one along
+    the direction on trial."""
+    cdef:
+        const Found* found = &node.found
+        const uint64_t* keys = samples.keys
+        const uint32_t* codes = column.codes
+        const double* z = column.sums
+        double below = -INFINITY, above = INFINITY
+        int64_t i = 1
+    if found.is_between:
+        while <uint32_t>(keys[i] >> 32) <= found.cut:
+            i += 1
+        return midpoint(z[<uint32_t>keys[i - 1]], z[<uint32_t>keys[i]])
+    for i in range(node.n):
+        if codes[i] <= found.cut:
+            below = z[i] if z[i] > below else below
+        else:
+            above = z[i] if z[i] < above else above
+    return midpoint(below, above)
+
+
+cdef bint count_sums(
+    SampleList* samples, ListSearch* search, SampledColumn* column, const Sums* kind
+) noexcept nogil:
+    """Count the samples in bins of their sums along the direction on trial. False if
+    the sums have to be sorted, or are equal."""
+    cdef:
+        NodeSearch* node = &search.node
+        int32_t coarseness = choose_coarseness(kind, node.n, node.n_planes)
+        Sums* slots = <Sums*>search.tile
+    column.sums = search.oblique.trial.z
+    column.rounding = search.oblique.rounding
+    column.n_bins = MAX_BINS >> coarseness
+    column.shift = SUM_CODE_BITS
+    while column.n_bins << column.shift > <int64_t>1 << SUM_CODE_BITS:
+        column.shift -= 1
+    if not code_sums(search.oblique, column.shift, column.codes):
+        return False
+    column.smallest = 0
+    column.largest = (<uint32_t>1 << SUM_CODE_BITS) - 1
+    node.stride = column.n_bins + GAP
+    count_codes(node, column, slots)
+    add_up_bins(node, column, slots, <Sums*>column.histograms[0].below)
+    return True
+
+
+cdef void try_sums(
+    SampleList* samples, ListSearch* search, const Sums* kind
+) noexcept nogil:
+    """Search the thresholds along the direction on trial; keep it if it is better."""
+    cdef:
+        NodeSearch* node = &search.node
+        ObliqueSearch* oblique = search.oblique
+        SampledColumn* column = &search.oblique_column
+        Split* best = &node.found.split
+        Histogram* h = &column.histograms[0]
+    if samples.kind == LIST_GENERAL or node.n <= FEW_SAMPLES or not count_sums(
+        samples, search, column, kind
+    ):
+        oblique.split = best[0]
+        if try_sorted_sums(oblique):
+            best[0] = oblique.split
+        return
+    start_histograms(node, column, kind)
+    best.improved = False
+    try_histogram(node, samples, h, h.edge - node.slack, kind)
+    if best.improved:
+        keep_direction(oblique, threshold_of_sums(samples, node, column))
+
+
+cdef void try_direction(SampleList* samples, ListSearch* search) noexcept nogil:
+    """The same for the sums that the criterion needs."""
+    cdef:
+        const BinaryCounts* binary = NULL
+        const Moments* moments = NULL
+        const ClassCounts* class_counts = NULL
+        const ClassWeights* class_weights = NULL
+    if samples.kind == LIST_BINARY:
+        try_sums(samples, search, binary)
+    elif samples.kind == LIST_CLASS_COUNTS:
+        try_sums(samples, search, class_counts)
+    elif samples.kind == LIST_CLASS_WEIGHTS:
+        try_sums(samples, search, class_weights)
+    else:
+        try_sums(samples, search, moments)
+
+
 cdef int search_oblique(
     const Problem* problem, SampleList* samples, ListSearch* search, Worker* worker,
     const Frame* frame, const NodeView* view
 ) noexcept nogil:
     """Replace the best test of one column by a better oblique one. Returns -1 without
-    memory."""
+    memory, or if a signal was received."""
     cdef:
         NodeSearch* node = &search.node
         ObliqueSearch* oblique = search.oblique
+        Found axis = node.found
+        int64_t stride = node.stride, i
+        int outcome
     list_table_rows(samples, node, oblique.row)
-    # The keys of the best test of one column have to be listed again.
-    samples.keys_of = NULL
     oblique.counts_entropy = (
         samples.kind == LIST_CLASS_COUNTS and problem.entropy_table != NULL
         and problem.min_weight_leaf <= 0.0
     )
     oblique.keys = samples.keys
     oblique.spare = samples.spare
-    if find_oblique(
+    begin_oblique(
         problem, &samples.node_rows, &worker.scratch, view, node.n, frame.depth == 0,
-        &node.found.split, oblique
-    ) < 0:
-        return -1
-    if oblique.split.column >= 0:
+        oblique
+    )
+    clear_found(&node.found)
+    for i in range(oblique.n_directions):
+        outcome = make_direction(oblique, &axis.split, i)
+        if outcome < 0:
+            return -1
+        if outcome > 0:
+            try_direction(samples, search)
+    # What is left of the search by one column, whose keys have to be listed again.
+    samples.keys_of = NULL
+    node.stride = stride
+    oblique.split = node.found.split
+    if finish_oblique(oblique, &axis.split):
         node.found.split = oblique.split
-        node.found.split.kind = OBLIQUE_TEST
         node.found.column = &search.oblique_column
+    else:
+        node.found = axis
     return 0
 
 

@@ -7,7 +7,10 @@ from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
 cdef struct SampledColumn:
     int32_t number
     bint is_sorted  # searched in order instead of in histograms
-    bint is_oblique  # a direction in place of a column
+    # a direction in place of a column: the sums of the samples, and their rounding
+    bint is_oblique
+    const double* sums
+    double rounding
     # nominal: the codes of the levels that the node has, and their children
     bint is_nominal
     int64_t n_runs

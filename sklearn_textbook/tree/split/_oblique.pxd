@@ -10,6 +10,9 @@ cdef enum DirectionKind:
     LOGISTIC_DIRECTION = 3
     COORDINATE_DIRECTION = 4
 
+cdef enum:
+    SUM_CODE_BITS = 30  # of the code of a sum
+
 # A weighted sum of columns, the best test along it, and its values for the samples of
 # the node. A nominal column has a value for each of its levels, NaN for those that the
 # node does not have.
@@ -69,6 +72,7 @@ cdef struct ObliqueSearch:
     bint counts_entropy  # whole weights of classes, of which there is a table
     # what was found; column -1: nothing better
     Split split
+    double rounding  # of the sums along the direction on trial
     Direction best
     Direction trial
     # buffers
@@ -105,7 +109,19 @@ cdef int start_oblique(
     const Problem* problem, ObliqueSearch* search, int64_t n_rows
 ) noexcept nogil
 cdef void free_oblique(ObliqueSearch* search) noexcept nogil
-cdef int find_oblique(
+cdef void begin_oblique(
     const Problem* problem, const Rows* rows, Scratch* scratch, const NodeView* view,
-    int64_t n, bint is_root, const Split* axis, ObliqueSearch* search
+    int64_t n, bint is_root, ObliqueSearch* search
 ) noexcept nogil
+cdef int make_direction(
+    ObliqueSearch* search, const Split* axis, int64_t i
+) noexcept nogil
+cdef bint finish_oblique(ObliqueSearch* search, const Split* axis) noexcept nogil
+cdef bint try_sorted_sums(ObliqueSearch* search) noexcept nogil
+cdef bint code_sums(
+    ObliqueSearch* search, int32_t shift, uint32_t* codes
+) noexcept nogil
+cdef void rank_codes(
+    const double* z, double rounding, int32_t shift, uint64_t* keys, int64_t n
+) noexcept nogil
+cdef void keep_direction(ObliqueSearch* search, double threshold) noexcept nogil

@@ -1,9 +1,9 @@
 """The best oblique test of a node: a weighted sum of columns and a threshold.
 
 A direction is drawn at random or computed from the samples of the node. These are
-projected on it, sorted, and searched like any numeric column, so that thresholds along
-the direction are exact under every criterion. Sums that differ by less than the
-rounding of their terms count as equal.
+projected on it, and the sums are searched like any numeric column, in order or in
+histograms, so that thresholds along the direction are exact under every criterion. Sums
+that differ by less than the rounding of their terms count as equal.
 
 Directions are computed from standardized columns. A missing value counts as the mean of
 its column in the node. The levels of a nominal column are replaced by the smoothed mean
@@ -35,6 +35,7 @@ from sklearn_textbook.tree.split._sort_keys cimport sort_by_digits
 from sklearn_textbook.tree.split._sums cimport PREFETCH
 from sklearn_textbook.tree.split._types cimport (
     NOMINAL_COLUMN,
+    OBLIQUE_TEST,
     POISSON,
     Totals,
     row_of,
@@ -56,6 +57,7 @@ cdef enum:
     LASSO_SWEEPS = 100
     ROUNDED_UNITS = 16  # by which equal sums from a table may differ
     SORT_CELLS = 16  # as many cells as a sample that is sorted takes
+    LANES = 4
 
 cdef double SMALLEST_SHARE = 1e-6  # of a weight, relative to the largest
 cdef double SUM_ROUNDING = 1e-15  # of a sum, relative to the size of its terms
@@ -275,25 +277,30 @@ cdef double sum_rounding(
 
 
 include "_sort_sums.pxi"
+include "_code_sums.pxi"
 
 
 # -------------------------------------------------------------------- best direction
 
 
-cdef bint try_direction(ObliqueSearch* search) noexcept nogil:
-    """Search the thresholds along the direction on trial; keep it if it is better."""
+cdef void keep_direction(ObliqueSearch* search, double threshold) noexcept nogil:
+    """Keep the direction on trial, which is better than the best one."""
+    cdef Direction kept = search.best
+    search.best = search.trial
+    search.best.threshold = threshold
+    search.trial = kept
+
+
+cdef bint try_sorted_sums(ObliqueSearch* search) noexcept nogil:
+    """Search the thresholds along the direction on trial in order; keep it if it is
+    better."""
     cdef:
-        Direction* trial = &search.trial
-        Direction kept
-        const double* z = trial.z
+        const double* z = search.trial.z
         uint64_t* keys = search.keys
         int64_t position
-    if trial.n_terms == 0:
-        return False
-    project(search, trial)
     if not sort_values(z, search.n, keys, search.spare):
         return False
-    rank_sums(search, z, sum_rounding(search, trial))
+    rank_sums(search, z, search.rounding)
     search.split.improved = False
     if search.counts_entropy:
         scan_counts(search)
@@ -305,12 +312,9 @@ cdef bint try_direction(ObliqueSearch* search) noexcept nogil:
     if not search.split.improved:
         return False
     position = search.split.position
-    trial.threshold = midpoint(
-        z[row_of(keys[position - 1])], z[row_of(keys[position])]
+    keep_direction(
+        search, midpoint(z[row_of(keys[position - 1])], z[row_of(keys[position])])
     )
-    kept = search.best
-    search.best = trial[0]
-    search.trial = kept
     return True
 
 
@@ -375,14 +379,11 @@ cdef bint is_worth_it(
     )
 
 
-cdef int find_oblique(
+cdef void begin_oblique(
     const Problem* problem, const Rows* rows, Scratch* scratch, const NodeView* view,
-    int64_t n, bint is_root, const Split* axis, ObliqueSearch* search
+    int64_t n, bint is_root, ObliqueSearch* search
 ) noexcept nogil:
-    """Find the best oblique test of the samples in ``search.row``. The column of
-    ``search.split`` is -1 if there is none, or none better than the best test of one
-    column. Returns -1 without memory, or if a signal was received."""
-    cdef int64_t i
+    """Turn to a node, whose samples are in ``search.row``."""
     search.problem = problem
     search.rows = rows
     search.scratch = scratch
@@ -394,19 +395,34 @@ cdef int find_oblique(
         measure_scales(search)
     clear_split(&search.split)
     search.split.n_children = 2
-    for i in range(search.n_directions):
-        if search.kind == RANDOM_DIRECTION:
-            make_random(search)
-        elif compute_direction(search, axis, i) < 0:
-            return -1
-        if must_stop(search.interrupt, n * problem.n_columns):
-            return -1
-        try_direction(search)
-    if not is_worth_it(search, axis):
-        search.split.column = -1
+
+
+cdef int make_direction(
+    ObliqueSearch* search, const Split* axis, int64_t i
+) noexcept nogil:
+    """Make the next direction on trial, and the sums along it. Returns 0 if there is
+    none, -1 without memory, or if a signal was received."""
+    if search.kind == RANDOM_DIRECTION:
+        make_random(search)
+    elif compute_direction(search, axis, i) < 0:
+        return -1
+    if must_stop(search.interrupt, search.n * search.problem.n_columns):
+        return -1
+    if search.trial.n_terms == 0:
         return 0
+    project(search, &search.trial)
+    search.rounding = sum_rounding(search, &search.trial)
+    return 1
+
+
+cdef bint finish_oblique(ObliqueSearch* search, const Split* axis) noexcept nogil:
+    """Complete the best oblique test; whether there is one that is better than the best
+    test of one column."""
+    if not is_worth_it(search, axis):
+        return False
     if search.kind == RANDOM_DIRECTION:
         fill_means(search, &search.best, False)
     search.split.column = search.best.column[0]
     search.split.threshold = search.best.threshold
-    return 0
+    search.split.kind = OBLIQUE_TEST
+    return True
