@@ -77,9 +77,10 @@ from sklearn_textbook.tree.split._oblique cimport (
     code_sums,
     finish_oblique,
     keep_direction,
-    make_direction,
+    make_directions,
     rank_codes,
     try_sorted_sums,
+    turn_to_direction,
 )
 from sklearn_textbook.tree.split._random cimport (
     child_state,

@@ -120,8 +120,7 @@ cdef int search_oblique(
         NodeSearch* node = &search.node
         ObliqueSearch* oblique = search.oblique
         Found axis = node.found
-        int64_t stride = node.stride, i
-        int outcome
+        int64_t stride = node.stride, n_made = 0, n, i
     list_table_rows(samples, node, oblique.row)
     oblique.counts_entropy = (
         samples.kind == LIST_CLASS_COUNTS and problem.entropy_table != NULL
@@ -134,12 +133,14 @@ cdef int search_oblique(
         oblique
     )
     clear_found(&node.found)
-    for i in range(oblique.n_directions):
-        outcome = make_direction(oblique, &axis.split, i)
-        if outcome < 0:
+    while n_made < oblique.n_directions:
+        n = make_directions(oblique, &axis.split, n_made)
+        if n < 0:
             return -1
-        if outcome > 0:
-            try_direction(samples, search)
+        for i in range(n):
+            if turn_to_direction(oblique, i):
+                try_direction(samples, search)
+        n_made += n
     # What is left of the search by one column, whose keys have to be listed again.
     samples.keys_of = NULL
     node.stride = stride

@@ -366,10 +366,10 @@ cdef void describe_direction(ObliqueSearch* search) noexcept nogil:
             unit = search.size[column]
         weight = search.solution[j] / length
         add_term(
-            search, &search.trial, column, weight / (search.deviation[j] * unit),
+            search, search.trial, column, weight / (search.deviation[j] * unit),
             search.mean[j] * unit, fabs(weight), codes
         )
-    finish_direction(&search.trial)
+    finish_direction(search.trial)
 
 
 cdef int fit_columns(
@@ -434,5 +434,5 @@ cdef int compute_direction(
     outcome = fit_columns(search, axis, start, output)
     if takes_some:
         swap_samples(search)
-        fill_means(search, &search.trial, True)
+        fill_means(search, search.trial, True)
     return outcome

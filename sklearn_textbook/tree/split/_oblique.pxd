@@ -12,6 +12,7 @@ cdef enum DirectionKind:
 
 cdef enum:
     SUM_CODE_BITS = 30  # of the code of a sum
+    MAX_TRIALS = 8
 
 # A weighted sum of columns, the best test along it, and its values for the samples of
 # the node. A nominal column has a value for each of its levels, NaN for those that the
@@ -74,7 +75,10 @@ cdef struct ObliqueSearch:
     Split split
     double rounding  # of the sums along the direction on trial
     Direction best
-    Direction trial
+    # directions that are made together, and the one on trial
+    Direction[MAX_TRIALS] trials
+    int64_t n_trials
+    Direction* trial
     # buffers
     uint64_t* keys
     uint64_t* spare
@@ -113,9 +117,10 @@ cdef void begin_oblique(
     const Problem* problem, const Rows* rows, Scratch* scratch, const NodeView* view,
     int64_t n, bint is_root, ObliqueSearch* search
 ) noexcept nogil
-cdef int make_direction(
-    ObliqueSearch* search, const Split* axis, int64_t i
+cdef int make_directions(
+    ObliqueSearch* search, const Split* axis, int64_t n_made
 ) noexcept nogil
+cdef bint turn_to_direction(ObliqueSearch* search, int64_t i) noexcept nogil
 cdef bint finish_oblique(ObliqueSearch* search, const Split* axis) noexcept nogil
 cdef bint try_sorted_sums(ObliqueSearch* search) noexcept nogil
 cdef bint code_sums(

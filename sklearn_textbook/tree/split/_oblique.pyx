@@ -48,7 +48,7 @@ cdef enum:
     SEEN_SLOTS = 2048  # for up to twice as many different samples
     FEW_KEYS = 24  # that are sorted by insertion
     MAX_SHIFTS = 8  # of a key, on average, before the order is found otherwise
-    BLOCK_SAMPLES = 256
+    BLOCK_SAMPLES = 64  # whose rows stay in the cache
     ROWS_AHEAD = 8  # that are prefetched
     MOST_FETCHED = 64  # values of a row
     MAX_SPARSE = 4  # terms that are added one after the other for all samples
@@ -58,6 +58,7 @@ cdef enum:
     ROUNDED_UNITS = 16  # by which equal sums from a table may differ
     SORT_CELLS = 16  # as many cells as a sample that is sorted takes
     LANES = 4
+    MEANS_AT_ONCE = 3
 
 cdef double SMALLEST_SHARE = 1e-6  # of a weight, relative to the largest
 cdef double SUM_ROUNDING = 1e-15  # of a sum, relative to the size of its terms
@@ -120,6 +121,11 @@ cdef int start_oblique(
     search.level_code = <double*>malloc(n_codes * sizeof(double))
     search.seen = <uint64_t*>malloc(SEEN_SLOTS * sizeof(uint64_t))
     search.n_work = 64 * k
+    # Others need what those before them were computed with.
+    search.n_trials = 1
+    if search.kind == RANDOM_DIRECTION:
+        search.n_trials = min(search.n_directions, <int64_t>MAX_TRIALS)
+    search.trial = &search.trials[0]
     for i in range(p):
         search.any_missing = search.any_missing or problem.has_missing[i]
     search.gram = <double*>malloc((3 * k * k + 4 * k + search.n_work) * sizeof(double))
@@ -139,13 +145,16 @@ cdef int start_oblique(
         or search.centres == NULL
         or start_some(problem, search) < 0
         or start_direction(&search.best, p, search.n_codes, n_rows) < 0
-        or start_direction(&search.trial, p, search.n_codes, n_rows) < 0
     ):
         return -1
+    for i in range(search.n_trials):
+        if start_direction(&search.trials[i], p, search.n_codes, n_rows) < 0:
+            return -1
     return 0
 
 
 cdef void free_oblique(ObliqueSearch* search) noexcept nogil:
+    cdef int64_t i
     free(search.row)
     free(search.response)
     free(search.along)
@@ -161,99 +170,12 @@ cdef void free_oblique(ObliqueSearch* search) noexcept nogil:
     free(search.cells)
     free_some(&search.some)
     free_direction(&search.best)
-    free_direction(&search.trial)
+    for i in range(MAX_TRIALS):
+        free_direction(&search.trials[i])
     memset(search, 0, sizeof(ObliqueSearch))
 
 
-# ------------------------------------------------------------------------- projection
-
-
-cdef inline double cell_of(
-    const ObliqueSearch* search, int64_t i, int64_t column
-) noexcept nogil:
-    """The value, or level, of a sample of the node."""
-    return search.values[<int64_t>search.row[i] * search.problem.n_columns + column]
-
-
-cdef void add_term_values(
-    const ObliqueSearch* search, const Direction* direction, int64_t t, int64_t first,
-    int64_t stop
-) noexcept nogil:
-    """Add a term to the sums of some samples."""
-    cdef:
-        double* z = direction.z
-        const double* codes
-        double weight = direction.weight[t], fill = direction.fill[t], value
-        int64_t i, column = direction.column[t], p = search.problem.n_columns
-        const double* values = search.values + column
-        const uint32_t* row = search.row
-    if direction.code_start[t] < 0:
-        for i in range(first, stop):
-            value = values[row[i] * p]
-            z[i] += weight * value if value == value else fill
-        return
-    codes = direction.codes + direction.code_start[t]
-    for i in range(first, stop):
-        value = values[row[i] * p]
-        z[i] += codes[<int64_t>value] if value == value else fill
-
-
-cdef inline void fetch_row(const ObliqueSearch* search, int64_t i) noexcept nogil:
-    """Begin to fetch the values of a sample that will be read soon."""
-    cdef:
-        int64_t p = search.problem.n_columns, j = 0
-        const double* x
-    i += ROWS_AHEAD
-    if i >= search.n:
-        return
-    x = search.values + search.row[i] * p
-    while j < min(p, <int64_t>MOST_FETCHED):
-        PREFETCH(x + j)
-        j += 8
-
-
-cdef void project_dense(
-    const ObliqueSearch* search, const Direction* direction
-) noexcept nogil:
-    """The same sums of many numeric columns, row by row."""
-    cdef:
-        const double* weight = direction.weight
-        const double* fill = direction.fill
-        const int32_t* column = direction.column
-        const double* x
-        double total
-        int64_t i, t, p = search.problem.n_columns, n_terms = direction.n_terms
-    for i in range(search.n):
-        fetch_row(search, i)
-        x = search.values + search.row[i] * p
-        total = 0.0
-        if search.any_missing:
-            for t in range(n_terms):
-                total += (
-                    weight[t] * x[column[t]] if x[column[t]] == x[column[t]]
-                    else fill[t]
-                )
-        else:
-            for t in range(n_terms):
-                total += weight[t] * x[column[t]]
-        direction.z[i] = total
-
-
-cdef void project(
-    const ObliqueSearch* search, const Direction* direction
-) noexcept nogil:
-    """Sum up the terms, one after the other, as predictions do; for some samples at a
-    time, whose rows then stay in the cache."""
-    cdef int64_t first = 0, stop, t
-    if direction.n_terms > MAX_SPARSE and not search.problem.any_nominal:
-        project_dense(search, direction)
-        return
-    memset(direction.z, 0, search.n * sizeof(double))
-    while first < search.n:
-        stop = min(first + BLOCK_SAMPLES, search.n)
-        for t in range(direction.n_terms):
-            add_term_values(search, direction, t, first, stop)
-        first = stop
+include "_project.pxi"
 
 
 cdef double sum_rounding(
@@ -286,9 +208,9 @@ include "_code_sums.pxi"
 cdef void keep_direction(ObliqueSearch* search, double threshold) noexcept nogil:
     """Keep the direction on trial, which is better than the best one."""
     cdef Direction kept = search.best
-    search.best = search.trial
+    search.best = search.trial[0]
     search.best.threshold = threshold
-    search.trial = kept
+    search.trial[0] = kept
 
 
 cdef bint try_sorted_sums(ObliqueSearch* search) noexcept nogil:
@@ -397,22 +319,31 @@ cdef void begin_oblique(
     search.split.n_children = 2
 
 
-cdef int make_direction(
-    ObliqueSearch* search, const Split* axis, int64_t i
+cdef int make_directions(
+    ObliqueSearch* search, const Split* axis, int64_t n_made
 ) noexcept nogil:
-    """Make the next direction on trial, and the sums along it. Returns 0 if there is
-    none, -1 without memory, or if a signal was received."""
-    if search.kind == RANDOM_DIRECTION:
-        make_random(search)
-    elif compute_direction(search, axis, i) < 0:
+    """Make some more directions, and the sums along them. Returns how many, or -1
+    without memory, or if a signal was received."""
+    cdef:
+        int64_t n = min(search.n_directions - n_made, search.n_trials), i
+        int64_t n_cells = n * search.n * search.problem.n_columns
+    for i in range(n):
+        search.trial = &search.trials[i]
+        if search.kind == RANDOM_DIRECTION:
+            make_random(search)
+        elif compute_direction(search, axis, n_made) < 0:
+            return -1
+    if must_stop(search.interrupt, n_cells):
         return -1
-    if must_stop(search.interrupt, search.n * search.problem.n_columns):
-        return -1
-    if search.trial.n_terms == 0:
-        return 0
-    project(search, &search.trial)
-    search.rounding = sum_rounding(search, &search.trial)
-    return 1
+    project(search, n)
+    return <int>n
+
+
+cdef bint turn_to_direction(ObliqueSearch* search, int64_t i) noexcept nogil:
+    """Put one of the directions that were made on trial; whether it has any terms."""
+    search.trial = &search.trials[i]
+    search.rounding = sum_rounding(search, search.trial)
+    return search.trial.n_terms > 0
 
 
 cdef bint finish_oblique(ObliqueSearch* search, const Split* axis) noexcept nogil:

@@ -2,36 +2,46 @@
 # _oblique.pyx.
 
 
+cdef wide_void add_values(
+    const ObliqueSearch* search, const double* mean, bint squares, double* sums,
+    double* totals
+) noexcept nogil:
+    """Add up the values of each column, or the squares of what they exceed the means
+    by."""
+    cdef:
+        const double* x
+        const double* factor = search.inverse_size
+        double weight, value
+        int64_t p = search.problem.n_columns, i, j
+    for i in range(search.n):
+        fetch_row(search, i)
+        x = search.values + search.row[i] * p
+        weight = search.rows.weight[i]
+        for j in range(p):
+            value = x[j] * factor[j] - mean[j]
+            value = weight * value * value if squares else weight * value
+            sums[j] += value if value == value else 0.0
+            totals[j] += weight if value == value else 0.0
+
+
 cdef void measure_scales(ObliqueSearch* search) noexcept nogil:
     """Standard deviation of each numeric column, in units of its size."""
     cdef:
-        const Problem* problem = search.problem
-        const double* x
         double* mean = search.mean
-        double* total = search.deviation
-        double value, weight
-        int64_t p = problem.n_columns, i, j, turn
-    memset(mean, 0, 3 * p * sizeof(double))
-    memset(search.scale, 0, p * sizeof(double))
+        double* sums = search.relation
+        double* totals = search.totals
+        int64_t p = search.problem.n_columns, j, turn
+    memset(mean, 0, p * sizeof(double))
     for turn in range(2):
-        for i in range(search.n):
-            x = search.values + search.row[i] * p
-            weight = search.rows.weight[i]
-            for j in range(p):
-                if search.size[j] == 0.0 or x[j] != x[j]:
-                    continue
-                value = x[j] / search.size[j] - mean[j]
-                if turn == 0:
-                    search.relation[j] += weight * value
-                    total[j] += weight
-                else:
-                    search.scale[j] += weight * value * value
+        memset(sums, 0, p * sizeof(double))
+        memset(totals, 0, p * sizeof(double))
+        add_values(search, mean, turn == 1, sums, totals)
         for j in range(p):
-            if total[j] > 0.0:
-                mean[j] = search.relation[j] / total[j]
+            sums[j] = sums[j] / totals[j] if totals[j] > 0.0 else 0.0
+        if turn == 0:
+            memcpy(mean, sums, p * sizeof(double))
     for j in range(p):
-        if total[j] > 0.0:
-            search.scale[j] = sqrt(search.scale[j] / total[j])
+        search.scale[j] = sqrt(sums[j]) if search.size[j] > 0.0 else 0.0
 
 
 cdef double mean_of(
@@ -62,7 +72,7 @@ cdef void add_random_term(
     """Add a column with the inverse of its standard deviation as weight."""
     cdef:
         double mean = 0.0, deviation
-        Direction* trial = &search.trial
+        Direction* trial = search.trial
     if search.problem.kind[column] == NOMINAL_COLUMN:
         set_response(search, output)
         code_levels(search, column)
@@ -110,7 +120,7 @@ cdef void make_random(ObliqueSearch* search) noexcept nogil:
         )
         if search.trial.n_terms == n_terms:
             break
-    finish_direction(&search.trial)
+    finish_direction(search.trial)
 
 
 cdef double mean_of_codes(
@@ -129,21 +139,71 @@ cdef double mean_of_codes(
     return sums / total if total > 0.0 else 0.0
 
 
+cdef inline void add_up_columns(
+    const ObliqueSearch* search, const int32_t* columns, int64_t n_columns,
+    double* means
+) noexcept nogil:
+    """Means of a few columns in one pass over the samples, relative to the sizes of the
+    columns."""
+    cdef:
+        const double* x
+        const double* factor = search.inverse_size
+        const double* values = search.values
+        const uint32_t* row = search.row
+        double weight, value
+        double[MEANS_AT_ONCE] sums
+        double[MEANS_AT_ONCE] totals
+        int64_t i, t, p = search.problem.n_columns
+    for t in range(n_columns):
+        sums[t] = totals[t] = 0.0
+    for i in range(search.n):
+        x = values + row[i] * p
+        weight = search.rows.weight[i]
+        for t in range(n_columns):
+            value = x[columns[t]] * factor[columns[t]]
+            sums[t] += weight * value if value == value else 0.0
+            totals[t] += weight if value == value else 0.0
+    for t in range(n_columns):
+        means[t] = sums[t] / totals[t] if totals[t] > 0.0 else 0.0
+
+
+cdef void find_means(
+    const ObliqueSearch* search, const int32_t* columns, int64_t n, double* means
+) noexcept nogil:
+    """Means of columns; the compiler specialises the loop for each number of them."""
+    cdef int64_t first = 0
+    while n - first > 2:
+        add_up_columns(search, columns + first, 3, means + first)
+        first += 3
+    if n - first == 2:
+        add_up_columns(search, columns + first, 2, means + first)
+    elif n - first == 1:
+        add_up_columns(search, columns + first, 1, means + first)
+
+
 cdef void fill_means(
-    const ObliqueSearch* search, Direction* direction, bint fills_all
+    ObliqueSearch* search, Direction* direction, bint fills_all
 ) noexcept nogil:
     """Write what missing values stand for; of all terms, or of the columns that have
     none in training."""
     cdef:
-        int64_t t, column
+        int64_t t, column, n = 0
+        int32_t* columns = search.order
+        double* means = search.line
     for t in range(direction.n_terms):
         column = direction.column[t]
-        if search.problem.has_missing[column] and not fills_all:
-            continue
-        if direction.code_start[t] < 0:
-            direction.fill[t] = (
-                direction.weight[t] * mean_of(search, column, NULL)
-                * search.size[column]
-            )
-        elif fills_all:
-            direction.fill[t] = mean_of_codes(search, direction, t)
+        if direction.code_start[t] >= 0:
+            if fills_all:
+                direction.fill[t] = mean_of_codes(search, direction, t)
+        elif fills_all or not search.problem.has_missing[column]:
+            columns[n] = <int32_t>column
+            n += 1
+    find_means(search, columns, n, means)
+    n = 0
+    for t in range(direction.n_terms):
+        column = direction.column[t]
+        if direction.code_start[t] < 0 and (
+            fills_all or not search.problem.has_missing[column]
+        ):
+            direction.fill[t] = direction.weight[t] * means[n] * search.size[column]
+            n += 1
