@@ -74,6 +74,26 @@ def is_in_parallel_call():
     return is_thread or "OMP_NUM_THREADS" not in os.environ
 
 
+def check_n_jobs(n_jobs):
+    """Refuse an ``n_jobs`` that is zero or not an integer.
+
+    Parameters
+    ----------
+    n_jobs : object
+        None is allowed.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter and what was given.
+    """
+    if is_checked() and n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
+        raise ValueError(
+            "The 'n_jobs' parameter must be None, a positive int, or a negative int "
+            f"(-1: all cores); got {n_jobs!r}."
+        )
+
+
 def count_threads(n_jobs, n_cells=None):
     """Count the threads for ``n_jobs``.
 
@@ -95,17 +115,17 @@ def count_threads(n_jobs, n_cells=None):
     ValueError
         If ``n_jobs`` is zero or not an integer.
     """
-    if is_checked() and n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
-        raise ValueError(
-            "The 'n_jobs' parameter must be None, a positive int, or a negative int "
-            f"(-1: all cores); got {n_jobs!r}."
-        )
+    check_n_jobs(n_jobs)
+    most = MAX_THREADS
+    if n_cells is not None:
+        most = min(most, 1 + n_cells // CELLS_PER_THREAD)
+    if most <= 1:
+        # Asking for the cores takes longer than what is done with a small table.
+        return 1
     if n_jobs is None:
         n_threads = 1 if is_in_parallel_call() else count_cores()
     elif n_jobs < 0:
         n_threads = cpu_count() + 1 + int(n_jobs)
     else:
-        n_threads = min(int(n_jobs), MAX_THREADS)
-    if n_cells is not None:
-        n_threads = min(n_threads, 1 + n_cells // CELLS_PER_THREAD)
-    return max(1, n_threads)
+        n_threads = int(n_jobs)
+    return max(1, min(n_threads, most))

@@ -23,7 +23,7 @@ from sklearn_textbook._contract.parameters import (
     check_truth,
     is_integer,
 )
-from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
 from sklearn_textbook.ensemble.members.estimator_combiner import EstimatorCombiner
@@ -73,8 +73,7 @@ class BaseBagging(
         check_truth("warm_start", self.warm_start)
         check_random_seed("random_state", self.random_state)
         check_integer("verbose", self.verbose, 0)
-        if self.n_jobs is not None:
-            count_threads(self.n_jobs)  # refuses what is no number
+        check_n_jobs(self.n_jobs)
         check_estimator("estimator", self.estimator, ("fit", "predict"))
 
     @abstractmethod

@@ -22,7 +22,7 @@ from sklearn_textbook._contract.parameters import (
     check_truth,
 )
 from sklearn_textbook._contract.random_state import borrow_random_state
-from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.boosting.base_loss import Loss
 from sklearn_textbook.ensemble.boosting.gradient_rounds import (
@@ -111,7 +111,7 @@ class BaseGradientBoosting(
         check_truth("warm_start", self.warm_start)
         check_random_seed("random_state", self.random_state)
         check_integer("verbose", self.verbose, 0)
-        count_threads(self.n_jobs)  # refuses what is no number
+        check_n_jobs(self.n_jobs)
         if isinstance(self.interaction_cst, str):
             check_choice(
                 "interaction_cst", self.interaction_cst, ("pairwise", "no_interactions")

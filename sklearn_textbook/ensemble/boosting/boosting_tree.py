@@ -16,7 +16,7 @@ from sklearn_textbook._contract.parameters import (
     check_real,
     check_truth,
 )
-from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.boosting.staged_mixins import StagedPredictionMixin
 from sklearn_textbook.ensemble.members.growth import grow_aside
@@ -246,7 +246,7 @@ class BoostingTreeRegressor(
         check_real("learning_rate", self.learning_rate, 0.0)
         check_truth("warm_start", self.warm_start)
         check_integer("verbose", self.verbose, 0)
-        count_threads(self.n_jobs)  # refuses what is no number
+        check_n_jobs(self.n_jobs)
 
     def _make_template(self):
         """Make the tree that all members are like."""

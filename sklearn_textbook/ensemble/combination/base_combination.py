@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.labels import is_no_number
 from sklearn_textbook._contract.parameters import check_integer, show_value
-from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook.ensemble.combination.fitting import (
     FitReport,
     MemberTask,
@@ -62,8 +62,7 @@ class BaseCombination(
         self._check_estimators()
         if not isinstance(self.verbose, (bool, np.bool_)):
             check_integer("verbose", self.verbose, 0)
-        if self.n_jobs is not None:
-            count_threads(self.n_jobs)  # refuses what is no number
+        check_n_jobs(self.n_jobs)
 
     def _check_weights(self):
         """Raise ValueError unless there is one weight for each member."""

@@ -26,7 +26,7 @@ from sklearn_textbook._contract.parameters import (
     is_real,
     show_value,
 )
-from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.forest.forest_measures import ForestMeasures
 from sklearn_textbook.ensemble.members.growth import grow_members
@@ -125,7 +125,7 @@ class BaseForest(
         check_choice(
             "categorical_split", self.categorical_split, self._categorical_splits
         )
-        count_threads(self.n_jobs)  # refuses what is no number
+        check_n_jobs(self.n_jobs)
         for name in ("bootstrap", "warm_start"):
             check_truth(name, getattr(self, name))
         check_integer("verbose", self.verbose, 0)

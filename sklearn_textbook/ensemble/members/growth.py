@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from sklearn import config_context, get_config
 from sklearn.utils.parallel import delayed
 
-from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook._contract.threads_at_exit import run_to_end
 from sklearn_textbook.ensemble.members.parallel_results import (
     open_parallel,
@@ -37,7 +37,7 @@ def count_jobs(n_jobs):
         At least 1.
     """
     if n_jobs is not None:
-        count_threads(n_jobs)  # refuses what is no number
+        check_n_jobs(n_jobs)
         return max(1, effective_n_jobs(n_jobs))
     n_workers = effective_n_jobs(None)
     return n_workers if n_workers > 1 else count_threads(None)

@@ -17,7 +17,7 @@ from sklearn_textbook._contract.parameters import (
     check_truth,
 )
 from sklearn_textbook._contract.table import Table
-from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.combination.base_combination import BaseCombination
 from sklearn_textbook.ensemble.combination.held_out import predict_held_out
@@ -90,8 +90,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         check_integer("max_subset_size", self.max_subset_size, 0, accepts_none=True)
         self._check_table_parameters()
         if self.estimators is None:
-            if self.n_jobs is not None:
-                count_threads(self.n_jobs)
+            check_n_jobs(self.n_jobs)
             if self.prefit:
                 raise ValueError(
                     "The 'prefit' parameter is for members; got True with "

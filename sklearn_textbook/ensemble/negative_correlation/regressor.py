@@ -23,7 +23,7 @@ from sklearn_textbook._contract.parameters import (
     is_checked,
     is_integer,
 )
-from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook.ensemble.negative_correlation.fitted_member import (
     FittedMember,
     MemberUnits,
@@ -246,8 +246,7 @@ class NegativeCorrelationRegressor(
                 f"(0.0, 1.0); got {self.validation_fraction!r}."
             )
         check_random_seed("random_state", self.random_state)
-        if self.n_jobs is not None:
-            count_threads(self.n_jobs)  # refuses what is no number
+        check_n_jobs(self.n_jobs)
 
     # ----------------------------------------------------------------------- fitting
     @with_callbacks

@@ -35,7 +35,7 @@ from sklearn_textbook._contract.parameters import (
     is_real,
     show_value,
 )
-from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.members.estimator_members import (
     consumes_weight,
@@ -279,8 +279,7 @@ class OutputCodeClassifier(
         check_choice("loss", self.loss, tuple(LOSSES))
         check_random_seed("random_state", self.random_state)
         check_integer("verbose", self.verbose, 0)
-        if self.n_jobs is not None:
-            count_threads(self.n_jobs)  # refuses what is no number
+        check_n_jobs(self.n_jobs)
 
     def _get_estimator(self):
         """Return what members are to be like."""

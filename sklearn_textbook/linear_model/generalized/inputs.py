@@ -13,7 +13,7 @@ from sklearn_textbook._contract.parameters import (
     is_checked,
     is_real,
 )
-from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook.linear_model.base import BaseLinearModel
 from sklearn_textbook.linear_model.generalized.families import FAMILIES, make_family
 from sklearn_textbook.linear_model.generalized.links import LINKS, make_link
@@ -41,7 +41,7 @@ class GeneralizedInput(BaseLinearModel):
         check_real("tol", self.tol, 0.0)
         check_integer("max_iter", self.max_iter, 1)
         check_truth("warm_start", self.warm_start)
-        count_threads(self.n_jobs)
+        check_n_jobs(self.n_jobs)
         if is_checked():
             self._check_numbers()
         family = make_family(self.family, self.power)

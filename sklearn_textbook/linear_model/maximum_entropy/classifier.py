@@ -16,7 +16,7 @@ from sklearn_textbook._contract.parameters import (
     check_truth,
     is_checked,
 )
-from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights
 from sklearn_textbook.linear_model.base import BaseLinearModel
 from sklearn_textbook.linear_model.class_scores import ClassScores
@@ -424,7 +424,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         check_truth("fit_intercept", self.fit_intercept)
         check_integer("max_iter", self.max_iter, 1)
         check_real("tol", self.tol, 0.0)
-        count_threads(self.n_jobs)
+        check_n_jobs(self.n_jobs)
         features = self.features
         if isinstance(features, str):
             check_choice("features", features, FEATURES)
