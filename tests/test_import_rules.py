@@ -6,6 +6,7 @@ that the way of the data can be read from the folder names (doc/architecture.rst
 
 import ast
 import re
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,12 @@ CYTHON_FILES = sorted(
 )
 
 
+@lru_cache(maxsize=1)
+def list_nodes(path):
+    """The nodes of a Python file's syntax tree."""
+    return tuple(ast.walk(ast.parse(path.read_text("utf-8"))))
+
+
 def module_name(path):
     """The dotted name of a source file."""
     parts = [PACKAGE, *path.relative_to(ROOT).with_suffix("").parts]
@@ -80,7 +87,7 @@ def python_imports(path):
     package = module_name(path).split(".")
     if path.name != "__init__.py":
         package = package[:-1]
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in list_nodes(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name, []) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -211,10 +218,10 @@ def private_scikit_learn_names():
     return (names | FORMER_PRIVATE_NAMES) - LINK_NAMES - DISPLAY_NAMES
 
 
-def scikit_learn_aliases(tree):
+def scikit_learn_aliases(nodes):
     """Names that a file binds to scikit-learn or to a module or object of it."""
     aliases = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             aliases |= {
                 alias.asname or alias.name.split(".")[0]
@@ -244,26 +251,26 @@ INHERITED_PRIVATE_NAMES = private_scikit_learn_names()
 
 def private_uses(path):
     """Uses of private scikit-learn names in a Python file, as readable lines."""
-    tree = ast.parse(path.read_text("utf-8"))
+    nodes = list_nodes(path)
     for module, names in python_imports(path):
         if module.split(".")[0] == "sklearn":
             for name in names or [""]:
                 if private_parts(f"{module}.{name}"):
                     yield f"import of {module}.{name}"
-    aliases = scikit_learn_aliases(tree)
-    for node in ast.walk(tree):
+    aliases = scikit_learn_aliases(nodes)
+    for node in nodes:
         if isinstance(node, ast.Attribute):
             name = dotted_name(node)
             if node.attr in INHERITED_PRIVATE_NAMES:
                 yield f"line {node.lineno}: attribute {node.attr}"
             elif name and name.split(".")[0] in aliases and private_parts(name):
                 yield f"line {node.lineno}: {name}"
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+        elif isinstance(node, ast.ClassDef):
             yield from (
                 f"line {child.lineno}: defines {name}"
                 for child in ast.iter_child_nodes(node)
                 for name in bound_names(child)
-                if isinstance(node, ast.ClassDef) and name in INHERITED_PRIVATE_NAMES
+                if name in INHERITED_PRIVATE_NAMES
             )
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             names_module = re.fullmatch(r"sklearn(\.\w+)+", node.value)
