@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from functools import partial
 
 import numpy as np
 
@@ -73,14 +74,14 @@ def draw(name, label, caption, paint, *, size=(5.2, 3.9)):
         The figure, in the colours of the page.
     """
     from matplotlib import rc_context
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     with rc_context(_STYLE):
         figure = Figure(figsize=size, layout="constrained")
-        FigureCanvasAgg(figure)
         paint(figure.subplots())
-        picture = _write_svg(figure, name, label)
+        # Drawn once: savefig would draw it before, to find what the layout finds.
+        picture = _write_svg(FigureCanvasSVG(figure).print_svg, name, label)
     for color, ours in _BY_PAGE.items():
         picture = re.sub(rf"{color}\b", ours, picture, flags=re.IGNORECASE)
     return make("figure", Html(picture), make("figcaption", caption))
@@ -116,25 +117,21 @@ def draw_tree(estimator, label, caption, size):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Glyph .* missing")
             TreeDisplay.from_estimator(estimator, ax=ax)
-        picture = _write_svg(figure, "tree", label)
+        options = {"format": "svg", "bbox_inches": "tight", "pad_inches": 0.04}
+        picture = _write_svg(partial(figure.savefig, **options), "tree", label)
     drawn = make("div", Html(picture), class_="paper")
     box = scroll(make("div", drawn, class_="wide"), label)
     return make("figure", box, make("figcaption", caption))
 
 
-def _write_svg(figure, name, label):
+def _write_svg(save, name, label):
     """Write a figure as an element, with names of its own and no reference outside."""
     stream = io.StringIO()
+    keys = ("Date", "Creator", "Format", "Type")
     with warnings.catch_warnings():
         # The browser has the letters that matplotlib's font lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
-        figure.savefig(
-            stream,
-            format="svg",
-            bbox_inches="tight",
-            pad_inches=0.04,
-            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
-        )
+        save(stream, metadata=dict.fromkeys(keys))
     text = stream.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
