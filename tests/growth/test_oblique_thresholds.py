@@ -91,8 +91,8 @@ def check_nodes(model, X, parts, weight, min_samples_leaf):
     for node in nodes:
         rows = reached[:, node]
         z, terms = project(tree, node, X[rows])
-        # Sums that are equal but for rounding have no threshold between them. Twice what
-        # the kernel takes, so that it has to try all thresholds that are tried here.
+        # Sums that are equal but for rounding have no threshold between them. Twice the
+        # kernel's, so that all thresholds that are tried here are tried there.
         scale = size[terms["feature"]] @ np.abs(terms["weight"])
         rounding = 2e-15 * (len(terms) + 1) * scale
         best = best_decrease(
