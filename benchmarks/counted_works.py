@@ -26,6 +26,8 @@ from benchmarks.work_tables import (
     make_low_cardinality,
     make_nominal,
     make_numbers,
+    make_oblique_forest,
+    make_oblique_tree,
     make_ten_classes,
     make_weighted,
 )
@@ -171,6 +173,8 @@ _FITS = (
     ),
     ("forest-bins", "255 bins", make_forest_bins, {"max_bins": 255}),
     ("forest-leaves", "31 leaves each", make_forest, {"max_leaf_nodes": 31}),
+    ("oblique-tree", "discriminants", make_oblique_tree, {}),
+    ("oblique-forest", "five random directions in a node", make_oblique_forest, {}),
 )
 _PREDICTIONS = (
     ("tree-predict", "shares of the training rows", make_binary, {}),

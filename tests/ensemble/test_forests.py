@@ -19,6 +19,7 @@ from sklearn_textbook.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn_textbook.tree.grow import _list_grower
 from tests.reference.forest import (
     draw_sample,
     estimate_out_of_bag,
@@ -175,6 +176,25 @@ def test_same_forest_for_any_number_of_threads(forest):
         for tree, same in zip(first, other, strict=True):
             assert_same_tree(tree.tree_, same.tree_)
         assert first.oob_score_ == other.oob_score_
+
+
+def test_threads_without_a_tree_help_with_the_others(monkeypatch):
+    numbers, choose = [], _list_grower.choose_task_rows
+
+    def choose_task_rows(n_rows, n_threads, local_rows):
+        numbers.append(n_threads)
+        return choose(n_rows, n_threads, local_rows)
+
+    monkeypatch.setattr(_list_grower, "choose_task_rows", choose_task_rows)
+    X = np.random.default_rng(0).normal(size=(8000, 20))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    forests = [RandomForestClassifier(2, random_state=0, n_jobs=n) for n in (1, 3, 5)]
+    for forest in forests:
+        forest.fit(X, y)
+    assert numbers == [2, 2]
+    for other in forests[1:]:
+        for tree, same in zip(forests[0], other, strict=True):
+            assert_same_tree(tree.tree_, same.tree_)
 
 
 # ------------------------------------------------------------------------- draws

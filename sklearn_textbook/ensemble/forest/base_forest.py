@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC
 from copy import copy
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -29,7 +30,11 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.forest.forest_measures import ForestMeasures
-from sklearn_textbook.ensemble.members.growth import grow_members
+from sklearn_textbook.ensemble.members.growth import (
+    count_jobs,
+    grow_batch,
+    grow_members,
+)
 from sklearn_textbook.ensemble.members.member_list import (
     MemberList,
     count_lacking,
@@ -308,7 +313,18 @@ class BaseForest(
         def describe():
             return {"estimators_": list(members), **self._describe()}
 
-        grown = grow_members(grower, draw, seeds, self.n_jobs, self.verbose)
+        # Threads that no tree is left for help with the others.
+        n_threads = count_threads(
+            max(1, count_jobs(self.n_jobs) // n_new), grower.n_rows * grower.n_columns
+        )
+        grown = grow_members(
+            grower,
+            draw,
+            seeds,
+            self.n_jobs,
+            self.verbose,
+            grow_batch=partial(grow_batch, n_threads=n_threads),
+        )
         for member in yield_until_stopped(grown, context, "tree", hooks, describe):
             members.append(member)
         self.estimators_ = members

@@ -43,9 +43,9 @@ def count_jobs(n_jobs):
     return n_workers if n_workers > 1 else count_threads(None)
 
 
-def grow_batch(grower, draw, seeds):
+def grow_batch(grower, draw, seeds, **options):
     """Grow the members with these seeds, one after the other."""
-    return [grower.grow(draw.weigh(seed), seed) for seed in seeds]
+    return [grower.grow(draw.weigh(seed), seed, **options) for seed in seeds]
 
 
 def run_aside(function, batches):
