@@ -147,41 +147,6 @@ cdef enum:
     SUMS_OFFSET = 2  # of the sums of a level, behind its samples and their weight
     MAX_BYTES = 256  # children that a byte can number
 
-
-# Which of 64 flags are 1, as bits of a number, and the lowest of these.
-cdef extern from *:
-    """
-    #if defined(__SSE2__) && defined(__GNUC__)
-    #include <emmintrin.h>
-    static inline uint64_t FLAG_BITS(const uint8_t *flags) {
-        uint64_t bits = 0;
-        int i;
-        for (i = 0; i < 64; i += 16) {
-            __m128i high = _mm_slli_epi16(
-                _mm_loadu_si128((const __m128i *)(flags + i)), 7
-            );
-            bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(high) << i;
-        }
-        return bits;
-    }
-    #define LOWEST_PLACE(bits) __builtin_ctzll(bits)
-    #else
-    static uint64_t FLAG_BITS(const uint8_t *flags) {
-        uint64_t bits = 0;
-        int i;
-        for (i = 0; i < 64; i++) bits |= (uint64_t)flags[i] << i;
-        return bits;
-    }
-    static int LOWEST_PLACE(uint64_t bits) {
-        int place = 0;
-        while (!(bits >> place & 1)) place++;
-        return place;
-    }
-    #endif
-    """
-    uint64_t FLAG_BITS(const uint8_t* flags) noexcept nogil
-    int LOWEST_PLACE(uint64_t bits) noexcept nogil
-
 include "../split/_histogram_count.pxi"
 include "../split/_histogram_pairs.pxi"
 include "../split/_histogram_classes.pxi"
