@@ -19,6 +19,7 @@ from sklearn_textbook._contract.labels import (
     split_shares,
     take_logarithms,
 )
+from sklearn_textbook._contract.memory_warning import warn_of_memory
 from sklearn_textbook._contract.random_state import borrow_random_state
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights
@@ -94,6 +95,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         self._check_missing(table, issparse(X))
         self.n_missing_ = np.array(table.n_missing)
         self._warn_before_growth(rows.target, rows.weight)
+        warn_of_memory(self, rows.n_rows)
         self._grow_and_prune(pruner, rows, table, validation, given, n_threads)
         return self
 

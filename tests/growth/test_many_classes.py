@@ -1,9 +1,27 @@
 """Classes without end: the weights of all classes in all nodes take memory."""
 
 import sys
+import warnings
 
+import numpy as np
 import pytest
 
+from sklearn_textbook._contract import memory_warning
+from sklearn_textbook.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn_textbook.ensemble.boosting import gradient_boosting_classifier
+from sklearn_textbook.linear_model import LogisticRegression
+from sklearn_textbook.linear_model.logistic import fitting
+from sklearn_textbook.tree import (
+    C45Classifier,
+    CARTClassifier,
+    CARTRegressor,
+    ID3Classifier,
+)
 from tests.processes import run_program
 
 PROGRAM = """
@@ -62,3 +80,54 @@ def test_trees_that_fit_only_once():
     done = run_program(MACHINE)
     assert done.returncode == 0, done.stderr
     assert "weight of every class" in done.stdout
+
+
+@pytest.fixture
+def rows(monkeypatch):
+    """Rows of 100 classes, and warnings as if they were many."""
+    monkeypatch.setattr(memory_warning, "MEMORY_TO_WARN", 100_000)
+    monkeypatch.setattr(gradient_boosting_classifier, "MEMORY_TO_WARN", 100_000)
+    monkeypatch.setattr(fitting, "MANY_NUMBERS", 10_000)
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    return X, np.arange(300) % 100
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        CARTClassifier(),
+        C45Classifier(),
+        ID3Classifier(),
+        RandomForestClassifier(2),
+        BaggingClassifier(n_estimators=2),
+    ],
+)
+def test_memory_of_many_classes_is_announced(rows, estimator):
+    with pytest.warns(UserWarning, match="300 rows and 100 classes may need 0.. GB"):
+        estimator.fit(*rows)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        CARTClassifier(max_depth=3),
+        CARTClassifier(max_leaf_nodes=9),
+        CARTClassifier(min_samples_leaf=50),
+        CARTClassifier(min_samples_leaf=0.2),
+        CARTRegressor(),
+        AdaBoostClassifier(n_estimators=2),
+    ],
+)
+def test_small_trees_of_many_classes_are_not(rows, estimator):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        estimator.fit(*rows)
+
+
+def test_time_of_many_classes_is_announced(rows):
+    model = GradientBoostingClassifier(n_estimators=1)
+    with pytest.warns(UserWarning, match="a tree for each class in every round"):
+        model.fit(*rows)
+    model = LogisticRegression(max_iter=3, C=1.0, tol=1.0)
+    with pytest.warns(UserWarning, match="300 rows and 100 classes have 30,000"):
+        model.fit(*rows)

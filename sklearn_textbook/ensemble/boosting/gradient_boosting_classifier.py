@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import column_or_1d
@@ -12,6 +14,7 @@ from sklearn_textbook._contract.labels import (
     encode_labels,
     take_logarithms,
 )
+from sklearn_textbook._contract.memory_warning import MEMORY_TO_WARN
 from sklearn_textbook._contract.monotonic import is_constrained
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook._contract.weights import apply_class_weight
@@ -278,14 +281,31 @@ class GradientBoostingClassifier(
         if len(classes) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs two classes, but y has only one class: "
-                f"{classes[0]!r}."
+                f"{classes.tolist()[0]!r}."
             )
         if len(classes) > 2 and is_constrained(self.monotonic_cst):
             raise ValueError(
                 "Monotonicity constraints are not supported with multiclass "
                 f"classification: y has {len(classes)} classes."
             )
+        self._warn_of_many_classes(len(codes))
         return codes[:, 0].astype(np.float64)
+
+    def _warn_of_many_classes(self, n_rows):
+        """Warn if the scores of all rows and classes take gigabytes."""
+        n_classes = self.n_classes_ if self.n_classes_ > 2 else 1
+        # scores, gradients and second derivatives
+        n_bytes = 3 * 8 * n_rows * n_classes
+        if n_bytes > MEMORY_TO_WARN:
+            warnings.warn(
+                f"{type(self).__name__} fits a tree for each class in every round, "
+                f"here {self.n_estimators * n_classes:,} trees, and the scores of "
+                f"{n_rows:,} rows and {n_classes:,} classes with their derivatives "
+                f"need {n_bytes / 1e9:.1f} GB of memory. Merge classes with few rows, "
+                "fit to fewer rows, or use a random forest.",
+                UserWarning,
+                stacklevel=5,
+            )
 
     def _read_labels(self, y, name):
         """Check labels of one output; they become a column."""

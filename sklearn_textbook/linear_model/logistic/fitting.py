@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -38,6 +39,8 @@ MAX_EQUATIONS = 1000
 MAX_COEFFICIENTS = 2000
 #: Maximum size in bytes of matrices that are not required.
 MAX_UNASKED = 2**30
+#: Probabilities of an iteration above which a warning is given, and time for each.
+MANY_NUMBERS, SECONDS_PER_NUMBER = 10**8, 30e-9
 #: Solvers that keep a matrix of the squared number of coefficients, and how many.
 MATRICES = {"newton": 4, "bfgs": 4}
 
@@ -152,6 +155,7 @@ def fit_logistic(
         The result.
     """
     solve = find_solver(solver, likelihood)
+    _warn_of_time(likelihood, max_iter)
     n_coefficients = math.prod(likelihood.shape)
     # Threads of linear algebra are slower than one where equations are few.
     is_small = n_coefficients <= MAX_EQUATIONS
@@ -168,6 +172,21 @@ def fit_logistic(
         start = columns.turn(start)
         solution = solve(columns.turned, start, max_iter, tol, report)
         return columns.finish(solution, separation, is_spread)
+
+
+def _warn_of_time(likelihood, max_iter):
+    """Warn if an iteration computes so many probabilities that it takes seconds."""
+    n_numbers = likelihood.n_rows * likelihood.n_classes
+    if n_numbers > MANY_NUMBERS and max_iter > 0:
+        warnings.warn(
+            "LogisticRegression computes a probability for every row and every class "
+            f"in each of up to {max_iter:,} iterations: {likelihood.n_rows:,} rows and "
+            f"{likelihood.n_classes:,} classes have {n_numbers:,}, which takes about "
+            f"{n_numbers * SECONDS_PER_NUMBER:.0f} s of processor time per iteration. "
+            "Merge classes with few rows, fit to fewer rows, or set max_iter.",
+            UserWarning,
+            stacklevel=5,  # the caller of fit, which is decorated
+        )
 
 
 class _Columns:

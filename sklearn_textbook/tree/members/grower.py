@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 
+from sklearn_textbook._contract.memory_warning import warn_of_memory
 from sklearn_textbook._contract.monotonic import resolve_monotonic
 from sklearn_textbook.tree.encode import NUMERIC, encode_table
 from sklearn_textbook.tree.encode.bin import check_max_bins
@@ -95,6 +96,7 @@ class MemberGrower:
         # Raise errors about the table here, not in a thread.
         host._check_missing(self.table, self.is_sparse)
         host.n_missing_ = np.array(self.table.n_missing)
+        warn_of_memory(host, self.n_rows, stacklevel=5)
 
     @cached_property
     def table(self):
