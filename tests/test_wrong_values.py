@@ -1,12 +1,28 @@
 """Wrong parameters, tables and weights of trees and ensembles: errors name them."""
 
 import warnings
+from functools import partial
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
 
+from sklearn_textbook.decomposition import PCA, TruncatedSVD
+from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn_textbook.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    VotingClassifier,
+)
+from sklearn_textbook.linear_model import (
+    GeneralizedLinearRegressor,
+    LogisticRegression,
+    MaxEntClassifier,
+)
+from sklearn_textbook.tree import CARTClassifier, CARTRegressor
 from tests.loops import loop_over
 from tests.registry import INSTANCES
 
@@ -145,3 +161,71 @@ def test_integers_beyond_float64(name):
         estimator.fit(X, y)
     with pytest.raises(ValueError, match="column"):
         estimator.predict(table)
+
+
+NUMERIC = (PCA(), TruncatedSVD(n_components=1), LinearDiscriminantAnalysis())
+
+
+@pytest.mark.parametrize("estimator", NUMERIC, ids=lambda one: type(one).__name__)
+def test_columns_of_text_are_named(estimator):
+    labels = [0, 0, 1, 1]
+    table = pd.DataFrame({"size": [1.0, 2.0, 3.0, 5.0], "colour": list("abab")})
+    words = "column 'colour', row 0, holds 'a'. {} needs columns of numbers"
+    words = words.format(type(estimator).__name__)
+    complaint = find_complaint(lambda: clone(estimator).fit(table, labels), words)
+    assert complaint is None
+    array = np.array([[1, 2], [2, 3], [3, "a"], [5, 1]], dtype=object)
+    words = "column 1, row 2, holds 'a'"
+    assert find_complaint(lambda: clone(estimator).fit(array, labels), words) is None
+    fitted = clone(estimator).fit(table.assign(colour=[1, 0, 2, 1]), labels)
+    predict = getattr(fitted, "predict", None) or fitted.transform
+    words = "column 'colour', row 0, holds 'a'"
+    assert find_complaint(lambda: predict(table), words) is None
+    words = "0 feature(s)"
+    assert (
+        find_complaint(lambda: clone(estimator).fit(table[[]], labels), words) is None
+    )
+
+
+@pytest.mark.parametrize(
+    ("estimator", "words"),
+    [
+        (VotingClassifier([("a", CARTClassifier())], cv="no such"), "'cv'"),
+        (VotingClassifier([("a", CARTClassifier())], n_jobs=2**70), "'n_jobs'"),
+        (RandomForestClassifier(2, n_jobs=2**70), "'n_jobs'"),
+        (LogisticRegression(class_weight={0: "x"}), "got 'x' for class 0"),
+        (LogisticRegression(class_weight={0: -1}), "got -1 for class 0"),
+        (LinearDiscriminantAnalysis(priors="no such"), "'priors'"),
+        (LinearDiscriminantAnalysis(priors=-7), "priors"),
+        (LinearDiscriminantAnalysis(priors={"a": 1}), "'priors'"),
+        (GeneralizedLinearRegressor(power="no such"), "'power'"),
+        (GeneralizedLinearRegressor(link_power=BEYOND_FLOAT), "'link_power'"),
+        (GradientBoostingRegressor(power=[1]), "'power'"),
+    ],
+)
+def test_wrong_parameters_are_named(estimator, words):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = np.arange(40) % 2
+    assert find_complaint(lambda: clone(estimator).fit(X, y), words) is None
+
+
+def test_rows_of_wrong_weights_are_named():
+    X, weight = np.arange(6.0).reshape(-1, 1), np.ones(6)
+    for value, word in ((np.nan, "NaN"), (np.inf, "infinity")):
+        weight[4] = value
+        words = f"Input sample_weight contains {word}, first in row 4"
+        model = CARTRegressor()
+        arguments = X, X[:, 0], weight
+        assert find_complaint(partial(model.fit, *arguments), words) is None
+
+
+def test_one_class_is_written_as_in_y():
+    def fit():
+        GradientBoostingClassifier().fit(np.ones((3, 1)), np.array(["a"] * 3))
+
+    assert find_complaint(fit, "only one class: 'a'") is None
+
+
+def test_no_table():
+    model = MaxEntClassifier()
+    assert find_complaint(lambda: model.fit(None, [0, 1]), "Expected 2D array") is None

@@ -11,9 +11,10 @@ from joblib.parallel import get_active_backend
 from threadpoolctl import LibController, register
 
 from sklearn_textbook._contract import _threads
-from sklearn_textbook._contract.parameters import is_checked, is_integer
+from sklearn_textbook._contract.parameters import is_checked, is_integer, show_value
 
 MAX_THREADS = 256  # more would only cost memory
+MAX_JOBS = 1_000_000  # joblib takes no more
 
 
 CELLS_PER_THREAD = 50_000  # less work than this ends before a thread has started
@@ -75,7 +76,7 @@ def is_in_parallel_call():
 
 
 def check_n_jobs(n_jobs):
-    """Refuse an ``n_jobs`` that is zero or not an integer.
+    """Refuse an ``n_jobs`` that is zero, too large or not an integer.
 
     Parameters
     ----------
@@ -87,10 +88,11 @@ def check_n_jobs(n_jobs):
     ValueError
         Naming the parameter and what was given.
     """
-    if is_checked() and n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
+    is_count = is_integer(n_jobs) and n_jobs != 0 and abs(n_jobs) <= MAX_JOBS
+    if is_checked() and n_jobs is not None and not is_count:
         raise ValueError(
             "The 'n_jobs' parameter must be None, a positive int, or a negative int "
-            f"(-1: all cores); got {n_jobs!r}."
+            f"(-1: all cores), of at most {MAX_JOBS:,} jobs; got {show_value(n_jobs)}."
         )
 
 

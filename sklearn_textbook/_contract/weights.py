@@ -38,7 +38,11 @@ def check_weights(sample_weight, n_rows, name="sample_weight"):
         sample_weight = [sample_weight] * n_rows
     try:
         weight = check_array(
-            sample_weight, ensure_2d=False, dtype=np.float64, input_name=name
+            sample_weight,
+            ensure_2d=False,
+            dtype=np.float64,
+            ensure_all_finite=False,
+            input_name=name,
         )
     except (TypeError, ValueError, OverflowError) as error:
         if not is_no_number(error):
@@ -51,6 +55,11 @@ def check_weights(sample_weight, n_rows, name="sample_weight"):
         raise ValueError(f"{name} must be 1D, got an array of shape {weight.shape}.")
     if len(weight) != n_rows:
         raise ValueError(f"{name} has {len(weight)} entries, but X has {n_rows} rows.")
+    is_finite = np.isfinite(weight)
+    if not is_finite.all():
+        row = int(np.argmin(is_finite))
+        what = "NaN" if np.isnan(weight[row]) else "infinity"
+        raise ValueError(f"Input {name} contains {what}, first in row {row}.")
     if (weight < 0).any():
         row = int(np.argmax(weight < 0))
         raise ValueError(

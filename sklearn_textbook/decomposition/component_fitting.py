@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from sklearn_textbook._contract.finite import check_finite_rows, check_sparse_format
+from sklearn_textbook._contract.numeric_table import read_numeric_table
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_integer,
@@ -98,7 +99,7 @@ class ComponentFitting(ComponentMeasures):
                 f' solvers, while "{self.svd_solver}" was passed.'
             )
         check_sparse_format(X)
-        return validate_data(
+        return read_numeric_table(
             self,
             X,
             dtype=FLOATS,

@@ -12,9 +12,10 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.finite import check_finite_rows, check_sparse_format
+from sklearn_textbook._contract.numeric_table import read_numeric_table
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.decomposition.column_moments import NEAR_ORIGIN, iterate_blocks
 
@@ -262,7 +263,7 @@ class ComponentMeasures(
     def _read_new_rows(self, X):
         check_is_fitted(self)
         check_sparse_format(X)
-        X = validate_data(
+        X = read_numeric_table(
             self,
             X,
             dtype=FLOATS,

@@ -9,13 +9,14 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.finite import (
     check_finite_rows,
     check_sizes,
     check_sparse_format,
 )
+from sklearn_textbook._contract.numeric_table import read_numeric_table
 from sklearn_textbook._contract.parameters import check_choice, check_integer
 from sklearn_textbook.decomposition.iterative import count_most_components
 from sklearn_textbook.decomposition.narrow import find_right_vectors
@@ -195,7 +196,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def _read_rows(self, X, *, reset):
         check_sparse_format(X)
-        X = validate_data(
+        X = read_numeric_table(
             self,
             X,
             accept_sparse=self._sparse_formats,

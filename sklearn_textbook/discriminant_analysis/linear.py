@@ -11,9 +11,10 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.labels import check_target, encode_labels
+from sklearn_textbook._contract.numeric_table import read_numeric_table
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_integer,
@@ -21,6 +22,7 @@ from sklearn_textbook._contract.parameters import (
     check_truth,
     is_checked,
     is_real,
+    show_value,
 )
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.discriminant_analysis.class_table import ClassTable, find_units
@@ -393,7 +395,7 @@ class LinearDiscriminantAnalysis(
             labels = check_target(y, is_numeric=False)
             y = labels if is_column or labels.shape[1] > 1 else labels[:, 0]
         dtypes = [np.float64, np.float32]
-        X, y = validate_data(
+        X, y = read_numeric_table(
             self,
             X,
             y,
@@ -423,10 +425,17 @@ class LinearDiscriminantAnalysis(
         """Priors as given, or the class proportions."""
         if self.priors is None:
             return self.class_count_ / self.class_count_.sum()
-        priors = check_array(
-            self.priors, ensure_2d=False, dtype=np.float64, input_name="priors"
-        )
         n_classes = len(self.classes_)
+        try:
+            priors = np.asarray(self.priors, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(
+                "The 'priors' parameter must be None or an array of one number for each"
+                f" of the {n_classes} classes; got {show_value(self.priors)}."
+            ) from None
+        if not np.isfinite(priors).all():
+            what = "NaN" if np.isnan(priors).any() else "infinity"
+            raise ValueError(f"Input priors contains {what}: {priors.tolist()}.")
         if priors.shape != (n_classes,):
             raise ValueError(
                 f"priors must have one number for each of the {n_classes} classes; got "

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.finite import check_finite_rows
+from sklearn_textbook._contract.numeric_table import read_numeric_table
 
 
 class LinearScores:
@@ -18,7 +19,7 @@ class LinearScores:
 
     def _read_rows(self, X):
         """Read rows with the columns of the training table."""
-        X = validate_data(
+        X = read_numeric_table(
             self,
             X,
             reset=False,

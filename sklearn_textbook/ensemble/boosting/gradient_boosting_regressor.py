@@ -269,6 +269,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         if not isinstance(self.loss, Loss):
             check_choice("loss", self.loss, REGRESSION_LOSSES)
         check_real("alpha", self.alpha, 0.0, 1.0)
+        check_real("power", self.power, 1.0, 2.0)
 
     def _read_target(self, y):
         return column_or_1d(check_numbers(y, type(self).__name__), warn=True)

@@ -16,7 +16,7 @@ from sklearn_textbook.ensemble.combination.averaging_weights import (
     compute_optimal_weights,
 )
 from sklearn_textbook.ensemble.combination.base_combination import BaseCombination
-from sklearn_textbook.ensemble.combination.held_out import predict_held_out
+from sklearn_textbook.ensemble.combination.held_out import check_folds, predict_held_out
 
 WEIGHTINGS = {
     "inverse_error": compute_inverse_error_weights,
@@ -127,6 +127,7 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
         elif self.weights is not None:
             self._check_weights()
         check_truth("prefit", self.prefit)
+        check_folds(self.cv)
 
     def _fits_members(self):
         return not self.prefit

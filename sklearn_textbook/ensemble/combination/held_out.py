@@ -143,6 +143,21 @@ def predict_held_out(tasks, methods, X, y, *, cv, n_jobs=None, n_classes=None):
     return [_sort(np.concatenate(answers), order) for answers in by_member]
 
 
+def check_folds(cv):
+    """Raise ValueError for a ``cv`` parameter that cannot give folds."""
+    try:
+        check_cv(cv)
+    except ValueError as error:
+        raise _fold_error(cv, error) from error
+
+
+def _fold_error(cv, error):
+    return ValueError(
+        f"The 'cv' parameter must be a number of folds, a cross-validation generator "
+        f"or a list of folds; got {show_value(cv)}: {error}"
+    )
+
+
 def _list_folds(cv, X, y, *, is_classifier):
     """List the folds of a ``cv`` parameter."""
     try:
@@ -155,10 +170,7 @@ def _list_folds(cv, X, y, *, is_classifier):
                 if y[rows].ndim != 1:  # an IndexError if they are no numbers of rows
                     raise ValueError("folds must be lists of rows")
     except (TypeError, ValueError, AttributeError, IndexError) as error:
-        raise ValueError(
-            f"The 'cv' parameter must be a number of folds, a cross-validation "
-            f"generator or a list of folds; got {show_value(cv)}: {error}"
-        ) from error
+        raise _fold_error(cv, error) from error
     return folds
 
 

@@ -18,6 +18,7 @@ from sklearn_textbook._contract.parameters import (
 )
 from sklearn_textbook.ensemble.combination.base_combination import BaseCombination
 from sklearn_textbook.ensemble.combination.class_members import ClassMembersMixin
+from sklearn_textbook.ensemble.combination.held_out import check_folds
 from sklearn_textbook.ensemble.combination.rules import (
     PROBABILITY_RULES,
     REJECTED,
@@ -194,6 +195,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         methods = ("sigmoid", "isotonic", "temperature")
         check_choice("calibration", self.calibration, methods, accepts_none=True)
         check_random_seed("random_state", self.random_state)
+        check_folds(self.cv)
 
     def _get_rule(self):
         return RULES[self.voting][0] if self.rule is None else self.rule

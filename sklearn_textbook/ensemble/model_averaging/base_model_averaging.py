@@ -20,7 +20,7 @@ from sklearn_textbook._contract.table import Table
 from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.combination.base_combination import BaseCombination
-from sklearn_textbook.ensemble.combination.held_out import predict_held_out
+from sklearn_textbook.ensemble.combination.held_out import check_folds, predict_held_out
 from sklearn_textbook.ensemble.combination.named_members import (
     NamedMembersMixin,
     is_dropped,
@@ -86,6 +86,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         check_truth("prefit", self.prefit)
         check_random_seed("random_state", self.random_state)
         check_integer("n_bootstrap", self.n_bootstrap, 1)
+        check_folds(self.cv)
         check_real("occam_window", self.occam_window, 1.0)
         check_integer("max_subset_size", self.max_subset_size, 0, accepts_none=True)
         self._check_table_parameters()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from sklearn.utils import check_array, column_or_1d
 
@@ -12,6 +14,7 @@ from sklearn_textbook._contract.parameters import (
     check_truth,
     is_checked,
     is_real,
+    show_value,
 )
 from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook.linear_model.base import BaseLinearModel
@@ -57,17 +60,16 @@ class GeneralizedInput(BaseLinearModel):
     def _check_numbers(self):
         """Check the parameters that are numbers or words."""
         power = self.power
-        if self.family == "tweedie" and not (
-            is_real(power) and np.isfinite(power) and not 0.0 < power < 1.0
-        ):
+        if not _is_finite(power) or 0.0 < power < 1.0:
             raise ValueError(
                 "The 'power' parameter must be a float that is not between 0 and 1, "
-                f"where there is no distribution; got {power!r}."
+                f"where there is no distribution; got {show_value(power)}."
             )
         exponent = self.link_power
-        if exponent is not None and not (is_real(exponent) and np.isfinite(exponent)):
+        if exponent is not None and not _is_finite(exponent):
             raise ValueError(
-                f"The 'link_power' parameter must be a float or None; got {exponent!r}."
+                f"The 'link_power' parameter must be a float or None; got "
+                f"{show_value(exponent)}."
             )
         if self.link == "power" and exponent is None:
             raise ValueError("link='power' needs its exponent, the 'link_power'.")
@@ -145,3 +147,7 @@ def _read_vector(name, values, n_rows):
             f"of shape {values.shape}."
         )
     return values
+
+
+def _is_finite(value):
+    return is_real(value) and math.isfinite(value)

@@ -13,6 +13,7 @@ from sklearn_textbook._contract.labels import (
     encode_labels,
     list_declared_classes,
 )
+from sklearn_textbook._contract.parameters import is_real, show_value
 from sklearn_textbook._contract.weights import check_weights
 
 #: Number of classes that a message lists.
@@ -113,18 +114,17 @@ def weigh_classes(class_weight, classes, codes, weight):
     """
     if class_weight is None:
         return weight
+    for label, given in class_weight.items() if isinstance(class_weight, dict) else ():
+        if not (is_real(given) and 0 < given < np.inf):
+            raise ValueError(
+                "The 'class_weight' parameter must hold finite weights above 0; got "
+                f"{show_value(given)} for class {label!r}. To leave out a class, leave "
+                "out its rows."
+            )
     factors = compute_class_weight(
         class_weight,
         classes=classes,
         y=classes[codes],
         **({} if weight is None else {"sample_weight": weight}),
     )
-    is_allowed = np.isfinite(factors) & (factors > 0)
-    if not is_allowed.all():
-        label = classes[int(np.argmin(is_allowed))]
-        raise ValueError(
-            "The 'class_weight' parameter must hold finite weights above 0; got "
-            f"another for class {label!r}: {class_weight!r}. To leave out a class, "
-            "leave out its rows."
-        )
     return factors[codes] * (1.0 if weight is None else weight)

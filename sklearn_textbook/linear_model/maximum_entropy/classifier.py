@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.labels import encode_labels
@@ -442,6 +443,8 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         if self._has_columns:
             if not hasattr(X, "shape") and not hasattr(X, "__len__"):
                 X = np.asarray(X)  # objects that only support conversion to an array
+                if X.ndim == 0:
+                    check_array(X)  # says what to pass
             return self._read_training_table(X, sample_weight)
         self._forget("design_")
         table = read_pairs(self, X, reset=True)

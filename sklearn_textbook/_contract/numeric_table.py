@@ -1,0 +1,67 @@
+"""Reading tables of which all columns must be numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy  # submodules are loaded on first use
+from sklearn.utils.validation import validate_data
+
+from sklearn_textbook._contract.labels import find_no_number, is_no_number
+from sklearn_textbook._contract.parameters import show_value
+
+
+def read_numeric_table(estimator, X, *target, **options):
+    """Call scikit-learn's ``validate_data``; errors name the column without numbers.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose columns are checked, or set.
+    X : array-like, data frame or sparse matrix of shape (n_rows, n_columns)
+        The table.
+    *target : array-like
+        The target, if there is one.
+    **options : object
+        Options of ``validate_data``.
+
+    Returns
+    -------
+    X : ndarray or sparse matrix, or tuple with the target
+        As ``validate_data``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a value is no number, and as ``validate_data``.
+    """
+    name = type(estimator).__name__
+    if hasattr(X, "columns") and len(X) > 0 and len(X.columns) == 0:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape=({len(X)}, 0)) while a minimum of 1 "
+            f"is required by {name}."
+        )
+    try:
+        return validate_data(estimator, X, *target, **options)
+    except (TypeError, ValueError) as error:
+        if not is_no_number(error) or scipy.sparse.issparse(X):
+            raise
+        place, value = _find_first(X)
+        raise type(error)(
+            f"{str(error).partition(':')[0]}: {place} holds {show_value(value)}. "
+            f"{name} needs columns of numbers: leave this column out, or encode it, "
+            "for example by OneHotEncoder."
+        ) from None
+
+
+def _find_first(X):
+    """Find the place and the value of the first one that is no number, by columns."""
+    names = getattr(X, "columns", None)
+    values = np.asarray(X, dtype=object)
+    for column in range(values.shape[1]):
+        try:
+            values[:, column].astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
+            row, value = find_no_number(values[:, column])
+            name = column if names is None else repr(str(names[column]))
+            return f"column {name}, row {row},", value
+    raise AssertionError("every value is a number")
