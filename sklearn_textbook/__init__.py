@@ -1,19 +1,22 @@
-"""The algorithms of two textbooks as scikit-learn estimators.
+"""Decision trees, ensembles and linear models for scikit-learn.
 
-The books are 李航《统计学习方法》 and 周志华《机器学习》. What there is::
+They work on tables with text columns, categories, missing values and weights. The
+methods are those of 李航《统计学习方法》 and 周志华《机器学习》::
 
-    io             a table in a file (csv, parquet, ARFF, C4.5) becomes a data frame
-    datasets       the books' tables, and a generator of mixed tables
-    criteria       entropy, information gain, gain ratio, Gini index as functions
-    tree           ID3, C4.5, its rulesets, CART; pruning; text, rules, plot of a tree
-    ensemble       bagging, random forests and subspaces, perturbed outputs
-    decomposition  singular values of matrices and tables, principal components
-    discriminant_analysis   linear discriminants: projection and classification
-    linear_model   least squares, generalised and logistic regression, maximum entropy
-    inspection     displays of what is better looked at
-    cli            the command ``sklearn-textbook``: fit, predict, show
+    tree                   ID3, C4.5, CART and oblique trees; text, rules, plots
+    ensemble               bagging, forests, boosting, voting, stacking, output codes
+    linear_model           least squares, generalised and logistic regression, maximum
+                           entropy
+    discriminant_analysis  linear discriminants
+    decomposition          singular values and principal components
+    inspection             explanations, Shapley values, displays
+    exchange               models as ONNX, PMML, source code or of scikit-learn
+    io                     tables and models in files
+    datasets               the books' tables, and a generator of tables
+    criteria               entropy, gain ratio, Gini index and others as functions
+    cli                    the command ``sklearn-textbook``
 
-The way of the data through ``tree``, one folder per stage::
+In ``tree`` there is one folder for each stage of processing::
 
     table -- encode --> EncodedTable -- split, grow --> GrownTree -- prune --+
     (array, frame,      levels, exact   best split,     immutable table      |
@@ -23,8 +26,8 @@ The way of the data through ``tree``, one folder per stage::
       rules, text, plot     <-- explain --+
       JSON                  <-- io -------+
 
-Every estimator takes numpy arrays, pandas, polars and pyarrow tables, those made of
-trees scipy's sparse matrices, too, and passes scikit-learn's own checks.
+Estimators accept numpy arrays and pandas, polars and pyarrow tables, and most of them
+scipy's sparse matrices. They pass scikit-learn's checks of estimators.
 """
 
 import importlib
@@ -37,6 +40,7 @@ _SUBMODULES = (
     "decomposition",
     "discriminant_analysis",
     "ensemble",
+    "exchange",
     "inspection",
     "io",
     "linear_model",

@@ -329,7 +329,11 @@ def _refuse_parameter(estimator, name, allowed):
     # Those of members are understood without the prefix.
     known = list(dict.fromkeys(each.removeprefix("estimator__") for each in allowed))
     question = suggest_name(name.removeprefix("estimator__"), known)
+    # Of many members, only the parameters of the one that is meant are listed.
+    member = name.replace("_", "-").partition("--")[0]
+    of_member = [each for each in known if each.startswith(f"{member}__")]
+    names = of_member or [each for each in known if "__" not in each]
     refuse_use(
         f"--set: {type(estimator).__name__} has no parameter {name!r}; "
-        f"{question}{' ' if question else ''}It has {', '.join(known)}"
+        f"{question}{' ' if question else ''}It has {', '.join(names)}"
     )

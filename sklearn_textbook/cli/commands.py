@@ -276,13 +276,16 @@ def diversity(model, table, path, **options):
 @click.option(
     "--as",
     "form",
-    type=KnownName(["text", "rules", "sql", "python", "dot", "svg", "png", "json"]),
+    type=KnownName(
+        ["text", "rules", "sql", "python", "dot", "svg", "png", "html", "json"]
+    ),
     default="text",
     show_default=True,
     help="text: the tree, indented, the numbered rules of a list, or sizes and "
     "importances of an ensemble, or its members; rules: one line per leaf or rule; "
     "sql: a CASE expression; python: a function; dot: a tree for Graphviz; svg, png: a "
-    "drawing by matplotlib; json: all that the model file holds.",
+    "drawing by matplotlib; html: a page for a browser, of all trees of an ensemble; "
+    "json: the whole content of the model file.",
 )
 @click.option(
     "--member",

@@ -12,7 +12,8 @@ from rich.text import Text
 
 # In a pipe nobody sees an edge: lines are as long as they are.
 _NO_EDGE = 100_000
-_RULE_WORDS = r"\b(IF|AND|THEN|ELSE|ALWAYS)\b"
+# Levels may be the same words: within braces or quotes, or after an equals sign.
+_RULE_WORDS = r"\{[^}]*\}|\"[^\"]*\"|(?P<cyan>(?<!= )\b(?:IF|AND|THEN|ELSE|ALWAYS)\b)"
 
 
 class Output:
@@ -167,7 +168,7 @@ def paint_tree(text):
 def paint_rules(text):
     """Stress the words of rules written as text, and dim their numbers."""
     painted = Text(text.rstrip("\n"))
-    painted.highlight_regex(_RULE_WORDS, "cyan")
+    painted.highlight_regex(_RULE_WORDS)
     painted.highlight_regex(r"(?m)(?<= THEN ).*(?= \[support)", "bold green")
     painted.highlight_regex(r"(?m)(?<=^ELSE )(?!IF ).*(?= \[support)", "bold green")
     painted.highlight_regex(r"(?m)\[support.*\]$", "dim")

@@ -35,7 +35,7 @@ def show_model(model, form, max_depth=None, member=None, path=None, shows_all=Fa
     ----------
     model : str
         Path of the model file.
-    form : {"text", "rules", "sql", "python", "dot", "svg", "png", "json"}
+    form : {"text", "rules", "sql", "python", "dot", "svg", "png", "html", "json"}
         How.
     max_depth : int, default=None
         Depth to which text and drawings show the tree.
@@ -117,6 +117,14 @@ def _draw(estimator, model, max_depth, form):
     return picture.getvalue().decode() if form == "svg" else picture.getvalue()
 
 
+def _write_page(estimator, model, max_depth):
+    from sklearn_textbook.tree import to_html
+
+    return to_html(estimator)
+
+
+_DRAWINGS = ("dot", "svg", "png", "html")
+_FORMS_OF_ENSEMBLES = ("text", "json", "html")
 _WRITERS = {
     "json": _write_json,
     "dot": _write_dot,
@@ -124,6 +132,7 @@ _WRITERS = {
     "python": partial(_write_code, form="python"),
     "svg": partial(_draw, form="svg"),
     "png": partial(_draw, form="png"),
+    "html": _write_page,
 }
 
 
@@ -138,7 +147,7 @@ def _choose_estimator(estimator, model, form, member, start=""):
                 "text and json print it"
             )
         return estimator
-    if report.is_rule_list(estimator) and form in ("dot", "svg", "png"):
+    if report.is_rule_list(estimator) and form in _DRAWINGS:
         refuse_use(f"--as {form} draws trees, but {model} holds a list of rules")
     if not is_ensemble(estimator):
         if member is not None:
@@ -147,7 +156,7 @@ def _choose_estimator(estimator, model, form, member, start=""):
     members = estimator._list_members()
     last = len(members) - 1
     if member is None:
-        if form not in ("text", "json"):
+        if form not in _FORMS_OF_ENSEMBLES:
             refuse_use(
                 f"--as {form} writes a single tree; {model} has {len(members)}, of "
                 f"which --member {start}0 to {start}{last} chooses one"

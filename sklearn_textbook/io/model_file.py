@@ -117,7 +117,7 @@ def save_model(estimator, path, *, target=None, table=None):
     name = type(estimator).__name__
     if name not in ESTIMATORS or not is_of_class(estimator, name):
         raise ModelFileError(
-            f"a {name} cannot be saved as a model file; {BY_SKOPS}. A model file may "
+            f"{name} cannot be saved as a model file; {BY_SKOPS}. A model file may "
             f"hold {', '.join(ESTIMATORS)}",
             path,
         )

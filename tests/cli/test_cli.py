@@ -284,6 +284,8 @@ def test_colours_of_rules():
     rule = "ELSE IF a > 1 THEN b [support 36% (5 rows), confidence 86%]"
     assert painted(rule, "bold green") == ["b"]
     assert painted(rule, "cyan") == ["ELSE", "IF", "THEN"]
+    levels = 'IF a in {IF, VS1} AND b = IF AND c = "x, THEN" THEN d [support 36%]'
+    assert painted(levels, "cyan") == ["IF", "AND", "AND", "THEN"]
 
 
 def test_what_was_pruned_is_told(command):
@@ -1060,9 +1062,9 @@ BAD = {
         ),
     ),
     "fit .": (3, ".: is a folder; give the path of a file"),
-    "show good.json --as html": (
+    "show good.json --as pdf": (
         2,
-        "Invalid value for '--as': 'html' is unknown. Possible are 'text', ...",
+        "Invalid value for '--as': 'pdf' is unknown. Possible are 'text', ...",
     ),
     "show good.json --as rule": (
         2,
@@ -1117,10 +1119,6 @@ BAD = {
             "'size' is left out, and in --categorical, --numeric, --ordinal, --keep or "
             "--weight; see sklearn-textbook fit --help"
         ),
-    ),
-    "show good.json --as pdf": (
-        2,
-        "Invalid value for '--as': 'pdf' is unknown. Possible are 'text', ...",
     ),
     "sohw good.json": (2, "No such command 'sohw'..."),
 }

@@ -103,6 +103,14 @@ def test_every_classifier_is_a_member_and_predicts_classes(command):
         assert type(member).__name__ in shown
 
 
+def test_parameters_of_the_member_that_is_meant_are_listed(command):
+    members = ("--member", "cart", "--member", "random-forest")
+    wrong = ("--set", "random_forest__n_estimators=5")
+    error = command(*IRIS, "--algorithm", "voting", *members, *wrong, code=2)
+    assert "did you mean 'random-forest__n_estimators'? It has random-forest__" in error
+    assert "cart__" not in error
+
+
 def test_shares_of_votes_are_the_probabilities_of_hard_voting(command):
     command(*IRIS, "--algorithm", "voting", *THREE, "--save", "m.json")
     rows = command("predict", "m.json", DATA / "iris.csv", "--proba")

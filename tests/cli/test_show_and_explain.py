@@ -11,7 +11,7 @@ import pytest
 
 from sklearn_textbook.inspection import explain
 from sklearn_textbook.io import load_model, read_table
-from sklearn_textbook.tree import export_rules
+from sklearn_textbook.tree import export_rules, to_html
 
 DATA = Path(__file__).parents[1] / "data"
 IRIS = ("fit", DATA / "iris.csv", "--target", "species", "--cv", 0)
@@ -64,6 +64,19 @@ def test_drawings(command, tree):
     )
     command("show", "tree.json", "--as", "png", "-o", "tree.png")
     assert Path("tree.png").read_bytes().startswith(b"\x89PNG\r\n")
+
+
+def test_pages(command, tree):
+    page = command("show", "tree.json", "--as", "html")
+    assert page == to_html(tree)
+    command("show", "tree.json", "--as", "html", "-o", "tree.html")
+    assert Path("tree.html").read_text("utf-8") == page
+    command(*IRIS, "--algorithm", "bagging", "--trees", 3, "--save", "bagging.json")
+    page = command("show", "bagging.json", "--as", "html")
+    assert page == to_html(load_model("bagging.json"))
+    command(*IRIS, "--algorithm", "c45-rules", "--save", "rules.json")
+    error = command("show", "rules.json", "--as", "html", code=2)
+    assert "--as html draws trees, but rules.json holds a list of rules" in error
 
 
 def test_pictures_are_not_for_terminals(terminal, command, tree):

@@ -449,3 +449,14 @@ def test_rows_and_classes_that_are_too_few():
     labels = np.array(["a", "b"])[[0, 0, 1]]
     with pytest.raises(ValueError, match="only one class: 'a'"):
         BayesianModelAveragingClassifier().fit(X[:3], labels, [1, 1, 0])
+
+
+@pytest.mark.parametrize(
+    "averaging", [BayesianModelAveragingRegressor(), BayesianModelAveragingClassifier()]
+)
+def test_averages_without_members_are_listed_and_displayed(averaging):
+    X, y = DIABETES
+    averaging = clone(averaging).fit(X[:, :3], y > 150)
+    assert "inclusion_probabilities_" in dir(averaging)
+    assert "BayesianModelAveraging" in averaging._repr_html_()
+    assert averaging.named_estimators == {}

@@ -352,9 +352,9 @@ def test_what_cannot_be_saved(tmp_path):
     class Mine(LinearRegression):
         pass
 
-    refuse(Mine().fit(X, VALUES), "a Mine cannot be saved as a model file; skops.io.d")
+    refuse(Mine().fit(X, VALUES), "Mine cannot be saved as a model file; skops.io.d")
     pipeline = make_pipeline(PCA(2), LinearRegression()).fit(X, VALUES)
-    refuse(pipeline, "a Pipeline cannot be saved as a model file; skops.io.dump saves")
+    refuse(pipeline, "Pipeline cannot be saved as a model file; skops.io.dump saves")
 
 
 # ------------------------------------------------------------- what is not read

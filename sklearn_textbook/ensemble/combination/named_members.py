@@ -19,7 +19,7 @@ class NamedMembersMixin:
     @property
     def named_estimators(self):
         """The estimators of the list by name."""
-        return Bunch(**dict(self.estimators))
+        return Bunch(**dict(self.estimators or ()))
 
     def get_params(self, deep=True):
         """Get the parameters of the ensemble, and those of its estimators.
