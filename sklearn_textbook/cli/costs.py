@@ -64,5 +64,5 @@ def restore_scorer(model, path):
     except (TypeError, ValueError):
         costs = np.empty(0)
     if costs.shape != (len(labels), len(labels)) or not (costs >= 0).all():
-        raise ModelFileError("is damaged: table.costs is no matrix of costs", path)
+        raise ModelFileError("is damaged: table.costs is not a matrix of costs", path)
     return Scorer(labels, costs)

@@ -96,7 +96,7 @@ def _read_labels(saved, rows):
         if text not in known:
             words = ", ".join(map(repr, list(known)[:8]))
             raise rows.file.error(
-                f"{value!r} is no class of the model",
+                f"{value!r} is not a class of the model",
                 row=row,
                 column=saved.target,
                 remedy=f"it has {words}",

@@ -68,7 +68,7 @@ def fit_table(
     full,
     **options,
 ):
-    """Fit a table and print what came of it.
+    """Fit a model to a table, and print it and its scores.
 
     Parameters
     ----------
@@ -137,14 +137,9 @@ def fit_table(
     scores, notes, predicted = _score(
         scorer, estimator, training, n_folds, seed, tested
     )
-    output.heading("scores")
-    report.print_scores(output, scores)
-    output.notes(notes)
     judged = [("cross-validated", predicted)] if predicted else []
     judged += [("test", tested)] if tested else []
-    if goal.is_classes:
-        for where, rows in judged:
-            print_confusions(output, rows, where)
+    _print_scores(output, scores, notes, judged if goal.is_classes else [])
     if save is not None:
         output.write("", f"saved to {save}")
     if report_path is not None:
@@ -153,6 +148,15 @@ def fit_table(
         made = (model, training, options, settings, scores, notes, judged)
         report_fit(report_path, FittedTable(*made, seed, save, max_depth_shown))
         output.write(*([""] if save is None else []), f"report in {report_path}")
+
+
+def _print_scores(output, scores, notes, judged):
+    """Print scores, and the confusion matrices of the rows that were predicted."""
+    output.heading("scores")
+    report.print_scores(output, scores)
+    output.notes(notes)
+    for where, rows in judged:
+        print_confusions(output, rows, where)
 
 
 def require_folder(save):

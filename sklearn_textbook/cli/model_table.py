@@ -99,10 +99,12 @@ def read_notes(model, path):
     notes = {name: model.table.get(name, value) for name, value in defaults.items()}
     for name, value in notes.items():
         if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
-            raise ModelFileError(f"is damaged: table.{name} is no list of names", path)
+            raise ModelFileError(
+                f"is damaged: table.{name} is not a list of names", path
+            )
     weight = model.table.get("weight")
     if not (weight is None or isinstance(weight, str)):
-        raise ModelFileError("is damaged: table.weight is no name", path)
+        raise ModelFileError("is damaged: table.weight is not a name", path)
     notes["has_header"] = model.table.get("has_header", True) is not False
     return notes
 

@@ -121,7 +121,7 @@ def print_pruning(output, estimator, most=None):
 
 
 def describe_default_pruning(estimator):
-    """Say how a tree was pruned that nobody has asked to prune, as a list of notes."""
+    """List notes on a tree that was pruned by default."""
     if not hasattr(estimator, "pruning_path_") or estimator.pruning is None:
         return []
     before, after = estimator.pruning_report_.n_leaves_grown, estimator.tree_.n_leaves

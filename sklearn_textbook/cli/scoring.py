@@ -130,7 +130,7 @@ class Scorer:
         weights : ndarray, default=None
             Weights of the rows.
         note : str, default=""
-            Shown beside the score; the number of rows if empty.
+            Shown next to the score; the number of rows if empty.
 
         Returns
         -------

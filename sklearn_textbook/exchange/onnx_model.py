@@ -471,6 +471,6 @@ def _list_labels(classes):
     if all(isinstance(value, int | float) for value in values):
         return np.array([*values, np.nan], dtype=np.float64)
     raise ValueError(
-        f"The class labels {values[:5]} are no strings, numbers or booleans, which are "
-        "all that a tensor of ONNX can hold."
+        f"The class labels {values[:5]} are not strings, numbers or booleans, the "
+        "only types that a tensor of ONNX can hold."
     )

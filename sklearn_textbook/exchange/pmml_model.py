@@ -484,6 +484,6 @@ def _find_type(classes):
         if all(isinstance(value, types) for value in values):
             return name
     raise ValueError(
-        f"The class labels {values[:5]} are no strings, numbers or booleans, which are "
-        "all that a field of PMML can hold."
+        f"The class labels {values[:5]} are not strings, numbers or booleans, the "
+        "only types that a field of PMML can hold."
     )

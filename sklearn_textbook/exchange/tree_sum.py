@@ -381,7 +381,7 @@ def _read_boosting_tree(model: BoostingTreeRegressor):
 def _read_gradient_boosting(model: BaseGradientBoosting):
     if model.init_ is not None:
         raise ValueError(
-            f"init={model.init!r} is an estimator, which is no sum of trees; only "
+            f"init={model.init!r} is an estimator, which is not a sum of trees; only "
             "init=None and init='zero' are."
         )
     loss = model.loss_

@@ -132,7 +132,7 @@ def _find_column(trees, parameter, name):
     if isinstance(name, str) and name in names:
         return names.index(name)
     raise ValueError(
-        f"{parameter}: {show_value(name)} is no column; the model has {len(names)} "
+        f"{parameter}: {show_value(name)} is not a column; the model has {len(names)} "
         f"columns: {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}."
     )
 

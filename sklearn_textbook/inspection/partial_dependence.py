@@ -214,7 +214,7 @@ def read_tree_sum(estimator):
     ):
         if getattr(estimator, "voting", "soft") == "hard":
             raise ValueError(
-                f'{name} has voting="hard": votes of trees are no sum of their '
+                f'{name} has voting="hard": votes of trees are not a sum of their '
                 'probabilities. Use method="brute" of scikit-learn.'
             )
         trees = [[get_shown_tree(member) for member in estimator.estimators_]]

@@ -96,7 +96,7 @@ def _read_cost(line, classes, path, number):
     match = _COST.fullmatch(line)
     if match is None:
         raise TableFileError(
-            f"{shorten(line)!r} is no cost",
+            f"{shorten(line)!r} is not a cost",
             path=path,
             line=number,
             remedy="write predicted class, true class: cost",

@@ -239,8 +239,7 @@ class NamesParser:
         if counted is not None:
             return Attribute(name, "counted", most_levels=int(counted[1]))
         raise self.error(
-            f"{shorten(words[0])!r} is no type, and a single level is none to choose "
-            "from",
+            f"{shorten(words[0])!r} is neither a type nor a list of levels",
             _TYPES,
             name,
         )

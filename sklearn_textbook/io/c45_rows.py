@@ -270,7 +270,7 @@ class CaseRows:
                 attribute.name,
                 column,
                 read_moment,
-                f"is no {attribute.type}",
+                f"is not a {attribute.type}",
                 f"write it as {pattern}",
             )
             return pa.chunked_array([pa.array(values, arrow_type)])

@@ -233,7 +233,7 @@ def read_with(read, path):
     document = _read_json(path)
     version = document.get("schema_version")
     if document.get("format") != FORMAT_NAME:
-        raise ModelFileError(f"is JSON, but no {FORMAT_NAME}; {_WANTED}", path)
+        raise ModelFileError(f"is JSON, but not a {FORMAT_NAME}; {_WANTED}", path)
     if not is_integer(version) or version < 1:
         raise ModelFileError("is damaged: it has no schema_version", path)
     if version > SCHEMA_VERSION:
@@ -267,25 +267,27 @@ def _read_json(path):
         raise ModelFileError(f"cannot be read ({error.strerror})", path) from None
     except UnicodeDecodeError:
         raise ModelFileError(
-            f"is no model file: it is not UTF-8 text; {_WANTED}", path
+            f"is not a model file: it is not UTF-8 text; {_WANTED}", path
         ) from None
     try:
         document = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         if error.pos == 0 or not text.strip():
-            problem = "is no model file" if text.strip() else "is empty"
+            problem = "is not a model file" if text.strip() else "is empty"
             raise ModelFileError(f"{problem}; {_WANTED}", path) from None
         cut = error.pos >= len(text.rstrip())
         hint = "; it ends too early" if cut else ""
         raise ModelFileError(
-            f"is no JSON from line {error.lineno}, column {error.colno} on{hint}", path
+            f"is not valid JSON: line {error.lineno}, column {error.colno}{hint}", path
         ) from None
     except (ValueError, RecursionError):
-        raise ModelFileError("is no JSON that a model file may hold", path) from None
+        raise ModelFileError(
+            "is not JSON that a model file may contain", path
+        ) from None
     if not isinstance(document, dict):
-        raise ModelFileError(f"is JSON, but no {FORMAT_NAME}; {_WANTED}", path)
+        raise ModelFileError(f"is JSON, but not a {FORMAT_NAME}; {_WANTED}", path)
     return document
 
 
 def _refuse_constant(name):
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")

@@ -112,7 +112,7 @@ def _join_records(records, path, find_line):
     for row, record in enumerate(records):
         if not isinstance(record, dict):
             text = shorten(json.dumps(record, ensure_ascii=False))
-            raise _refuse(row, f"{text} is no record", path, find_line)
+            raise _refuse(row, f"{text} is not a record", path, find_line)
         names.update(dict.fromkeys(record))
     columns = {
         name: _make_column(

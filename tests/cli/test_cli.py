@@ -947,11 +947,11 @@ BAD = {
     ),
     # ---- models: 4
     "show none.json": (4, "none.json: no such file"),
-    "show cut.json": (4, "cut.json: is no JSON from line 1, column..."),
+    "show cut.json": (4, "cut.json: is not valid JSON: line 1, column..."),
     "show foreign.json": (
         4,
         (
-            "foreign.json: is JSON, but no sklearn-textbook model; give a file "
+            "foreign.json: is JSON, but not a sklearn-textbook model; give a file "
             "written by sklearn-textbook fit --save or by save_model"
         ),
     ),
@@ -969,8 +969,8 @@ BAD = {
     "predict good.csv good.csv": (
         4,
         (
-            "good.csv: is no model file; give a file written by sklearn-textbook fit "
-            "--save or by save_model"
+            "good.csv: is not a model file; give a file written by sklearn-textbook "
+            "fit --save or by save_model"
         ),
     ),
     "fit good.csv --target y --save none/m.json": (
@@ -1152,7 +1152,7 @@ def test_notes_of_a_model_are_checked(command, iris_model):
     document["table"]["names"] = {"a": 1}
     write("bad.json", json.dumps(document))
     assert command("predict", "bad.json", DATA / "iris.csv", code=4) == (
-        "sklearn-textbook: bad.json: is damaged: table.names is no list of names\n"
+        "sklearn-textbook: bad.json: is damaged: table.names is not a list of names\n"
     )
 
 

@@ -104,7 +104,7 @@ def test_what_is_refused(command, forest):
     frame.to_csv("other.csv", index=False)
     error = command("diversity", forest, "other.csv", code=3)
     assert "line 4" in error
-    assert "'rose' is no class of the model" in error
+    assert "'rose' is not a class of the model" in error
     command("fit", IRIS, "--target", "species", "--cv", 0, "--save", "tree.json")
     error = command("diversity", "tree.json", IRIS, code=2)
     assert "tree.json: CARTClassifier has no estimators_" in error

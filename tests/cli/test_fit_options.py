@@ -306,7 +306,7 @@ def test_costs_of_a_damaged_model(command, costs):
     document["table"]["costs"] = costs
     Path("bad.json").write_text(json.dumps(document))
     assert command("predict", "bad.json", "table.csv", code=4) == (
-        "sklearn-textbook: bad.json: is damaged: table.costs is no matrix of costs\n"
+        "sklearn-textbook: bad.json: is damaged: table.costs is not a matrix of costs\n"
     )
 
 

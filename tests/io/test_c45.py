@@ -127,8 +127,8 @@ def test_data_without_names_is_csv(tmp_path):
     # Names that are prose say what to do; the reader can be told as well.
     path.with_suffix(".names").write_text("1. Title: Iris Plants\n", encoding="utf-8")
     assert refusal(path) == (
-        "iris.names, line 1, column 'Title': 'Iris Plants' is no type, and a single "
-        "level is none to choose from; write name: and continuous, discrete N, ignore, "
+        "iris.names, line 1, column 'Title': 'Iris Plants' is neither a type nor a "
+        "list of levels; write name: and continuous, discrete N, ignore, "
         "label, date, time, timestamp or at least two levels; if iris.names only "
         "describes the table, give iris.data the ending .csv"
     )
@@ -445,8 +445,8 @@ BAD_NAMES = {
         "continues a list"
     ),
     "y, n.\nx: numeric.\n": (
-        ", line 2, column 'x': 'numeric' is no type, and a single level is none to "
-        f"choose from; {TYPES}"
+        ", line 2, column 'x': 'numeric' is neither a type nor a list of levels; "
+        f"{TYPES}"
     ),
     "y, n.\nx: a, b.\nratio := x / 2.5\n  + 1.\n": (
         ", line 3, column 'ratio': is defined by the formula 'x / 2.5 + 1', which is "
@@ -546,13 +546,13 @@ def test_bad_cases(write, cases):
 def test_bad_moments_and_surplus_levels(write):
     names = "y, n.\nd: date.\nt: time.\nx: discrete 2.\n"
     assert refusal(write(names, "2020/01/02,?,a,y\n2020/02/30,?,a,y\n")) == (
-        "table.data, line 2, column 'd': '2020/02/30' is no date; write it as "
+        "table.data, line 2, column 'd': '2020/02/30' is not a date; write it as "
         "YYYY-MM-DD "
         "or YYYY/MM/DD, or ? if it is missing"
     )
     assert refusal(write(names, "?,noon,a,y\n")) == (
-        "table.data, line 1, column 't': 'noon' is no time; write it as HH:MM:SS, or ? "
-        "if it is missing"
+        "table.data, line 1, column 't': 'noon' is not a time; write it as HH:MM:SS, "
+        "or ? if it is missing"
     )
     assert refusal(write(names, "?,?,a,y\n?,?,b,n\n?,?,?,n\n?,?,c,n\n")) == (
         "table.data, line 4, column 'x': 'c' is level number 3, and discrete 2 is "
@@ -866,7 +866,7 @@ def test_costs(write, tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("low: 3", "'low: 3' is no cost; write predicted class, true class: cost"),
+        ("low: 3", "'low: 3' is not a cost; write predicted class, true class: cost"),
         ("low, hihg: 3", "no class 'hihg'; did you mean 'high'?"),
         (
             "low, high: much",

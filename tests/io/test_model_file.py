@@ -564,16 +564,14 @@ def test_unfitted_and_foreign_estimators(tmp_path):
     path = tmp_path / "tree.json"
     with pytest.raises(NotFittedError):
         save_model(CARTClassifier(), path)
-    with pytest.raises(
-        ModelFileError, match="a DecisionTreeClassifier cannot be saved"
-    ):
+    with pytest.raises(ModelFileError, match="DecisionTreeClassifier cannot be saved"):
         save_model(DecisionTreeClassifier(), path)
 
     class CARTClassifierOfMyOwn(CARTClassifier):
         pass
 
     CARTClassifierOfMyOwn.__name__ = "CARTClassifier"
-    with pytest.raises(ModelFileError, match="a CARTClassifier cannot be saved"):
+    with pytest.raises(ModelFileError, match="CARTClassifier cannot be saved"):
         save_model(CARTClassifierOfMyOwn(), path)
     assert not path.exists()
 
@@ -599,24 +597,28 @@ def test_place_that_cannot_be_written(tmp_path):
 # ------------------------------------------------------------- what is not read
 def test_files_that_are_no_models(tmp_path):
     not_ours = (
-        "model.json: is JSON, but no sklearn-textbook model; give a file written by "
+        "model.json: is JSON, but not a sklearn-textbook model; give a file written by "
         "sklearn-textbook fit --save or by save_model"
     )
     assert refusal('{"learner": {"trees": []}}', tmp_path) == not_ours
     assert refusal("[1, 2]", tmp_path) == not_ours
     assert refusal('{"format": ', tmp_path) == (
-        "model.json: is no JSON from line 1, column 12 on; it ends too early"
+        "model.json: is not valid JSON: line 1, column 12; it ends too early"
     )
     wanted = "give a file written by sklearn-textbook fit --save or by save_model"
-    assert refusal("a,b\n1,2\n", tmp_path) == f"model.json: is no model file; {wanted}"
+    assert (
+        refusal("a,b\n1,2\n", tmp_path) == f"model.json: is not a model file; {wanted}"
+    )
     assert refusal(" \n", tmp_path) == f"model.json: is empty; {wanted}"
     deep = "[" * 100_000
-    assert "is no JSON" in refusal(deep, tmp_path)
-    assert "is no JSON" in refusal('{"a": NaN}', tmp_path)
-    assert "is no JSON" in refusal('{"a": ' + "9" * 5000 + "}", tmp_path)
+    assert "is not JSON" in refusal(deep, tmp_path)
+    assert "is not JSON" in refusal('{"a": NaN}', tmp_path)
+    assert "is not JSON" in refusal('{"a": ' + "9" * 5000 + "}", tmp_path)
     path = tmp_path / "model.json"
     path.write_bytes(pickle.dumps([1]))
-    with pytest.raises(ModelFileError, match="is no model file: it is not UTF-8 text"):
+    with pytest.raises(
+        ModelFileError, match="is not a model file: it is not UTF-8 text"
+    ):
         load_model(path)
     with pytest.raises(ModelFileError, match=r"other.json: no such file"):
         load_model(tmp_path / "other.json")
@@ -641,7 +643,7 @@ def test_wrong_version(document, tmp_path, version):
 def test_every_truncation_is_refused(document, tmp_path):
     text = json.dumps(document)
     for stop in range(97, len(text), 97):
-        assert "is no JSON" in refusal(text[:stop], tmp_path)
+        assert "is not valid JSON" in refusal(text[:stop], tmp_path)
 
 
 @pytest.mark.parametrize(

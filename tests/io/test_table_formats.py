@@ -88,7 +88,7 @@ BAD = {
     ),
     "cut.json": ('[{"a": 1}', "is not JSON (Expecting ',' delimiter"),
     "empty.json": ("[]", "has no rows"),
-    "number.json": ('[{"a": 1}, 7]', "row 2: 7 is no record; a table is a list of"),
+    "number.json": ('[{"a": 1}, 7]', "row 2: 7 is not a record; a table is a list of"),
     "bad.jsonl": ('{"a": 1}\n{"a": }\n', "line 2: is not JSON (Expecting value"),
     "mixed.jsonl": (
         '{"a": 1}\n\n{"a": "x"}\n',

@@ -234,8 +234,8 @@ def _draw_curves(where, rows):
     first = draw(
         f"roc-{where}",
         f"ROC curves, area under the curve: {areas}",
-        "The further a curve bends to the upper left, the better the class is told "
-        f"from the others; the dashed line is guessing.{against}{rest}",
+        "The further a curve bends to the upper left, the better the class is "
+        f"separated from the others; the dashed line is guessing.{against}{rest}",
         lambda ax: draw_roc(ax, rocs),
     )
     second = draw(

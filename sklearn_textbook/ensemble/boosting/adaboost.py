@@ -23,7 +23,7 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
     most :math:`\prod_m Z_m`.
 
     For K classes this is SAMME [3]_: with :math:`\alpha_m = \frac{1}{2} \big(\ln
-    \frac{1 - e_m}{e_m} + \ln(K - 1)\big)`, with 1 and -1 in the place of :math:`y_i
+    \frac{1 - e_m}{e_m} + \ln(K - 1)\big)`, with 1 and -1 in place of :math:`y_i
     G_m(x_i)` for right and wrong, and with the class that has most weighted votes. The
     bound holds as well.
 

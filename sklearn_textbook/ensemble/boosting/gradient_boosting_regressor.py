@@ -107,7 +107,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         What predicts before the first round: a regressor, which is fitted; 0; or the
         constant of the smallest loss (None).
     n_iter_no_change : int, default=None
-        Growth ends when so many rounds have not decreased the loss of the validation
+        Growth ends when this many rounds have not decreased the loss of the validation
         rows by ``tol``; None: all rounds are made.
     validation_fraction : float, default=0.1
         Proportion of the training rows held out, unless ``fit`` is given ``X_val``.

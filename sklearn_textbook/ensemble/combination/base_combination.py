@@ -163,7 +163,7 @@ class BaseCombination(
         return self
 
     def _refuse_params(self, fit_params):
-        """Raise ValueError for parameters that nobody routes."""
+        """Raise ValueError for parameters that are not routed."""
         if fit_params and not get_config()["enable_metadata_routing"]:
             raise ValueError(
                 f"{type(self).__name__}.fit got {sorted(fit_params)}, which is only "

@@ -140,7 +140,7 @@ def is_ours(estimator):
 
 @dataclass(frozen=True, eq=False)
 class FitReport:
-    """Where the progress of a fit is told: to callbacks, and on the screen."""
+    """Reports the progress of a fit to callbacks and on the screen."""
 
     context: object
     hooks: dict
@@ -181,7 +181,7 @@ def fit_members(tasks, X, y, n_jobs, report):
         Number of joblib's workers, which fit the members from elsewhere: those of this
         package have threads. With ``joblib.parallel_config`` workers fit all of them.
     report : FitReport
-        Where the progress is told.
+        Reports the progress.
 
     Returns
     -------

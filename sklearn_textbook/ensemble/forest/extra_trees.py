@@ -33,7 +33,7 @@ class ExtraTreesClassifier(BaseForestClassifier):
         Rows a node needs to be split; a float is a fraction of all rows. A row that was
         drawn twice counts once.
     min_samples_leaf : int or float, default=1
-        Rows every child must have, whatever these weigh (a row that is drawn twice is
+        Minimum rows in each child, whatever they weigh (a row that is drawn twice is
         one); a float is a fraction of all rows.
     min_weight_fraction_leaf : float, default=0.0
         Fraction of the total weight that every child must have.
@@ -84,7 +84,7 @@ class ExtraTreesClassifier(BaseForestClassifier):
         those of the single trees.
     max_bins : int, default=None
         None: numeric columns are split exactly. An integer groups the values of a
-        column into at most so many bins, which is faster.
+        column into at most this many bins, which is faster.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype, none, or a mask, indices or names.
     categorical_split : {"auto", "subset", "one_vs_rest", "multiway"}, default="auto"
@@ -97,7 +97,7 @@ class ExtraTreesClassifier(BaseForestClassifier):
         Of equally good splits that of the first sampled column is taken; "random": that
         of the first in a random order of all columns.
     top_splits : int, default=1
-        Each node takes one of so many best splits at random (算法参数扰动); 1: the
+        Each node takes one of this many best splits at random (算法参数扰动); 1: the
         best.
 
     Attributes
@@ -222,7 +222,7 @@ class ExtraTreesRegressor(BaseForestRegressor):
         Rows a node needs to be split; a float is a fraction of all rows. A row that was
         drawn twice counts once.
     min_samples_leaf : int or float, default=1
-        Rows every child must have, whatever these weigh (a row that is drawn twice is
+        Minimum rows in each child, whatever they weigh (a row that is drawn twice is
         one); a float is a fraction of all rows.
     min_weight_fraction_leaf : float, default=0.0
         Fraction of the total weight that every child must have.
@@ -264,7 +264,7 @@ class ExtraTreesRegressor(BaseForestRegressor):
         those of the single trees.
     max_bins : int, default=None
         None: numeric columns are split exactly. An integer groups the values of a
-        column into at most so many bins, which is faster.
+        column into at most this many bins, which is faster.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype, none, or a mask, indices or names.
     categorical_split : {"auto", "subset", "one_vs_rest", "multiway"}, default="auto"
@@ -277,7 +277,7 @@ class ExtraTreesRegressor(BaseForestRegressor):
         Of equally good splits that of the first sampled column is taken; "random": that
         of the first in a random order of all columns.
     top_splits : int, default=1
-        Each node takes one of so many best splits at random (算法参数扰动); 1: the
+        Each node takes one of this many best splits at random (算法参数扰动); 1: the
         best.
 
     Attributes

@@ -73,7 +73,7 @@ class ObliqueRandomForestClassifier(ObliqueMembers, BaseForestClassifier):
         Rows a node needs to be split; a float is a fraction of all rows. A row that was
         drawn twice counts once.
     min_samples_leaf : int or float, default=1
-        Rows every child must have, whatever these weigh (a row that is drawn twice is
+        Minimum rows in each child, whatever they weigh (a row that is drawn twice is
         one); a float is a fraction of all rows. With ``criterion="gain_ratio"`` weights
         are measured, as in :class:`~sklearn_textbook.tree.C45Classifier`.
     min_weight_fraction_leaf : float, default=0.0
@@ -273,7 +273,7 @@ class ObliqueRandomForestRegressor(ObliqueMembers, BaseForestRegressor):
         Rows a node needs to be split; a float is a fraction of all rows. A row that was
         drawn twice counts once.
     min_samples_leaf : int or float, default=1
-        Rows every child must have, whatever these weigh (a row that is drawn twice is
+        Minimum rows in each child, whatever they weigh (a row that is drawn twice is
         one); a float is a fraction of all rows.
     min_weight_fraction_leaf : float, default=0.0
         Fraction of the total weight that every child must have.

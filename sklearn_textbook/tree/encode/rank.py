@@ -51,7 +51,7 @@ def encode_table(matrix, schema, n_threads=1, *, sorts_nominal=True, max_bins=No
         takes less time: see ``level_codes`` of `EncodedTable`.
     max_bins : int, default=None
         Numeric columns with more distinct values than this, 2 to 65535, are binned into
-        at most so many bins; None for no binning. Ordinal and nominal columns and
+        at most this many bins; None for no binning. Ordinal and nominal columns and
         missing values are never binned.
 
     Returns

@@ -143,7 +143,7 @@ def read_column_schema(entry):
     """Read the schema of one column from the result of `TableSchema.to_dict`."""
     name, levels = entry["name"], entry["levels"]
     if not isinstance(name, str):
-        raise ValueError(f"the column name {name!r} is no string")
+        raise ValueError(f"the column name {name!r} is not a string")
     if levels is not None:
         levels = tuple(levels)
         for level in levels:
@@ -403,5 +403,5 @@ class TableSchema:
             if has_names and len({column.name for column in columns}) < len(columns):
                 raise ValueError("two columns have the same name")
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"This is no table schema: {error!r}.") from error
+            raise ValueError(f"This is not a table schema: {error!r}.") from error
         return cls(columns, has_names)
