@@ -6,8 +6,10 @@ import warnings
 
 import numpy as np
 
-#: Bytes of class weights above which a warning is given.
+#: Bytes of class weights above which a warning is given, and the fewest classes: with
+#: fewer, a table of many rows takes more than what is kept of the classes.
 MEMORY_TO_WARN = 2**31
+MANY_CLASSES = 100
 _LARGEST_DEPTH = 62
 
 
@@ -27,7 +29,7 @@ def warn_of_memory(estimator, n_rows, stacklevel=4):
     n_nodes = 2 * _bound_leaves(estimator, n_rows) - 1
     # Growing holds the weights of the nodes twice: in its memory and in the result.
     n_bytes = 2 * 8 * n_nodes * n_classes
-    if n_bytes <= MEMORY_TO_WARN:
+    if n_classes < MANY_CLASSES or n_bytes <= MEMORY_TO_WARN:
         return
     warnings.warn(
         f"A tree of {n_rows:,} rows and {n_classes:,} classes may need "

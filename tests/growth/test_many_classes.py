@@ -124,6 +124,25 @@ def test_small_trees_of_many_classes_are_not(rows, estimator):
         estimator.fit(*rows)
 
 
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        CARTClassifier(),
+        RandomForestClassifier(2),
+        GradientBoostingClassifier(n_estimators=1),
+        LogisticRegression(max_iter=3, C=1.0, tol=1.0),
+    ],
+)
+def test_many_rows_of_few_classes_are_not(rows, monkeypatch, estimator):
+    X, y = rows
+    monkeypatch.setattr(memory_warning, "MEMORY_TO_WARN", 0)
+    monkeypatch.setattr(gradient_boosting_classifier, "MEMORY_TO_WARN", 0)
+    monkeypatch.setattr(fitting, "MANY_NUMBERS", 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        estimator.fit(X, y % 9)
+
+
 def test_time_of_many_classes_is_announced(rows):
     model = GradientBoostingClassifier(n_estimators=1)
     with pytest.warns(UserWarning, match="a tree for each class in every round"):

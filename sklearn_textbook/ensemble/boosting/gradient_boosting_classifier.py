@@ -14,7 +14,7 @@ from sklearn_textbook._contract.labels import (
     encode_labels,
     take_logarithms,
 )
-from sklearn_textbook._contract.memory_warning import MEMORY_TO_WARN
+from sklearn_textbook._contract.memory_warning import MANY_CLASSES, MEMORY_TO_WARN
 from sklearn_textbook._contract.monotonic import is_constrained
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook._contract.weights import apply_class_weight
@@ -293,10 +293,10 @@ class GradientBoostingClassifier(
 
     def _warn_of_many_classes(self, n_rows):
         """Warn if the scores of all rows and classes take gigabytes."""
-        n_classes = self.n_classes_ if self.n_classes_ > 2 else 1
+        n_classes = self.n_classes_
         # scores, gradients and second derivatives
         n_bytes = 3 * 8 * n_rows * n_classes
-        if n_bytes > MEMORY_TO_WARN:
+        if n_classes >= MANY_CLASSES and n_bytes > MEMORY_TO_WARN:
             warnings.warn(
                 f"{type(self).__name__} fits a tree for each class in every round, "
                 f"here {self.n_estimators * n_classes:,} trees, and the scores of "

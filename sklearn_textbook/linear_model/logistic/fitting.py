@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_textbook._contract.memory_warning import MANY_CLASSES
 from sklearn_textbook.linear_model.logistic.basis import (
     find_basis,
     find_involved,
@@ -177,7 +178,8 @@ def fit_logistic(
 def _warn_of_time(likelihood, max_iter):
     """Warn if an iteration computes so many probabilities that it takes seconds."""
     n_numbers = likelihood.n_rows * likelihood.n_classes
-    if n_numbers > MANY_NUMBERS and max_iter > 0:
+    is_many = likelihood.n_classes >= MANY_CLASSES and n_numbers > MANY_NUMBERS
+    if is_many and max_iter > 0:
         warnings.warn(
             "LogisticRegression computes a probability for every row and every class "
             f"in each of up to {max_iter:,} iterations: {likelihood.n_rows:,} rows and "
