@@ -320,7 +320,7 @@ def column_entry(**changes):
     ],
 )
 def test_damaged_schema(broken):
-    with pytest.raises(ValueError, match="no table schema"):
+    with pytest.raises(ValueError, match="not a table schema"):
         TableSchema.from_dict(broken)
 
 

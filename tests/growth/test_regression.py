@@ -4,13 +4,18 @@ Both take scores that differ by rounding for equal ones: tests and sizes must ag
 every bit. Means and impurities are sums of y, which round in the order of summation.
 """
 
+from fractions import Fraction
+from itertools import accumulate
+
 import numpy as np
 import pytest
 
+from sklearn_textbook.tree import CARTRegressor
 from sklearn_textbook.tree.grow.rules import GrowthRules
 from tests.growth.partitioners import (
     assert_close_trees,
     encode,
+    force,
     grow_twice,
     make_values,
 )
@@ -19,7 +24,7 @@ from tests.growth.partitioners import (
 @pytest.mark.parametrize("scale", [1e-100, 1e-8, 1.0, 1e100])
 @pytest.mark.parametrize("offset", [0.0, 3.0])
 def test_scale_and_offset_of_y(scale, offset):
-    """Units follow the residuals of each node, whatever their size."""
+    """The tests do not depend on the unit of y, however the scores round."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(800, 4))
     y = scale * (np.where(X[:, 0] > 1, 1e5, 0.0) + X[:, 1] + rng.normal(size=800))
@@ -99,3 +104,30 @@ def test_several_passes_over_the_rows(n_levels):
         )
         assert tree.node_count > 1000
         assert_close_trees(expected, tree)
+
+
+@pytest.mark.parametrize("partitioner", ["sorted-columns", "sample-list"])
+def test_values_of_many_orders_of_magnitude(partitioner):
+    """The splits are best in exact arithmetic, also far below the largest value."""
+    n_rows, n_tried = 400, 30
+    y = 1.5 ** np.arange(n_rows) / 1e35
+    below = [Fraction(0), *accumulate(map(Fraction, y))]
+    with force(partitioner):
+        tree = CARTRegressor().fit(np.arange(n_rows)[:, np.newaxis], y).tree_
+
+    def score(start, cut, stop):
+        here, there = below[cut] - below[start], below[stop] - below[cut]
+        return here**2 / (cut - start) + there**2 / (stop - cut)
+
+    waiting, n_nodes = [(0, 0, n_rows)], 0
+    while waiting:
+        node, start, stop = waiting.pop()
+        if stop - start < 2:
+            continue
+        cut = int(np.ceil(tree.threshold[node]))
+        others = range(max(start + 1, stop - n_tried), stop)
+        assert score(start, cut, stop) == max(score(start, k, stop) for k in others)
+        waiting.append((tree.children_left[node], start, cut))
+        waiting.append((tree.children_right[node], cut, stop))
+        n_nodes += 1
+    assert n_nodes == n_rows - 1
