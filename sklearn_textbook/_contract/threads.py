@@ -115,7 +115,7 @@ def count_threads(n_jobs, n_cells=None):
     Raises
     ------
     ValueError
-        If ``n_jobs`` is zero or not an integer.
+        If ``n_jobs`` is zero, too large or not an integer.
     """
     check_n_jobs(n_jobs)
     most = MAX_THREADS

@@ -66,7 +66,7 @@ NOT_SERVED = [
 ]
 
 
-def gains_by_bounds(kind, rules, missing, nominal):
+def is_list_faster(kind, rules, missing, nominal):
     """Whether the list is better where all columns are looked at, too."""
     if kind == "values":
         return True
@@ -86,8 +86,8 @@ def test_choice_of_the_partitioner(kind, settings, missing, nominal):
     rules = GrowthRules(**{"criterion": "gini"} | settings)
     is_served = (kind, settings) in SERVED
     few = "sample-list" if is_served else "sorted-columns"
-    gains = gains_by_bounds(kind, rules, missing, nominal)
-    many = few if gains else "sorted-columns"
+    is_faster = is_list_faster(kind, rules, missing, nominal)
+    many = few if is_faster else "sorted-columns"
     for prepare in (table.ranks, table.row_ranks, table.steps, lambda: None):
         for max_features, random_splitter, expected in [
             (1, False, few),

@@ -73,12 +73,12 @@ def choose_partitioner(table, target, rules):
     if rules.oblique is not None:
         require_list(is_served, table)
         return "sample-list"
-    if is_served and (looks_at_few or _gains_by_bounds(table, target, rules)):
+    if is_served and (looks_at_few or _is_list_faster(table, target, rules)):
         return "sample-list"
     return "sorted-columns"
 
 
-def _gains_by_bounds(table, target, rules):
+def _is_list_faster(table, target, rules):
     """Whether a list is faster though all columns are searched.
 
     The scan of a sorted column takes less only for classes without constraints, and
