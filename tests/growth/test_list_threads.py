@@ -1,6 +1,6 @@
 """A tree that grows from a list of samples is the same for any number of threads.
 
-Threads share subtrees; which ones depends on their number. Many small tables are grown
+Threads share the columns of a node, and subtrees; which ones depends on their number. Many small tables are grown
 with one to four threads, and trees of every kind of list from a mixed table.
 """
 
@@ -27,7 +27,8 @@ ARRAYS = ("nodes", "statistics", "level_branch", "surrogates", "terms")
 
 @contextmanager
 def recorded_tasks():
-    """Record how large tasks may be, for each tree that is asked for with threads."""
+    """Let threads share nodes and subtrees of any size, and record how large tasks may
+    be, for each tree that is asked for with threads."""
     limits, choose = [], _list_grower.choose_task_rows
 
     def choose_task_rows(n_rows, *others):

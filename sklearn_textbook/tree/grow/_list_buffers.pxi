@@ -35,15 +35,15 @@ cdef int start_list_search(
     search.ends = <double*>malloc(
         n_slots * n_histograms * END_ARRAYS * n_ends * sizeof(double)
     )
-    search.tile = malloc(TILE_COLUMNS * size)
+    search.tile_bytes = TILE_COLUMNS * size
     search.totals = <double*>malloc(
         n_slots * 2 * problem.n_statistics * sizeof(double)
     )
     search.scratch = <double*>malloc(n_ends * sizeof(double))
     if (
         search.columns == NULL or search.histograms == NULL or search.found == NULL
-        or search.below == NULL or search.ends == NULL or search.tile == NULL
-        or search.totals == NULL or search.scratch == NULL
+        or search.below == NULL or search.ends == NULL or search.totals == NULL
+        or search.scratch == NULL or reserve_tiles(search, 1) < 0
     ):
         return -1
     for i in range(n_slots):
@@ -64,6 +64,17 @@ cdef int start_list_search(
     search.oblique_column.is_oblique = search.oblique_column.is_gathered = True
     search.oblique_column.missing_bin = -1
     return start_levels(problem, search, n_slots)
+
+
+cdef int reserve_tiles(ListSearch* search, int n_threads) noexcept nogil:
+    """Allocate for threads that share the columns of a node; returns -1 without
+    memory."""
+    if n_threads <= search.n_tiles:
+        return 0
+    free(search.tile)
+    search.tile = malloc(n_threads * search.tile_bytes)
+    search.n_tiles = n_threads if search.tile != NULL else 0
+    return -1 if search.tile == NULL else 0
 
 
 cdef void free_list_search(ListSearch* search) noexcept nogil:

@@ -20,6 +20,7 @@ from libc.stdint cimport (
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
+from sklearn_textbook._contract import threads
 from sklearn_textbook._contract._interrupt cimport (
     Interrupt,
     raise_failure,
@@ -69,6 +70,7 @@ from sklearn_textbook.tree.grow._layout cimport DENSE_MAP, NOMINAL, Node
 from sklearn_textbook.tree.grow._list_search cimport (
     ListSearch,
     free_list_search,
+    reserve_tiles,
     start_list_search,
 )
 from sklearn_textbook.tree.grow._sample_list cimport (
@@ -319,7 +321,8 @@ cdef class ListGrower:
             ``root_statistics``, ``root_impurity``, ``root_is_leaf``, ``total_weight``,
             ``random_state``, ``entropy_table`` and ``entropy_unit``.
         n_threads : int, default=1
-            Number of threads, which share the subtrees of few samples.
+            Number of threads, which share the columns of nodes of many samples, and the
+            subtrees of few.
 
         Returns
         -------
@@ -333,6 +336,7 @@ cdef class ListGrower:
             Frame root
             NodeBuffer* buffer = &self.first.worker.buffer
             const int32_t[::1] columns = self.settings["columns"]
+            ThreadTeam* team = NULL
             int outcome = 0
         memset(&no_columns, 0, sizeof(Arena))
         memset(&grower, 0, sizeof(Grower))
@@ -354,12 +358,22 @@ cdef class ListGrower:
         lend_thread(&grower, &self.first)
         if n_threads > 1:
             grower.task_rows = self.choose_task_rows(n_threads)
-        with nogil:
-            outcome = grow_from(&grower, &root, &columns[0])
-        if outcome < 0:
-            raise_failure()
-        if self.tasks.n_frames > 0:
-            self.grow_tasks(&grower, n_threads)
+            if reserve_tiles(&self.first.search, n_threads) < 0:
+                raise MemoryError()
+            self.first.search.shared_cells = threads.CELLS_PER_THREAD
+            team = start_team(n_threads)
+        self.first.search.team = team
+        try:
+            with nogil:
+                outcome = grow_from(&grower, &root, &columns[0])
+            if outcome < 0:
+                raise_failure()
+            self.first.search.team = NULL
+            if self.tasks.n_frames > 0:
+                self.grow_tasks(&grower, team, n_threads)
+        finally:
+            self.first.search.team = NULL
+            stop_team(team)
         return count_nodes(buffer, self.done, self.tasks.n_frames)
 
     cdef int64_t choose_task_rows(self, int n_threads) except -1:
@@ -372,15 +386,15 @@ cdef class ListGrower:
             return 0
         return task_rows
 
-    cdef int grow_tasks(self, const Grower* above, int n_threads) except -1:
+    cdef int grow_tasks(
+        self, const Grower* above, ThreadTeam* team, int n_threads
+    ) except -1:
         """Let threads share the subtrees that were put aside."""
         cdef:
             NodeBuffer* buffer = &self.first.worker.buffer
             NodeBuffer nodes = buffer[0]
-            ThreadTeam* team
             Grower* growers
             int i, outcome
-        n_threads = <int>min(<int64_t>n_threads, self.tasks.n_frames)
         self.start_helpers(n_threads - 1, above.task_rows)
         growers = <Grower*>malloc(n_threads * sizeof(Grower))
         if growers == NULL:
@@ -393,10 +407,8 @@ cdef class ListGrower:
             lend_thread(&growers[i], &self.first if i == 0 else &self.helpers[i - 1])
         # The calling thread grows tasks in a buffer of their own, too.
         memset(buffer, 0, sizeof(NodeBuffer))
-        team = start_team(n_threads)
         with nogil:
             outcome = grow_subtrees(&nodes, &self.tasks, growers, team, &self.done)
-            stop_team(team)
         buffer[0] = nodes
         free(growers)
         if outcome < 0:

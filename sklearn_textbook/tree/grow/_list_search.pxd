@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
+from sklearn_textbook._contract._threads cimport ThreadTeam
 from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer
 from sklearn_textbook.tree.grow._sample_list cimport SampleList
 from sklearn_textbook.tree.grow._workers cimport Worker
@@ -19,7 +20,12 @@ cdef struct ListSearch:
     Found* found  # the best split of each column, where one of several is taken
     void* below
     double* ends
-    void* tile
+    void* tile  # columns that are counted together; each thread has its own
+    int64_t tile_bytes
+    int n_tiles
+    # threads that share the columns of a node with so many cells; or NULL
+    ThreadTeam* team
+    int64_t shared_cells
     double* totals
     double* scratch
     NodeSearch node
@@ -34,6 +40,7 @@ cdef struct ListSearch:
 cdef int start_list_search(
     const Problem* problem, const SampleList* samples, ListSearch* search
 ) noexcept nogil
+cdef int reserve_tiles(ListSearch* search, int n_threads) noexcept nogil
 cdef void free_list_search(ListSearch* search) noexcept nogil
 cdef int search_list(
     const Problem* problem, SampleList* samples, ListSearch* search, Worker* worker,

@@ -131,6 +131,7 @@ from sklearn_textbook.tree.split._types cimport (
     Split,
     Totals,
 )
+from sklearn_textbook._contract._threads cimport run_tasks
 from sklearn_textbook._contract._wide_units cimport wide_void
 
 
@@ -366,11 +367,12 @@ cdef void search_random(
         describe_targets(problem, samples, node, kind)
     start_sampling(problem, worker, frame, &sampler)
     while True:
-        n = sample_tile(
-            problem, samples, search, worker, &sampler, stepped, &n_stepped
-        )
+        n = sample_columns(problem, samples, search, worker, &sampler, TILE_COLUMNS)
         if n == 0:
             break
+        n_stepped = list_tile(
+            problem, node, search.columns + sampler.n_found, n, stepped
+        )
         if n_stepped > 0:
             read_steps(samples, node, stepped, n_stepped, kind)
         for i in range(n_stepped):

@@ -90,18 +90,16 @@ cdef inline void read_span(
         column.missing_bin = span.missing_bin
 
 
-cdef int64_t sample_tile(
+cdef int64_t sample_columns(
     const Problem* problem, const SampleList* samples, ListSearch* search,
-    Worker* worker, ColumnSampler* sampler, SampledColumn** countable,
-    int64_t* n_countable
+    Worker* worker, ColumnSampler* sampler, int64_t most
 ) noexcept nogil:
-    """Sample the columns of the next pass over the samples; returns their number."""
+    """Sample up to so many of the next columns; returns their number."""
     cdef:
         int64_t n = 0
         SampledColumn* column
-    n_countable[0] = 0
     sampler.n_waiting = 0
-    while n < TILE_COLUMNS and sampler.n_found + n < problem.max_features:
+    while n < most and sampler.n_found + n < problem.max_features:
         column = &search.columns[sampler.n_found + n]
         column.number = sample_column(problem, worker, sampler)
         if column.number < 0:
@@ -115,14 +113,24 @@ cdef int64_t sample_tile(
         column.missing_bin = -1
         if problem.has_missing[column.number]:
             column.missing_bin = 0
-        if is_in_tile(problem, column, search.node.n):
-            if not problem.random_splitter:
-                read_span(problem, samples, column)
-            countable[n_countable[0]] = column
-            n_countable[0] += 1
+        if not problem.random_splitter and is_in_tile(problem, column, search.node.n):
+            read_span(problem, samples, column)
         n += 1
         sampler.n_waiting = n
     return n
+
+
+cdef inline int64_t list_tile(
+    const Problem* problem, const NodeSearch* node, SampledColumn* columns, int64_t n,
+    SampledColumn** tile
+) noexcept nogil:
+    """Those of up to four columns that are counted in one pass over the samples."""
+    cdef int64_t i, n_listed = 0
+    for i in range(n):
+        if is_in_tile(problem, &columns[i], node.n):
+            tile[n_listed] = &columns[i]
+            n_listed += 1
+    return n_listed
 
 
 cdef int32_t join_bins(
@@ -209,52 +217,109 @@ cdef SampledColumn* keep_column(
     return place
 
 
+# Columns that threads count, four of them in a task.
+cdef struct SharedCount:
+    const Problem* problem
+    const SampleList* samples
+    ListSearch* search
+    SampledColumn* columns
+    int64_t n_columns
+    uint8_t* tile_bins
+
+
+cdef inline void count_tile_columns(
+    const SharedCount* shared, int64_t task, int thread, const Sums* kind
+) noexcept nogil:
+    """Count the bins of up to four columns, and note which of them vary."""
+    cdef:
+        const Problem* problem = shared.problem
+        const SampleList* samples = shared.samples
+        NodeSearch* node = &shared.search.node
+        SampledColumn* columns = shared.columns + task * TILE_COLUMNS
+        SampledColumn* tile_columns[TILE_COLUMNS]
+        int64_t n = min(<int64_t>TILE_COLUMNS, shared.n_columns - task * TILE_COLUMNS)
+        int64_t i, n_listed = list_tile(problem, node, columns, n, tile_columns)
+        int64_t stride = node.stride
+        int32_t coarseness = choose_coarseness(kind, node.n, node.n_planes)
+        Sums* slots = <Sums*>(
+            <char*>shared.search.tile + thread * shared.search.tile_bytes
+        )
+    if Sums in ClassSums:
+        stride *= node.n_planes
+    if n_listed > 0:
+        count_columns(
+            node,
+            samples.local_bins if samples.is_local else samples.table.row_bins,
+            problem.n_columns, tile_columns, n_listed,
+            join_bins(tile_columns, n_listed, coarseness), not samples.is_local,
+            shared.tile_bins + task * TILE_COLUMNS * samples.n_samples, slots, stride
+        )
+    for i in range(n):
+        columns[i].varies = finish_column(
+            problem, samples, node, &columns[i], slots, coarseness
+        )
+        if is_in_tile(problem, &columns[i], node.n):
+            slots += stride
+
+
+cdef void count_shared(void* context, int64_t task, int thread) noexcept nogil:
+    """The same by one of the threads."""
+    cdef:
+        const SharedCount* shared = <const SharedCount*>context
+        const BinaryCounts* binary = NULL
+        const Moments* moments = NULL
+        const ClassCounts* class_counts = NULL
+        const ClassWeights* class_weights = NULL
+    if shared.samples.kind == LIST_BINARY:
+        count_tile_columns(shared, task, thread, binary)
+    elif shared.samples.kind == LIST_CLASS_COUNTS:
+        count_tile_columns(shared, task, thread, class_counts)
+    elif shared.samples.kind == LIST_CLASS_WEIGHTS:
+        count_tile_columns(shared, task, thread, class_weights)
+    else:
+        count_tile_columns(shared, task, thread, moments)
+
+
 cdef int64_t count_sampled(
     const Problem* problem, SampleList* samples, ListSearch* search, Worker* worker,
     Frame* frame, const Sums* kind
 ) noexcept nogil:
-    """Sample the columns of the node, and count their bins; returns their number."""
+    """Sample the columns of the node, and count their bins; returns their number. How
+    many threads share a large node does not change which columns are counted in one
+    pass, and so no sum."""
     cdef:
         NodeSearch* node = &search.node
         ColumnSampler sampler
-        SampledColumn* countable[TILE_COLUMNS]
+        SharedCount shared
         SampledColumn* column
-        int32_t coarseness = choose_coarseness(kind, frame.n_rows, node.n_planes)
-        int64_t i, n, n_countable, counted, before, n_kept = 0, tile_stride
-        const uint8_t* row_bins = samples.table.row_bins
-        Sums* tile = <Sums*>search.tile
-        Sums* slots
-    if samples.is_local:
-        row_bins = samples.local_bins
-    node.stride = (MAX_BINS >> coarseness) + GAP
-    tile_stride = node.stride
-    if Sums in ClassSums:
-        tile_stride *= node.n_planes
+        int64_t i, n, most = TILE_COLUMNS, before, n_kept = 0
+    if search.team != NULL and not problem.shuffle_columns and (
+        frame.n_rows * frame.n_active >= search.shared_cells
+    ):
+        most = problem.n_columns
+    node.stride = (MAX_BINS >> choose_coarseness(kind, node.n, node.n_planes)) + GAP
     start_sampling(problem, worker, frame, &sampler)
     while True:
-        n = sample_tile(
-            problem, samples, search, worker, &sampler, countable, &n_countable
-        )
+        n = sample_columns(problem, samples, search, worker, &sampler, most)
         if n == 0:
             break
-        if n_countable > 0:
-            count_columns(
-                node, row_bins, problem.n_columns, countable, n_countable,
-                join_bins(countable, n_countable, coarseness),
-                not samples.is_local,
-                samples.tile_bins + n_kept * TILE_COLUMNS * samples.n_samples, tile,
-                tile_stride
-            )
         before = sampler.n_found
-        counted = 0
+        shared = SharedCount(
+            problem, samples, search, search.columns + before, n,
+            samples.tile_bins + n_kept * TILE_COLUMNS * samples.n_samples
+        )
+        if n > TILE_COLUMNS:
+            run_tasks(
+                search.team, count_shared, &shared, (n + TILE_COLUMNS - 1) // TILE_COLUMNS
+            )
+        else:
+            count_tile_columns(&shared, 0, 0, kind)
         for i in range(n):
             column = &search.columns[before + i]
-            slots = tile + counted * tile_stride
-            counted += is_in_tile(problem, column, node.n)
-            if not finish_column(problem, samples, node, column, slots, coarseness):
-                note_constant(worker, column.number, &sampler)
-            else:
+            if column.varies:
                 keep_column(search, worker, &sampler, column)
+            else:
+                note_constant(worker, column.number, &sampler)
         n_kept += sampler.n_found > before
     finish_sampling(worker, frame, &sampler)
     return sampler.n_found

@@ -26,6 +26,7 @@ cdef struct SampledColumn:
     int64_t n_bins  # of values
     int64_t missing_bin  # -1: no value can be missing
     int64_t n_missing  # samples of the node
+    bint varies  # in the node
     int16_t* steps  # random thresholds: of the node's samples
     const uint8_t* bins  # of the node's samples, TILE_COLUMNS apart, if not gathered
     # histograms: missing samples in child 1 (or nowhere), and in child 0
