@@ -310,7 +310,8 @@ cdef int64_t count_sampled(
         )
         if n > TILE_COLUMNS:
             run_tasks(
-                search.team, count_shared, &shared, (n + TILE_COLUMNS - 1) // TILE_COLUMNS
+                search.team, count_shared, &shared,
+                (n + TILE_COLUMNS - 1) // TILE_COLUMNS
             )
         else:
             count_tile_columns(&shared, 0, 0, kind)
