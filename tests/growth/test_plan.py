@@ -132,6 +132,22 @@ def test_levels_that_are_not_sorted():
     assert choose_partitioner(table, target, rules) == "sorted-columns"
 
 
+@pytest.mark.parametrize("kind", ["two classes", "three classes"])
+def test_float_weights_need_logarithms(kind):
+    """They are from a table where weights are whole, and Gini impurity needs none."""
+    table, target = make_case(kind)
+    for criterion, weight, expected in [
+        ("gini", FLOATS, "sorted-columns"),
+        ("entropy", FLOATS, "sample-list"),
+        ("log_loss", FLOATS, "sample-list"),
+        ("log_loss", WHOLE, "sorted-columns"),
+        ("entropy", None, "sorted-columns"),
+    ]:
+        weight = None if weight is None else np.array(weight)
+        rules = GrowthRules(criterion)
+        assert choose_partitioner(table, target, rules, weight) == expected
+
+
 WHOLE, FLOATS = [1.0, 3.0, 0.0, 2.0], [0.5, 1.0, 1.0, 1.0]
 HEAVY = [LARGEST_LISTED_WEIGHT + 1, 1, 1, 1]
 SUMS = [
@@ -341,6 +357,20 @@ def test_more_rows_than_pairs_of_counts_hold(monkeypatch):
     plan = make_plan()
     assert choose_sums(plan.table, plan.target, plan.rules, None) == "moments"
     assert_equal_trees(expected, plan.grow(draw_counts(0), 0))
+
+
+def test_weights_choose_the_partitioner_of_a_tree():
+    """A plan serves both, also where threads are the first to need a list."""
+    plan = make_plan(max_features=None)
+    plan.rules = replace(plan.rules, criterion="entropy")
+    counts, floats = draw_counts(0), np.random.default_rng(0).random(500)
+    expected = grow_sorted(plan, floats, 0)
+    with ThreadPoolExecutor(4) as pool:
+        trees = list(pool.map(plan.grow, [floats] * 8, [0] * 8))
+    for tree in trees:
+        assert_close_trees(expected, tree)
+        assert_equal_trees(trees[0], tree)
+    assert_equal_trees(grow_sorted(plan, counts, 0), plan.grow(counts, 0))
 
 
 def test_several_threads_share_a_plan():

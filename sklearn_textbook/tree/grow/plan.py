@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Lock
+
 import numpy as np
 
 from sklearn_textbook.tree.encode import NOMINAL
@@ -38,7 +40,7 @@ MAX_COUNTED_ROWS = 2**21  # in the table, where two classes are counted
 CLASS_CRITERIA = ("gini", "entropy", "log_loss")
 
 
-def choose_partitioner(table, target, rules):
+def choose_partitioner(table, target, rules, weight=None):
     """Choose the partitioner; both give the same tree.
 
     Parameters
@@ -49,6 +51,8 @@ def choose_partitioner(table, target, rules):
         Classes or values of all rows.
     rules : GrowthRules
         How the tree is grown.
+    weight : ndarray of shape (n_rows,), default=None
+        Weights of the rows.
 
     Returns
     -------
@@ -73,16 +77,17 @@ def choose_partitioner(table, target, rules):
     if rules.oblique is not None:
         require_list(is_served, table)
         return "sample-list"
-    if is_served and (looks_at_few or _is_list_faster(table, target, rules)):
+    if is_served and (looks_at_few or _is_list_faster(table, target, rules, weight)):
         return "sample-list"
     return "sorted-columns"
 
 
-def _is_list_faster(table, target, rules):
+def _is_list_faster(table, target, rules, weight):
     """Whether a list is faster though all columns are searched.
 
     The scan of a sorted column takes less only for classes without constraints, and
-    for two classes only if the columns are numeric and have no missing values.
+    for two classes only if the columns are numeric and have no missing values. The
+    entropy of float weights takes logarithms at every threshold of a scan.
     """
     if choose_sums(table, target, rules, None) == "general":
         return False
@@ -92,6 +97,7 @@ def _is_list_faster(table, target, rules):
         or rules.monotonic is not None
         or rules.min_weight_leaf > 0.0
         or rules.max_leaf_nodes is not None
+        or (rules.criterion != "gini" and not _are_small_counts(target, weight))
         or (is_two_classes and table.n_missing.any())
         or (is_two_classes and NOMINAL in table.schema.kinds)
     )
@@ -183,24 +189,31 @@ class GrowthPlan:
         self.target = target
         self.rules = rules
         self._growers = {}  # by what they sum up; not at work
-        self._settings = None
-        if choose_partitioner(table, target, rules) == "sorted-columns":
-            return
-        self._settings = {
-            **describe_table(table, rules),
-            **describe_rows(target, None, None),
-            **describe_rules(rules, table, table.n_rows),
-            **describe_scan(rules, target),
-            "entropy_table": None,
-            "total_weight": 0.0,
-            "gain": describe_gain(table, rules.gain, target, None),
-            "all_labels": target.codes,
-            "all_values": target.values,
-            "oblique": describe_oblique(table, rules.oblique, n_threads),
-        }
-        self._settings |= describe_cells(
-            table, rules, _sorts_columns(table, target, rules), n_threads
-        )
+        self._settings = None  # of lists of samples
+        self._lock = Lock()
+        if choose_partitioner(table, target, rules) == "sample-list":
+            self._prepare_list(n_threads)
+
+    def _prepare_list(self, n_threads):
+        """Describe the table and the rules to lists of samples, once."""
+        with self._lock:
+            if self._settings is not None:
+                return
+            table, target, rules = self.table, self.target, self.rules
+            sorts = _sorts_columns(table, target, rules)
+            self._settings = {
+                **describe_table(table, rules),
+                **describe_rows(target, None, None),
+                **describe_rules(rules, table, table.n_rows),
+                **describe_scan(rules, target),
+                "entropy_table": None,
+                "total_weight": 0.0,
+                "gain": describe_gain(table, rules.gain, target, None),
+                "all_labels": target.codes,
+                "all_values": target.values,
+                "oblique": describe_oblique(table, rules.oblique, n_threads),
+                **describe_cells(table, rules, sorts, n_threads),
+            }
 
     def grow(self, weight=None, random_state=0, n_threads=1):
         """Grow a tree; several threads may do so at the same time.
@@ -219,7 +232,9 @@ class GrowthPlan:
         tree : GrownTree
             The tree.
         """
-        if self._settings is not None:
+        chosen = choose_partitioner(self.table, self.target, self.rules, weight)
+        if chosen == "sample-list":
+            self._prepare_list(n_threads)
             return self._grow_from_list(weight, random_state, n_threads)
         tree = self._grow_from_columns(weight, random_state, n_threads)
         return tree.compact() if self._is_compacted(tree.node_count) else tree
