@@ -187,6 +187,36 @@ def test_columns_of_text_are_named(estimator):
     )
 
 
+@pytest.mark.parametrize("estimator", NUMERIC, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize(
+    ("values", "error", "words"),
+    [
+        (pd.date_range("2024", periods=4), TypeError, "row 0, holds datetime"),
+        (
+            pd.to_timedelta([3, 1, 2, 5], unit="h"),
+            TypeError,
+            "row 0, holds datetime.timedelta",
+        ),
+        (np.array([1, 2, 1j, 3]), ValueError, r"row 0, holds \(1\+0j\)"),
+    ],
+    ids=["dates", "durations", "complex"],
+)
+def test_columns_of_no_real_numbers_are_named(estimator, values, error, words):
+    table = pd.DataFrame({"size": [1.0, 2.0, 3.0, 5.0], "c": values})
+    with pytest.raises(error, match=f"column 'c', {words}"):
+        clone(estimator).fit(table, [0, 0, 1, 1])
+
+
+def test_columns_of_the_same_name_are_named():
+    table = pd.DataFrame(np.arange(24.0).reshape(6, 4), columns=["a", "b", "a", "c"])
+    for name, (estimator, *_) in INSTANCES.items():
+        with pytest.raises(
+            ValueError, match=r"must be unique: 'a' 2 times\."
+        ) as raised:
+            clone(estimator).fit(table, [0, 0, 1, 1, 0, 1])
+        assert raised.type is ValueError, name
+
+
 @pytest.mark.parametrize(
     ("estimator", "words"),
     [

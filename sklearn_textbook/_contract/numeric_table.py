@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
+import narwhals as nw
 import numpy as np
 import scipy  # submodules are loaded on first use
 from sklearn.utils.validation import validate_data
 
 from sklearn_textbook._contract.labels import find_no_number, is_no_number
 from sklearn_textbook._contract.parameters import show_value
+
+
+@contextmanager
+def unique_names():
+    """Name the columns that have the same name, where a frame is read."""
+    try:
+        yield
+    except nw.exceptions.DuplicateError as error:
+        _, *names = str(error).split("\n- ")
+        raise ValueError(
+            f"Column names of X must be unique: {', '.join(names)}."
+        ) from None
 
 
 def read_numeric_table(estimator, X, *target, **options):
@@ -41,13 +56,21 @@ def read_numeric_table(estimator, X, *target, **options):
             f"is required by {name}."
         )
     try:
-        return validate_data(estimator, X, *target, **options)
+        with unique_names():
+            return validate_data(estimator, X, *target, **options)
     except (TypeError, ValueError) as error:
-        if not is_no_number(error) or scipy.sparse.issparse(X):
+        message = str(error).partition("\n")[0]
+        is_complex = message == "Complex data not supported"
+        is_date = isinstance(error, np.exceptions.DTypePromotionError)
+        if scipy.sparse.issparse(X) or not (
+            is_complex or is_date or is_no_number(error)
+        ):
             raise
         place, value = _find_first(X)
+        if is_date:
+            error, message = TypeError(), "dates and durations are not numbers"
         raise type(error)(
-            f"{str(error).partition(':')[0]}: {place} holds {show_value(value)}. "
+            f"{message.partition(':')[0]}: {place} holds {show_value(value)}. "
             f"{name} needs columns of numbers: leave this column out, or encode it, "
             "for example by OneHotEncoder."
         ) from None
@@ -55,13 +78,19 @@ def read_numeric_table(estimator, X, *target, **options):
 
 def _find_first(X):
     """Find the place and the value of the first one that is no number, by columns."""
-    names = getattr(X, "columns", None)
-    values = np.asarray(X, dtype=object)
-    for column in range(values.shape[1]):
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        # One array of all columns would make them all complex, or objects.
+        series = frame.iter_columns()
+        columns = [np.asarray(one.to_numpy(), dtype=object) for one in series]
+        names = [repr(name) for name in map(str, frame.columns)]
+    else:
+        columns = np.asarray(X, dtype=object).T
+        names = range(len(columns))
+    for name, values in zip(names, columns, strict=True):
         try:
-            values[:, column].astype(np.float64)
+            values.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
-            row, value = find_no_number(values[:, column])
-            name = column if names is None else repr(str(names[column]))
+            row, value = find_no_number(values)
             return f"column {name}, row {row},", value
     raise AssertionError("every value is a number")

@@ -12,6 +12,7 @@ from sklearn_textbook._contract.finite import (
     check_sizes,
     check_sparse_format,
 )
+from sklearn_textbook._contract.numeric_table import unique_names
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.design import (
@@ -91,7 +92,8 @@ class BaseLinearModel(BaseEstimator):
             self.design_ = Design(schema, terms)
             matrix = self._select_numbers(matrix, is_present)
             return matrix, weight, is_present
-        validate_data(self, X, skip_check_array=True)
+        with unique_names():
+            validate_data(self, X, skip_check_array=True)
         n_rows = _count_rows(X)
         weight, is_present = _select_rows(sample_weight, n_rows)
         matrix, self.design_ = read_design(

@@ -1,7 +1,8 @@
 """A tree that grows from a list of samples is the same for any number of threads.
 
-Threads share the columns of a node, and subtrees; which ones depends on their number. Many small tables are grown
-with one to four threads, and trees of every kind of list from a mixed table.
+Threads share the columns of a node, and subtrees; which ones depends on their number.
+Many small tables are grown with one to four threads, and trees of every kind of list
+from a mixed table.
 """
 
 from contextlib import contextmanager

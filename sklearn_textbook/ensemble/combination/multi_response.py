@@ -8,6 +8,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_textbook._contract.kept import Kept
+from sklearn_textbook._contract.numeric_table import unique_names
 from sklearn_textbook._contract.parameters import check_choice, check_truth
 from sklearn_textbook.ensemble.combination.class_target import read_class_target
 from sklearn_textbook.ensemble.members.estimator_members import take_columns
@@ -125,7 +126,8 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
                 f"{type(self).__name__} needs at least two classes, y has one class: "
                 f"{self.classes_.tolist()[0]!r}."
             )
-        validate_data(self, X, y, skip_check_array=True)
+        with unique_names():
+            validate_data(self, X, y, skip_check_array=True)
         tables = self._split_columns(X)
         n_classes = len(self.classes_)
         responses = (codes[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)

@@ -8,6 +8,7 @@ from functools import cached_property
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from sklearn_textbook._contract.numeric_table import unique_names
 from sklearn_textbook.tree.encode.arrays import column_from_array, require_size
 from sklearn_textbook.tree.encode.columns import (
     BOOLEAN,
@@ -69,11 +70,9 @@ class FrameTable:
     source = None
 
     def __init__(self, X):
-        try:
+        with unique_names():
             self.frame = nw.from_native(X, eager_only=True)
             columns = self.frame.columns
-        except nw.exceptions.DuplicateError as error:
-            raise ValueError(f"Column names of X must be unique: {error}") from error
         require_size(self.frame.shape)
         self.n_rows, self.n_columns = self.frame.shape
         self.names = find_names(columns)
