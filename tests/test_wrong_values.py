@@ -207,6 +207,25 @@ def test_columns_of_no_real_numbers_are_named(estimator, values, error, words):
         clone(estimator).fit(table, [0, 0, 1, 1])
 
 
+NO_TABLES = {
+    "1D": ([5.1, 3.5], ("a", "b"), np.array([5.1, 3.5])),
+    "scalar": (5.0, "abc", None),
+}
+
+
+def test_a_row_is_no_table():
+    """It has to be a list, or an array, of rows."""
+    table = np.random.default_rng(0).normal(size=(40, 2))
+    for estimator, *_ in INSTANCES.values():
+        fitted = clone(estimator).fit(table, np.arange(40) % 2)
+        predict = getattr(fitted, "predict", None) or fitted.transform
+        for found, rows in NO_TABLES.items():
+            for X in rows:
+                words = f"Expected 2D array, got {found} array"
+                with pytest.raises(ValueError, match=words):
+                    predict(X)
+
+
 def test_columns_of_the_same_name_are_named():
     table = pd.DataFrame(np.arange(24.0).reshape(6, 4), columns=["a", "b", "a", "c"])
     for name, (estimator, *_) in INSTANCES.items():

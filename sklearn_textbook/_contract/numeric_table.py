@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 import narwhals as nw
 import numpy as np
 import scipy  # submodules are loaded on first use
 from sklearn.utils.validation import validate_data
 
+from sklearn_textbook._contract.columns import require_two_dimensions, unique_names
 from sklearn_textbook._contract.labels import find_no_number, is_no_number
 from sklearn_textbook._contract.parameters import show_value
-
-
-@contextmanager
-def unique_names():
-    """Name the columns that have the same name, where a frame is read."""
-    try:
-        yield
-    except nw.exceptions.DuplicateError as error:
-        _, *names = str(error).split("\n- ")
-        raise ValueError(
-            f"Column names of X must be unique: {', '.join(names)}."
-        ) from None
 
 
 def read_numeric_table(estimator, X, *target, **options):
@@ -66,6 +53,7 @@ def read_numeric_table(estimator, X, *target, **options):
             is_complex or is_date or is_no_number(error)
         ):
             raise
+        require_two_dimensions(X)
         place, value = _find_first(X)
         if is_date:
             error, message = TypeError(), "dates and durations are not numbers"

@@ -7,12 +7,12 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_textbook._contract.columns import check_columns
 from sklearn_textbook._contract.finite import (
     check_finite_rows,
     check_sizes,
     check_sparse_format,
 )
-from sklearn_textbook._contract.numeric_table import unique_names
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.design import (
@@ -92,8 +92,7 @@ class BaseLinearModel(BaseEstimator):
             self.design_ = Design(schema, terms)
             matrix = self._select_numbers(matrix, is_present)
             return matrix, weight, is_present
-        with unique_names():
-            validate_data(self, X, skip_check_array=True)
+        check_columns(self, X)
         n_rows = _count_rows(X)
         weight, is_present = _select_rows(sample_weight, n_rows)
         matrix, self.design_ = read_design(
@@ -134,7 +133,7 @@ class BaseLinearModel(BaseEstimator):
         """Read rows, encoded like the training rows."""
         if self.design_.is_plain and self._is_plain_table(X, None):
             return self._validate_numbers(X, reset=False)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        check_columns(self, X, reset=False)
         return _make_double(self.design_.read(X, self.handle_unknown))
 
     def _select_numbers(self, matrix, selected, is_present=None):

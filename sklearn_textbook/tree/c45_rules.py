@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_textbook._contract.columns import check_columns
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
@@ -17,7 +18,6 @@ from sklearn_textbook._contract.parameters import check_real, is_checked
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights
 from sklearn_textbook.tree.c45 import C45Classifier
-from sklearn_textbook.tree.encode.arrays import require_two_dimensions
 from sklearn_textbook.tree.explain.lazy_rules import LazyRules
 from sklearn_textbook.tree.rules import (
     build_rule_list,
@@ -235,7 +235,7 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         y = column_or_1d(decode_dictionary(y), warn=True)
         self.tree_estimator_ = self._make_tree_estimator()
         self.tree_estimator_.fit(X, y, sample_weight=sample_weight)
-        validate_data(self, X, y, skip_check_array=True)
+        check_columns(self, X, y)
         self.schema_ = self.tree_estimator_.schema_
         y = check_target(y, is_numeric=False)
         (self.classes_,), codes = encode_labels(y)
@@ -397,9 +397,7 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
     def _find_rules(self, X, n_found):
         """Return the index of the first rule that covers each row, or -1."""
         check_is_fitted(self)
-        if isinstance(X, np.ndarray):
-            require_two_dimensions(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        check_columns(self, X, reset=False)
         parts = []
         for _, matrix in self.schema_.read_blocks(X):
             n_threads = count_threads(self.n_jobs, matrix.size)

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_textbook._contract.columns import check_columns
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
@@ -24,7 +25,6 @@ from sklearn_textbook._contract.random_state import borrow_random_state
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights
 from sklearn_textbook.tree.encode import encode_table, read_training_table
-from sklearn_textbook.tree.encode.arrays import require_two_dimensions
 from sklearn_textbook.tree.encode.read import warn_of_identifiers
 from sklearn_textbook.tree.explain.lazy_rules import LazyRules
 from sklearn_textbook.tree.explain.page.notebook import PageReprMixin
@@ -132,7 +132,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
             validate_data(owner, X, y, skip_check_array=True)
         y = self._check_target(y, is_classifier=is_classifier)
         matrix, schema = self._read_table(X)
-        validate_data(owner, X, y, skip_check_array=True)
+        check_columns(owner, X, y)
         for name in ("n_features_in_", "feature_names_in_"):
             if owner is not self and hasattr(owner, name):
                 setattr(self, name, getattr(owner, name))
@@ -275,10 +275,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
 
     def _read_blocks(self, X, owner=None):
         """Read a new table as numbers and codes; a sparse one in blocks of rows."""
-        if isinstance(X, np.ndarray):
-            require_two_dimensions(X)
-        owner = self if owner is None else owner
-        validate_data(owner, X, reset=False, skip_check_array=True)
+        check_columns(self if owner is None else owner, X, reset=False)
         for _, matrix in self.schema_.read_blocks(X):
             if self.missing == "error" or issparse(X):
                 self._require_present(matrix, self.schema_.names, issparse(X))

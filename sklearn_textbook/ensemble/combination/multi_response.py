@@ -7,8 +7,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_textbook._contract.columns import check_columns
 from sklearn_textbook._contract.kept import Kept
-from sklearn_textbook._contract.numeric_table import unique_names
 from sklearn_textbook._contract.parameters import check_choice, check_truth
 from sklearn_textbook.ensemble.combination.class_target import read_class_target
 from sklearn_textbook.ensemble.members.estimator_members import take_columns
@@ -126,8 +126,7 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
                 f"{type(self).__name__} needs at least two classes, y has one class: "
                 f"{self.classes_.tolist()[0]!r}."
             )
-        with unique_names():
-            validate_data(self, X, y, skip_check_array=True)
+        check_columns(self, X, y)
         tables = self._split_columns(X)
         n_classes = len(self.classes_)
         responses = (codes[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
@@ -214,7 +213,7 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if getattr(X, "ndim", 2) != 2:
             check_array(X)  # says what to do
-        validate_data(self, X, reset=False, skip_check_array=True)
+        check_columns(self, X, reset=False)
         tables = self._split_columns(X)
         fitted = np.stack(
             [

@@ -16,6 +16,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object, process_routi
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
+from sklearn_textbook._contract.columns import check_columns
 from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.labels import (
     check_target,
@@ -262,7 +263,7 @@ def read_table(owner, X, *, reset=True):
     """
     frame = as_frame(X)
     if frame is not None and frame.shape[0] and not owner._repeats_columns():
-        validate_data(owner, X, reset=reset, skip_check_array=True)
+        check_columns(owner, X, reset=reset)
         return X
     check_sparse_format(X)
     return validate_data(

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
+from sklearn_textbook._contract.columns import check_columns
 from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.labels import check_target
 
@@ -38,7 +39,7 @@ def read_pairs(estimator, X, *, reset):
         )
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        check_columns(estimator, X, reset=reset)
         return frame
     if isinstance(X, (list, tuple)):
         X = np.array(X, dtype=object)  # numbers and strings keep their types

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy  # whose submodules are loaded on first use
 
+from sklearn_textbook._contract.columns import require_two_dimensions
 from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook.tree.encode.columns import (
     BOOLEAN,
@@ -72,22 +73,6 @@ def is_plain(X):
         and X.dtype in (np.float64, np.float32)
         and X.dtype.isnative
         and X.flags.aligned
-    )
-
-
-def require_two_dimensions(array):
-    """Raise ValueError, worded as scikit-learn's, unless the array is a table."""
-    if array.ndim == 2:
-        return
-    if array.ndim > 2:
-        raise ValueError(
-            f"Found array with dim {array.ndim}, while dim <= 2 is required."
-        )
-    found = "scalar" if array.ndim == 0 else "1D"
-    raise ValueError(
-        f"Expected 2D array, got {found} array instead:\narray={array!s:.200}.\n"
-        "Reshape your data either using array.reshape(-1, 1) if your data has a single "
-        "feature or array.reshape(1, -1) if it contains a single sample."
     )
 
 
