@@ -440,6 +440,13 @@ def test_too_many_subsets():
     assert (averaging.inclusion_probabilities_[:20] > 0.999).all()
 
 
+def test_target_that_is_too_large():
+    X, y = DIABETES
+    y = np.where(np.arange(len(y)) == 3, -1e180, y)
+    with pytest.raises(ValueError, match=r"y has the value -1e\+180 in row 3"):
+        BayesianModelAveragingRegressor().fit(X, y)
+
+
 def test_rows_and_classes_that_are_too_few():
     X, y = DIABETES
     with pytest.raises(ValueError, match="n_samples=1 .*no model has a residual"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from sklearn_textbook._contract.finite import check_sizes
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.ensemble.model_averaging.subsets import (
     MOST_CELLS,
@@ -158,6 +159,7 @@ def _reduce_table(averaging, X, target, sample_weight):
     """
     matrix, weight, is_present = averaging._read_training_table(X, sample_weight)
     target = target if is_present is None else target[is_present]
+    check_sizes(target, type(averaging).__name__, is_present=is_present, what="y")
     unit = np.abs(target).max() or 1.0
     n_threads = count_threads(averaging.n_jobs, matrix.shape[0] * matrix.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
