@@ -2,8 +2,9 @@
 AdaBoost round by round
 =======================
 
-Example 8.1 of 李航《统计学习方法》: ten rows with one column, three stumps (决策树桩),
-and the sample weights of each round.
+This example follows example 8.1 of 李航《统计学习方法》: three stumps (决策树桩) are
+fitted to ten rows with a single column, and the plots show the sample weights in each
+round.
 """
 
 # %%
@@ -27,10 +28,10 @@ for number, stump in enumerate(model, start=1):
     print(f"G_{number}: x < {threshold}, e = {error:.4f}, alpha = {alpha:.4f}")
 
 # %%
-# The area of a marker is the weight of its row. A dashed line is the threshold of the
-# stump, which predicts +1 on the shaded side; rings mark misclassified rows. Their
-# weights increase until they have half of the total weight, so that the same stump
-# would be no better than chance in the next round.
+# The area of a marker is the weight of its row. The dashed line is the threshold of the
+# stump, which predicts +1 on the shaded side; rings mark misclassified rows. For the
+# next round, their weights are increased to half of the total weight, so that the same
+# stump would be no better than chance.
 import matplotlib.pyplot as plt
 
 POSITIVE, NEGATIVE = "#0072B2", "#D55E00"
@@ -96,8 +97,8 @@ plt.show()
 # Weighted sum of the stumps
 # --------------------------
 # The sign of :math:`f_3 = \alpha_1 G_1 + \alpha_2 G_2 + \alpha_3 G_3` classifies all
-# rows correctly. Its distance from 0, divided by the sum of the weights, is the margin
-# (间隔).
+# rows correctly. The distance of :math:`f_3` from 0, divided by the sum of the
+# :math:`\alpha_m`, is the margin (间隔) of a row.
 figure, ax = plt.subplots(figsize=(8, 3.2), layout="constrained")
 ax.plot(grid, model.decision_function(grid[:, np.newaxis]), color="black", zorder=1)
 ax.axhline(0, color="#5F6368", linewidth=0.6, zorder=1)
@@ -123,10 +124,10 @@ LearningRoundsDisplay.from_estimator(model, X, y)
 plt.show()
 
 # %%
-# On a larger table, the test error continues to decrease after the training error is 0:
-# rows with small margins get larger ones, at the expense of those with very large ones.
-# The second plot shows the cumulative distribution of the margins of the training rows
-# after 5, 20 and 200 rounds.
+# On a larger table, the test error continues to decrease after the training error has
+# reached 0: small margins become larger, at the expense of very large ones. The second
+# plot shows the cumulative distribution of the margins of the training rows after 5, 20
+# and 200 rounds.
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 

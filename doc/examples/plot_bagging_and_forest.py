@@ -3,8 +3,8 @@ Bagging and random forests by number of trees
 =============================================
 
 Bagging fits every tree to a different sample of the rows (样本扰动). A random forest
-(随机森林) additionally draws random columns in every node (属性扰动). Its single trees
-are less accurate, but they differ more, so that with many trees the forest is more
+(随机森林) also draws random columns in every node (属性扰动). Its single trees are less
+accurate than those of bagging but differ more, and with many trees the forest is more
 accurate (周志华《机器学习》, section 8.3.2 and figure 8.7, 随机森林与 Bagging
 的收敛性).
 """
@@ -25,10 +25,10 @@ tables = {
 # %%
 # The error after 1, 2, 4, ... trees
 # ----------------------------------
-# ``estimators_`` lists the trees in the order in which they were drawn, so that the
-# first of them are a smaller ensemble and nothing has to be refitted. A forest with
-# ``max_features=None`` is bagging of trees. ``oob_curve_`` is the out-of-bag estimate
-# (包外估计) of the same error, which needs no test rows.
+# ``estimators_`` lists the trees in the order in which they were drawn, so the first
+# ones are a smaller ensemble, and nothing has to be refitted. A forest with
+# ``max_features=None`` is a bagging ensemble of trees. ``oob_curve_`` is the out-of-bag
+# estimate (包外估计) of the same error, which needs no test rows.
 from sklearn_textbook.ensemble import RandomForestClassifier
 
 N_TREES, N_REPEATS = 100, 5
@@ -58,8 +58,8 @@ for (title, name), found in curves.items():
 
 # %%
 # As in the figure of the book, the curve of the forest starts above that of bagging and
-# ends below it. The dotted lines are the out-of-bag estimates; they start high, because
-# with few trees a row is out of bag for hardly any of them.
+# ends below it. The dotted lines are the out-of-bag estimates. They start high, because
+# with few trees a row is out of bag for hardly any tree.
 import matplotlib.pyplot as plt
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
@@ -81,9 +81,9 @@ plt.show()
 # %%
 # The decision boundary of bagging
 # --------------------------------
-# Figure 8.6 of the book: three, five and eleven trees of depth one on the watermelons
-# 3.0α. Every tree splits the plane once, parallel to one of the axes; the decision
-# boundary of the ensemble is a step function.
+# Figure 8.6 of the book shows three, five and eleven trees of depth one on the
+# watermelon data set 3.0α. Every tree splits the plane once, parallel to one of the
+# axes; the decision boundary of the ensemble is a step function.
 from sklearn_textbook.datasets import load_watermelon
 from sklearn_textbook.ensemble import BaggingClassifier
 from sklearn_textbook.tree import CARTClassifier

@@ -2,15 +2,16 @@
 The projection of linear discriminant analysis
 ==============================================
 
-Linear discriminant analysis (线性判别分析) projects rows on a line so that the classes
-are well separated (周志华《机器学习》, section 3.4 and figure 3.3, LDA 的二维示意图).
+Linear discriminant analysis (线性判别分析) projects rows onto a line on which the
+classes are well separated (周志华《机器学习》, section 3.4 and figure 3.3, LDA
+的二维示意图).
 """
 
 # %%
 # Two classes in the plane
 # ------------------------
-# The watermelons 3.0α, exercise 3.5. Crosses are the class means and, on the line,
-# their projections; the decision boundary is perpendicular to the line.
+# Exercise 3.5 uses the watermelon data set 3.0α. Crosses mark the class means and, on
+# the line, their projections; the decision boundary is perpendicular to the line.
 import matplotlib.pyplot as plt
 
 from sklearn_textbook.datasets import load_watermelon
@@ -28,10 +29,10 @@ plt.show()
 # %%
 # Discriminant direction and difference of the means
 # --------------------------------------------------
-# On the line through the two class means, the rows of a class spread more than
-# necessary: the ratio of the between-class to the within-class scatter (广义瑞利商) is
-# smaller than for the discriminant direction, which maximises it. In this example the
-# two classes are elongated and slanted.
+# Projected onto the line through the two class means, the rows of a class spread more
+# than necessary: the ratio of the between-class to the within-class scatter
+# (广义瑞利商) is smaller than for the discriminant direction, which maximises it. In
+# this example, the columns are strongly correlated within the classes.
 import numpy as np
 
 random = np.random.default_rng(0)
@@ -43,30 +44,30 @@ model = LinearDiscriminantAnalysis().fit(rows, labels)
 
 
 def quotient(w):
-    """Scatter between the classes over scatter within, along a direction."""
+    """Ratio of the between-class to the within-class scatter along a direction."""
     return (w @ model.between_scatter_ @ w) / (w @ model.within_scatter_ @ w)
 
 
 offset = model.means_[1] - model.means_[0]
-print(f"along the centres {quotient(offset):.2f}")
-print(f"along w           {quotient(model.direction_):.2f}")
-print(f"largest           {model.eigenvalues_[0]:.2f}")
+print(f"line through the means  {quotient(offset):.2f}")
+print(f"discriminant direction  {quotient(model.direction_):.2f}")
+print(f"largest eigenvalue      {model.eigenvalues_[0]:.2f}")
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
 DiscriminantDisplay.from_estimator(model, rows, labels, ax=axes[0])
 for name, color in (("a", "#D55E00"), ("b", "#0072B2")):
     along = rows[labels == name] @ offset / np.linalg.norm(offset)
     axes[1].hist(along, bins=15, alpha=0.6, color=color, label=name)
-axes[1].set_xlabel("projection on the line of the centres")
+axes[1].set_xlabel("projection onto the line through the means")
 axes[1].legend()
 plt.show()
 
 # %%
 # More classes
 # ------------
-# Three classes have two discriminant directions. The plot shows four measurements of
-# 150 irises in their plane; the first direction has nearly all of the between-class
-# scatter.
+# With three classes there are two discriminant directions. The plot shows 150 irises
+# with four measurements in the plane of these directions; the first one separates the
+# classes much better than the second.
 from sklearn.datasets import load_iris
 
 iris = load_iris(as_frame=True)
@@ -80,8 +81,8 @@ plt.show()
 # %%
 # Two classes with many columns
 # -----------------------------
-# The rows are plotted on the line onto which they are projected, one class above the
-# other.
+# If there are many columns, the rows are plotted on the line onto which they are
+# projected, one class above the other.
 from sklearn.datasets import load_breast_cancer
 
 cancer = load_breast_cancer(as_frame=True)

@@ -2,8 +2,9 @@
 Generalised linear models
 =========================
 
-A function of the mean is linear in the columns, and the family determines the variance
-about the mean (广义线性模型, 周志华《机器学习》, formula 3.15).
+In a generalised linear model, a function of the mean is linear in the columns, and the
+family determines the variance about the mean (广义线性模型, 周志华《机器学习》,
+formula 3.15). This example fits counts, positive amounts and proportions.
 """
 
 # %%
@@ -43,10 +44,10 @@ print(model.summary())
 # %%
 # Two forms of log-linear regression
 # ----------------------------------
-# One can regress the logarithm of y (对数线性回归, formula 3.14) or model the logarithm
-# of the mean as linear. The first gives the curve of the medians; converted to means by
-# the smearing estimate, it agrees with the second. Akaike's criterion shows which
-# family fits these rows better: smaller is better.
+# The logarithm of y can be regressed (对数线性回归, formula 3.14), or the logarithm of
+# the mean can be modelled as linear. The first model predicts medians; converted to
+# means by the smearing estimate, its curve agrees with the second. A smaller value of
+# Akaike's criterion (AIC) indicates that a family fits these rows better.
 X = np.sort(random.uniform(0, 3, 150))[:, np.newaxis]
 y = np.exp(0.3 + 0.8 * X[:, 0] + random.normal(0, 0.6, 150))
 grid = np.linspace(0, 3, 200)[:, np.newaxis]
@@ -73,9 +74,10 @@ plt.show()
 # %%
 # Links for proportions
 # ---------------------
-# Beetles after five hours of carbon disulphide (Bliss 1935): the proportion that died,
-# by dose. The complementary log-log link rises slowly and saturates quickly, as these
-# proportions do; the deviance on six degrees of freedom measures the fit of each link.
+# The target is the proportion of beetles that died after five hours of carbon
+# disulphide (Bliss 1935), the column is the dose. The complementary log-log link rises
+# slowly and saturates quickly, as these proportions do; the deviance, with six degrees
+# of freedom, measures the fit of each link.
 dose = np.array([1.6907, 1.7242, 1.7552, 1.7842, 1.8113, 1.8369, 1.8610, 1.8839])
 beetles = np.array([59, 60, 62, 56, 63, 59, 62, 60])
 dead = np.array([6, 13, 18, 28, 52, 53, 61, 60])
@@ -99,6 +101,8 @@ for link, color in (
     axes[1].semilogy(steps, rest, "o-", color=color, label=link)
 axes[0].set(xlabel="log dose", ylabel="proportion of dead beetles")
 axes[0].legend()
-axes[1].set(xlabel="iteration", ylabel="deviance above the last", title="convergence")
+axes[1].set(
+    xlabel="iteration", ylabel="deviance above the minimum", title="convergence"
+)
 axes[1].legend()
 plt.show()

@@ -2,10 +2,10 @@
 Kappa-error diagrams of bagging, a random forest and AdaBoost
 =============================================================
 
-Every point of a kappa-error diagram (κ-误差图) is a pair of members of an ensemble: how
-much they agree beyond chance (κ), and the mean of their errors (周志华《机器学习》,
-section 8.5.2 and figure 8.10). Accurate members agree, so that accuracy is traded for
-diversity.
+Every point of a kappa-error diagram (κ-误差图) is a pair of members of an ensemble. It
+shows how much they agree beyond chance (κ), and the mean of their errors
+(周志华《机器学习》, section 8.5.2 and figure 8.10). The more accurate members are, the
+more they agree, so there is a trade-off between accuracy and diversity.
 """
 
 # %%
@@ -38,9 +38,9 @@ ensembles = {
 # %%
 # The diagrams
 # ------------
-# A random forest draws columns in every node: its trees differ more than those of
-# bagging, and each is less accurate. The trees of AdaBoost differ most, as each is
-# fitted mainly to the rows that the ones before it have misclassified.
+# A random forest draws columns in every node, so its trees differ more than those of
+# bagging, and each is less accurate. The trees of AdaBoost differ most, since each is
+# fitted mainly to the rows that the previous ones have misclassified.
 import matplotlib.pyplot as plt
 
 from sklearn_textbook.ensemble.diversity import diversity_report
@@ -62,9 +62,10 @@ plt.show()
 # %%
 # In numbers
 # ----------
-# The means over the pairs. If members failed independently of each other, the double
-# fault would be about the square of the error. That of AdaBoost, whose members are the
-# least accurate, is hardly larger; that of bagging is more than twice as large.
+# The table shows the means over the pairs. If members made their errors independently
+# of each other, the double fault would be about the square of the error. It is hardly
+# larger for AdaBoost, whose members are the least accurate, and more than twice as
+# large for bagging.
 print(f"{'':14} {'error':>6} {'kappa':>6} {'disagreement':>13} {'double fault':>13}")
 for name, ensemble in ensembles.items():
     pairs = diversity_report(ensemble, X_test, y_test).pairwise

@@ -9,8 +9,8 @@ The loss on held-out rows shows when to stop, and ``fit`` can do this automatica
 # %%
 # A mixed table with missing values
 # ---------------------------------
-# Numeric, nominal and ordinal columns; 10 % of the values are missing and 10 % of the
-# labels are wrong. No encoding or imputation is needed.
+# The table has numeric, nominal and ordinal columns; 10 % of the values are missing and
+# 10 % of the labels are wrong. No encoding or imputation is needed.
 from sklearn.model_selection import train_test_split
 
 from sklearn_textbook.datasets import make_mixed_table
@@ -54,11 +54,12 @@ plt.show()
 # %%
 # Early stopping
 # --------------
-# With ``n_iter_no_change=20``, fitting ends when twenty rounds have not decreased the
-# validation loss. The validation rows are a tenth of the training rows, or ``X_val``
-# and ``y_val`` passed to ``fit``. With ``subsample`` below 1 each tree is grown from a
-# sample of the rows, and the line "out-of-bag" is the loss on the others. It is not an
-# unbiased estimate for new rows, because earlier trees were grown from these rows.
+# With ``n_iter_no_change=20``, fitting ends when twenty rounds in a row have not
+# decreased the validation loss. The validation rows are a tenth of the training rows,
+# or ``X_val`` and ``y_val`` if they are passed to ``fit``. With ``subsample`` below 1,
+# each tree is grown on a sample of the rows, and the line "out-of-bag" is the loss on
+# the others. It underestimates the loss on new rows, because earlier trees were grown
+# on these rows.
 model = GradientBoostingClassifier(
     n_estimators=1_000,
     learning_rate=0.05,
@@ -84,10 +85,10 @@ plt.show()
 # %%
 # Other boosting algorithms
 # -------------------------
-# Any estimator with ``staged_predict`` can be plotted: the boosting tree,
+# Any estimator with ``staged_predict`` can be plotted, such as the boosting tree,
 # scikit-learn's estimators, and AdaBoost, here with trees of depth 4. Its training
-# error stays below the bound :math:`\prod_m Z_m`, and both decrease; with wrong labels,
-# the test error increases meanwhile.
+# error stays below the bound :math:`\prod_m Z_m`, and both decrease, while the test
+# error increases because of the wrong labels.
 from sklearn_textbook.ensemble import AdaBoostClassifier
 from sklearn_textbook.tree import CARTClassifier
 

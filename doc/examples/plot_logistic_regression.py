@@ -4,7 +4,7 @@ Logistic regression: decision boundary and solvers
 
 Logistic regression (对数几率回归) converts a linear score into the probability of a
 class (周志华《机器学习》, section 3.3). This example plots the decision boundary for
-the watermelons 3.0α, exercise 3.3, and the convergence of the solvers.
+the watermelon data set 3.0α (exercise 3.3) and the convergence of the solvers.
 """
 
 # %%
@@ -47,11 +47,12 @@ plt.show()
 # %%
 # Convergence of the solvers
 # --------------------------
-# The difference of the loss from its minimum after each iteration. Newton's method
-# doubles the number of correct digits in each iteration; BFGS and L-BFGS estimate the
-# curvature as they go; gradient descent reduces the difference by about the same factor
-# each time. The maximum entropy model (最大熵模型) with the same columns is the same
-# model, so improved iterative scaling (改进的迭代尺度法) converges to the same minimum.
+# The plot shows the difference between the loss and its minimum after each iteration.
+# Near the minimum, Newton's method doubles the number of correct digits in each
+# iteration; BFGS and L-BFGS estimate the curvature from previous iterations; gradient
+# descent reduces the difference by about the same factor each time. The maximum entropy
+# model (最大熵模型) with the same columns is the same model, so improved iterative
+# scaling (改进的迭代尺度法) converges to the same minimum.
 from sklearn_textbook.linear_model import MaxEntClassifier
 
 solvers = ("newton", "bfgs", "lbfgs", "gradient")
@@ -67,7 +68,7 @@ for solver, model in models.items():
     excess = np.maximum(model.loss_path_ - least, 1e-15)
     steps = np.arange(len(excess))
     ax.loglog(steps + 1, excess, marker=".", markevery=0.1, label=solver)
-ax.set(xlabel="iteration, the start being 1", ylabel="loss above its minimum")
+ax.set(xlabel="iterations + 1", ylabel="loss above its minimum")
 ax.set_ylim(1e-13, None)
 ax.legend()
 plt.show()
@@ -75,9 +76,9 @@ plt.show()
 # %%
 # Separable classes
 # -----------------
-# Two species of iris are linearly separable: the steeper the probability, the larger
-# the likelihood, so that the coefficients grow with every iteration, and a warning is
-# issued.
+# Two species of iris are linearly separable. The steeper the curve of the probability,
+# the larger the likelihood, so the coefficients grow with every iteration, and a
+# warning is issued.
 import warnings
 
 from sklearn.datasets import load_iris

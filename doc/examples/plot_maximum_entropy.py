@@ -1,14 +1,14 @@
 """
-The solvers of maximum entropy
-==============================
+Solvers of the maximum entropy model
+====================================
 
-Improved iterative scaling (改进的迭代尺度法, 算法6.1), generalised iterative scaling
-and the quasi-Newton method (拟牛顿法, 算法6.2) of 李航《统计学习方法》 fit the same
-model. They converge to the same distribution at different speeds.
+Improved iterative scaling (改进的迭代尺度法, 算法6.1) and the quasi-Newton method
+(拟牛顿法, 算法6.2) of 李航《统计学习方法》, and generalised iterative scaling, fit the
+same model. They converge to the same distribution at different speeds.
 """
 
 # %%
-# Two species of iris overlap in two columns, so that the likelihood has a maximum.
+# In these two columns, two species of iris overlap, so the likelihood has a maximum.
 # ``loss_path_`` is the negative log-likelihood at the start and after each iteration.
 
 import matplotlib.pyplot as plt
@@ -31,24 +31,23 @@ for solver, model in models.items():
     is_visible = above > 1e-9
     rounds = np.arange(len(above)) + 1
     axes.loglog(rounds[is_visible], above[is_visible], label=f'solver="{solver}"')
-axes.set(xlabel="rounds + 1", ylabel="loss above the smallest")
+axes.set(xlabel="iterations + 1", ylabel="loss above its minimum")
 axes.legend()
 
 # %%
-# At the solution the model expectations equal the empirical ones, and by duality the
-# entropy of the model is minus the mean of its log-likelihood.
+# At the solution, the model expectations equal the empirical ones, and by duality the
+# entropy of the model is the negative of its mean log-likelihood.
 
 for solver, model in models.items():
     gap = np.abs(model.empirical_expectation_ - model.model_expectation_).max()
     print(
-        f"{solver:5} {model.n_iter_:4} rounds, entropy {model.entropy_:.5f}, "
+        f"{solver:5} {model.n_iter_:4} iterations, entropy {model.entropy_:.5f}, "
         f"dual {model.dual_value_:.5f}, expectations differ by {gap:.0e}"
     )
 
 # %%
-# A distribution with only known expectations: 例6.1, with P(A) + P(B) = 3/10,
-# and then also P(A) + P(C) = 1/2. Outcomes that no constraint distinguishes are equally
-# probable.
+# In 例6.1, only expectations are known: first P(A) + P(B) = 3/10, and then also
+# P(A) + P(C) = 1/2. Outcomes that no constraint distinguishes are equally probable.
 
 outcomes = list("ABCDE")
 constraints = {
@@ -57,13 +56,13 @@ constraints = {
     "and P(A) + P(C) = 0.5": ([{"A", "B"}, {"A", "C"}], [0.3, 0.5]),
 }
 figure, axes = plt.subplots(1, 3, figsize=(8, 3), sharey=True, layout="constrained")
-for one, (title, (features, expectations)) in zip(
+for ax, (title, (features, expectations)) in zip(
     axes, constraints.items(), strict=True
 ):
     model = MaxEntClassifier.from_constraints(outcomes, features, expectations)
-    bars = one.bar(outcomes, model.distribution_)
-    one.bar_label(bars, fmt="%.3f", fontsize=7)
-    one.set_title(f"{title}\nentropy {model.entropy_:.3f}", fontsize=9)
-    one.margins(y=0.12)
+    bars = ax.bar(outcomes, model.distribution_)
+    ax.bar_label(bars, fmt="%.3f", fontsize=7)
+    ax.set_title(f"{title}\nentropy {model.entropy_:.3f}", fontsize=9)
+    ax.margins(y=0.12)
 axes[0].set_ylabel("probability")
 plt.show()

@@ -1,17 +1,17 @@
 """
-A tree of a mixed table
-=======================
+A tree for a mixed table
+========================
 
-A tree is fitted to a table with numeric, nominal and ordinal columns and missing
-values, without encoding. The rules that generated the labels are known, so that they
+In this example, a tree is fitted to a table with numeric, nominal and ordinal columns
+and missing values, without encoding. The rules that generated the labels are known and
 can be compared with the tree.
 """
 
 # %%
 # The table
 # ---------
-# Ten columns of three kinds; 10 % of the values are missing and 5 % of the labels are
-# wrong.
+# The table has ten columns of three kinds; 10 % of the values are missing and 5 % of
+# the labels are wrong.
 from sklearn_textbook.datasets import make_mixed_table
 
 X, y, rules = make_mixed_table(
@@ -26,7 +26,7 @@ X, y, rules = make_mixed_table(
 X.head()
 
 # %%
-# The rules that generated the labels:
+# These rules generated the labels:
 for rule in rules:
     tests = (f"{c['feature']} {c['operator']} {c['value']}" for c in rule["conditions"])
     print(f"class {rule['class']} if", " and ".join(tests))
@@ -49,7 +49,7 @@ print(f"accuracy in cross-validation: {search.best_score_:.3f}")
 print(f"{tree.get_n_leaves()} leaves")
 
 # %%
-# As a plot: nodes show the column they split on or the class they predict, and edges
+# In a plot, nodes show the column they split on or the class they predict, and edges
 # show the values that go to each child, including missing values.
 import matplotlib.pyplot as plt
 
@@ -59,21 +59,23 @@ plot_tree(tree, ax="new")
 plt.show()
 
 # %%
-# As rules:
+# The same tree as rules:
 from sklearn_textbook.tree import export_rules
 
 print(export_rules(tree))
 
 # %%
-# As a page for a browser, also as a file: the tree to zoom, collapse and search, with
-# the path of a row that is typed in.
+# ``to_html`` makes a page for a browser, in which the tree can be zoomed, collapsed and
+# searched, and which highlights the path of a row that is typed in. It can also be
+# written to a file.
 from sklearn_textbook.tree import to_html
 
-to_html(tree, title="A tree of a mixed table")
+to_html(tree, title="A tree for a mixed table")
 
 # %%
-# Ways to treat missing values
+# Treatments of missing values
 # ----------------------------
+# The cross-validated accuracy shows which value of ``missing`` suits the table.
 from sklearn.model_selection import cross_val_score
 
 for missing in ["learned", "branch", "surrogate"]:

@@ -3,14 +3,15 @@ Decision boundaries of oblique trees
 ====================================
 
 A tree that tests one column at a time has boundaries parallel to the axes (轴平行).
-An oblique tree (多变量决策树) tests weighted sums of columns and divides the same
-rows with fewer tests (周志华《机器学习》, section 4.5).
+An oblique tree (多变量决策树) also tests weighted sums of columns, and separates the
+classes with fewer tests (周志华《机器学习》, section 4.5).
 """
 
 # %%
-# The watermelons 3.0α
-# --------------------
-# Seventeen melons with two columns. The tree with tests of one column has five leaves.
+# The watermelon data set 3.0α
+# ----------------------------
+# The table has seventeen melons and two columns. A tree that tests single columns has
+# five leaves.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -26,14 +27,16 @@ parallel = CARTClassifier().fit(X, y)
 print(export_text(parallel))
 
 # %%
-# A search for the best weights, ``direction="oc1"``, finds a tree with three leaves.
+# With ``direction="oc1"``, a search for the best weights finds a tree with three
+# leaves.
 oblique = ObliqueTreeClassifier(direction="oc1", random_state=0).fit(X, y)
 print(export_text(oblique))
 
 # %%
 # The tree of the book
 # --------------------
-# Figure 4.13 shows an oblique tree with three leaves, too. Its two tests as a function:
+# Figure 4.13 also shows an oblique tree with three leaves. This function has its two
+# tests:
 
 
 def predict_printed(X):
@@ -49,8 +52,8 @@ print("correct", (predict_printed(X) == y).sum(), "of", len(y))
 # %%
 # The regions
 # -----------
-# Both oblique trees have two straight lines as boundaries, in any direction. Ours uses
-# a sum in one test and one column in the other: a test of one column is chosen where no
+# The boundaries of both oblique trees are two straight lines. The fitted tree uses a
+# sum in one test and a single column in the other: a single column is tested where no
 # sum is better.
 COLORS = {"no": "#D55E00", "yes": "#0072B2"}
 
@@ -72,7 +75,7 @@ figure, axes = plt.subplots(
 )
 for ax, title, predict in zip(
     axes,
-    ("tests of one column, 5 leaves", "figure 4.13, 3 leaves", "oc1, 3 leaves"),
+    ("single columns, 5 leaves", "figure 4.13, 3 leaves", "oc1, 3 leaves"),
     (parallel.predict, predict_printed, oblique.predict),
     strict=True,
 ):
@@ -85,9 +88,9 @@ plt.show()
 # %%
 # More rows, more columns
 # -----------------------
-# Where the classes differ in a sum of columns, tests of one column approximate one
-# plane by a staircase. Two normal classes in 20 columns, whose best boundary is
-# perpendicular to the diagonal, with pruned trees:
+# If the classes differ in a sum of columns, tests of single columns approximate a plane
+# by many steps. In this example, pruned trees are fitted to two normally distributed
+# classes in 20 columns, whose best boundary is perpendicular to the diagonal:
 from sklearn.model_selection import train_test_split
 
 rng = np.random.default_rng(0)
@@ -105,9 +108,9 @@ for model in (
     )
 
 # %%
-# Where classes are given by rules on single columns, sums that mix the columns of
-# several rules are worse. ``prefer_axis`` sets how much better than a test of one
-# column a sum must be: here, by 30 per cent for each column after the first.
+# If the classes follow rules on single columns, sums that mix the columns of several
+# rules are worse. ``prefer_axis`` sets how much better than a test of a single column a
+# sum must be, here by 30 per cent for each column after the first.
 from sklearn_textbook.datasets import make_mixed_table
 
 table, labels = make_mixed_table(

@@ -2,9 +2,10 @@
 Interpreting principal components
 =================================
 
-Thirteen chemical measurements of 178 wines from three growers in one plane: which wines
-are similar, which measurements are correlated, and how much of the variance the plane
-explains (主成分分析, 李航《统计学习方法》, chapter 16).
+The first two principal components show 178 wines from three growers, with thirteen
+chemical measurements, in one plane: which wines are similar, which measurements are
+correlated, and how much of the variance the plane explains (主成分分析,
+李航《统计学习方法》, chapter 16).
 """
 
 # %%
@@ -28,9 +29,9 @@ plt.show()
 # Rows and variables in one plane
 # -------------------------------
 # Points are wines, arrows are measurements. The three growers are separated although
-# the components do not use the class labels. Wines at the right have many flavanoids
-# and phenols, wines at the top much colour and alcohol, and those of class 1 little of
-# either.
+# the components do not use the class labels. Wines on the right have many flavanoids
+# and phenols, wines at the top a strong colour and much alcohol, and those of class 1
+# little of either.
 labels = wine.target_names[wine.target]
 BiplotDisplay.from_estimator(pca, wine.data, labels=labels)
 plt.show()
@@ -46,8 +47,9 @@ BiplotDisplay.from_estimator(pca)
 plt.show()
 
 # %%
-# The same in numbers: the first two factor loadings (因子负荷量), and the proportion of
-# the variance of each measurement explained by two and by all five components.
+# The table shows the same in numbers: the loadings (因子负荷量) of each measurement on
+# the first two components, and the proportion of its variance explained by two and by
+# all five components.
 import pandas as pd
 
 plane = PCA(n_components=2, standardize=True).fit(wine.data)
@@ -61,17 +63,17 @@ print(table.round(2).sort_values("two components", ascending=False).to_string())
 # ---------------------------------------
 # The sum of the squared cosines of a wine with the two components is the proportion of
 # its squared distance from the mean that the plane represents. It is small for dark
-# points: they are far from the plane, or near the mean.
+# points, which are far from the plane, or near the mean.
 shown = plane.squared_cosines(wine.data).sum(axis=1)
 BiplotDisplay.from_estimator(plane, wine.data, labels=shown, kind="scores")
-plt.title("part of the wine that the plane shows")
+plt.title("squared cosine with the plane")
 plt.show()
 
 # %%
 # Number of components for a classifier
 # -------------------------------------
-# The number of components is chosen by cross-validation in a pipeline with a
-# nearest-neighbour classifier (周志华《机器学习》, section 10.3).
+# Cross-validation of a pipeline with a nearest-neighbour classifier chooses the number
+# of components (周志华《机器学习》, section 10.3).
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline

@@ -2,14 +2,14 @@
 Pruning a tree
 ==============
 
-A fully grown tree also fits the noise of its table. Cost-complexity pruning removes
-splits that do not generalise; how many is chosen by cross-validation inside ``fit``.
+A fully grown tree also fits the noise in its table. Cost-complexity pruning removes
+splits that do not generalise; cross-validation inside ``fit`` chooses how many.
 """
 
 # %%
 # A table with noise
 # ------------------
-# Eight rules generated the labels, and 10 % of them are wrong, so that no tree can have
+# Eight rules generated the labels, of which 10 % were then changed, so no tree can have
 # an expected accuracy above 90 % on new rows.
 from sklearn.model_selection import train_test_split
 
@@ -36,9 +36,9 @@ for name, tree in trees.items():
 # %%
 # How alpha was chosen
 # --------------------
-# Each step is a subtree, from the full tree at the left to the root at the right. The
+# Each step is a subtree, from the full tree on the left to the root on the right. The
 # full tree has the smallest training risk; the cross-validated risk is smallest for a
-# much smaller one. The subtrees below the dotted line are within one standard error of
+# much smaller tree. The subtrees below the dotted line are within one standard error of
 # the minimum, and ``rule="1se"`` selects the smallest of them.
 import matplotlib.pyplot as plt
 
@@ -48,20 +48,20 @@ PruningPathDisplay.from_estimator(trees["pruned, 1se"])
 plt.show()
 
 # %%
-# The same by number of leaves:
+# The same path by number of leaves:
 PruningPathDisplay.from_estimator(trees["pruned, 1se"], x="n_leaves")
 plt.show()
 
 # %%
 # Pruning report
 # --------------
-# The largest of the pruned branches:
+# The report lists the pruned branches, here the five largest:
 from sklearn_textbook.tree import export_pruning_report
 
 print(export_pruning_report(trees["pruned, 1se"], max_rows=5))
 
 # %%
-# The pruned tree is small enough to be read:
+# The pruned tree is small enough to read:
 from sklearn_textbook.tree import plot_tree
 
 plot_tree(trees["pruned, 1se"], ax="new", max_depth=3)
@@ -70,8 +70,9 @@ plt.show()
 # %%
 # Other methods on the same tree
 # ------------------------------
-# A fitted tree can be pruned without growing it again: here with validation rows, with
-# a penalty for each leaf, and with an estimate of the errors on new rows.
+# A fitted tree can be pruned without growing it again. Here it is pruned with
+# validation rows, with a penalty for each leaf, and with an estimate of the errors on
+# new rows.
 import numpy as np
 
 from sklearn_textbook.tree import ErrorBasedPruning, LossPruning, ReducedErrorPruning

@@ -36,19 +36,20 @@ members = [
 # %%
 # Three rules
 # -----------
-# Members are fitted to the original labels; rejected rows get a separate label.
+# Members are fitted to the original labels; rejected rows are predicted as
+# ``reject_label``.
 for rule in ("plurality", "majority", "unanimity"):
     voting = VotingClassifier(members, rule=rule, reject_label=-1).fit(X, y)
     kept = ~voting.rejected(X_test)
     right = (voting.predict(X_test) == y_test)[kept]
-    print(f"{rule:10} keeps {kept.mean():.3f}, accuracy of these {right.mean():.3f}")
+    print(f"{rule:10} keeps {kept.mean():.3f}, accuracy on these {right.mean():.3f}")
 
 # %%
 # Accuracy by coverage
 # --------------------
-# Every point of a curve is a threshold. Votes of five members have few fractions;
-# probabilities allow any coverage. The mean of calibrated probabilities orders the
-# rows best.
+# Every point of a curve belongs to a threshold. The votes of five members allow only a
+# few thresholds; probabilities allow any coverage. The mean of calibrated probabilities
+# orders the rows best.
 from sklearn_textbook.inspection import AccuracyRejectionDisplay
 
 models = {

@@ -2,16 +2,16 @@
 Singular values
 ===============
 
-The singular value decomposition writes a matrix as a sum of matrices of rank one in
-order of importance. Three of sixty terms suffice for the image in this example; small
-singular values show the differences in accuracy between the methods.
+The singular value decomposition writes a matrix as a sum of matrices of rank one, in
+order of importance. In this example, three of sixty terms suffice for an image, and a
+comparison of the methods shows how accurately they compute small singular values.
 """
 
 # %%
 # An image as a sum
 # -----------------
-# A matrix of 60 x 80 numbers: three smooth patterns of rank one, and noise. The outer
-# product expansion (外积展开式) recovers such patterns.
+# A matrix of 60 x 80 numbers is the sum of three smooth patterns of rank one and noise.
+# The outer product expansion (外积展开式) recovers such patterns.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -29,8 +29,9 @@ decomposition = svd(A)
 print(decomposition)
 
 # %%
-# The sums of the first k terms, ``reconstruct(k)``, next to the patterns and the noisy
-# matrix. Three terms are closer to the patterns than the noisy matrix is.
+# The plots show the noisy matrix, the sums of the first k terms (``reconstruct(k)``)
+# and the patterns. The sum of three terms is closer to the patterns than the noisy
+# matrix is.
 figure, axes = plt.subplots(1, 5, figsize=(11, 2.4), layout="constrained")
 shown = {"A": A} | {f"k = {k}": decomposition.reconstruct(k) for k in (1, 2, 3)}
 shown["without noise"] = patterns
@@ -45,7 +46,7 @@ plt.show()
 # %%
 # How many terms
 # --------------
-# Each singular value (奇异值) is the weight of its term. After the third only noise is
+# Each singular value (奇异值) is the weight of its term. After the third, only noise is
 # left, and the values decrease slowly. The error of the sum of k terms follows from the
 # remaining singular values, without computing the sum.
 s = decomposition.singular_values
@@ -63,15 +64,15 @@ plt.show()
 # Accuracy of the methods
 # -----------------------
 # The book computes singular values as square roots of the eigenvalues of :math:`A^T A`
-# (``method="gram"``). This is easy to follow, but forming the squares halves the number
-# of correct digits. The two matrices of this example have known singular values: powers
-# of two from 1 down to :math:`10^{-13}`.
+# (``method="gram"``). This is easy to follow, but squaring halves the number of correct
+# digits. The two matrices of this example have known singular values, powers of two
+# from 1 down to :math:`2^{-45}`.
 #
 # The errors of LAPACK are small relative to the largest singular value, and therefore
-# large relative to the smallest. Jacobi rotations are no more accurate for the first
-# matrix, whose columns are nearly dependent. The second is an orthogonal matrix with
-# rows of different scales, as if measured in different units: for it, they give every
-# value to its last digits.
+# large relative to the smallest. For the first matrix, whose columns are nearly
+# dependent, Jacobi rotations are no more accurate. The second is an orthogonal matrix
+# whose rows have different scales, as if measured in different units; for it, they
+# compute every value to its last digits.
 from scipy.linalg import hadamard
 
 known = 2.0 ** -(3 * np.arange(16))
@@ -97,10 +98,10 @@ plt.show()
 # %%
 # Latent semantic analysis
 # ------------------------
-# With :class:`~sklearn_textbook.decomposition.TruncatedSVD`, the rows of a table are
-# projected on the first right singular vectors. For word counts, sentences with similar
-# vocabulary are then close to each other: latent semantic analysis (潜在语义分析). The
-# sentences about trees and those about matrices have different directions.
+# :class:`~sklearn_textbook.decomposition.TruncatedSVD` projects the rows of a table
+# onto the first right singular vectors. For word counts, this is latent semantic
+# analysis (潜在语义分析): sentences with similar vocabulary are close to each other.
+# Here, sentences about trees and about matrices have different directions.
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 

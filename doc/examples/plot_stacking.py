@@ -2,15 +2,15 @@
 What stacking gains
 ===================
 
-Stacking (学习法) learns how to combine its members from predictions of rows that they
-have not seen. The gain over the best member and over a vote depends on how the members
-differ (周志华《机器学习》, section 8.4.3).
+Stacking (学习法) learns how to combine its members, from their predictions for rows
+that they were not fitted to. How much is gained over the best member and over a vote
+depends on how the members differ (周志华《机器学习》, section 8.4.3).
 """
 
 # %%
 # Three tables
 # ------------
-# All members and combinations are compared by the same ten folds.
+# All members and combinations are compared on the same ten folds.
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -29,8 +29,8 @@ folds = StratifiedKFold(10, shuffle=True, random_state=0)
 # %%
 # Members and combinations
 # ------------------------
-# The default second learner is a linear regression per class on all probabilities;
-# StackingC uses those of the class alone.
+# The default second learner is a linear regression for each class on all probabilities;
+# in StackingC, each regression uses only the probabilities of its own class.
 from sklearn_textbook.ensemble import (
     MultiResponseLinearRegression,
     RandomForestClassifier,

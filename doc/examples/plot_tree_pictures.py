@@ -1,21 +1,22 @@
 """
-Pictures of trees
-=================
+Plots of trees
+==============
 
-:func:`~sklearn_textbook.tree.plot_tree` draws six trees: two of a textbook, three of
-larger tables and a regression tree. Text never has less than 6 points: of a tree that
-is too large for that, the upper levels are drawn, and the nodes at which the drawing
-stops show the number of nodes below them.
+This example plots six trees with :func:`~sklearn_textbook.tree.plot_tree`: two from a
+textbook, three of larger tables and a regression tree. Text never has less than 6
+points. If a tree is too large for that, only its upper levels are drawn, and the nodes
+at which the drawing stops show the number of nodes below them.
 """
 
 # %%
 # Figure 4.4: the watermelons
 # ---------------------------
-# The tree of 周志华《机器学习》, figure 4.4 (图4.4): information gain, with a branch
-# for every level. A box shows the column of the test or the predicted class, the number
-# of rows, and a bar of the class proportions; its colour is that of the predicted
-# class. No row of training has the last colour below "slightly_curly": the leaf has the
-# class of its parent. ``language="zh"`` gives the words of the book.
+# The tree of figure 4.4 (图4.4) of 周志华《机器学习》 is grown by information gain,
+# with a branch for every level. A box shows the column of the test or the predicted
+# class, the number of rows, and a bar of the class proportions; its colour is that of
+# the predicted class. Below "slightly_curly", no training row has the last colour, so
+# this leaf has the class of its parent. ``language="zh"`` loads the table in the words
+# of the book.
 from sklearn_textbook.datasets import load_watermelon
 from sklearn_textbook.tree import ID3Classifier, plot_tree
 
@@ -26,8 +27,9 @@ artists = plot_tree(tree)
 # %%
 # Figure 4.9: missing values
 # --------------------------
-# In data set 2.0α, 13 values are missing (图4.9). A row whose value is missing goes to
-# all branches with a part of its weight, so that weights are fractions.
+# In data set 2.0α, 13 values are missing (图4.9). A row with a missing value goes to
+# all branches, with a fraction of its weight in each, so the weights of nodes are not
+# whole numbers.
 melons = load_watermelon("2.0alpha", language="en", as_frame=True)
 tree = ID3Classifier().fit(melons.data, melons.target)
 artists = plot_tree(tree)
@@ -35,9 +37,9 @@ artists = plot_tree(tree)
 # %%
 # Titanic
 # -------
-# The 2,201 people on the Titanic by class, sex and age (R. J. MacG. Dawson, "The
-# 'unusual episode' data revisited", Journal of Statistics Education 3(3), 1995). Edges
-# are as wide as the number of rows that they carry.
+# The table has the class, sex and age of the 2,201 people on the Titanic (R. J. MacG.
+# Dawson, "The 'unusual episode' data revisited", Journal of Statistics Education 3(3),
+# 1995). The width of an edge shows the number of its rows.
 import numpy as np
 import pandas as pd
 
@@ -61,9 +63,10 @@ artists = plot_tree(C45Classifier().fit(X, y))
 # %%
 # Soybean: 61 leaves, 19 classes
 # ------------------------------
-# Diseases of soybeans, of 35 nominal columns. The legend names all classes; their
-# colours are distinct for readers without red or green cones, too. A vertical drawing
-# of the whole tree would need letters of less than 6 points: it shows five levels.
+# The classes are diseases of soybeans, described by 35 nominal columns. The legend
+# names all classes, in colours that colour-blind readers can also distinguish. A
+# vertical plot of the whole tree would need text of less than 6 points, so only five
+# levels are shown.
 from sklearn_textbook.io import read_table
 
 soybean = read_table("data/soybean.arff").frame
@@ -72,15 +75,15 @@ print(tree.get_n_leaves(), "leaves")
 artists = plot_tree(tree)
 
 # %%
-# From left to right there is room for nearly all of it. The figure is 24 inches wide:
-# open the image on its own, or save it as SVG, in which text can be searched.
+# A plot from left to right has room for nearly the whole tree. The figure is 24 inches
+# wide: open the image separately, or save it as SVG, in which text can be searched.
 artists = plot_tree(tree, orientation="horizontal")
 
 # %%
 # A numeric tree of 300 leaves
 # ----------------------------
-# The figure shows what fits. A larger figure shows more levels, ``max_depth`` fewer; a
-# drawing into given axes adapts to their size.
+# The figure shows as many levels as fit. A larger figure shows more levels,
+# ``max_depth`` fewer. If ``ax`` is passed, the plot adapts to the size of these axes.
 from sklearn.datasets import make_classification
 
 from sklearn_textbook.tree import CARTClassifier
@@ -102,7 +105,8 @@ plot_tree(tree, ax=axes[1], orientation="horizontal")
 # %%
 # A regression tree
 # -----------------
-# The colour of a box is its value, from light for the smallest to dark for the largest.
+# The colour of a box shows its value, from light for the smallest to dark for the
+# largest.
 from sklearn.datasets import load_diabetes
 
 from sklearn_textbook.tree import CARTRegressor
@@ -116,8 +120,8 @@ artists = plot_tree(tree)
 # Graphviz
 # --------
 # :func:`~sklearn_textbook.tree.export_graphviz` writes the same boxes, labels and
-# colours for the program ``dot``, which has no limit of size: ``dot -Tsvg tree.dot -o
-# tree.svg``.
+# colours for the program ``dot``, which draws trees of any size:
+# ``dot -Tsvg tree.dot -o tree.svg``.
 from sklearn_textbook.tree import export_graphviz
 
 print(export_graphviz(tree, max_depth=1)[:300], "...")
