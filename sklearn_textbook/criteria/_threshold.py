@@ -70,7 +70,7 @@ def _measure_gain(side, y, criterion, weights):
 
 
 def best_threshold(x, y, criterion="entropy", sample_weight=None):
-    r"""Find the threshold t that splits best into x <= t and x > t.
+    r"""Find the best threshold t for a split into x <= t and x > t.
 
     The candidates are the midpoints :math:`(a_i + a_{i+1}) / 2` of neighbouring
     distinct values. The gain of a candidate is

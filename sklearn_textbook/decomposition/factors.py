@@ -8,7 +8,7 @@ import numpy as np
 
 
 class SVDFactors(NamedTuple):
-    r"""The factors of :math:`A = U \Sigma V^T`, to be unpacked as ``U, s, Vt``.
+    r"""The factors of :math:`A = U \Sigma V^T`, which unpack as ``U, s, Vt``.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ ALGORITHMS = ("randomized", "arpack", "propack", *DIRECT_METHODS)
 
 
 class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    r"""Project rows on the first right singular vectors (截断奇异值分解).
+    r"""Project rows onto the first right singular vectors (截断奇异值分解).
 
     With the truncated decomposition :math:`X \approx U_k \Sigma_k V_k^T`, the best of
     rank k in the Frobenius norm, a row :math:`x` becomes :math:`V_k^T x`. Columns are

@@ -23,7 +23,7 @@ OUTPUTS = {("identity", True): "probability", ("expit", True): "log_odds"}
 
 
 def to_shap(model):
-    """Make the dictionary of a fitted model that ``shap.TreeExplainer`` reads.
+    """Convert a fitted model to a dictionary that ``shap.TreeExplainer`` reads.
 
     Thresholds are in double precision, so that rows go the same way as in the model;
     trees of scikit-learn round to single precision.

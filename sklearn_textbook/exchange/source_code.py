@@ -23,7 +23,7 @@ WRITERS = {
 
 
 def export_code(model, language="c", *, prefix="", table="data"):
-    r"""Write a fitted model as source code that needs no library.
+    r"""Write a fitted model as source code that predicts without this package.
 
     The code adds up what the trees give in the same order and precision as the model:
     classes are equal, also at ties, and so are sums. All tests and all policies for

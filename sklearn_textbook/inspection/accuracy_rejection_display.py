@@ -11,7 +11,7 @@ from sklearn_textbook.inspection._axes import make_axes
 
 
 class AccuracyRejectionDisplay:
-    r"""Accuracy of the rows that are kept if the least certain ones are rejected.
+    r"""Accuracy on the remaining rows if the least certain ones are rejected.
 
     Rows are kept whose confidence reaches a threshold t, from all of them down to the
     most certain:

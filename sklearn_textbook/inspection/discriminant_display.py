@@ -18,7 +18,7 @@ MAX_DROPPED = 100
 
 
 class DiscriminantDisplay:
-    """Points, projection and decision lines of a linear discriminant.
+    """Rows, projection and decision boundaries of a linear discriminant.
 
     Figure 3.3 of 周志华《机器学习》. There are three kinds of figures:
 

@@ -26,7 +26,7 @@ def explain(
     decimals=None,
     n_jobs=None,
 ):
-    """Explain the prediction of each row in words.
+    """Explain the prediction for each row in words.
 
     For a tree, the sentence has the conditions that the row meets, one for each column,
     and what the training rows are that meet them too. The path has what each test

@@ -32,7 +32,7 @@ def partial_dependence(
     grid_resolution=100,
     custom_values=None,
 ):
-    r"""Compute the partial dependence of a tree model on some columns by recursion.
+    r"""Compute the partial dependence of a tree model on columns by recursion.
 
     At a node that tests one of these columns, a grid point follows its branch; at all
     other nodes it is divided among the branches by their training weights:

@@ -22,7 +22,7 @@ BLOCK_ROWS = 512
 
 @dataclass(frozen=True, eq=False)
 class ShapleyValues:
-    """What the columns of each row contribute to its prediction.
+    """Contributions of the columns to the prediction for each row.
 
     The attributes have the names that ``shap.Explanation`` gives them.
 

@@ -6,7 +6,7 @@ from sklearn_textbook.tree.explain import plot_tree
 
 
 class TreeDisplay:
-    """Figure of a fitted tree.
+    """Plot of a fitted tree.
 
     Use :meth:`from_estimator` to create and draw a display; :meth:`plot` draws it
     again, with other axes or parameters.

@@ -35,7 +35,7 @@ _WANTED = "give a file written by sklearn-textbook fit --save or by save_model"
 
 
 class ModelFileError(ValueError):
-    """Error of a model file that cannot be written or read, in one line.
+    """Raised if a model file cannot be written or read; the message is one line.
 
     Parameters
     ----------

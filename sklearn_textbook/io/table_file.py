@@ -23,7 +23,7 @@ def display_path(path):
 
 
 class TableFileError(ValueError):
-    """Error of a table that cannot be read, in one line.
+    """Raised if a table cannot be read; the message is one line.
 
     Parameters
     ----------

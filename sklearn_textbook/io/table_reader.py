@@ -58,7 +58,7 @@ def read_table(
     names_without_header=(),
     unknown_names="error",
 ):
-    r"""Read a csv, tsv, Parquet, Feather, JSON, Excel or ARFF file, or those of C4.5.
+    r"""Read a csv, tsv, Parquet, Feather, JSON, Excel, ARFF or C4.5 file.
 
     The format is determined by the ending of the name: .parquet and .pq, .feather,
     .arrow and .ipc, .json (a list of records), .jsonl and .ndjson (one record per

@@ -26,7 +26,7 @@ _HELD = (
 
 
 def list_trusted_types():
-    """List the types of this package that a file of skops may contain.
+    """List the types of this package that a skops file may contain.
 
     skops saves what a model file cannot, such as a pipeline of scikit-learn. It only
     builds objects of trusted types. Unlike `load_model` it does not check their

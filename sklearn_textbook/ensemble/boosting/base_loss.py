@@ -17,7 +17,7 @@ SMALLEST_HESSIAN = 1e-150
 
 
 class Loss(BaseEstimator):
-    r"""Base of the losses :math:`L(y, f)` of a target y and raw scores f.
+    r"""Base class for losses :math:`L(y, f)` of a target y and raw scores f.
 
     A user-defined loss needs :meth:`compute_row_losses` and :meth:`differentiate`, in
     plain numpy, and may override any other method. A loss has parameters only; its

@@ -15,7 +15,7 @@ from sklearn_textbook.ensemble.boosting.compiled_loss import (
 
 
 class LogLoss(CompiledLoss):
-    r"""Log loss of two classes, with the log odds of the second for a raw score.
+    r"""Log loss for two classes; the raw score is the log odds of the second class.
 
     .. math:: L(y, f) = \log(1 + e^{-\tilde y f}), \quad \tilde y = 2 y - 1
 
@@ -62,7 +62,7 @@ class LogLoss(CompiledLoss):
 
 
 class ExponentialLoss(LogLoss):
-    r"""Exponential loss of two classes, with half the log odds for a raw score.
+    r"""Exponential loss for two classes; the raw score is half the log odds.
 
     .. math:: L(y, f) = e^{-\tilde y f}, \quad \tilde y = 2 y - 1
 
@@ -109,7 +109,7 @@ class ExponentialLoss(LogLoss):
 
 
 class MultinomialLoss(CompiledLoss):
-    r"""Log loss of K classes, with a raw score each.
+    r"""Log loss for K classes, with a raw score for each class.
 
     .. math:: L(y, f) = \log \sum_k e^{f_k} - f_y
 

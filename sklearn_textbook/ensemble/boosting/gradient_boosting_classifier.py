@@ -1,4 +1,4 @@
-"""Gradient boosting of classes, 梯度提升: trees fitted to derivatives of a loss."""
+"""Gradient boosting for classification, 梯度提升: trees fitted to derivatives."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from sklearn_textbook.ensemble.boosting.staged_mixins import StagedClassifierMix
 class GradientBoostingClassifier(
     StagedClassifierMixin, ClassifierMixin, BaseGradientBoosting
 ):
-    r"""Gradient boosting of classes, 梯度提升: trees fitted to derivatives of a loss.
+    r"""Gradient boosting for classification, 梯度提升: trees fitted to derivatives.
 
     .. math:: f_m(x) = f_{m-1}(x) + \eta \sum_j c_{mj}\, \mathbb{I}(x \in R_{mj}),
         \qquad P(y = 1 \mid x) = \frac{1}{1 + e^{-f_M(x)}}

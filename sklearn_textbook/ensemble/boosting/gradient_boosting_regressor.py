@@ -37,7 +37,7 @@ LOG_LINK_LOSSES = (PoissonLoss, GammaLoss, TweedieLoss)
 
 
 class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
-    r"""Gradient boosting of regression trees, 梯度提升: trees fitted to derivatives.
+    r"""Gradient boosting for regression, 梯度提升: trees fitted to derivatives.
 
     .. math:: f_0(x) = \arg\min_c \sum_i L(y_i, c), \qquad
         f_m(x) = f_{m-1}(x) + \eta \sum_j c_{mj}\, \mathbb{I}(x \in R_{mj}).

@@ -26,7 +26,7 @@ WEIGHTINGS = {
 
 
 class AveragingRegressor(RegressorMixin, BaseCombination):
-    r"""Average of regressors of any kind, 平均法: simple or weighted.
+    r"""Simple or weighted average of any regressors, 平均法.
 
     .. math:: H(x) = \sum_{i=1}^{T} w_i h_i(x)
 

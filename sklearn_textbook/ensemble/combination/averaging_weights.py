@@ -11,7 +11,7 @@ from sklearn_textbook._contract.weights import check_weights
 
 
 def compute_inverse_error_weights(y, predictions, sample_weight=None):
-    r"""Weigh each member by the inverse of its mean squared error.
+    r"""Weight each member by the inverse of its mean squared error.
 
     .. math:: w_i = \frac{1 / E_i}{\sum_k 1 / E_k}, \qquad
         E_i = \frac{\sum_n s_n (f_i(x_n) - y_n)^2}{\sum_n s_n}
@@ -50,7 +50,7 @@ def compute_inverse_error_weights(y, predictions, sample_weight=None):
 
 
 def compute_optimal_weights(y, predictions, sample_weight=None):
-    r"""Find the weights that sum to 1 and give the least squared error of the average.
+    r"""Find the weights of sum 1 with the smallest squared error of the average.
 
     .. math:: w = \frac{C^{-1} \mathbf{1}}{\mathbf{1}^\top C^{-1} \mathbf{1}}, \qquad
         C_{ij} = \frac{\sum_n s_n (f_i(x_n) - y_n)(f_j(x_n) - y_n)}{\sum_n s_n}
@@ -106,7 +106,7 @@ def compute_optimal_weights(y, predictions, sample_weight=None):
 def compute_non_negative_weights(
     y, predictions, sample_weight=None, *, sum_to_one=False
 ):
-    r"""Find the weights of at least 0 that give the least squared error.
+    r"""Find the non-negative weights with the smallest squared error of the average.
 
     .. math:: \min_{w \ge 0} \sum_n s_n \Bigl(y_n - \sum_i w_i f_i(x_n)\Bigr)^2
 

@@ -16,7 +16,7 @@ from sklearn_textbook.linear_model import LinearRegression
 
 
 class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
-    r"""Classification by one least squares regression per class, 多响应线性回归.
+    r"""Classification by a least squares regression for each class, 多响应线性回归.
 
     The response of class j is 1 in its rows and 0 in all others; a row belongs to the
     class with the largest fitted response:

@@ -119,7 +119,7 @@ def choose_by_votes(
     confidence=None,
     random_state=None,
 ):
-    r"""Choose a class for each row by the votes, or none.
+    r"""Choose a class for each row by votes, or reject the row.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def _final_has(method):
 
 
 class StackingClassifier(ClassifierMixin, BaseStacking):
-    """Stacking of classifiers of any kind: a second learner combines their answers.
+    """Stacking of any classifiers: a second learner combines their predictions.
 
     Every member predicts each row after learning from the other folds; these
     predictions are the secondary table (次级训练集), from which the second learner
@@ -228,7 +228,7 @@ default="auto"
 
 
 class StackingRegressor(RegressorMixin, BaseStacking):
-    """Stacking of regressors of any kind: a second learner combines their values.
+    """Stacking of any regressors: a second learner combines their predictions.
 
     Parameters of scikit-learn's ``StackingRegressor`` have the same names, meanings
     and, but for ``final_estimator``, defaults.

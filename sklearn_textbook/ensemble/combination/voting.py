@@ -43,7 +43,7 @@ def _has_probabilities(ensemble):
 
 
 class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
-    r"""Voting of classifiers of any kind, 投票法, with the right to reject a row.
+    r"""Voting of any classifiers, 投票法, which may reject rows.
 
     Hard voting counts the members' classes, soft voting combines their probabilities:
 

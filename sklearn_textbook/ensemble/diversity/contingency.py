@@ -11,7 +11,7 @@ from sklearn_textbook.ensemble.diversity.predictions import (
 
 
 def contingency_table(first, second, *, y_true=None, labels=None, sample_weight=None):
-    """Count what two members predict (列联表).
+    """Count the pairs of predictions of two members (列联表).
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ def _share_of_failures(right):
 
 
 def entropy(predictions, *, y_true=None, sample_weight=None):
-    r"""Entropy of what the members say of a row, on average (熵度量).
+    r"""Mean entropy of the members' predictions for a row (熵度量).
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def measure_interrater(right):
 
 
 def generalized_diversity(y_true, predictions, *, sample_weight=None):
-    r"""Generalized diversity: how rarely a failure of one is one of another.
+    r"""Generalized diversity: how rarely two random members fail together.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def measure_generalized(right):
 
 
 def coincident_failure_diversity(y_true, predictions, *, sample_weight=None):
-    r"""Coincident failure diversity: how few members fail where some do.
+    r"""Coincident failure diversity: how few members fail on rows where any fails.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def measure_coincident_failure(right):
 
 
 def difficulty(y_true, predictions, *, sample_weight=None):
-    r"""Difficulty θ: variance of the share of members that are right on a row (难度).
+    r"""Difficulty θ: variance over the rows of the share of right members (难度).
 
     Parameters
     ----------

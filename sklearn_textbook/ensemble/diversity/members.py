@@ -62,7 +62,7 @@ _OF_NUMBERS = (
 
 
 def predict_members(ensemble, X):
-    """Predict each row by each member of a fitted ensemble.
+    """Return the predictions of each member of a fitted ensemble.
 
     Parameters
     ----------

@@ -157,7 +157,7 @@ def q_statistic(predictions, *, y_true=None, sample_weight=None):
 
 
 def kappa(predictions, *, y_true=None, sample_weight=None):
-    r"""Cohen's kappa of two members (κ-统计量): agreement beyond that by chance.
+    r"""Cohen's kappa of two members (κ-统计量): agreement beyond chance.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ PAIR_MEASURES = ("disagreement", "correlation", "q_statistic", "double_fault", "
 
 @dataclass(frozen=True, eq=False)
 class DiversityReport:
-    """How the members of an ensemble differ, as :func:`diversity_report` has measured.
+    """Diversity measures of an ensemble, as computed by :func:`diversity_report`.
 
     Disagreement, correlation, Q and double fault are those of right and wrong; kappa is
     that of the predictions, as in the kappa-error diagram. Printed, it is at most 80
@@ -135,7 +135,7 @@ class DiversityReport:
 
 
 def diversity_report(ensemble, X, y, sample_weight=None):
-    """Measure how the members of a fitted ensemble differ, in every way.
+    """Compute all diversity measures of a fitted ensemble.
 
     Parameters
     ----------

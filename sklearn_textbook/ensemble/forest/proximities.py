@@ -16,7 +16,7 @@ _BLOCK_ENTRIES = 1 << 22
 
 
 def compute_proximities(forest, X, Y=None, *, out_of_bag=False, dense=True):
-    r"""Measure how near rows are by the leaves of a forest that both reach.
+    r"""Compute the proportion of trees in which two rows are in the same leaf.
 
     .. math:: \text{prox}(x, x') = \frac{1}{T} \sum_{t=1}^T
         \mathbb{I}(\text{leaf}_t(x) = \text{leaf}_t(x'))

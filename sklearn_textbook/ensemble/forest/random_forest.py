@@ -9,7 +9,7 @@ from sklearn_textbook.ensemble.forest.base_forest_regressor import BaseForestReg
 
 
 class RandomForestClassifier(BaseForestClassifier):
-    r"""Random forest of classification trees (随机森林), grown exactly.
+    r"""Random forest of classification trees (随机森林) with exact thresholds.
 
     Every tree is grown on a bootstrap sample of the rows, and each split considers only
     some randomly sampled columns; the forest predicts the class with the largest mean
@@ -178,7 +178,7 @@ class RandomForestClassifier(BaseForestClassifier):
 
 
 class RandomForestRegressor(BaseForestRegressor):
-    r"""Random forest of regression trees (随机森林), grown exactly.
+    r"""Random forest of regression trees (随机森林) with exact thresholds.
 
     Every tree is grown on a bootstrap sample of the rows, and a split may consider only
     some randomly sampled columns; the forest predicts the mean

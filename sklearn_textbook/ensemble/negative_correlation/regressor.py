@@ -53,7 +53,7 @@ LARGEST_PENALTY = 1e15
 class NegativeCorrelationRegressor(
     CallbackSupportMixin, RegressorMixin, BaseLinearModel
 ):
-    r"""Members that are trained together to differ, 负相关 (negative correlation).
+    r"""Members trained together to differ, 负相关 (negative correlation learning).
 
     The ensemble predicts the mean :math:`\bar F` of its M members :math:`F_i`. Each of
     them is trained on its own error and on a penalty for agreeing with the others (Liu

@@ -81,7 +81,7 @@ class OutputCodeClassifier(
     ClassifierMixin,
     BaseEstimator,
 ):
-    r"""Several classes as many binary problems, 纠错输出码 (error-correcting codes).
+    r"""Several classes as binary problems, 纠错输出码 (error-correcting output codes).
 
     A coding matrix M (编码矩阵) has a row per class and a column per binary problem.
     The member of column b learns to tell the classes r with :math:`M_{rb} = +1` from

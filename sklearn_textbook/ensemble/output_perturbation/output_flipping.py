@@ -99,7 +99,7 @@ class LabelFlips:
 
 
 class OutputFlippingClassifier(BaseOutputPerturbation):
-    r"""Members that learn randomly flipped class labels, 翻转法 (output flipping).
+    r"""Members fitted to randomly flipped class labels, 翻转法 (output flipping).
 
     Every member sees the same rows, but the labels of a random fraction p of them, the
     ``flip_rate``, are changed, so that the class frequencies stay the same on average:

@@ -53,7 +53,7 @@ class LabelNoise:
 
 
 class OutputSmearingClassifier(BaseOutputPerturbation):
-    r"""Members that regress on noisy class labels, 输出调制法 (output smearing).
+    r"""Regressors fitted to noisy class labels, 输出调制法 (output smearing).
 
     Classification becomes regression: there is one output per class, 1 for rows of the
     class and 0 for others. For every member gaussian noise is added to all outputs,

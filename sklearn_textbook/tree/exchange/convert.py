@@ -13,7 +13,7 @@ from sklearn_textbook.tree.grow.grown_tree import GrownTree
 # Ensembles register their own conversions, since trees do not know them.
 @singledispatch
 def to_sklearn(model, /):
-    """Make a fitted estimator of scikit-learn with the same predictions.
+    """Convert a model to a fitted scikit-learn estimator with the same predictions.
 
     Programs that read models of scikit-learn, such as shap, skl2onnx, treelite,
     dtreeviz, supertree and eli5, and ``sklearn.tree.plot_tree``, work on the result.

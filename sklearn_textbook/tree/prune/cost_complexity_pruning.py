@@ -32,7 +32,7 @@ _SAME = 1e-12
 
 
 class CostComplexityPruning(BasePruner):
-    r"""Choose among the minimal cost-complexity subtrees, 代价复杂度剪枝.
+    r"""Choose one of the minimal cost-complexity subtrees, 代价复杂度剪枝.
 
     The subtree :math:`T_\alpha` minimises the risk plus the cost of its leaves,
 

@@ -43,7 +43,7 @@ def to_html(
     max_nodes=20_000,
     max_levels=8,
 ):
-    """Write a tree or an ensemble of trees as one HTML file for a browser.
+    """Write a tree or an ensemble of trees as a single HTML file for a browser.
 
     The page shows the tree to zoom, pan, collapse, search and filter, with the
     distribution and the rule of each node. A row typed into a form lights the nodes
