@@ -69,7 +69,7 @@ def gini_index(x, y, value=None, sample_weight=None):
               = \sum_v \tilde r_v \, \mathrm{Gini}(\tilde D^v)
 
     over the levels v of x, or, with ``value=a``, over the two sides x = a and x ≠ a,
-    which the books write Gini(D, A=a). Rows whose x is missing are left out:
+    which the books write Gini(D, A=a). Rows whose x is missing are not used:
     :math:`\tilde r_v` is the fraction of level v among the rows with known x.
 
     Parameters
@@ -134,7 +134,7 @@ def squared_error(y, sample_weight=None):
               \qquad \bar y = \frac{\sum_i w_i y_i}{\sum_i w_i}
 
     the impurity of scikit-learn's ``criterion="squared_error"``. The loss of the least
-    squares regression tree of the books is this times the weight of the rows.
+    squares regression tree in the books is this value times the weight of the rows.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ def conditional_entropy(x, y, sample_weight=None, base=2):
 
     .. math:: H(D|A) = \sum_v \tilde r_v \, H(\tilde D^v)
 
-    Rows whose x is missing are left out: :math:`\tilde r_v` is the fraction of level v
+    Rows whose x is missing are not used: :math:`\tilde r_v` is the fraction of level v
     among the rows with known x, and :math:`\tilde D^v` are the rows with that level.
 
     Parameters
@@ -194,8 +194,8 @@ def intrinsic_value(x, sample_weight=None, base=2):
     .. math:: \mathrm{IV}(A) = -\sum_v \tilde r_v \log \tilde r_v
 
     where :math:`\tilde r_v` is the fraction of level v among the rows with known x: the
-    entropy of the column itself. C4.5 and J48 count the missing values as one more
-    level here; the books do not say.
+    entropy of the column itself. C4.5 and J48 treat the missing values as a further
+    level here; the books define it for complete columns only.
 
     Parameters
     ----------
@@ -243,8 +243,8 @@ def gain_ratio(x, y, sample_weight=None, base=2):
     .. math:: \mathrm{Gain\_ratio}(D, A)
               = \frac{\mathrm{Gain}(D, A)}{\mathrm{IV}(A)}
 
-    of :func:`information_gain` and :func:`intrinsic_value`. It does not depend on the
-    base but for rounding.
+    of :func:`information_gain` and :func:`intrinsic_value`. Except for rounding, it
+    does not depend on the base.
 
     Parameters
     ----------

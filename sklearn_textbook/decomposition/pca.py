@@ -50,8 +50,8 @@ class PCA(ComponentFitting):
     weighted or passed in blocks (:meth:`partial_fit`), or replaced by their covariance
     matrix (:meth:`fit_covariance`).
 
-    Parameters that scikit-learn's ``PCA`` also has have the same names, meanings and
-    defaults, so that only the import needs to be changed.
+    Parameters of scikit-learn's ``PCA`` have the same names, meanings and defaults, so
+    that only the import needs to be changed.
 
     Parameters
     ----------

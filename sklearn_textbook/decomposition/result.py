@@ -50,8 +50,8 @@ class OuterProducts(Sequence):
 class SingularValueDecomposition:
     r"""A decomposition :math:`A = U \Sigma V^T` (奇异值分解) in all its forms.
 
-    Returned by :func:`svd`. Only the thin factors are kept, min(n_rows, n_columns)
-    triplets or fewer; larger arrays are computed on first access.
+    Returned by :func:`svd`. Only the thin factors are stored, at most min(n_rows,
+    n_columns) triplets; larger arrays are computed on first access.
 
     Parameters
     ----------

@@ -56,8 +56,8 @@ class LinearDiscriminantAnalysis(
         S_b = \sum_k m_k (\mu_k - \mu)(\mu_k - \mu)^T, \quad
         S_t = S_w + S_b.
 
-    Two classes are projected on the direction that maximises the generalised Rayleigh
-    quotient J (广义瑞利商), N classes on the N - 1 directions, the columns of W, that
+    Two classes are projected onto the direction that maximises the generalised Rayleigh
+    quotient J (广义瑞利商), N classes onto the N - 1 directions, the columns of W, that
     solve the generalised eigenproblem:
 
     .. math::
@@ -71,8 +71,8 @@ class LinearDiscriminantAnalysis(
     :math:`\pi_k`. With equal priors, this is the class whose projected centre is
     nearest.
 
-    Parameters that scikit-learn's ``LinearDiscriminantAnalysis`` also has have the same
-    names, meanings and defaults, so that only the import needs to be changed.
+    Parameters of scikit-learn's ``LinearDiscriminantAnalysis`` have the same names,
+    meanings and defaults, so that only the import needs to be changed.
 
     Parameters
     ----------

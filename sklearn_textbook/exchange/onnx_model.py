@@ -25,9 +25,9 @@ MATRIX = "X"
 def to_onnx(model, path=None, *, inputs="auto", missing_string=""):
     """Convert a fitted tree or ensemble of trees to ONNX.
 
-    The result predicts what the model predicts, in double precision, also for missing
-    values and levels not seen in training. It needs version 5 of the operators
-    ``ai.onnx.ml``, as onnxruntime has them from version 1.20 on.
+    The result has the predictions of the model, in double precision, including those
+    for missing values and levels not seen in training. It requires version 5 of the
+    operators ``ai.onnx.ml``, which onnxruntime supports from version 1.20 on.
 
     Parameters
     ----------

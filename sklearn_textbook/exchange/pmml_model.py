@@ -32,8 +32,8 @@ FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 def to_pmml(model, path=None, *, target="target"):
     """Convert a fitted tree or ensemble of trees to PMML 4.4.
 
-    The result predicts what the model predicts, also for missing values and levels not
-    seen in training.
+    The result has the predictions of the model, including those for missing values and
+    levels not seen in training.
 
     Parameters
     ----------

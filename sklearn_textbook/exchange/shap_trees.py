@@ -25,8 +25,8 @@ OUTPUTS = {("identity", True): "probability", ("expit", True): "log_odds"}
 def to_shap(model):
     """Convert a fitted model to a dictionary that ``shap.TreeExplainer`` reads.
 
-    Thresholds are in double precision, so that rows go the same way as in the model;
-    trees of scikit-learn round to single precision.
+    Thresholds are in double precision, so that rows take the same branches as in the
+    model; scikit-learn's trees round to single precision.
 
     Parameters
     ----------

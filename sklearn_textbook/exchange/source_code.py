@@ -25,10 +25,10 @@ WRITERS = {
 def export_code(model, language="c", *, prefix="", table="data"):
     r"""Write a fitted model as source code that predicts without this package.
 
-    The code adds up what the trees give in the same order and precision as the model:
-    classes are equal, also at ties, and so are sums. All tests and all policies for
-    missing values and unknown levels are included: divided rows, surrogate splits,
-    branches of missing values, oblique splits, votes.
+    The code adds the values of the trees in the same order and precision as the model,
+    so classes, even at ties, and sums are equal. All tests and all treatments of
+    missing values and unknown levels are supported: divided rows, surrogate splits,
+    branches for missing values, oblique splits, votes.
 
     Parameters
     ----------

@@ -13,16 +13,16 @@ from sklearn_textbook.inspection._axes import make_axes
 class AccuracyRejectionDisplay:
     r"""Accuracy on the remaining rows if the least certain ones are rejected.
 
-    Rows are kept whose confidence reaches a threshold t, from all of them down to the
-    most certain:
+    Rows are kept if their confidence is at least a threshold t, from all rows down to
+    the most certain ones:
 
     .. math:: \text{coverage}(t) = \frac{\sum_n s_n \mathbb{I}(c_n \ge t)}
         {\sum_n s_n}, \qquad
         \text{accuracy}(t) = \frac{\sum_n s_n \mathbb{I}(c_n \ge t)
         \mathbb{I}(\hat y_n = y_n)}{\sum_n s_n \mathbb{I}(c_n \ge t)}.
 
-    Make one with :meth:`from_estimator` or :meth:`from_predictions`, which draw it at
-    once; call :meth:`plot` to draw it again, elsewhere or in another way.
+    Use :meth:`from_estimator` or :meth:`from_predictions` to create and draw a display;
+    :meth:`plot` draws it again, with other axes or parameters.
 
     Parameters
     ----------

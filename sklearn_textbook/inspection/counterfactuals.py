@@ -129,11 +129,11 @@ def find_counterfactuals(
 ):
     r"""Find the cheapest change of each row that makes a tree predict something else.
 
-    All leaves with the wanted prediction are compared. The distance of a row from a
-    leaf is a sum over the columns that have to change: in a numeric column how far its
-    value is from the leaf's interval, divided by the range of the column; in an ordinal
-    column the part of the levels that are passed; 1 for another level of a nominal
-    column, and for a missing value that has to be known.
+    All leaves with the desired prediction are compared. The distance of a row from a
+    leaf is a sum over the columns that must change: for a numeric column the distance
+    of its value from the leaf's interval, divided by the range of the column; for an
+    ordinal column the fraction of the levels that are passed; 1 for another level of a
+    nominal column, and for a missing value that must become known.
 
     Parameters
     ----------
@@ -142,8 +142,8 @@ def find_counterfactuals(
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The rows, as for ``predict``.
     target : label, pair of float or None, default=None
-        The wanted class; None for any class that is not predicted now. In regression
-        the wanted interval (lowest, highest), which is required; None is an open end.
+        The desired class; None for any class that is not predicted now. In regression
+        the desired interval (lowest, highest), which is required; None is an open end.
     fixed : sequence of str or int, default=()
         Columns that may not change, by name or number.
     directions : dict or None, default=None
@@ -175,7 +175,7 @@ def find_counterfactuals(
         If it is no single tree.
     ValueError
         If it has oblique tests or several outputs, if a column is unknown or a
-        parameter out of its range, or the table does not fit to the model.
+        parameter out of its range, or the table does not match the model.
 
     See Also
     --------

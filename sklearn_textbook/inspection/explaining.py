@@ -29,10 +29,10 @@ def explain(
     """Explain the prediction for each row in words.
 
     For a tree, the sentence has the conditions that the row meets, one for each column,
-    and what the training rows are that meet them too. The path has what each test
-    changed. For an ensemble of trees, the sentence has the columns with the largest
-    contributions to the score of the predicted class, or to the predicted value: its
-    Shapley values.
+    and the distribution of the training rows that meet them, too. The path has the
+    effect of each test. For an ensemble of trees, the sentence has the columns with the
+    largest contributions to the score of the predicted class, or to the predicted
+    value: its Shapley values.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def explain(
     TypeError
         If it is of another kind.
     ValueError
-        If the table or the names do not fit to the model, or a parameter is out of its
+        If the table or the names do not match the model, or a parameter is out of its
         range.
 
     See Also

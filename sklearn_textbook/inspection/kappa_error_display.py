@@ -23,12 +23,12 @@ class KappaErrorDisplay:
     r"""Kappa and mean error of all pairs of members (κ-误差图).
 
     Each point is a pair of members: the further left, the less the two agree, and the
-    lower, the more accurate they are. Members that are both accurate and diverse lie
-    at the bottom on the left; as these are at odds, the points of an ensemble form a
-    cloud from the top left to the bottom right.
+    lower, the more accurate they are. Members that are both accurate and diverse are at
+    the bottom left; since accurate members tend to agree, the points of an ensemble
+    extend from the top left to the bottom right.
 
-    Make one with :meth:`from_estimator` or :meth:`from_predictions`, which draw it at
-    once; call :meth:`plot` to draw it again, elsewhere or in another way.
+    Use :meth:`from_estimator` or :meth:`from_predictions` to create and draw a display;
+    :meth:`plot` draws it again, with other axes or parameters.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class KappaErrorDisplay:
             A fitted ensemble of classifiers, or fitted classifiers, as
             :func:`~sklearn_textbook.ensemble.diversity.predict_members` asks them.
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows. Rows that took no part in the fit tell more.
+            The rows. Use rows that were not used in the fit.
         y : array-like of shape (n_samples,)
             Their labels.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -24,7 +24,7 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
 
     The display of scikit-learn with the same parameters, attributes and :meth:`plot`;
     :meth:`from_estimator` computes with :func:`partial_dependence`, which is fast for
-    large tables and knows the nominal columns of the model.
+    large tables and supports nominal columns.
 
     Parameters
     ----------

@@ -145,8 +145,8 @@ def shap_values(model, X, *, interactions=False, n_jobs=None):
     TypeError
         If it is of another kind.
     ValueError
-        If the table does not fit to the model, or ``interactions`` are asked for of
-        oblique trees.
+        If the table does not match the model, or with ``interactions`` for oblique
+        trees.
 
     See Also
     --------
@@ -156,7 +156,7 @@ def shap_values(model, X, *, interactions=False, n_jobs=None):
     -----
     The values are those of shap's ``TreeExplainer`` with
     ``feature_perturbation="tree_path_dependent"``, for all trees of this package:
-    many-way and nominal tests, missing values by any policy (a row that is divided
+    multiway and nominal tests, missing values by any policy (a row that is divided
     among the children has the contribution 0 from that test), surrogates (which are a
     way to read the missing column), and levels that training did not have. An oblique
     test counts as one column, and its contribution is divided among its columns by

@@ -13,15 +13,15 @@ from sklearn_textbook.ensemble.bagging.row_sampling import RowSamplingMixin
 class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
     r"""Bagging of any classifiers (自助聚集), with one encoded table for all trees.
 
-    Every member learns from a bootstrap sample, 自助采样: as many rows as there are,
-    drawn with replacement, about 63.2 % of them different. The ensemble predicts the
+    Every member is fitted to a bootstrap sample, 自助采样: n of the n rows are drawn
+    with replacement, of which about 63.2 % are different. The ensemble predicts the
     class with the largest mean probability, or with most votes (``voting="hard"``):
 
     .. math:: H(x) = \arg\max_y \frac{1}{T} \sum_{t=1}^{T} p_t(y \mid x), \qquad
         H(x) = \arg\max_y \sum_{t=1}^{T} \mathbb{I}(h_t(x) = y).
 
-    Where scikit-learn has a parameter, its name, meaning and default are the same, so
-    that an import of ``BaggingClassifier`` can be changed for this class.
+    Parameters of scikit-learn's ``BaggingClassifier`` have the same names, meanings and
+    defaults, so that only the import needs to be changed.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
     out_of_bag_posterior : bool, default=False
         Whether nodes of a tree without training rows predict the class frequencies of
         the out-of-bag rows that end there, instead of those of their parents. Such
-        nodes come from levels without rows in a many-way split. For trees of this
+        nodes come from levels without rows in a multiway split. For trees of this
         package only.
 
     Attributes
@@ -180,14 +180,14 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
 class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
     r"""Bagging of any regressors (自助聚集), with one encoded table for all trees.
 
-    Every member learns from a bootstrap sample, 自助采样: as many rows as there are,
-    drawn with replacement, about 63.2 % of them different. The ensemble predicts the
+    Every member is fitted to a bootstrap sample, 自助采样: n of the n rows are drawn
+    with replacement, of which about 63.2 % are different. The ensemble predicts the
     mean
 
     .. math:: H(x) = \frac{1}{T} \sum_{t=1}^{T} h_t(x).
 
-    Where scikit-learn has a parameter, its name, meaning and default are the same, so
-    that an import of ``BaggingRegressor`` can be changed for this class.
+    Parameters of scikit-learn's ``BaggingRegressor`` have the same names, meanings and
+    defaults, so that only the import needs to be changed.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
     out_of_bag_posterior : bool, default=False
         Whether nodes of a tree without training rows predict the mean value of the
         out-of-bag rows that end there, instead of that of their parents. Such nodes
-        come from levels without rows in a many-way split. For trees of this package
+        come from levels without rows in a multiway split. For trees of this package
         only.
 
     Attributes

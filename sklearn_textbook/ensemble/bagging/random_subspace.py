@@ -27,16 +27,15 @@ class RandomSubspaceClassifier(DrawnColumns, BaggingClassifierMixin, BaseBagging
     r"""Random subspaces (随机子空间) of any classifiers, such as trees.
 
     Member t draws :math:`d'` of the d columns without replacement, the subspace
-    :math:`\mathcal{F}_t`, and learns from all rows in these columns. The ensemble
+    :math:`\mathcal{F}_t`, and is fitted to all rows of these columns. The ensemble
     predicts the class with the largest mean probability, or with most votes
     (``voting="hard"``), as in the book:
 
     .. math:: H(x) = \arg\max_y \sum_{t=1}^{T}
         \mathbb{I}\big(h_t(\mathrm{Map}_{\mathcal{F}_t}(x)) = y\big).
 
-    Members that must do without the best columns differ more, and are quicker to train;
-    that pays where many columns are redundant (大量冗余属性), and not where there are
-    few.
+    Members without the best columns differ more and are faster to fit; this is useful
+    if many columns are redundant (大量冗余属性), but not if there are few columns.
 
     Parameters
     ----------
@@ -138,7 +137,7 @@ class RandomSubspaceRegressor(DrawnColumns, BaggingRegressorMixin, BaseBagging):
     r"""Random subspaces (随机子空间) of any regressors, such as trees.
 
     Member t draws :math:`d'` of the d columns without replacement, the subspace
-    :math:`\mathcal{F}_t`, and learns from all rows in these columns. The ensemble
+    :math:`\mathcal{F}_t`, and is fitted to all rows of these columns. The ensemble
     predicts the mean
 
     .. math:: H(x) = \frac{1}{T} \sum_{t=1}^{T} h_t(\mathrm{Map}_{\mathcal{F}_t}(x)).

@@ -27,8 +27,8 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
     G_m(x_i)` for right and wrong, and with the class that has most weighted votes. The
     bound holds as well.
 
-    Where scikit-learn has a parameter, its name, meaning and default are the same, so
-    that an import of ``AdaBoostClassifier`` can be changed for this class.
+    Parameters of scikit-learn's ``AdaBoostClassifier`` have the same names, meanings
+    and defaults, so that only the import needs to be changed.
 
     Parameters
     ----------

@@ -134,8 +134,8 @@ def fit_additive_model(
 ):
     r"""Fit an additive model by the forward stagewise algorithm, 前向分步算法.
 
-    Round by round a member b and a coefficient are added, and nothing that was added
-    before is changed:
+    In each round, a member b and a coefficient are added, and the previous ones are not
+    changed:
 
     .. math::
 

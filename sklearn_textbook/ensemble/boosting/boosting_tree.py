@@ -123,8 +123,8 @@ class BoostingTreeRegressor(
 ):
     r"""Boosting tree for regression, 回归问题的提升树: trees fitted to residuals.
 
-    Beginning with :math:`f_0(x) = 0`, every round fits a regression tree
-    :math:`T_m` to the residuals of the rounds before it, by least squares, and adds it:
+    Starting from :math:`f_0(x) = 0`, every round fits a regression tree :math:`T_m` to
+    the residuals of the previous rounds, by least squares, and adds it:
 
     .. math::
 

@@ -38,8 +38,8 @@ class GradientBoostingClassifier(
     .. math:: f_m(x) = f_{m-1}(x) + \eta \sum_j c_{mj}\, \mathbb{I}(x \in R_{mj}),
         \qquad P(y = 1 \mid x) = \frac{1}{1 + e^{-f_M(x)}}
 
-    for two classes. Of more, each has a score and a tree in every round, and
-    probabilities are :math:`e^{f_k} / \sum_j e^{f_j}`.
+    for two classes. With more classes, each has a score and a tree in every round, and
+    the probabilities are :math:`e^{f_k} / \sum_j e^{f_j}`.
 
     Parameters
     ----------

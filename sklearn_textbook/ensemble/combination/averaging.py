@@ -36,8 +36,8 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
     Parameters
     ----------
     estimators : list of (str, regressor) tuples
-        The members, by name: regressors of this package, of scikit-learn, of others,
-        or pipelines. ``"drop"`` in place of an estimator leaves it out.
+        The members, by name: regressors of this package, of scikit-learn, of others, or
+        pipelines. ``"drop"`` instead of an estimator omits it.
     weights : array-like of shape (n_members,) or str, default=None
         Weights of the members, divided by their sum; None: all alike (简单平均法). Or
         how they are found (加权平均法) from predictions of rows that the members did
@@ -54,9 +54,8 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
         The folds whose rows members predict when weights are to be found, each by
         members fitted to the others; ``LeaveOneOut()`` included. None: 5 folds.
     prefit : bool, default=False
-        Whether the members are fitted already and are taken as they are. Weights are
-        then found from the rows given to :meth:`fit`, which members should not have
-        seen.
+        Whether the members are already fitted. Weights are then found from the rows
+        given to :meth:`fit`, which members should not have seen.
 
     Attributes
     ----------
@@ -69,9 +68,9 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
     held_out_predictions_ : ndarray of shape (n_samples, n_members)
         What the weights were found from; only if they were.
     n_features_in_ : int
-        Number of columns, if the members tell.
+        Number of columns, if the members have this attribute.
     feature_names_in_ : ndarray of str
-        Names of the columns, if the members tell.
+        Names of the columns, if the members have this attribute.
 
     See Also
     --------

@@ -33,18 +33,18 @@ def _final_has(method):
 class StackingClassifier(ClassifierMixin, BaseStacking):
     """Stacking of any classifiers: a second learner combines their predictions.
 
-    Every member predicts each row after learning from the other folds; these
-    predictions are the secondary table (次级训练集), from which the second learner
-    learns the classes. The members in use are fitted to all rows.
+    Every row is predicted by members fitted to the other folds; these predictions are
+    the secondary table (次级训练集), to which the second learner is fitted. The members
+    used in prediction are fitted to all rows.
 
-    Parameters of scikit-learn's ``StackingClassifier`` have the same names, meanings
-    and, but for ``final_estimator``, defaults.
+    Parameters of scikit-learn's ``StackingClassifier`` have the same names and meanings
+    and, except for ``final_estimator``, the same defaults.
 
     Parameters
     ----------
     estimators : list of (str, estimator) tuples
         The members, by name: classifiers, pipelines, or regressors of class numbers.
-        ``"drop"`` in place of an estimator leaves it out.
+        ``"drop"`` instead of an estimator omits it.
     final_estimator : classifier, default=None
         The second learner; None: ``MultiResponseLinearRegression()``, as the book
         advises (scikit-learn: logistic regression).
@@ -81,9 +81,9 @@ default="auto"
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_features_in_ : int
-        Number of columns, if the members tell.
+        Number of columns, if the members have this attribute.
     feature_names_in_ : ndarray of str
-        Names of the columns, if the members tell.
+        Names of the columns, if the members have this attribute.
 
     See Also
     --------
@@ -230,13 +230,13 @@ default="auto"
 class StackingRegressor(RegressorMixin, BaseStacking):
     """Stacking of any regressors: a second learner combines their predictions.
 
-    Parameters of scikit-learn's ``StackingRegressor`` have the same names, meanings
-    and, but for ``final_estimator``, defaults.
+    Parameters of scikit-learn's ``StackingRegressor`` have the same names and meanings
+    and, except for ``final_estimator``, the same defaults.
 
     Parameters
     ----------
     estimators : list of (str, regressor) tuples
-        The members, by name. ``"drop"`` in place of an estimator leaves it out.
+        The members, by name. ``"drop"`` instead of an estimator omits it.
     final_estimator : regressor, default=None
         The second learner; None: ``LinearRegression`` with coefficients of at least 0
         (Breiman), with ``passthrough=True`` of any sign (scikit-learn: ridge
@@ -266,9 +266,9 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     stack_method_ : list of str
         Method that answers, of each member.
     n_features_in_ : int
-        Number of columns, if the members tell.
+        Number of columns, if the members have this attribute.
     feature_names_in_ : ndarray of str
-        Names of the columns, if the members tell.
+        Names of the columns, if the members have this attribute.
 
     See Also
     --------

@@ -57,7 +57,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
     ----------
     estimators : list of (str, classifier) tuples
         The members, by name: classifiers of this package, of scikit-learn, of others,
-        or pipelines. ``"drop"`` in place of an estimator leaves it out.
+        or pipelines. ``"drop"`` instead of an estimator omits it.
     voting : {"hard", "soft"}, default="hard"
         Whether classes or probabilities are combined.
     weights : array-like of shape (n_members,), default=None
@@ -89,8 +89,8 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         the order of ``classes_``, one by chance, or the one with the largest mean
         probability, of members that give probabilities.
     prefit : bool, default=False
-        Whether the members are fitted already and are taken as they are. ``classes_``
-        are then all classes that some member knows.
+        Whether the members are already fitted. ``classes_`` are then all classes that
+        some member knows.
     calibration : {"sigmoid", "isotonic", "temperature"}, default=None
         How the members' probabilities are calibrated, by scikit-learn's
         ``CalibratedClassifierCV``: Platt's sigmoid, isotonic regression or temperature
@@ -111,9 +111,9 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_features_in_ : int
-        Number of columns, if the members tell.
+        Number of columns, if the members have this attribute.
     feature_names_in_ : ndarray of str
-        Names of the columns, if the members tell.
+        Names of the columns, if the members have this attribute.
 
     See Also
     --------

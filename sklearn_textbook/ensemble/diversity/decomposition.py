@@ -184,8 +184,8 @@ def _read_member_weights(weights, n_members):
 def bias_variance_covariance_decomposition(y_true, predictions, sample_weight=None):
     r"""Divide the expected squared error of a mean of members over several fits.
 
-    Expected values are means over the fits, of which each has trained all members on
-    another sample.
+    Expected values are means over the fits, each of which fitted all members to another
+    sample.
 
     Parameters
     ----------

@@ -143,7 +143,7 @@ def diversity_report(ensemble, X, y, sample_weight=None):
         A fitted ensemble of classifiers, as for :func:`predict_members`; fitted
         classifiers; or, with ``X=None``, predictions of shape (n_samples, n_members).
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The rows, or None. Rows that took no part in the fit tell more.
+        The rows, or None. Use rows that were not used in the fit.
     y : array-like of shape (n_samples,)
         Their labels.
     sample_weight : array-like of shape (n_samples,), default=None

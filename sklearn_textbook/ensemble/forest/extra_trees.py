@@ -13,12 +13,12 @@ class ExtraTreesClassifier(BaseForestClassifier):
     r"""Extremely randomised classification trees (极端随机树).
 
     At each node a tree samples some columns, draws a random threshold (or a random
-    split of levels) for each, and takes the best of these; the forest predicts the
-    class with the largest mean probability. Trees see all rows unless
+    split of levels) for each, and uses the best of these; the forest predicts the class
+    with the largest mean probability. Trees are grown on all rows unless
     ``bootstrap=True``.
 
-    Where scikit-learn has a parameter, its name, meaning and default are the same, so
-    that an import of ``ExtraTreesClassifier`` can be changed for this class.
+    Parameters of scikit-learn's ``ExtraTreesClassifier`` have the same names, meanings
+    and defaults, so that only the import needs to be changed.
 
     Parameters
     ----------
@@ -203,11 +203,11 @@ class ExtraTreesRegressor(BaseForestRegressor):
     r"""Extremely randomised regression trees (极端随机树).
 
     At each node a tree samples some columns, draws a random threshold (or a random
-    split of levels) for each, and takes the best of these; the forest
-    predicts the mean. Trees see all rows unless ``bootstrap=True``.
+    split of levels) for each, and uses the best of these; the forest predicts the mean.
+    Trees are grown on all rows unless ``bootstrap=True``.
 
-    Where scikit-learn has a parameter, its name, meaning and default are the same, so
-    that an import of ``ExtraTreesRegressor`` can be changed for this class.
+    Parameters of scikit-learn's ``ExtraTreesRegressor`` have the same names, meanings
+    and defaults, so that only the import needs to be changed.
 
     Parameters
     ----------

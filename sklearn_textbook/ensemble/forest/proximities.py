@@ -21,9 +21,9 @@ def compute_proximities(forest, X, Y=None, *, out_of_bag=False, dense=True):
     .. math:: \text{prox}(x, x') = \frac{1}{T} \sum_{t=1}^T
         \mathbb{I}(\text{leaf}_t(x) = \text{leaf}_t(x'))
 
-    With ``out_of_bag=True`` the sum and T are over the trees for which both rows are
-    out of bag: trees put their training rows of different classes into different
-    leaves, however near these are.
+    With ``out_of_bag=True``, the sum and T are over the trees for which both rows are
+    out of bag, since trees separate their own training rows of different classes,
+    however similar they are.
 
     Parameters
     ----------

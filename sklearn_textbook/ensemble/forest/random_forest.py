@@ -17,8 +17,8 @@ class RandomForestClassifier(BaseForestClassifier):
 
     .. math:: H(x) = \arg\max_c \frac{1}{T} \sum_{t=1}^{T} p_t(c \mid x).
 
-    Where scikit-learn has a parameter, its name, meaning and default are the same, so
-    that an import of ``RandomForestClassifier`` can be changed for this class.
+    Parameters of scikit-learn's ``RandomForestClassifier`` have the same names,
+    meanings and defaults, so that only the import needs to be changed.
 
     Parameters
     ----------
@@ -185,8 +185,8 @@ class RandomForestRegressor(BaseForestRegressor):
 
     .. math:: H(x) = \frac{1}{T} \sum_{t=1}^{T} h_t(x).
 
-    Where scikit-learn has a parameter, its name, meaning and default are the same, so
-    that an import of ``RandomForestRegressor`` can be changed for this class.
+    Parameters of scikit-learn's ``RandomForestRegressor`` have the same names, meanings
+    and defaults, so that only the import needs to be changed.
 
     Parameters
     ----------

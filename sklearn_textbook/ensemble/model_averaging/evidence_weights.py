@@ -18,7 +18,7 @@ def compute_evidence_weights(log_evidence, prior=None):
 
     .. math:: w_i = \frac{\pi_i \, e^{L_i}}{\sum_k \pi_k \, e^{L_k}}
 
-    Computed from logarithms, so that no exponential underflows.
+    They are computed from logarithms, so that no exponential underflows.
 
     Parameters
     ----------

@@ -24,8 +24,8 @@ from sklearn_textbook.ensemble.model_averaging.linear_subsets import (
 class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
     r"""Bayesian model averaging of regressors, 贝叶斯模型平均.
 
-    The average weighs each member by its posterior probability, the product of its
-    prior probability and of the evidence that the data give for it:
+    Each member is weighted by its posterior probability, which is proportional to the
+    product of its prior probability and its evidence:
 
     .. math::
 
@@ -41,8 +41,8 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
     Parameters
     ----------
     estimators : list of (str, regressor) tuples, default=None
-        The members, by name. ``"drop"`` in place of an estimator leaves it out. None:
-        the linear regressions on all subsets of the columns.
+        The members, by name. ``"drop"`` instead of an estimator omits it. None: the
+        linear regressions on all subsets of the columns.
     weighting : {"held_out", "bic", "pseudo_bma_plus"}, default="held_out"
         How members are weighted. "held_out": :math:`L_i = \sum_n s_n \log p_i(y_n \mid
         x_n)` with normal densities around predictions for rows that the member did not
@@ -69,10 +69,9 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
     verbose : bool, default=False
         Whether a line is printed for each fitted member.
     prefit : bool, default=False
-        Whether the members are fitted already and are taken as they are. Their
-        predictions for the rows given to :meth:`fit` are then taken as held out, so
-        that members should not have seen them; for "bic" these should be the rows that
-        they learned from.
+        Whether the members are already fitted. Their predictions for the rows given to
+        :meth:`fit` are then taken as held out, so that members should not have seen
+        them; for "bic" these should be the rows that they learned from.
     n_parameters : array-like of shape (n_members,), default=None
         Numbers :math:`k_i` of parameters for "bic", the variance included. None: they
         are counted. Linear models: the rank, with a penalty the effective rank, at
@@ -133,9 +132,9 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
     design_ : Design
         What the columns of the table became.
     n_features_in_ : int
-        Number of columns, if the members tell.
+        Number of columns, if the members have this attribute.
     feature_names_in_ : ndarray of str
-        Names of the columns, if the members tell.
+        Names of the columns, if the members have this attribute.
 
     See Also
     --------

@@ -71,8 +71,8 @@ class NegativeCorrelationRegressor(
         = \tfrac{M}{2} \Bigl((\bar F - y)^2 + (1 - \lambda)
         \tfrac{1}{M} \sum_i (F_i - \bar F)^2\Bigr).
 
-    With :math:`\lambda = 0` every member is trained by itself; with
-    :math:`\lambda = 1` the error of the ensemble alone counts, as if it were one
+    With :math:`\lambda = 0`, every member is trained separately; with
+    :math:`\lambda = 1`, only the error of the ensemble matters, as if it were one
     network of M parts.
 
     Parameters

@@ -84,12 +84,13 @@ class OutputCodeClassifier(
     r"""Several classes as binary problems, 纠错输出码 (error-correcting output codes).
 
     A coding matrix M (编码矩阵) has a row per class and a column per binary problem.
-    The member of column b learns to tell the classes r with :math:`M_{rb} = +1` from
-    those with :math:`M_{rb} = -1`; rows of classes with :math:`M_{rb} = 0` (停用类) are
-    left out. What the members say of a new row is compared with the rows of M: the
-    nearest class is predicted, so that mistakes of a few members are corrected. With
-    :math:`d` as the smallest distance of two rows, ``row_separation_``, a code without
-    zeros corrects any :math:`\lfloor (d - 1) / 2 \rfloor` of them.
+    The member of column b is fitted to distinguish the classes r with
+    :math:`M_{rb} = +1` from those with :math:`M_{rb} = -1`; rows of classes with
+    :math:`M_{rb} = 0` (停用类) are not used. The predictions of the members for a new
+    row are compared with the rows of M, and the nearest class is predicted, so that
+    mistakes of a few members are corrected. If the smallest distance between two rows,
+    ``row_separation_``, is d, a code without zeros corrects any
+    :math:`\lfloor (d - 1) / 2 \rfloor` mistakes.
 
     Parameters
     ----------

@@ -101,16 +101,16 @@ class LabelFlips:
 class OutputFlippingClassifier(BaseOutputPerturbation):
     r"""Members fitted to randomly flipped class labels, 翻转法 (output flipping).
 
-    Every member sees the same rows, but the labels of a random fraction p of them, the
-    ``flip_rate``, are changed, so that the class frequencies stay the same on average:
-    a row of class i gets class j with the probability
+    Every member is fitted to the same rows, but the labels of a random fraction p of
+    them, the ``flip_rate``, are changed, so that the class frequencies stay the same on
+    average: a row of class i is assigned class j with the probability
 
     .. math:: P(i \to j) = w P_j, \quad j \neq i, \qquad
         w = \frac{p}{\sum_k P_k (1 - P_k)}
 
-    where :math:`P_j` is the relative frequency of class j. The members' decisions are
-    put together. This perturbs the outputs only, where bagging perturbs the rows,
-    样本扰动, and a random forest the columns as well, 属性扰动.
+    where :math:`P_j` is the relative frequency of class j. The predictions of the
+    members are combined. This perturbs only the outputs, whereas bagging perturbs the
+    rows, 样本扰动, and a random forest also the columns, 属性扰动.
 
     Parameters
     ----------

@@ -55,16 +55,17 @@ class LabelNoise:
 class OutputSmearingClassifier(BaseOutputPerturbation):
     r"""Regressors fitted to noisy class labels, 输出调制法 (output smearing).
 
-    Classification becomes regression: there is one output per class, 1 for rows of the
-    class and 0 for others. For every member gaussian noise is added to all outputs,
+    Classification becomes regression: there is one output for each class, which is 1
+    for rows of the class and 0 for others. For every member, Gaussian noise is added to
+    all outputs,
 
     .. math:: y'_{rj} = \mathbb{I}(y_r = j) + \text{noise} \cdot
         \sqrt{P_j (1 - P_j)} \, z_{rj}, \qquad z_{rj} \sim N(0, 1)
 
     where :math:`P_j` is the relative frequency of class j, so that the root is the
     standard deviation of its output. A member is one regression tree for all outputs at
-    once. The ensemble chooses the class with the largest mean output; as probabilities,
-    negative mean outputs count as 0, and the sum is brought to 1.
+    once. The ensemble chooses the class with the largest mean output; for
+    probabilities, negative mean outputs are replaced by 0, and the sum is scaled to 1.
 
     Parameters
     ----------

@@ -61,15 +61,15 @@ class LinearRegression(
               {\sum_i x_i^2 - \frac{1}{m} \left(\sum_i x_i\right)^2} , \qquad
               b_0 = \frac{1}{m} \sum_i (y_i - b x_i) .
 
-    Products :math:`\hat X^T \hat X` are not computed: the centred rows are reduced to a
-    triangle by Householder reflections, in blocks, and the triangle is solved. If
-    columns depend on each other, there are many solutions, and the one with the
-    shortest b is chosen; ``rank_`` and :meth:`summary` show this, and
+    :math:`\hat X^T \hat X` is not computed: the centred rows are reduced to a
+    triangular matrix by Householder reflections, in blocks, and the triangular system
+    is solved. If columns depend on each other, there are many solutions, and the one
+    with the shortest b is chosen; ``rank_`` and :meth:`summary` show this, and
     :meth:`find_dependent_columns` lists these columns. All statistics are computed from
-    the same triangle on access.
+    the same triangular matrix on access.
 
-    Parameters that scikit-learn's ``LinearRegression`` also has have the same names and
-    meanings, so that only the import needs to be changed.
+    Parameters of scikit-learn's ``LinearRegression`` have the same names and meanings,
+    so that only the import needs to be changed.
 
     Parameters
     ----------

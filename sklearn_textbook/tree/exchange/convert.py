@@ -16,7 +16,7 @@ def to_sklearn(model, /):
     """Convert a model to a fitted scikit-learn estimator with the same predictions.
 
     Programs that read models of scikit-learn, such as shap, skl2onnx, treelite,
-    dtreeviz, supertree and eli5, and ``sklearn.tree.plot_tree``, work on the result.
+    dtreeviz, supertree and eli5, and ``sklearn.tree.plot_tree``, accept the result.
 
     Parameters
     ----------
