@@ -42,10 +42,10 @@ def explain(
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The rows, as for ``predict``.
     feature_names : array-like of str or None, default=None
-        Names of the columns; ``None`` for the names of the training table.
+        Names of the columns; ``None`` uses the names of the training table.
     class_names : array-like of str or None, default=None
-        Names of the classes in the order of ``classes_`` (for several outputs a list
-        of such lists); ``None`` for the class labels.
+        Names of the classes in the order of ``classes_`` (for several outputs, a list
+        of such lists); ``None`` uses the class labels.
     max_terms : int, default=5
         Maximum number of levels written for a set, of columns of an oblique test, and
         of columns of an ensemble in a sentence.

@@ -16,7 +16,7 @@ class TreeDisplay:
     estimator : estimator
         A fitted tree of :mod:`sklearn_textbook.tree`.
     feature_names : array-like of str or None, default=None
-        Names of the columns; ``None`` for the names of the training table.
+        Names of the columns; ``None`` uses the names of the training table.
     class_names : array-like of str or None, default=None
         Names of the classes in the order of ``classes_``; ``None`` for the labels.
 

@@ -20,105 +20,107 @@ from sklearn_textbook.tree.route import pick_classes
 class C45Classifier(BaseGainTree):
     r"""Classification tree by gain ratio with error-based pruning (C4.5, J48).
 
-    Every node is split by the test with the largest gain ratio (增益率) among those
-    whose gain is at least average,
+    Each node is split by the test with the largest gain ratio (增益率) among those
+    whose gain is at least average:
 
     .. math:: R(D, A) = \frac{g(D, A)}{IV(A)}, \qquad
         IV(A) = - \sum_v \frac{|D^v|}{|D|} \log_2 \frac{|D^v|}{|D|},
 
-    where g is the information gain, and the cases whose value of A is missing form one
-    more part in the intrinsic value IV (固有值). A nominal column has one branch per
+    where g is the information gain. In the intrinsic value IV (固有值), the cases whose
+    value of A is missing count as one more part. A nominal column has one branch per
     declared level. A numeric or ordinal column has two branches, and its gain is
-    reduced by :math:`\log_2(n_\text{thresholds}) / |D|` for the choice of the
-    threshold. Cases whose tested value is missing go into every branch with a fraction
-    of their weight. Subtrees of the grown tree that do not reduce the training errors
-    are collapsed, and the tree is then pruned by estimated errors.
+    reduced by :math:`\log_2(n_\text{thresholds}) / |D|` to account for the choice of
+    the threshold. A case whose tested value is missing goes down every branch with a
+    fraction of its weight. Subtrees that do not reduce the training errors are
+    collapsed; the tree is then pruned by estimated errors.
 
-    The defaults give the trees of Weka's J48 (release 3.6.14); the user guide describes
-    all rules. The books' simpler variant is ``gain_ratio_rule="plain"``,
-    ``mdl_correction=False``, ``threshold="midpoint"``, ``collapse=False``,
-    ``pruning=None``, ``min_samples_leaf=1``.
+    With the defaults, the trees equal those of Weka's J48 (release 3.6.14); the user
+    guide describes all rules. For the simpler variant of the textbooks, use
+    ``gain_ratio_rule="plain"``, ``mdl_correction=False``, ``threshold="midpoint"``,
+    ``collapse=False``, ``pruning=None`` and ``min_samples_leaf=1``.
 
     Parameters
     ----------
     gain_ratio_rule : {"above_average", "plain"}, default="above_average"
-        Whether the gain ratio is maximized over the tests whose gain is at least
-        average (less 0.001 bits), or over all tests with a positive gain.
+        Tests among which the gain ratio is maximized: those whose gain is at least
+        average (less 0.001 bits), or all tests with a positive gain.
     mdl_correction : bool, default=True
-        Whether the gain of numeric tests is reduced for the choice of the threshold, as
-        in C4.5 since release 8.
+        Whether to reduce the gain of numeric tests for the choice of the threshold, as
+        C4.5 does since release 8.
     threshold : {"observed", "midpoint"}, default="observed"
-        Whether a threshold is the largest value of the whole table that does not exceed
-        the midpoint between the neighbouring values it divides, or this midpoint
-        itself.
+        Position of a threshold between two neighbouring values: "midpoint" is their
+        midpoint, "observed" the largest value in the whole table that does not exceed
+        it.
     categorical_split : {"multiway", "one_vs_rest", "subset"}, default="multiway"
-        How a nominal column divides its levels: one branch per declared level; one
-        level against the others (J48 ``-B``); or groups of levels, merged pair by pair
-        as long as the gain ratio does not decrease (C4.5 ``-s``). For groups, time is
-        cubic and memory quadratic in the number of levels in a node.
+        How a nominal column divides its levels: "multiway" makes one branch per
+        declared level; "one_vs_rest" separates one level from the others (J48 ``-B``);
+        "subset" makes groups of levels, which are merged pair by pair as long as the
+        gain ratio does not decrease (C4.5 ``-s``). "subset" takes cubic time and
+        quadratic memory in the number of levels in a node.
     max_depth : int, default=None
-        Maximum depth of the tree. None: limited by the other parameters only.
+        Maximum depth of the tree. None: limited only by the other parameters.
     min_samples_split : int or float, default=2
-        Minimum weight of a node that is split; a float is a fraction of the total
-        weight. It is at least twice ``min_samples_leaf``.
+        Minimum weight of a node to be split; a float is a fraction of the total weight.
+        The limit is never less than twice ``min_samples_leaf``.
     min_samples_leaf : int or float, default=2
-        Minimum weight (not number) of known cases in at least two branches of a test
-        (J48 ``-M``); a float is a fraction of the total weight. For both sides of a
-        numeric test the minimum is a tenth of the known weight divided by the number of
-        classes if this is larger, but then at most 25. So if ``min_samples_leaf`` is
-        above 25, numeric tests of large nodes, where that tenth exceeds it, need a
-        weight of only 25, as in J48.
+        Minimum weight (not number) of cases with a known value in at least two branches
+        of a test (J48 ``-M``); a float is a fraction of the total weight. For numeric
+        tests, the minimum on both sides is a tenth of the known weight per class if
+        that is larger, but at most 25. As in J48, this cap applies even if
+        ``min_samples_leaf`` is above 25: in nodes where that tenth exceeds it, 25 is
+        enough.
     min_weight_fraction_leaf : float, default=0.0
-        ``min_samples_leaf`` as a fraction of the total weight; the larger of both
+        ``min_samples_leaf`` as a fraction of the total weight; the larger of the two
         applies.
     max_features : int, float, {"sqrt", "log2"}, default=None
         Number of columns sampled at each node. None: all.
     max_leaf_nodes : int, default=None
         Maximum number of leaves. The node with the largest decrease of entropy is split
-        first; growth ends at a multiway split that would exceed the maximum.
+        first; growth stops at a multiway split that would exceed the maximum.
     min_impurity_decrease : float, default=0.0
-        A node is split if this decreases the entropy of the whole tree by at least this
-        value, :math:`\frac{W_t}{W} \Delta H(t)`.
+        A node is split only if this decreases the entropy of the whole tree by at least
+        this value, :math:`\frac{W_t}{W} \Delta H(t)`.
     collapse : bool, default=True
-        Whether subtrees that do not reduce the training errors are replaced by leaves
-        before pruning; as in J48, not with validation rows ("reduced_error",
-        "pre_pruning").
+        Whether to replace subtrees that do not reduce the training errors by leaves
+        before pruning. As in J48, this is not done if the pruning uses validation rows
+        ("reduced_error", "pre_pruning").
     pruning : None, str or pruner, default="error_based"
-        How the grown tree is pruned. :class:`ErrorBasedPruning` has the confidence
-        factor (J48 ``-C``) and subtree raising (off: J48 ``-S``); None is J48 ``-U``;
-        :class:`ReducedErrorPruning` is J48 ``-R``, except for which rows it holds out.
-        Grid searches set the parameters as ``pruning__confidence`` and
-        ``pruning__subtree_raising``.
+        How the grown tree is pruned. "error_based" is :class:`ErrorBasedPruning`, whose
+        parameters are the confidence factor (J48 ``-C``) and subtree raising (J48
+        ``-S`` turns it off); None is J48 ``-U``; :class:`ReducedErrorPruning` is J48
+        ``-R``, except for the choice of the held-out rows. In a grid search, set the
+        parameters as ``pruning__confidence`` and ``pruning__subtree_raising``.
     laplace : bool, default=False
-        Whether ``predict_proba`` adds one case to every class of a leaf (J48 ``-A``).
-        This does not change ``predict``.
+        Whether ``predict_proba`` adds one case of every class to each leaf (J48
+        ``-A``). This does not change ``predict``.
     class_weight : dict or "balanced", default=None
         Weights of the classes, as in scikit-learn.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype, none, or given by a mask, indices or names, as in
         HistGradientBoostingClassifier. By dtype, strings and unordered categories are
-        nominal, ordered categories and the Enum of polars are ordinal; objects are
+        nominal, ordered categories and polars Enum columns are ordinal, and objects are
         nominal unless all are numbers, booleans or dates, which are numeric.
     missing : {"fractional", "error"}, default="fractional"
-        How missing values are treated: the case goes into every branch with a fraction
-        of its weight, in training, pruning and prediction; or they raise an error.
-    handle_unknown : {"parent", "fractional", "error"}, default="parent"
-        How a level without a branch is treated: the prediction is that of the node
-        itself; the row goes into all branches in proportion to their weights; or it
+        How missing values are treated: "fractional" sends the case down every branch
+        with a fraction of its weight, in training, pruning and prediction; "error"
         raises an error.
+    handle_unknown : {"parent", "fractional", "error"}, default="parent"
+        How a level without a branch is treated in prediction: "parent" predicts from
+        the node itself; "fractional" sends the row down all branches in proportion to
+        their weights; "error" raises an error.
     tie_breaking : {"first", "random"}, default="first"
-        How ties between equally good tests are broken: by the first column and the
-        lowest threshold, or by the first of the columns in random order.
+        How ties between equally good tests are broken: "first" prefers the first column
+        and the lowest threshold; "random" goes through the columns in random order.
     top_splits : int, default=1
-        Number of best tests, of different columns, of which one is drawn at random to
-        split a node: those with the largest gain ratios among the tests that satisfy
-        ``gain_ratio_rule`` and ``min_impurity_decrease``. For the members of an
-        ensemble (算法参数扰动 [4]_); [5]_ draws from 20 tests, among which may be
-        several thresholds of a column.
+        Number of best tests, each of a different column, from which one is drawn at
+        random to split a node. They have the largest gain ratios among the tests that
+        satisfy ``gain_ratio_rule`` and ``min_impurity_decrease``. For the members of an
+        ensemble (算法参数扰动 [4]_); [5]_ draws from 20 tests, which may include
+        several thresholds of one column.
     random_state : int, RandomState instance or None, default=None
-        Seed for sampling columns and tests and for random ties.
+        Seed for sampling columns and tests, and for random ties.
     n_jobs : int, default=None
-        Number of threads. None: one per core, fewer within a parallel call. The tree
+        Number of threads. None: one per core, or fewer inside a parallel call. The tree
         does not depend on it.
 
     Attributes
@@ -134,7 +136,7 @@ class C45Classifier(BaseGainTree):
     n_outputs_ : int
         1.
     max_features_ : int
-        Columns sampled at each node.
+        Number of columns sampled at each node.
     n_missing_ : ndarray of int, shape (n_features,)
         Number of missing values in each column of the training table.
     schema_ : TableSchema
@@ -144,14 +146,14 @@ class C45Classifier(BaseGainTree):
     feature_importances_ : ndarray of shape (n_features,)
         Entropy-based importances, normalized to sum to 1.
     rules_ : sequence of dict
-        If-then rules, one per leaf and, with ``handle_unknown="parent"``, one per inner
+        If-then rules: one per leaf and, with ``handle_unknown="parent"``, one per inner
         node in which a row with an unseen level may end.
     pruning_path_ : PruningTable
         With "cost_complexity": the sequence of subtrees, their risks, and the chosen
         one.
     pruning_report_ : PruningTable
-        With any ``pruning``: the nodes considered, whether each was pruned, and the
-        measure that decided.
+        With any ``pruning``: the nodes considered, the decision on each, and the
+        measure behind it.
 
     See Also
     --------
@@ -161,22 +163,22 @@ class C45Classifier(BaseGainTree):
 
     Notes
     -----
-    A weight counts as a number of copies of the row, so limits apply to sums of
-    weights. J48 counts rows in two places, which is the same if all weights are 1.
+    A weight counts as that many copies of the row, so limits apply to sums of weights.
+    J48 counts rows in two places, which makes no difference if all weights are 1.
     Weights that sum to 1 give a single leaf: scale them to sum to the number of rows.
 
-    Values of a numeric column that differ by less than 1e-5 count as equal, as in J48,
-    so a column of much smaller values has to be rescaled. In prediction values are
-    compared with thresholds exactly, where J48 has a tolerance of 1e-6.
+    As in J48, values of a numeric column that differ by less than 1e-5 count as equal;
+    rescale a column with much smaller values. In prediction, values are compared with
+    thresholds exactly, whereas J48 allows a tolerance of 1e-6.
 
-    Nominal columns with 0.3 N levels or more, where N is the weight of the table, are
+    Nominal columns with at least 0.3 N levels, where N is the weight of the table, are
     left out of the average gain; a node in which only such columns have a valid test is
-    a leaf. If all columns are of this kind, none is left out. With
-    ``gain_ratio_rule="plain"`` the number of levels does not matter.
+    a leaf. If all columns are of this kind, none is left out. The rule does not apply
+    with ``gain_ratio_rule="plain"``.
 
     A branch without cases is a leaf with the class distribution of its parent. Growing
-    takes O(columns * rows * depth) time; a row with missing values counts once for each
-    branch it goes into.
+    takes O(columns * rows * depth) time, where a row with missing values counts once
+    for each branch that it enters.
 
     References
     ----------
@@ -291,11 +293,11 @@ class C45Classifier(BaseGainTree):
         is_many = target.n_rows >= 2 * branch and target.n_classes[0] > 1
         if weight is not None and is_many and total < 2 * branch - J48_TOLERANCE:
             warnings.warn(
-                f"The weights of the {target.n_rows} rows sum to {total:.6g}, but a "
-                f"test needs two branches of weight {branch:.6g} each "
-                f"(min_samples_leaf={self.min_samples_leaf!r}), so that the tree is a "
-                "single leaf. Weights count as copies of rows: scale them to sum to "
-                "the number of rows.",
+                f"The tree is a single leaf: the weights of the {target.n_rows} rows "
+                f"sum to {total:.6g}, but a test needs two branches of weight "
+                f"{branch:.6g} each (min_samples_leaf={self.min_samples_leaf!r}). A "
+                "weight counts as that many copies of the row: scale the weights to "
+                "sum to the number of rows.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -341,8 +343,8 @@ class C45Classifier(BaseGainTree):
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows. Rows of weight 0 are ignored in growing and pruning,
-            but their classes stay in ``classes_``, and the levels of their strings stay
-            declared, each with a branch of multiway tests.
+            but their classes remain in ``classes_``, and the levels of their strings
+            remain declared, each with a branch in multiway tests.
         X_val, y_val : array-like, default=None
             Validation rows for the pruner. They are not used to grow the tree.
         sample_weight_val : array-like of shape (n_val,), default=None

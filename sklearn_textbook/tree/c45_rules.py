@@ -29,19 +29,19 @@ from sklearn_textbook.tree.rules import (
 class C45RulesClassifier(ClassifierMixin, BaseEstimator):
     r"""Ordered list of if-then rules derived from an unpruned C4.5 tree (C4.5rules).
 
-    In a tree the same subtree may occur in several places, and the tests near the root
+    In a tree, the same subtree may occur in several places, and the tests near the root
     are part of every path. A list of rules avoids both: each path is generalised as far
     as the training rows allow, and only a subset of the resulting rules is kept.
 
-    1. *Paths.* Every path of an unpruned :class:`C45Classifier` to a leaf with
-       training rows is a rule for the most frequent class of the leaf.
+    1. *Paths.* Each path of an unpruned :class:`C45Classifier` to a leaf with
+       training rows becomes a rule that predicts the majority class of the leaf.
     2. *Generalising.* A rule that covers rows of weight N, E of them of other
        classes, has the pessimistic error rate
 
        .. math:: U(E, N) = \frac{E + \mathrm{add}(E, N)}{N},
 
-       the upper limit of a binomial error rate that is exceeded with the probability
-       ``confidence``, with the same approximation as the pruning of the tree: for
+       the upper confidence limit of the error rate at level ``confidence``, computed
+       with the same approximation as in the pruning of the tree: for
        E = 0 it is :math:`1 - CF^{1/N}`, for :math:`1 \le E < N - \tfrac12`
 
        .. math::
@@ -50,10 +50,10 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
            + \frac{z^2}{4N^2}}}{1 + \frac{z^2}N}, \qquad f = \frac{E + 0.5}{N},
            \quad \Phi(z) = 1 - CF,
 
-       for 0 < E < 1 between both, and 1 for larger E. As long as dropping some
-       condition does not increase the rate, the one whose removal gives the lowest rate
-       is dropped. Of equal rules one is kept; a rule is dropped unless its rate is
-       below the proportion of the other classes in the table.
+       between the two for 0 < E < 1, and 1 for larger E. As long as dropping a
+       condition does not increase the rate, the condition whose removal gives the
+       lowest rate is dropped. Duplicate rules are removed, and so are rules whose rate
+       is not below the proportion of the other classes in the table.
     3. *Choosing.* For every class, the subset R of its rules with the minimum
        description length, in bits, is chosen:
 
@@ -62,44 +62,46 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
            \tfrac12 \Big(\sum_{i \in R} c_i - \log_2 |R|!\Big)
            + \log_2 \binom{r}{f} + \log_2 \binom{n - r}{m - r + f}
 
-       where the rules cover rows of weight r, f of them of other classes, and n and m
-       are the weights of the table and of the class. A rule of k conditions costs
-       :math:`c_i`, the bits of the conditions minus :math:`\log_2 k!`. A condition
-       costs :math:`\log_2 d` for its column, one of d, and :math:`1 + \log_2 v` for one
-       side of one of v possible thresholds, or the entropy of the column for one of its
-       levels (1 more for all levels but one; one bit per level for another set). All
-       subsets are tried for up to 10 rules; for more, rules are added and deleted
-       greedily, one at a time, starting from no rule and from all rules.
+       where the rules cover rows of weight r, f of which are of other classes, and n
+       and m are the weights of the table and of the class. The cost :math:`c_i` of a
+       rule with k conditions is the sum of their bits minus :math:`\log_2 k!`. A
+       condition costs :math:`\log_2 d` bits for its column, one of d, plus
+       :math:`1 + \log_2 v` for one side of one of v possible thresholds, or the entropy
+       of the column for one of its levels (1 more for all levels but one; one bit per
+       level for any other set). Up to 10 rules, all subsets are tried; for more, rules
+       are added and deleted greedily, one at a time, starting from no rule and from all
+       rules.
     4. *Order.* The rules of the class that cover the fewest rows of other classes come
        first, then those of the class with the fewest such rows among the rows not yet
-       covered, and so on; within a class rules are sorted by increasing U.
-    5. *Default.* Rows that no rule covers get the class with the most training rows
-       that no rule covers; ties go to the more frequent class.
-    6. *Polishing.* As long as removing some rule reduces the training errors, it is
+       covered, and so on. Within a class, rules are sorted by increasing U.
+    5. *Default.* Rows that no rule covers are assigned the class with the most
+       uncovered training rows; ties go to the more frequent class.
+    6. *Polishing.* As long as removing a rule reduces the training errors, it is
        removed and the default class is chosen again.
 
-    The first rule that covers a row decides. Missing values, and levels not seen in
-    training, satisfy no condition, neither in training nor in prediction.
+    The first rule that covers a row determines its class. Missing values, and levels
+    not seen in training, satisfy no condition, neither in training nor in prediction.
 
     Parameters
     ----------
     confidence : float, default=0.25
-        Probability that the true error rate of a rule exceeds its pessimistic one;
-        smaller values give more general rules. Above 0.5 nothing is added to E.
+        Probability that the true error rate of a rule exceeds its pessimistic estimate;
+        smaller values give more general rules. Above 0.5, nothing is added to E.
     significance : float, default=None
         If given, conditions whose p-value in a one-sided Fisher's exact test of
         independence from the class exceeds it are also dropped, the largest p-value
+        first. None: no test is made.
         first. None: no such test.
     gain_ratio_rule : {"above_average", "plain"}, default="above_average"
-        As in :class:`C45Classifier`, like all parameters below.
+        As in :class:`C45Classifier`, like all following parameters.
     mdl_correction : bool, default=True
-        Whether the gain of numeric tests is reduced for the choice of the threshold.
+        Whether to reduce the gain of numeric tests for the choice of the threshold.
     threshold : {"observed", "midpoint"}, default="observed"
         Position of thresholds.
     categorical_split : {"multiway", "one_vs_rest", "subset"}, default="multiway"
         How a nominal column divides its levels.
     max_depth : int, default=None
-        Maximum depth of the tree, and so the maximum length of a path. None: no limit.
+        Maximum depth of the tree, and hence maximum length of a path. None: no limit.
     min_samples_leaf : int or float, default=2
         Minimum weight (not number) of cases in at least two branches of a test; a float
         is a fraction of the total weight.
@@ -107,12 +109,12 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         Weight of each class, multiplied with the sample weights.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype, none, or given by a mask, indices or names. By dtype,
-        strings and unordered categories are nominal, ordered categories and the Enum of
-        polars are ordinal; objects are nominal unless all are numbers, booleans or
+        strings and unordered categories are nominal, ordered categories and polars Enum
+        columns are ordinal, and objects are nominal unless all are numbers, booleans or
         dates.
     n_jobs : int, default=None
-        Number of threads. None: one per core, fewer within a parallel call. The rules
-        do not depend on it.
+        Number of threads. None: one per core, or fewer inside a parallel call. The
+        rules do not depend on it.
 
     Attributes
     ----------
@@ -123,7 +125,7 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
     n_rules_ : int
         Number of rules, not counting the default.
     rules_ : sequence of dict
-        The rules in order, followed by the default, which has no conditions; see
+        The rules in order, followed by the default rule, which has no conditions; see
         :func:`export_rules` for their keys and for other formats.
     rule_list_ : RuleList
         The rules as arrays.
@@ -138,18 +140,18 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    C45Classifier : The tree.
+    C45Classifier : The corresponding tree.
     export_rules : The rules as text, data frame, SQL or Python code.
 
     Notes
     -----
-    Differences from the program C4.5rules: for large classes it searches from random
-    subsets or by simulated annealing, so that its result depends on a seed; some of its
-    costs differ in detail. A weight counts as a number of copies of the row.
+    Differences from the program C4.5rules: for large classes, C4.5rules searches from
+    random subsets or by simulated annealing, so its result depends on a seed; some of
+    its costs differ in detail. A weight counts as that many copies of the row.
 
-    Generalising reads all n rows, 64 at a time, for every condition that it drops: with
-    L paths of k conditions it takes up to L k² n / 64 steps, usually far fewer.
-    Choosing takes about R² steps for R rules of one class.
+    Generalising scans all n rows, 64 at a time, for every condition that it drops: L
+    paths of k conditions take up to L k² n / 64 steps, usually far fewer. Choosing
+    among R rules of one class takes about R² steps.
 
     References
     ----------
@@ -219,8 +221,8 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. Rows of weight 0 are ignored, but their classes stay in
-            ``classes_``, and their levels in the schema.
+            Weights of the rows. Rows of weight 0 are ignored, but their classes remain
+            in ``classes_``, and their levels in the schema.
 
         Returns
         -------
@@ -314,10 +316,11 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X):
         r"""Predict class probabilities from the training rows of the deciding rule.
 
-        By Laplace's rule, :math:`(n_k + 1) / (n + K)`, where K is the number of
-        classes, n the weight of the training rows that the rule decides (or, if it
-        decides none, that it covers), and :math:`n_k` the weight of class k among them,
-        which for other classes is limited to that of the class of the rule.
+        They are estimated by Laplace's rule, :math:`(n_k + 1) / (n + K)`, where K is
+        the number of classes, n the weight of the training rows for which the rule is
+        the first to match (or, if there are none, of those it covers), and :math:`n_k`
+        the weight of class k among them, which for other classes is capped at that of
+        the class of the rule.
 
         Parameters
         ----------
@@ -362,9 +365,9 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         evaluation : RuleEvaluation
-            Size, error, use, errors and advantage of every rule, and the confusion
-            matrix; ``print`` shows both as tables. A row of a class unknown to the
-            model is an error; such classes have rows of their own in the matrix.
+            Size, error rate, use, errors and advantage of every rule, and the confusion
+            matrix; ``print`` shows both as tables. A row whose class is unknown to the
+            model counts as an error; such classes have their own rows in the matrix.
 
         Raises
         ------

@@ -17,14 +17,14 @@ REGRESSION_CRITERIA = ("squared_error", "absolute_error", "poisson")
 class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     r"""Classification tree with exact binary splits (CART, 分类树).
 
-    Every node is split by the test with the largest decrease of weighted impurity,
+    Each node is split by the test with the largest decrease of weighted impurity,
 
     .. math:: W_t\, i(t) - \sum_c W_c\, i(c) \to \max,
 
-    where W is the weight of a node's rows and i their impurity. Thresholds are
+    where W is the weight of the rows in a node and i their impurity. Thresholds are
     midpoints between neighbouring values.
 
-    The table may hold numbers, booleans, strings, ordered and unordered categories,
+    The table may contain numbers, booleans, strings, ordered and unordered categories,
     dates and missing values without preprocessing. Parameters of
     ``DecisionTreeClassifier`` have the same name, meaning and default here.
 
@@ -33,29 +33,30 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     criterion : {"gini", "entropy", "log_loss", "error"}, default="gini"
         Impurity of a node with class proportions p: :math:`1 - \sum p_k^2`,
         :math:`-\sum p_k \log_2 p_k` ("entropy" and "log_loss"), or
-        :math:`1 - \max p_k`. With "error" a node is split only if this reduces the
+        :math:`1 - \max p_k`. With "error", a node is split only if this reduces the
         training errors.
     splitter : {"best", "random"}, default="best"
-        Best threshold (or split of levels) of each column, or a random one.
+        Whether to use the best threshold (or split of levels) of each column, or a
+        random one.
     max_depth : int, default=None
         Maximum depth of the tree. None: no limit.
     min_samples_split : int or float, default=2
-        Minimum rows in a node that is split; a float is a fraction of all rows.
+        Minimum number of rows in a node to be split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Minimum rows in each child, whatever their weights, as in scikit-learn; a float
-        is a fraction of all rows.
+        Minimum number of rows in each child, whatever their weights, as in
+        scikit-learn; a float is a fraction of all rows.
     min_weight_fraction_leaf : float, default=0.0
         Minimum fraction of the total weight in each child.
     max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns sampled at each node. None: all.
+        Number of columns sampled at each node. None: all.
     random_state : int, RandomState instance or None, default=None
-        Seed for sampling columns and for random thresholds, tests and ties.
+        Seed for sampling columns, and for random thresholds, tests and ties.
     max_leaf_nodes : int, default=None
         Maximum number of leaves. The node with the largest decrease of impurity is
-        split first; growth ends at a multiway split that would exceed the maximum.
+        split first; growth stops at a multiway split that would exceed the maximum.
     min_impurity_decrease : float, default=0.0
-        A node is split if this decreases the impurity of the whole tree by at least
-        this value, :math:`\frac{W_t}{W} \Delta i(t)`.
+        A node is split only if this decreases the impurity of the whole tree by at
+        least this value, :math:`\frac{W_t}{W} \Delta i(t)`.
     class_weight : dict, list of dict or "balanced", default=None
         Weight of each class, multiplied with the sample weights.
     ccp_alpha : non-negative float, default=0.0
@@ -63,46 +64,47 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         pruning.
     pruning : None, str or pruner, default=None
         How the grown tree is pruned. "cost_complexity" chooses ``ccp_alpha`` by
-        cross-validation; the others are "reduced_error", "pre_pruning", "loss" and
-        "error_based" (classification only). A pruner object such as
-        :class:`CostComplexityPruning` has parameters of its own, which can also be set
-        as ``pruning__...``.
+        cross-validation; the other methods are "reduced_error", "pre_pruning", "loss"
+        and "error_based" (classification only). Pruner objects such as
+        :class:`CostComplexityPruning` have parameters of their own, which can also be
+        set as ``pruning__...``.
     monotonic_cst : array-like of {-1, 0, 1} or dict of {str: int}, default=None
         Monotonicity constraints for all columns, or for some by name. 1: the prediction
-        may only increase with the column, -1: only decrease, 0: no constraint.
+        may only increase with the column; -1: it may only decrease; 0: no constraint.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype (strings, objects, unordered categories; ordered
         ones are ordinal), none, or given by a mask, indices or names, as in
         HistGradientBoostingClassifier.
     categorical_split : {"subset", "one_vs_rest", "multiway"}, default="subset"
-        How a nominal column divides its levels: into two subsets; one level against
-        the rest, the A(x) = a of the book; or one branch per level.
+        How a nominal column divides its levels: "subset" makes two groups;
+        "one_vs_rest" separates one level from the rest, the A(x) = a of the textbook;
+        "multiway" makes one branch per level.
     missing : {"learned", "branch", "surrogate", "error"}, default="learned"
-        How missing values are treated: they go to the child that is found to be better
-        in training, as in scikit-learn; to a child of their own; to the child chosen by
-        a surrogate split on another column, as in rpart; or they raise an error.
+        How missing values are treated: "learned" sends them to the child that is better
+        in training, as in scikit-learn; "branch" to a child of their own; "surrogate"
+        to the child chosen by a surrogate split on another column, as in rpart; "error"
+        raises an error.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
-        How a level without training rows in the node is treated: the prediction is that
-        of the node itself; the row goes to all children in proportion to their weights;
-        or it raises an error.
+        How a level without training rows in the node is treated in prediction: "parent"
+        predicts from the node itself; "fractional" sends the row to all children in
+        proportion to their weights; "error" raises an error.
     tie_breaking : {"first", "random"}, default="first"
-        How ties between equally good tests are broken: by the first column and the
-        lowest threshold, or by the first of the columns in random order.
+        How ties between equally good tests are broken: "first" prefers the first column
+        and the lowest threshold; "random" goes through the columns in random order.
     top_splits : int, default=1
-        Number of best tests, of different columns, of which one is drawn at random to
-        split a node; each satisfies ``min_impurity_decrease``. For members of ensembles
-        (算法参数扰动 [3]_ [4]_).
+        Number of best tests, each of a different column, from which one is drawn at
+        random to split a node; each satisfies ``min_impurity_decrease``. For the
+        members of an ensemble (算法参数扰动 [3]_ [4]_).
     n_jobs : int, default=None
-        Number of threads. None: one per core, fewer within a parallel call. The tree
+        Number of threads. None: one per core, or fewer inside a parallel call. The tree
         does not depend on it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,), or list of such arrays
-        The class labels; a list for several outputs.
+        Class labels; a list for several outputs.
     n_classes_ : int or ndarray of int
-        Number of classes; one per output.
-    n_features_in_ : int
+        Number of classes; an array for several outputs.
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if all are strings.
@@ -119,12 +121,12 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     feature_importances_ : ndarray of shape (n_features,)
         Impurity-based importances, normalized to sum to 1.
     rules_ : sequence of dict
-        If-then rules, one per leaf and one per inner node in which a row may end.
+        If-then rules: one per leaf and one per inner node in which a row may end.
     pruning_path_ : PruningTable
         With "cost_complexity": the subtrees, their risks, and the chosen one.
     pruning_report_ : PruningTable
-        With any ``pruning``: the nodes considered, whether each was pruned, and the
-        measure that decided.
+        With any ``pruning``: the nodes considered, the decision on each, and the
+        measure behind it.
 
     See Also
     --------
@@ -136,16 +138,16 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     -----
     Differences from scikit-learn: values are compared exactly in float64, so columns
     whose values differ by less than 1e-7 are not treated as constant; a node is pure if
-    it contains one class, whatever the rounding of weights; nodes are numbered breadth
-    first; ties do not depend on ``random_state``. Differences from rpart: splits that
-    save no error are kept, and pruning is optional.
+    it contains a single class, whatever the rounding of weights; nodes are numbered
+    breadth-first; ties do not depend on ``random_state``. Differences from rpart:
+    splits that do not reduce the number of errors are kept, and pruning is optional.
 
     Growing takes O(n d log n) time for sorting and O(n d) per level of the tree, and
     about 23 bytes of memory per cell of the table.
 
-    With two classes the best split of a nominal column is found exactly by sorting the
-    levels. With three or more classes all splits of up to 10 levels are tried; for more
-    levels, the levels are sorted by the proportion of each class in turn, and the best
+    With two classes, the best split of a nominal column is found exactly by sorting the
+    levels. With three or more classes, all splits are tried for up to 10 levels; for
+    more, the levels are sorted by the proportion of each class in turn, and the best
     split in these orders is improved by moving single levels.
 
     References
@@ -255,13 +257,13 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
 class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     r"""Regression tree with exact binary splits (CART, 回归树).
 
-    Every node is split by the test with the largest decrease of weighted impurity; with
-    the squared error this is the least-squares split of the book,
+    Each node is split by the test with the largest decrease of weighted impurity. With
+    the squared error, this is the least-squares split of the textbook,
 
     .. math:: \min_{j, s} \Big[ \min_{c_1} \sum_{x_j \le s} (y - c_1)^2
         + \min_{c_2} \sum_{x_j > s} (y - c_2)^2 \Big].
 
-    The table may hold numbers, booleans, strings, ordered and unordered categories,
+    The table may contain numbers, booleans, strings, ordered and unordered categories,
     dates and missing values without preprocessing. Parameters of
     ``DecisionTreeRegressor`` have the same name, meaning and default here.
 
@@ -272,62 +274,65 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         or half the Poisson deviance, :math:`\frac{1}{W} \sum w\, y \log (y / \bar y)`.
         "friedman_mse" is scikit-learn's deprecated name for "squared_error".
     splitter : {"best", "random"}, default="best"
-        Best threshold (or split of levels) of each column, or a random one.
+        Whether to use the best threshold (or split of levels) of each column, or a
+        random one.
     max_depth : int, default=None
         Maximum depth of the tree. None: no limit.
     min_samples_split : int or float, default=2
-        Minimum rows in a node that is split; a float is a fraction of all rows.
+        Minimum number of rows in a node to be split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Minimum rows in each child, whatever their weights, as in scikit-learn; a float
-        is a fraction of all rows.
+        Minimum number of rows in each child, whatever their weights, as in
+        scikit-learn; a float is a fraction of all rows.
     min_weight_fraction_leaf : float, default=0.0
         Minimum fraction of the total weight in each child.
     max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns sampled at each node. None: all.
+        Number of columns sampled at each node. None: all.
     random_state : int, RandomState instance or None, default=None
-        Seed for sampling columns and for random thresholds, tests and ties.
+        Seed for sampling columns, and for random thresholds, tests and ties.
     max_leaf_nodes : int, default=None
         Maximum number of leaves. The node with the largest decrease of impurity is
-        split first; growth ends at a multiway split that would exceed the maximum.
+        split first; growth stops at a multiway split that would exceed the maximum.
     min_impurity_decrease : float, default=0.0
-        A node is split if this decreases the impurity of the whole tree by at least
-        this value, :math:`\frac{W_t}{W} \Delta i(t)`.
+        A node is split only if this decreases the impurity of the whole tree by at
+        least this value, :math:`\frac{W_t}{W} \Delta i(t)`.
     ccp_alpha : non-negative float, default=0.0
         Complexity parameter of minimal cost-complexity pruning (代价复杂度剪枝); 0: no
         pruning.
     pruning : None, str or pruner, default=None
         How the grown tree is pruned. "cost_complexity" chooses ``ccp_alpha`` by
-        cross-validation; the others are "reduced_error", "pre_pruning", "loss" and
-        "error_based" (classification only). A pruner object such as
-        :class:`CostComplexityPruning` has parameters of its own, which can also be set
-        as ``pruning__...``.
+        cross-validation; the other methods are "reduced_error", "pre_pruning", "loss"
+        and "error_based" (classification only). Pruner objects such as
+        :class:`CostComplexityPruning` have parameters of their own, which can also be
+        set as ``pruning__...``.
     monotonic_cst : array-like of {-1, 0, 1} or dict of {str: int}, default=None
         Monotonicity constraints for all columns, or for some by name. 1: the prediction
-        may only increase with the column, -1: only decrease, 0: no constraint.
+        may only increase with the column; -1: it may only decrease; 0: no constraint.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype (strings, objects, unordered categories; ordered
         ones are ordinal), none, or given by a mask, indices or names, as in
         HistGradientBoostingRegressor.
     categorical_split : {"subset", "one_vs_rest", "multiway"}, default="subset"
-        How a nominal column divides its levels: into two subsets; one level against
-        the rest, the A(x) = a of the book; or one branch per level.
+        How a nominal column divides its levels: "subset" makes two groups;
+        "one_vs_rest" separates one level from the rest, the A(x) = a of the textbook;
+        "multiway" makes one branch per level.
     missing : {"learned", "branch", "surrogate", "error"}, default="learned"
-        How missing values are treated: they go to the child that is found to be better
-        in training, as in scikit-learn; to a child of their own; to the child chosen by
-        a surrogate split on another column, as in rpart; or they raise an error.
+        How missing values are treated: "learned" sends them to the child that is better
+        in training, as in scikit-learn; "branch" to a child of their own; "surrogate"
+        to the child chosen by a surrogate split on another column, as in rpart; "error"
+        raises an error.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
-        How a level without training rows in the node is treated: the prediction is that
-        of the node itself; the row goes to all children in proportion to their weights;
-        or it raises an error.
+        How a level without training rows in the node is treated in prediction: "parent"
+        predicts from the node itself; "fractional" sends the row to all children in
+        proportion to their weights; "error" raises an error.
     tie_breaking : {"first", "random"}, default="first"
-        How ties between equally good tests are broken: by the first column and the
-        lowest threshold, or by the first of the columns in random order.
+        How ties between equally good tests are broken: "first" prefers the first column
+        and the lowest threshold; "random" goes through the columns in random order.
     top_splits : int, default=1
-        Number of best tests, of different columns, of which one is drawn at random to
-        split a node; each satisfies ``min_impurity_decrease``. For members of ensembles
-        (算法参数扰动 [3]_ [4]_).
+        Number of best tests, each of a different column, from which one is drawn at
+        random to split a node; each satisfies ``min_impurity_decrease``. For the
+        members of an ensemble (算法参数扰动 [3]_ [4]_).
     n_jobs : int, default=None
-        Number of threads. None: one per core, fewer within a parallel call. The tree
+        Number of threads. None: one per core, or fewer inside a parallel call. The tree
         does not depend on it.
 
     Attributes
@@ -349,12 +354,12 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     feature_importances_ : ndarray of shape (n_features,)
         Impurity-based importances, normalized to sum to 1.
     rules_ : sequence of dict
-        If-then rules, one per leaf and one per inner node in which a row may end.
+        If-then rules: one per leaf and one per inner node in which a row may end.
     pruning_path_ : PruningTable
         With "cost_complexity": the subtrees, their risks, and the chosen one.
     pruning_report_ : PruningTable
-        With any ``pruning``: the nodes considered, whether each was pruned, and the
-        measure that decided.
+        With any ``pruning``: the nodes considered, the decision on each, and the
+        measure behind it.
 
     See Also
     --------
@@ -364,10 +369,10 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
 
     Notes
     -----
-    The differences from scikit-learn and rpart are those of
-    :class:`CARTClassifier`. The best split of a nominal column is found exactly by
-    sorting the levels by their mean, except with the absolute error: there all splits
-    of up to 10 levels are tried, and the order of the means is used for more levels.
+    The differences from scikit-learn and rpart are those of :class:`CARTClassifier`.
+    The best split of a nominal column is found exactly by sorting the levels by their
+    mean. With the absolute error, all splits are tried for up to 10 levels, and the
+    order of the means is used for more.
 
     References
     ----------
@@ -418,8 +423,8 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         if isinstance(criterion, str) and criterion == "friedman_mse":
             # Deprecated in scikit-learn, too.
             warnings.warn(
-                'criterion="friedman_mse" is deprecated and grows the same tree as '
-                '"squared_error"; use that name.',
+                'criterion="friedman_mse" is deprecated; use "squared_error", which '
+                "grows the same tree.",
                 FutureWarning,
                 stacklevel=2,
             )

@@ -47,9 +47,9 @@ class BaseCART(BaseTree):
         check_real("ccp_alpha", self.ccp_alpha, 0.0)
         if self.pruning is not None and self.ccp_alpha != 0.0:
             raise ValueError(
-                f"ccp_alpha={self.ccp_alpha!r} and pruning={self.pruning!r} both prune "
-                "the tree; only one of them is allowed: leave ccp_alpha at 0.0, or "
-                "pruning at None."
+                "ccp_alpha and pruning cannot be combined, since both prune the tree; "
+                f"got ccp_alpha={self.ccp_alpha!r} and pruning={self.pruning!r}. Set "
+                "ccp_alpha=0.0 or pruning=None."
             )
         check_random_seed("random_state", self.random_state)
         check_choice(
@@ -92,8 +92,8 @@ class BaseCART(BaseTree):
         ):
             if kind == "nominal" and sign != 0:
                 raise ValueError(
-                    f"monotonic_cst is {sign:+d} for column {name!r}, which is "
-                    "nominal: its levels have no order. Use 0 there."
+                    f"monotonic_cst must be 0 for column {name!r}, since it is nominal "
+                    f"and its levels have no order; got {sign:+d}."
                 )
         return constraints
 
@@ -145,9 +145,9 @@ class BaseCART(BaseTree):
         Returns
         -------
         ccp_path : sklearn.utils.Bunch
-            ``ccp_alphas``, the effective alphas of the subtrees from the full tree to
-            the root, in ascending order, and ``impurities``, the total impurity of
-            their leaves, as in scikit-learn.
+            As in scikit-learn: ``ccp_alphas``, the effective alphas of the subtrees
+            from the full tree to the root, in ascending order; and ``impurities``, the
+            total impurity of their leaves.
         """
         full = clone(self).set_params(ccp_alpha=0.0, pruning=None)
         full.fit(X, y, sample_weight=sample_weight)

@@ -10,7 +10,7 @@ from sklearn_textbook.tree.grow.rules import GainRules
 class ID3Classifier(BaseGainTree):
     r"""Classification tree with multiway splits by information gain (ID3, 信息增益).
 
-    Every node tests the column with the largest information gain
+    Each node tests the column with the largest information gain
 
     .. math:: g(D, A) = \rho \Bigl( H(\tilde D)
         - \sum_v \tilde r_v H(\tilde D^v) \Bigr), \qquad
@@ -19,73 +19,76 @@ class ID3Classifier(BaseGainTree):
     where :math:`\tilde D` are the cases whose value of A is known, :math:`\rho` is
     their fraction of the weight of D, and :math:`\tilde r_v` is the fraction of their
     weight in branch v. A nominal column has one branch per declared level and is not
-    tested again below; a numeric or ordinal column has two branches, divided at a
+    tested again below. A numeric or ordinal column has two branches, divided at a
     midpoint between neighbouring values (连续值的二分法), and may be tested again. A
-    case whose value is missing goes into every branch v with the fraction :math:`\tilde
+    case whose value is missing goes down every branch v with the fraction :math:`\tilde
     r_v` of its weight.
 
     A node is a leaf if all its cases are of one class, if no column divides it, or if
-    the largest gain is below ``min_gain``, the :math:`\varepsilon` of the book.
+    the largest gain is below ``min_gain``, the :math:`\varepsilon` of the textbook.
 
     Parameters
     ----------
     min_gain : float, default=0.0
         Minimum information gain, in bits, of a split (:math:`\varepsilon` of algorithm
-        5.2). With 0, a test whose gain is 0 still splits a node.
+        5.2). With 0, even a test with no gain splits a node.
     max_depth : int, default=None
-        Maximum depth of the tree. None: limited by the other parameters only.
+        Maximum depth of the tree. None: limited only by the other parameters.
     min_samples_split : int or float, default=2
-        Minimum weight of a node that is split; a float is a fraction of the total
-        weight. The default of 2 is no limit, since two cases of different classes can
-        always be split, with one exception: below a test that divided cases among its
-        branches, a node of weight below 1 is a leaf, which bounds the splitting of
-        fractional cases. A value of 3 keeps trees small if many values are missing.
+        Minimum weight of a node to be split; a float is a fraction of the total weight.
+        The default of 2 is no limit, since two cases of different classes can always be
+        split, with one exception: below a test that divided cases among its branches, a
+        node of weight below 1 is a leaf, which bounds the splitting of fractional
+        cases. With many missing values, 3 keeps the tree small.
     min_samples_leaf : int or float, default=1
-        Minimum weight (not number) of the known cases in every nonempty branch; a float
-        is a fraction of the total weight. The default of 1 is no limit: a case or a
-        fraction of a case is enough.
+        Minimum weight (not number) of cases with a known value in every nonempty
+        branch; a float is a fraction of the total weight. The default of 1 is no limit:
+        even a fraction of a case is enough.
     min_weight_fraction_leaf : float, default=0.0
-        ``min_samples_leaf`` as a fraction of the total weight; the larger of both
+        ``min_samples_leaf`` as a fraction of the total weight; the larger of the two
         applies.
     max_features : int, float, {"sqrt", "log2"}, default=None
         Number of columns sampled at each node. None: all.
     max_leaf_nodes : int, default=None
         Maximum number of leaves. The node with the largest decrease of entropy is split
-        first; growth ends at a multiway split that would exceed the maximum.
+        first; growth stops at a multiway split that would exceed the maximum.
     min_impurity_decrease : float, default=0.0
-        A node is split if this decreases the entropy of the whole tree by at least this
-        value, :math:`\frac{W_t}{W} \Delta H(t)`.
+        A node is split only if this decreases the entropy of the whole tree by at least
+        this value, :math:`\frac{W_t}{W} \Delta H(t)`.
     class_weight : dict or "balanced", default=None
         Weights of the classes, as in scikit-learn.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype, none, or given by a mask, indices or names, as in
         HistGradientBoostingClassifier. By dtype, strings and unordered categories are
-        nominal, ordered categories and the Enum of polars are ordinal; objects are
+        nominal, ordered categories and polars Enum columns are ordinal, and objects are
         nominal unless all are numbers, booleans or dates, which are numeric.
     categorical_split : {"multiway", "one_vs_rest"}, default="multiway"
-        Whether a nominal column has one branch per declared level, or divides the level
-        with the largest gain from all others.
+        How a nominal column divides its levels: "multiway" makes one branch per
+        declared level; "one_vs_rest" separates the level with the largest gain from all
+        others.
     missing : {"fractional", "error"}, default="fractional"
-        How missing values are treated: the case goes into every branch with a fraction
-        of its weight, in training and in prediction; or they raise an error.
+        How missing values are treated: "fractional" sends the case down every branch
+        with a fraction of its weight, in training and in prediction; "error" raises an
+        error.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
-        How a level without a branch is treated: the prediction is that of the node
-        itself; the row goes into all branches in proportion to their weights; or it
-        raises an error.
+        How a level without a branch is treated in prediction: "parent" predicts from
+        the node itself; "fractional" sends the row down all branches in proportion to
+        their weights; "error" raises an error.
     pruning : None, str or pruner, default=None
         How the grown tree is pruned; "error_based" is the method of C4.5
         (:class:`ErrorBasedPruning`).
     tie_breaking : {"first", "random"}, default="first"
-        How ties between equally good tests are broken: by the first column and the
-        lowest threshold, or by the first of the columns in random order.
+        How ties between equally good tests are broken: "first" prefers the first column
+        and the lowest threshold; "random" goes through the columns in random order.
     top_splits : int, default=1
-        Number of best tests, of different columns, of which one is drawn at random to
-        split a node; each satisfies ``min_gain`` and ``min_impurity_decrease``. For the
-        members of an ensemble (算法参数扰动 [2]_ [4]_).
+        Number of best tests, each of a different column, from which one is drawn at
+        random to split a node; each satisfies ``min_gain`` and
+        ``min_impurity_decrease``. For the members of an ensemble (算法参数扰动 [2]_
+        [4]_).
     random_state : int, RandomState instance or None, default=None
-        Seed for sampling columns and tests and for random ties.
+        Seed for sampling columns and tests, and for random ties.
     n_jobs : int, default=None
-        Number of threads. None: one per core, fewer within a parallel call. The tree
+        Number of threads. None: one per core, or fewer inside a parallel call. The tree
         does not depend on it.
 
     Attributes
@@ -101,7 +104,7 @@ class ID3Classifier(BaseGainTree):
     n_outputs_ : int
         1.
     max_features_ : int
-        Columns sampled at each node.
+        Number of columns sampled at each node.
     n_missing_ : ndarray of int, shape (n_features,)
         Number of missing values in each column of the training table.
     schema_ : TableSchema
@@ -111,14 +114,14 @@ class ID3Classifier(BaseGainTree):
     feature_importances_ : ndarray of shape (n_features,)
         Entropy-based importances, normalized to sum to 1.
     rules_ : sequence of dict
-        If-then rules, one per leaf and, with ``handle_unknown="parent"``, one per inner
+        If-then rules: one per leaf and, with ``handle_unknown="parent"``, one per inner
         node in which a row with an unseen level may end.
     pruning_path_ : PruningTable
         With "cost_complexity": the sequence of subtrees, their risks, and the chosen
         one.
     pruning_report_ : PruningTable
-        With any ``pruning``: the nodes considered, whether each was pruned, and the
-        measure that decided.
+        With any ``pruning``: the nodes considered, the decision on each, and the
+        measure behind it.
 
     See Also
     --------
@@ -128,7 +131,7 @@ class ID3Classifier(BaseGainTree):
     Notes
     -----
     A branch without cases is a leaf with the class distribution of its parent. A weight
-    counts as a number of copies of the row, so limits apply to sums of weights.
+    counts as that many copies of the row, so limits apply to sums of weights.
     Information gain favours columns with many levels: leave out identifiers, or use
     :class:`C45Classifier`.
 
@@ -230,7 +233,7 @@ class ID3Classifier(BaseGainTree):
         y_val=None,
         sample_weight_val=None,
     ):
-        """Grow the tree.
+        """Grow the tree, and prune it according to ``pruning``.
 
         Parameters
         ----------
@@ -240,8 +243,8 @@ class ID3Classifier(BaseGainTree):
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows. Rows of weight 0 are ignored in growing and pruning,
-            but their classes stay in ``classes_``, and the levels of their strings stay
-            declared, each with a branch of multiway tests.
+            but their classes remain in ``classes_``, and the levels of their strings
+            remain declared, each with a branch in multiway tests.
         X_val, y_val : array-like, default=None
             Validation rows for the pruner. They are not used to grow the tree.
         sample_weight_val : array-like of shape (n_val,), default=None

@@ -17,93 +17,94 @@ class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique)
     .. math:: \sum_j w_j x_j \leq t,
 
     where the direction w is computed from the rows of the node, or drawn at random, and
-    the threshold t is the one with the largest decrease of impurity along the
-    direction. A test of one column is used where no direction is better, see
+    the threshold t is the one with the largest decrease of impurity along that
+    direction. A test of a single column is used where no direction is better; see
     ``prefer_axis``.
 
-    Columns are standardized within the node to compute a direction; weights are those
-    of the values as they are. A nominal column enters a sum with a number for each of
-    its levels (target coding: the smoothed fraction of one group of classes).
+    To compute a direction, columns are standardized within the node; the weights stored
+    refer to the original values. In a sum, each level of a nominal column is replaced
+    by a number (target coding: the smoothed fraction of one group of classes).
 
     Parameters
     ----------
     direction : {"lda", "logistic", "ridge", "ols", "oc1", "random"}, default="lda"
-        Where directions come from: Fisher's linear discriminant; logistic regression;
-        ridge regression or least squares of a class indicator; a search that changes
-        one weight after the other to its best value, with several starts, as OC1 does;
-        or random sparse directions, as in sparse oblique forests. With more than two
-        classes, "logistic", "ridge", "ols" and "oc1" start from the two groups of
-        classes that Fisher's discriminant separates best.
+        How directions are found: "lda" is Fisher's linear discriminant; "logistic" a
+        logistic regression; "ridge" and "ols" are a ridge and a least-squares
+        regression of a class indicator; "oc1" is the search of OC1, which sets one
+        weight after the other to its best value, from several starts; "random" draws
+        sparse directions, as in sparse oblique forests. With more than two classes,
+        "logistic", "ridge", "ols" and "oc1" separate the two groups of classes that
+        Fisher's discriminant separates best.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         Impurity of a node.
     max_depth : int, default=None
         Maximum depth of the tree. None: no limit.
     min_samples_split : int or float, default=2
-        Minimum rows in a node that is split; a float is a fraction of all rows.
+        Minimum number of rows in a node to be split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Minimum rows in each child, whatever their weights; a float is a fraction of all
-        rows.
+        Minimum number of rows in each child, whatever their weights; a float is a
+        fraction of all rows.
     min_weight_fraction_leaf : float, default=0.0
         Minimum fraction of the total weight in each child.
     max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns sampled at each node for tests of one column, and for each direction
-        that is computed. None: all.
+        Number of columns sampled at each node for the tests of a single column, and for
+        each computed direction. None: all.
     max_features_per_split : int, default=None
-        Maximum number of columns in a test. Of a computed direction the columns with
-        the largest weights are kept, half of them at a time, and the direction is
-        computed again. None: no limit, but 3 with ``direction="random"``, where the
-        number is drawn from 1 to this number.
+        Maximum number of columns in a test. A computed direction is reduced by dropping
+        the half of its columns with the smallest weights and computing it again, as
+        often as necessary. None: no limit, except with ``direction="random"``, where it
+        is 3. Random directions have between 1 and this number of columns.
     n_directions : int, float, {"sqrt", "log2"}, default=None
-        Directions tried at each node; relative to the number of columns unless an
-        integer. None: 1, with "oc1" 20 starts, with "random" as many as columns.
+        Number of directions tried at each node; a float or string is relative to the
+        number of columns. None: 1; with "oc1", 20 starts; with "random", as many as
+        columns.
     prefer_axis : float, default=0.0
-        Tests of one column compete with oblique tests. An oblique test of k columns is
-        chosen if its decrease of impurity exceeds theirs by more than
-        ``prefer_axis * (k - 1)`` times theirs. 0.0: the larger decrease. None: tests of
-        one column are not searched.
+        Preference for tests of a single column. An oblique test of k columns is chosen
+        if its decrease of impurity exceeds that of the best such test by more than the
+        fraction ``prefer_axis * (k - 1)`` of the latter. 0.0: the larger decrease wins.
+        None: only oblique tests are searched.
     ridge : float, default=0.001
-        Ridge penalty of standardized columns, for "lda", "logistic", "ridge" and the
+        Ridge penalty on standardized columns, for "lda", "logistic", "ridge" and the
         first start of "oc1".
     lasso : float, default=0.0
         Lasso penalty for "lda", "logistic", "ridge" and "ols", as a fraction of the
         smallest penalty for which all weights are 0. Larger values give sparser tests.
     random_state : int, RandomState instance or None, default=None
-        Seed for sampling columns and for random directions and starts.
+        Seed for sampling columns, and for random directions and starts.
     max_leaf_nodes : int, default=None
         Maximum number of leaves; the node with the largest decrease of impurity is
         split first.
     min_impurity_decrease : float, default=0.0
-        A node is split if this decreases the impurity of the whole tree by at least
-        this value.
+        A node is split only if this decreases the impurity of the whole tree by at
+        least this value.
     class_weight : dict, list of dict or "balanced", default=None
         Weight of each class, multiplied with the sample weights.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning. 0: no pruning.
     pruning : None, str or pruner, default=None
         How the grown tree is pruned, as in
-        :class:`~sklearn_textbook.tree.CARTClassifier`; for error-based pruning take
+        :class:`~sklearn_textbook.tree.CARTClassifier`; for error-based pruning, use
         ``ErrorBasedPruning(subtree_raising=False)``.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype, none, or given by a mask, indices or names.
     missing : {"mean", "error"}, default="mean"
-        How missing values are treated: in an oblique test they count as the mean of
-        their column in the node, and in a test of one column they go to the child that
-        is found to be better in training; or they raise an error.
+        How missing values are treated: "mean" replaces them by the mean of their column
+        in the node in an oblique test, and sends them to the child that is better in
+        training in a test of a single column; "error" raises an error.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
-        How a level without training rows in the node is treated: the prediction is that
-        of the node itself; the row goes to all children in proportion to their weights;
-        or it raises an error.
+        How a level without training rows in the node is treated in prediction: "parent"
+        predicts from the node itself; "fractional" sends the row to all children in
+        proportion to their weights; "error" raises an error.
     n_jobs : int, default=None
-        Number of threads. None: one per core, fewer within a parallel call. The tree
+        Number of threads. None: one per core, or fewer inside a parallel call. The tree
         does not depend on it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,), or list of such arrays
-        The class labels; a list for several outputs.
+        Class labels; a list for several outputs.
     n_classes_ : int or ndarray of int
-        Number of classes; one per output.
-    n_features_in_ : int
+        Number of classes; an array for several outputs.
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if all are strings.
@@ -118,34 +119,35 @@ class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique)
     schema_ : TableSchema
         Kinds, names and levels of the columns.
     tree_ : RoutedTree
-        The tree as arrays. ``tree_.terms`` has the weights of the oblique tests.
+        The tree as arrays. ``tree_.terms`` contains the weights of the oblique tests.
     feature_importances_ : ndarray of shape (n_features,)
         Impurity-based importances, normalized to sum to 1. The decrease of an oblique
-        test is divided among its columns by their absolute weights in standard units.
+        test is divided among its columns in proportion to their absolute weights in
+        standard units.
     rules_ : sequence of dict
-        If-then rules, one per leaf and one per inner node in which a row may end.
+        If-then rules: one per leaf and one per inner node in which a row may end.
     pruning_path_ : PruningTable
         With "cost_complexity": the subtrees, their risks, and the chosen one.
     pruning_report_ : PruningTable
-        With any ``pruning``: the nodes considered, and whether each was pruned.
+        With any ``pruning``: the nodes considered and the decision on each.
 
     See Also
     --------
     ObliqueTreeRegressor : The corresponding regression tree.
-    CARTClassifier : Tests of one column alone.
+    CARTClassifier : Tests of a single column only.
 
     Notes
     -----
-    A direction of k columns takes O(n k²) time for the n rows of a node, "oc1"
-    O(n log n) for every weight it changes, with at most 2000 rows of a node, a random
-    direction O(n log n). A computed direction has at most half as many columns as the
-    node has different rows, and at most 256: those most correlated with the class
-    indicator. Sums of columns that differ by less than their rounding are equal. Trees
-    do not depend on the scale of the columns, up to rounding.
+    For the n rows of a node, a direction of k columns takes O(n k²) time, a random
+    direction O(n log n), and "oc1" O(n log n) for every weight that it changes, using
+    at most 2000 rows. A computed direction has at most 256 columns, and at most half as
+    many as the node has distinct rows: those most correlated with the class indicator.
+    Sums that differ by less than their rounding error count as equal. Up to rounding,
+    trees do not depend on the scale of the columns.
 
-    Differences from OC1 and CART-LC: starts are a test of one column, or regression,
-    and random weights; local optima are not perturbed. Tables may have missing values
-    and nominal columns.
+    Differences from OC1 and CART-LC: the search starts from a test of a single column
+    or a regression, and from random weights; local optima are not perturbed. Tables may
+    have missing values and nominal columns.
 
     References
     ----------
@@ -265,58 +267,59 @@ class ObliqueTreeRegressor(RegressorMixin, TreeRegressorMethods, BaseOblique):
     direction. A test of one column is used where no direction is better, see
     ``prefer_axis``. A leaf predicts the mean of its rows.
 
-    Columns are standardized within the node to compute a direction; weights are those
-    of the values as they are. A nominal column enters a sum with a number for each of
-    its levels (target coding: the smoothed mean of y).
+    To compute a direction, columns are standardized within the node; the weights stored
+    refer to the original values. In a sum, each level of a nominal column is replaced
+    by a number (target coding: the smoothed mean of y).
 
     Parameters
     ----------
     direction : {"ridge", "ols", "oc1", "random"}, default="ridge"
-        Where directions come from: ridge regression or least squares; a search that
-        changes one weight after the other to its best value, with several starts, as
-        OC1 does; or random sparse directions, as in sparse oblique forests. With
-        several outputs, the one with the largest variance in the node is used.
+        How directions are found: "ridge" and "ols" are a ridge and a least-squares
+        regression; "oc1" is the search of OC1, which sets one weight after the other to
+        its best value, from several starts; "random" draws sparse directions, as in
+        sparse oblique forests. With several outputs, the output with the largest
+        variance in the node is used.
     criterion : {"squared_error", "poisson"}, default="squared_error"
         Impurity of a node: the variance, or half the mean Poisson deviance.
     max_depth : int, default=None
         Maximum depth of the tree. None: no limit.
     min_samples_split : int or float, default=2
-        Minimum rows in a node that is split; a float is a fraction of all rows.
+        Minimum number of rows in a node to be split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Minimum rows in each child, whatever their weights; a float is a fraction of all
-        rows.
+        Minimum number of rows in each child, whatever their weights; a float is a
+        fraction of all rows.
     min_weight_fraction_leaf : float, default=0.0
         Minimum fraction of the total weight in each child.
     max_features : int, float, {"sqrt", "log2"}, default=None
-        Columns sampled at each node for tests of one column, and for each direction
-        that is computed. None: all.
+        Number of columns sampled at each node for the tests of a single column, and for
+        each computed direction. None: all.
     max_features_per_split : int, default=None
-        Maximum number of columns in a test. Of a computed direction the columns with
-        the largest weights are kept, half of them at a time, and the direction is
-        computed again. None: no limit, but 3 with ``direction="random"``, where the
-        number is drawn from 1 to this number.
+        Maximum number of columns in a test. A computed direction is reduced by dropping
+        the half of its columns with the smallest weights and computing it again, as
+        often as necessary. None: no limit, except with ``direction="random"``, where it
+        is 3. Random directions have between 1 and this number of columns.
     n_directions : int, float, {"sqrt", "log2"}, default=None
-        Directions tried at each node; relative to the number of columns unless an
-        integer. None: 1, with "oc1" 20 starts, with "random" as many as columns.
+        Number of directions tried at each node; a float or string is relative to the
+        number of columns. None: 1; with "oc1", 20 starts; with "random", as many as
+        columns.
     prefer_axis : float, default=0.0
-        Tests of one column compete with oblique tests. An oblique test of k columns is
-        chosen if its decrease of impurity exceeds theirs by more than
-        ``prefer_axis * (k - 1)`` times theirs. 0.0: the larger decrease. None: tests of
-        one column are not searched.
+        Preference for tests of a single column. An oblique test of k columns is chosen
+        if its decrease of impurity exceeds that of the best such test by more than the
+        fraction ``prefer_axis * (k - 1)`` of the latter. 0.0: the larger decrease wins.
+        None: only oblique tests are searched.
     ridge : float, default=0.001
-        Ridge penalty of standardized columns, for "ridge" and the first start
-        of "oc1".
+        Ridge penalty on standardized columns, for "ridge" and the first start of "oc1".
     lasso : float, default=0.0
         Lasso penalty for "ridge" and "ols", as a fraction of the smallest
         penalty for which all weights are 0. Larger values give sparser tests.
     random_state : int, RandomState instance or None, default=None
-        Seed for sampling columns and for random directions and starts.
+        Seed for sampling columns, and for random directions and starts.
     max_leaf_nodes : int, default=None
         Maximum number of leaves; the node with the largest decrease of impurity is
         split first.
     min_impurity_decrease : float, default=0.0
-        A node is split if this decreases the impurity of the whole tree by at least
-        this value.
+        A node is split only if this decreases the impurity of the whole tree by at
+        least this value.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning. 0: no pruning.
     pruning : None, str or pruner, default=None
@@ -325,15 +328,15 @@ class ObliqueTreeRegressor(RegressorMixin, TreeRegressorMethods, BaseOblique):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype, none, or given by a mask, indices or names.
     missing : {"mean", "error"}, default="mean"
-        How missing values are treated: in an oblique test they count as the mean of
-        their column in the node, and in a test of one column they go to the child that
-        is found to be better in training; or they raise an error.
+        How missing values are treated: "mean" replaces them by the mean of their column
+        in the node in an oblique test, and sends them to the child that is better in
+        training in a test of a single column; "error" raises an error.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
-        How a level without training rows in the node is treated: the prediction is that
-        of the node itself; the row goes to all children in proportion to their weights;
-        or it raises an error.
+        How a level without training rows in the node is treated in prediction: "parent"
+        predicts from the node itself; "fractional" sends the row to all children in
+        proportion to their weights; "error" raises an error.
     n_jobs : int, default=None
-        Number of threads. None: one per core, fewer within a parallel call. The tree
+        Number of threads. None: one per core, or fewer inside a parallel call. The tree
         does not depend on it.
 
     Attributes
@@ -353,21 +356,22 @@ class ObliqueTreeRegressor(RegressorMixin, TreeRegressorMethods, BaseOblique):
     schema_ : TableSchema
         Kinds, names and levels of the columns.
     tree_ : RoutedTree
-        The tree as arrays. ``tree_.terms`` has the weights of the oblique tests.
+        The tree as arrays. ``tree_.terms`` contains the weights of the oblique tests.
     feature_importances_ : ndarray of shape (n_features,)
         Impurity-based importances, normalized to sum to 1. The decrease of an oblique
-        test is divided among its columns by their absolute weights in standard units.
+        test is divided among its columns in proportion to their absolute weights in
+        standard units.
     rules_ : sequence of dict
-        If-then rules, one per leaf and one per inner node in which a row may end.
+        If-then rules: one per leaf and one per inner node in which a row may end.
     pruning_path_ : PruningTable
         With "cost_complexity": the subtrees, their risks, and the chosen one.
     pruning_report_ : PruningTable
-        With any ``pruning``: the nodes considered, and whether each was pruned.
+        With any ``pruning``: the nodes considered and the decision on each.
 
     See Also
     --------
     ObliqueTreeClassifier : The corresponding classification tree.
-    CARTRegressor : Tests of one column alone.
+    CARTRegressor : Tests of a single column only.
 
     Notes
     -----

@@ -22,7 +22,7 @@ class NamedPruner:
     """Mixin for ``pruning__...`` parameters, also if the pruner is given by name."""
 
     def get_params(self, deep=True):
-        """Get the parameters, with ``deep`` also those of the pruner.
+        """Get the parameters, including those of the pruner if ``deep``.
 
         Parameters
         ----------
@@ -43,7 +43,7 @@ class NamedPruner:
         return params
 
     def set_params(self, **params):
-        """Set parameters; ``pruning__...`` replaces a pruner's name by a pruner object.
+        """Set parameters; ``pruning__...`` replaces the name of a pruner by the pruner.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class NamedPruner:
                 names = [name for name in params if name.startswith("pruning__")]
                 raise ValueError(
                     f"Invalid parameter {names[0]!r} for {type(self).__name__}: its "
-                    "'pruning' is None. Set 'pruning' to a pruner or its name first."
+                    "'pruning' is None. First set 'pruning' to a pruner or its name."
                 )
             if isinstance(pruning, str):
                 params["pruning"] = resolve_pruner(pruning)
@@ -85,7 +85,7 @@ class PruningParameter(NamedPruner):
         if pruner is None or pruner.uses_validation == "never":
             who = "pruning=None" if pruner is None else type(pruner).__name__
             raise ValueError(
-                f"X_val was given, but {who} does not look at validation rows; "
+                f"X_val was given, but {who} does not use validation rows; "
                 'pruning="reduced_error", "pre_pruning" and "cost_complexity" do.'
             )
 
@@ -101,9 +101,8 @@ class PruningParameter(NamedPruner):
         y = check_target(y, is_numeric=not is_classifier, name=name)
         if y.shape != (matrix.shape[0], self.n_outputs_):
             raise ValueError(
-                f"{name} has shape {y.shape}, but {matrix.shape[0]} rows and "
-                f"{self.n_outputs_} outputs need "
-                f"{(matrix.shape[0], self.n_outputs_)}."
+                f"{name} must have shape {(matrix.shape[0], self.n_outputs_)}, for "
+                f"{matrix.shape[0]} rows and {self.n_outputs_} outputs; got {y.shape}."
             )
         weight = sample_weight = check_weights(
             sample_weight, matrix.shape[0], f"sample_weight{suffix}"
@@ -215,9 +214,9 @@ def _require_grown(tree, weight, n_rows):
     n_grown = tree.nodes["n_samples"][0]
     if n_used != n_grown:
         raise ValueError(
-            f"The tree was grown from {n_grown} rows, but X has {n_used} of positive "
-            "weight: give the training rows, without any held-out rows, as X and y, "
-            "and other rows as X_val and y_val."
+            f"The tree was grown from {n_grown} rows, but X has {n_used} rows of "
+            "positive weight. Give the training rows, without held-out rows, as X and "
+            "y, and other rows as X_val and y_val."
         )
 
 

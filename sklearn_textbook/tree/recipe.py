@@ -254,12 +254,11 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
             raise self._missing_error(table.schema.names[column], is_sparse)
 
     def _missing_error(self, name, is_sparse):
-        why = 'missing="error" allows none'
+        why = 'which missing="error" does not allow'
         if is_sparse:
-            why = "a sparse table may have none: its unstored entries are zeros"
+            why = "which a sparse table must not have: its unstored entries are zeros"
         return ValueError(
-            f"Input X contains NaN or other missing values in column {name!r}, and "
-            f"{why}."
+            f"Input X contains NaN or other missing values in column {name!r}, {why}."
         )
 
     def _require_present(self, matrix, names, is_sparse):
@@ -300,7 +299,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
 
     # ------------------------------------------------------------ public methods
     def apply(self, X):
-        """Return the node in which each row ends.
+        """Return the number of the node in which each row ends.
 
         Parameters
         ----------
@@ -310,8 +309,8 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         Returns
         -------
         nodes : ndarray of int64, shape (n_samples,)
-            Node numbers in ``tree_``: a leaf, or an inner node for a row whose missing
-            value or unseen level has no branch there.
+            Node numbers in ``tree_``: a leaf, or an inner node if the row has a missing
+            value or unseen level without a branch there.
         """
         return self._route(find_leaves, X)
 
@@ -326,12 +325,12 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         Returns
         -------
         indicator : scipy.sparse.csr_matrix of shape (n_samples, node_count)
-            Nonzero elements indicate that the row goes through the node.
+            Nonzero elements indicate the nodes that the row passes through.
         """
         return self._route(find_decision_path, X, partial(vstack, format="csr"))
 
     def get_depth(self):
-        """Return the depth of the tree, the largest distance of a leaf from the root.
+        """Return the depth of the tree: the largest distance of a leaf from the root.
 
         Returns
         -------
@@ -368,10 +367,10 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
     def rules_(self):
         """If-then rules, one per leaf, as a sequence of dictionaries.
 
-        They are followed by one rule for every inner node in which a row may end
-        because of an unseen level (``handle_unknown="parent"``) or a missing value
-        without a branch. Computed on first access; see
-        :func:`~sklearn_textbook.tree.export_rules` for other forms.
+        One rule follows for each inner node in which a row may end because of an unseen
+        level (``handle_unknown="parent"``) or a missing value without a branch. The
+        rules are computed on first access; see
+        :func:`~sklearn_textbook.tree.export_rules` for other formats.
         """
         check_is_fitted(self)
         return LazyRules(
@@ -384,9 +383,10 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
     def simplify(self):
         """Return a copy without the splits whose leaves all predict the same.
 
-        ``predict`` stays the same for rows whose tested values are all known;
+        ``predict`` does not change for rows whose tested values are all known;
         ``predict_proba`` becomes that of the merged leaf. The class of a row that is
-        divided among branches may change, since it averages over the merged leaf.
+        divided among branches may change, since the merged leaf takes part in its
+        average.
 
         Returns
         -------
@@ -428,7 +428,7 @@ class TreeClassifierMethods:
         return self.tree_
 
     def predict_proba(self, X):
-        """Predict class probabilities, the class fractions in the leaf of each row.
+        """Predict class probabilities: the class fractions in the leaf of each row.
 
         Parameters
         ----------
@@ -481,7 +481,7 @@ class TreeRegressorMethods:
     """Mixin for the prediction of values."""
 
     def predict(self, X):
-        """Predict the value of each row, the mean or median of its leaf.
+        """Predict the value of each row: the mean or median of its leaf.
 
         Parameters
         ----------

@@ -40,9 +40,9 @@ def test_one_warning_per_fit(estimator):
         warnings.simplefilter("always")
         estimator.fit(X, np.arange(60) % 2)
     messages = [str(warning.message) for warning in caught]
-    assert [text for text in messages if "names the rows" in text] == [
+    assert [text for text in messages if "identifies the rows" in text] == [
         (
-            "Column 'name' has 54 levels in 60 rows. A column that names the rows "
+            "Column 'name' has 54 levels in 60 rows. A column that identifies the rows "
             "separates the training rows but does not generalize to others: leave "
             "it out."
         )

@@ -152,7 +152,7 @@ def test_sql_names_the_column_that_had_missing_values():
     y = np.where(frame["a"] > 0, "p", np.where(frame["b"] > 0, "q", "r"))
     frame.loc[14, "b"] = np.nan
     model = ID3Classifier().fit(frame, y)
-    with pytest.raises(ValueError, match=r"missing values in training: column 'b'"):
+    with pytest.raises(ValueError, match=r"missing values in training, in column 'b'"):
         export_rules(model, "sql")
 
 

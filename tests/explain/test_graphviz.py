@@ -319,7 +319,7 @@ def test_text_goes_where_it_is_sent(tmp_path):
     ("parameters", "message"),
     [
         ({"max_levels": 0}, "max_levels"),
-        ({"root": 3}, "root must be the number of a node, from 0 to 2, got 3"),
+        ({"root": 3}, "root must be a node number from 0 to 2, got 3"),
         ({"max_depth": -1}, "max_depth"),
         ({"precision": 0.5}, "precision"),
     ],

@@ -135,7 +135,7 @@ def test_rules_are_written_out_late():
 def test_a_list_is_no_tree():
     model, _ = fit(5)
     for export in (export_text, export_graphviz, plot_tree):
-        with pytest.raises(TypeError, match=r"list of rules: export_rules writes it"):
+        with pytest.raises(TypeError, match=r"list of rules. Use export_rules"):
             export(model)
         with pytest.raises(NotFittedError):
             export(C45RulesClassifier())

@@ -227,7 +227,7 @@ def predict_or_none(model, frame):
     if model.handle_unknown != "error":
         return model.predict(frame).tolist()
     return [
-        value_or_none(lambda X: model.predict(X)[0], X, "its node has not seen")
+        value_or_none(lambda X: model.predict(X)[0], X, "not seen in training in its node")
         for X in parts
     ]
 
@@ -351,7 +351,7 @@ def test_every_row_ends_in_a_node_with_a_rule(name, seed):
 
 @pytest.mark.parametrize("name", ["fractional", "fractional regressor"])
 def test_sql_refuses_to_divide_rows(name):
-    with pytest.raises(ValueError, match="a level not seen in training: column "):
+    with pytest.raises(ValueError, match="a level not seen in training, in column "):
         export_rules(fit(name, 0), "sql")
 
 

@@ -284,7 +284,7 @@ def test_a_subtree_is_drawn_as_in_the_whole_tree(orientation):
         assert len(frames(part)) == 1 + n_children
         assert count_hidden(part) == below - n_children
     for root in (-1, tree.node_count, 1.0, True):
-        with pytest.raises(ValueError, match=r"root must be the number of a node"):
+        with pytest.raises(ValueError, match=r"root must be a node number"):
             plot_tree(estimator, root=root)
 
 

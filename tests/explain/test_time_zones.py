@@ -68,7 +68,7 @@ def test_model_files_keep_the_zone():
     fields = schema.to_dict()
     assert TableSchema.from_dict(json.loads(json.dumps(fields))) == schema
     fields["columns"][0]["time_zone"] = 1
-    with pytest.raises(ValueError, match="column 'when' has the wrong time zone 1"):
+    with pytest.raises(ValueError, match="column 'when' has the invalid time zone 1"):
         TableSchema.from_dict(fields)
     fields["columns"][0]["time_zone"] = "No/Such/Zone"
     column = TableSchema.from_dict(fields).columns[0]

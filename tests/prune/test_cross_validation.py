@@ -282,9 +282,9 @@ def test_after_the_fact_equals_in_fit():
                     np.testing.assert_array_equal(later.pruning_path_[name], column)
         assert grown.tree_ is before
         assert not hasattr(grown, "pruning_path_")
-    with pytest.raises(ValueError, match="give X and y, or X_val and y_val"):
+    with pytest.raises(ValueError, match="give X and y, or give X_val and y_val"):
         CostComplexityPruning().prune(grown)
-    with pytest.raises(TypeError, match="needs a fitted tree estimator"):
+    with pytest.raises(TypeError, match="must be a fitted tree estimator"):
         CostComplexityPruning().prune(StandardScaler())
 
 
@@ -484,7 +484,7 @@ WRONG = [
     ({"cv": True}, "'cv' parameter must be"),
     ({"cv": []}, "no folds"),
     ({"cv": [([0, 1], [])]}, "without training rows or without test rows"),
-    ({"cv": [([0, 1], [500])]}, "name row 500"),
+    ({"cv": [([0, 1], [500])]}, "from 0 to 119, got 500"),
     ({"rule": "2se"}, "'rule' parameter must be one of 'min', '1se'"),
     ({"risk": "gini"}, "'risk' parameter must be one of"),
     ({"sequence": "exact"}, "'sequence' parameter must be one of"),

@@ -478,12 +478,12 @@ def test_parameters_are_an_estimators():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"matrix": np.zeros((32, 3))}, r"needs? \(32, 2\)"),
-        ({"codes": np.zeros(31, int)}, r"shape \(32, 2\); 31 class numbers"),
-        ({"sample_weight": np.ones(3)}, r"sample_weight has shape \(3,\)"),
-        ({"sample_weight": np.eye(1, 32)[0]}, "from 32 rows; the table has 1"),
-        ({"codes": np.full(32, 2)}, "class numbers, 0 to 1"),
-        ({"codes": np.full(32, -1)}, "class numbers, 0 to 1"),
+        ({"matrix": np.zeros((32, 3))}, r"must have shape \(32, 2\).*; got"),
+        ({"codes": np.zeros(31, int)}, r"for 31 class numbers and 2 columns; got \(32, 2\)"),
+        ({"sample_weight": np.ones(3)}, r"sample_weight must have shape \(32,\), got \(3,\)"),
+        ({"sample_weight": np.eye(1, 32)[0]}, "from 32 rows, but the table has 1"),
+        ({"codes": np.full(32, 2)}, "class numbers from 0 to 1"),
+        ({"codes": np.full(32, -1)}, "class numbers from 0 to 1"),
     ],
 )
 def test_table_is_checked(changes, message):
@@ -501,10 +501,10 @@ def test_tree_is_checked():
     with pytest.raises(ValueError, match="needs the training table of the tree"):
         prune_by_error(tree)
     regression = CARTRegressor().fit(X, y).tree_
-    with pytest.raises(ValueError, match="this is a regression tree of 1"):
+    with pytest.raises(ValueError, match="got a regression tree with n_outputs=1"):
         collapse_tree(regression)
     two = CARTClassifier().fit(X, np.column_stack([y, y])).tree_
-    with pytest.raises(ValueError, match="this is a classification tree of 2"):
+    with pytest.raises(ValueError, match="got a classification tree with n_outputs=2"):
         prune_by_error(two, X, y, None)
 
 

@@ -417,7 +417,7 @@ def test_in_fit_and_after_the_fact():
 def test_subtree_raising_asks_for_the_rows():
     X, y = load_iris(return_X_y=True)
     cart = CARTClassifier().fit(X, y)
-    with pytest.raises(ValueError, match="as X and y, or set subtree_raising=False"):
+    with pytest.raises(ValueError, match="as X and y, or use subtree_raising=False"):
         ErrorBasedPruning().prune(cart)
     with pytest.raises(ValueError, match="grown from 150 rows, but X has 149"):
         ErrorBasedPruning().prune(cart, X=X[1:], y=y[1:])
@@ -473,19 +473,19 @@ def test_frames_with_nominal_columns():
 def test_other_trees_are_refused(raises):
     X, y = make_noisy_table(29)
     pruner = ErrorBasedPruning(subtree_raising=raises)
-    with pytest.raises(ValueError, match="this is a regression tree of 1"):
+    with pytest.raises(ValueError, match="got a regression tree with n_outputs=1"):
         CARTRegressor(pruning=pruner).fit(X, y)
-    with pytest.raises(ValueError, match="this is a regression tree of 1"):
+    with pytest.raises(ValueError, match="got a regression tree with n_outputs=1"):
         pruner.prune(CARTRegressor().fit(X, y), X=X, y=y)
     two = np.column_stack([y, y])
     with pytest.raises(ValueError, match="y should be a 1d array"):
         CARTClassifier(pruning=pruner).fit(X, two)
-    with pytest.raises(ValueError, match="this is a classification tree of 2"):
+    with pytest.raises(ValueError, match="got a classification tree with n_outputs=2"):
         pruner.prune(CARTClassifier().fit(X, two), X=X, y=two)
 
 
 def test_regressor_is_told_that_it_is_for_classifiers():
     tree = CARTRegressor(pruning="error_based")
-    message = r"pruning=\"error_based\"\) is for classifiers .* regression tree of 1"
+    message = r"pruning=\"error_based\"\) .* got a regression tree with n_outputs=1"
     with pytest.raises(ValueError, match=message):
         tree.fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0])

@@ -90,9 +90,9 @@ def test_a_callable_may_count_leaves_alone(table):
 @pytest.mark.parametrize(
     ("scoring", "message"),
     [
-        (lambda estimator, X, y: None, "must give one number"),
-        (lambda estimator, X, y: {"a": 1.0}, "must give one number"),
-        (lambda estimator, X, y: np.ones(2), "must give one number"),
+        (lambda estimator, X, y: None, "must return a single number"),
+        (lambda estimator, X, y: {"a": 1.0}, "must return a single number"),
+        (lambda estimator, X, y: np.ones(2), "must return a single number"),
         (lambda estimator, X, y: np.nan, "is NaN"),
     ],
 )
@@ -109,7 +109,7 @@ def test_scorers_that_take_no_weights(table, scoring):
     X, y = table
     estimator = CARTRegressor(pruning=CostComplexityPruning(scoring=scoring))
     estimator.fit(X, y)
-    with pytest.raises(ValueError, match="takes no sample_weight"):
+    with pytest.raises(ValueError, match="must accept sample_weight"):
         estimator.fit(X, y, sample_weight=np.ones(len(y)))
 
 
@@ -123,7 +123,7 @@ def test_a_type_error_of_the_scorer_itself_stays(table):
 @pytest.mark.parametrize("folds", [[1, 2], [([0], [1], [2])], [None]])
 def test_folds_that_are_no_pairs(table, folds):
     estimator = CARTClassifier(pruning=CostComplexityPruning(cv=folds))
-    with pytest.raises(ValueError, match=r"must give pairs \(train, test\)"):
+    with pytest.raises(ValueError, match=r"must give \(train, test\) pairs"):
         estimator.fit(*table)
 
 
@@ -131,7 +131,7 @@ def test_groups_are_given_as_folds(table):
     X, y = table
     groups = np.arange(len(y)) % 5
     estimator = CARTClassifier(pruning=CostComplexityPruning(cv=GroupKFold(5)))
-    with pytest.raises(ValueError, match=r"needs groups.*cv=list\("):
+    with pytest.raises(ValueError, match=r"requires groups.*cv=list\("):
         estimator.fit(X, y)
     folds = list(GroupKFold(5).split(X, y, groups))
     estimator.set_params(pruning__cv=folds).fit(X, y)

@@ -394,7 +394,7 @@ def test_classification_tree_has_no_squared_error():
 def test_validation_rows_are_not_looked_at():
     X, y = load_iris(return_X_y=True)
     grown = CARTClassifier().fit(X, y)
-    with pytest.raises(ValueError, match="LossPruning does not look at validation"):
+    with pytest.raises(ValueError, match="LossPruning does not use validation"):
         LossPruning().prune(grown, X, y)
 
 

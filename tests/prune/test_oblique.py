@@ -106,7 +106,7 @@ def test_pruned_trees_are_subtrees(pruner, name):
 
 def test_subtree_raising_is_refused():
     X, y = make_table("classifier")
-    message = r"not for oblique trees.*use ErrorBasedPruning\(subtree_raising=False\)"
+    message = r"cannot prune an oblique tree.*use subtree_raising=False"
     with pytest.raises(ValueError, match=message):
         ObliqueTreeClassifier(pruning="error_based").fit(X, y)
     tree = ObliqueTreeClassifier().fit(X, y)

@@ -354,9 +354,9 @@ def test_bad_parameters(method, parameters, message):
 @pytest.mark.parametrize("method", REFERENCES)
 def test_after_the_fact_other_rows_are_needed(method):
     fitted = CARTClassifier().fit([[0], [1]], [0, 1])
-    with pytest.raises(ValueError, match=f"{method.__name__}.*give X_val and y_val"):
+    with pytest.raises(ValueError, match=f"{method.__name__}.*Give X_val and y_val"):
         method().prune(fitted)
-    with pytest.raises(TypeError, match="needs a fitted tree estimator"):
+    with pytest.raises(TypeError, match="must be a fitted tree estimator"):
         method().prune(C45RulesClassifier().fit([[0], [1]], [0, 1]), [[0]], [1])
 
 
@@ -443,16 +443,16 @@ def test_member_without_out_of_bag_rows_stays_as_it_is(is_empty):
     outcome = OutOfBagPruning().prune_grown(member.tree_, data)
     assert outcome.tree is member.tree_
     assert outcome.report.n_rows == 0
-    with pytest.raises(ValueError, match="none of positive weight"):
+    with pytest.raises(ValueError, match="needs validation rows of positive weight"):
         ReducedErrorPruning().prune_tree(member.tree_, data)
 
 
 def test_single_tree_has_no_out_of_bag_rows():
     X, y = load_iris(return_X_y=True)
     for pruning in ("out_of_bag", OutOfBagPruning("keep")):
-        with pytest.raises(ValueError, match="members of a bagging or forest"):
+        with pytest.raises(ValueError, match="member of a bagging ensemble or forest"):
             CARTClassifier(pruning=pruning).fit(X, y)
-    with pytest.raises(ValueError, match="members of a bagging or forest"):
+    with pytest.raises(ValueError, match="member of a bagging ensemble or forest"):
         OutOfBagPruning().prune(CARTClassifier().fit(X, y))
     with pytest.raises(ValueError, match="'tie' parameter"):
         CARTClassifier(pruning=OutOfBagPruning("no")).fit(X, y)

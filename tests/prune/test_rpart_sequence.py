@@ -286,7 +286,7 @@ def test_deep_tree_and_tree_of_one_node():
 )
 def test_bad_risks_are_errors(compute):
     tree = CARTRegressor().fit([[0.0], [1.0]], [0.0, 1.0]).tree_
-    with pytest.raises(ValueError, match="predicts values; use risk='impurity'"):
+    with pytest.raises(ValueError, match="regression tree; use risk='impurity'"):
         compute(tree, risk="error")
     with pytest.raises(ValueError, match="'risk' parameter must be one of"):
         compute(tree, risk="gini")

@@ -233,13 +233,13 @@ def test_what_does_not_fit_is_refused():
     for wrong in (out[:3], out[:, :, :1], out.astype(int), [[[0.0, 0.0]]] * 4):
         with pytest.raises(ValueError, match=r"out must be .* shape \(4, 1, 2\)"):
             add_predictions(trees, table, wrong)
-    with pytest.raises(ValueError, match=r"needs \(n_rows, 3\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(n_rows, 3\)"):
         add_predictions(trees, table[:, :2], out)
     with pytest.raises(ValueError, match="entry for each of the 2 trees"):
         add_predictions(trees, table, out, weights=[1.0])
-    with pytest.raises(ValueError, match="n_threads is 0"):
+    with pytest.raises(ValueError, match="n_threads must be an integer >= 1, got 0"):
         add_predictions(trees, table, out, n_threads=0)
-    with pytest.raises(ValueError, match="Tree 1 has 4 columns"):
+    with pytest.raises(ValueError, match="3, 1 and 2, tree 1 has 4, 1 and 2"):
         add_predictions([trees[0], *numeric_trees(rng, [5], 4, 2)], table, out)
     trees, out = numeric_trees(rng, [5], 3), np.zeros((4, 1, 1))
     with pytest.raises(ValueError, match="cannot vote"):

@@ -424,11 +424,11 @@ def test_deep_chain():
 @pytest.mark.parametrize("shape", [(3,), (3, 1), (3, 3), (3, 2, 1)])
 def test_wrong_shape_is_an_error(shape):
     tree = random_numeric_tree(np.random.default_rng(0), 5, 2)
-    with pytest.raises(ValueError, match=r"grown on 2 columns and needs \(n_rows, 2\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(n_rows, 2\)"):
         find_leaves(tree, np.zeros(shape))
 
 
 def test_less_than_one_thread_is_an_error():
     tree = random_numeric_tree(np.random.default_rng(0), 5, 2)
-    with pytest.raises(ValueError, match="n_threads is 0"):
+    with pytest.raises(ValueError, match="n_threads must be an integer >= 1, got 0"):
         find_leaves(tree, np.zeros((3, 2)), n_threads=0)

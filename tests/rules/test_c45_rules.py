@@ -446,15 +446,15 @@ def test_evaluation_takes_equal_labels_of_another_type(trained, tested):
 @pytest.mark.parametrize(
     ("tested", "listed"),
     [
-        (["0", "1", "0", "1"], "it has '0', '1', the model 0, 1"),
-        (["0.0", "1.0", "0.0", "1.0"], "it has '0.0', '1.0', the model 0, 1"),
-        ([3, 4, 5, 6], "it has 3, 4, 5, 6, the model 0, 1"),
-        ([0, "1", 0, "1"], "it has '0', '1', the model 0, 1"),
+        (["0", "1", "0", "1"], "'0', '1', the classes are 0, 1"),
+        (["0.0", "1.0", "0.0", "1.0"], "'0.0', '1.0', the classes are 0, 1"),
+        ([3, 4, 5, 6], "3, 4, 5, 6, the classes are 0, 1"),
+        ([0, "1", 0, "1"], "'0', '1', the classes are 0, 1"),
     ],
 )
 def test_evaluation_refuses_labels_the_model_has_not(tested, listed):
     model = C45RulesClassifier().fit([[0.0], [9.0], [1.0], [8.0]], [0, 1, 0, 1])
-    with pytest.raises(ValueError, match=f"y has no class of the model: {listed}"):
+    with pytest.raises(ValueError, match=f"is a class of the model: y contains {listed}"):
         model.evaluate([[0.0], [9.0], [1.0], [8.0]], tested)
 
 

@@ -82,13 +82,14 @@ class ObliqueRandomForestClassifier(ObliqueMembers, BaseForestClassifier):
         Columns sampled at each node for each direction that is computed, and for tests
         of one column. None: all.
     max_features_per_split : int, default=None
-        Maximum number of columns in a test. Of a computed direction the columns with
-        the largest weights are kept, half of them at a time, and the direction is
-        computed again. None: no limit, but 3 with ``direction="random"``, where the
-        number is drawn from 1 to this number.
+        Maximum number of columns in a test. A computed direction is reduced by dropping
+        the half of its columns with the smallest weights and computing it again, as
+        often as necessary. None: no limit, except with ``direction="random"``, where it
+        is 3. Random directions have between 1 and this number of columns.
     n_directions : int, float, {"sqrt", "log2"} or None, default="sqrt"
-        Directions tried at each node; relative to the number of columns unless an
-        integer. None: 1, with "oc1" 20 starts, with "random" as many as columns.
+        Number of directions tried at each node; a float or string is relative to the
+        number of columns. None: 1; with "oc1", 20 starts; with "random", as many as
+        columns.
     prefer_axis : float, default=None
         Tests of one column compete with oblique tests. An oblique test of k columns is
         chosen if its decrease of impurity exceeds theirs by more than
@@ -141,9 +142,9 @@ class ObliqueRandomForestClassifier(ObliqueMembers, BaseForestClassifier):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype, none, or a mask, indices or names.
     missing : {"mean", "error"}, default="mean"
-        How missing values are treated: in an oblique test they count as the mean of
-        their column in the node, and in a test of one column they go to the child that
-        is found to be better in training; or they raise an error.
+        How missing values are treated: "mean" replaces them by the mean of their column
+        in the node in an oblique test, and sends them to the child that is better in
+        training in a test of a single column; "error" raises an error.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
         What becomes of a level without training rows in a node.
 
@@ -281,13 +282,14 @@ class ObliqueRandomForestRegressor(ObliqueMembers, BaseForestRegressor):
         Columns sampled at each node for each direction that is computed, and for tests
         of one column. None: all.
     max_features_per_split : int, default=None
-        Maximum number of columns in a test. Of a computed direction the columns with
-        the largest weights are kept, half of them at a time, and the direction is
-        computed again. None: no limit, but 3 with ``direction="random"``, where the
-        number is drawn from 1 to this number.
+        Maximum number of columns in a test. A computed direction is reduced by dropping
+        the half of its columns with the smallest weights and computing it again, as
+        often as necessary. None: no limit, except with ``direction="random"``, where it
+        is 3. Random directions have between 1 and this number of columns.
     n_directions : int, float, {"sqrt", "log2"} or None, default="sqrt"
-        Directions tried at each node; relative to the number of columns unless an
-        integer. None: 1, with "oc1" 20 starts, with "random" as many as columns.
+        Number of directions tried at each node; a float or string is relative to the
+        number of columns. None: 1; with "oc1", 20 starts; with "random", as many as
+        columns.
     prefer_axis : float, default=None
         Tests of one column compete with oblique tests. An oblique test of k columns is
         chosen if its decrease of impurity exceeds theirs by more than
@@ -331,9 +333,9 @@ class ObliqueRandomForestRegressor(ObliqueMembers, BaseForestRegressor):
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype, none, or a mask, indices or names.
     missing : {"mean", "error"}, default="mean"
-        How missing values are treated: in an oblique test they count as the mean of
-        their column in the node, and in a test of one column they go to the child that
-        is found to be better in training; or they raise an error.
+        How missing values are treated: "mean" replaces them by the mean of their column
+        in the node in an oblique test, and sends them to the child that is better in
+        training in a test of a single column; "error" raises an error.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
         What becomes of a level without training rows in a node.
 

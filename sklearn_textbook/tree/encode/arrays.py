@@ -96,7 +96,7 @@ def array_from_sequence(X):
         if "inhomogeneous" not in str(error):
             raise
         raise ValueError(
-            "The rows of X have different lengths; every row must have one entry per "
+            "The rows of X have different lengths; each row must have one entry per "
             "column."
         ) from error
     # Rows of mixed values would become an array of strings, or of one kind of date.
@@ -128,8 +128,8 @@ class ArrayTable:
         array = X if isinstance(X, np.ndarray) else array_from_sequence(X)
         if array.dtype.kind == "V":
             raise TypeError(
-                f"X is a structured array (dtype {array.dtype}), which has no columns "
-                "in the sense of a table; pass pandas.DataFrame(X) or "
+                f"X is a structured array (dtype {array.dtype}), which has fields but "
+                "no columns. Pass pandas.DataFrame(X) or "
                 "numpy.lib.recfunctions.structured_to_unstructured(X)."
             )
         if array.dtype.kind == "c":
@@ -177,7 +177,7 @@ class SparseTable:
         if X.dtype.kind == "c":
             raise ValueError("Complex data not supported: X is sparse and complex.")
         if X.dtype.kind not in "fiub":
-            raise TypeError(f"Sparse X must hold numbers, not dtype {X.dtype}.")
+            raise TypeError(f"Sparse X must contain numbers, got dtype {X.dtype}.")
         self.source = BOOLEAN if X.dtype.kind == "b" else NUMBER
         columns = scipy.sparse.csc_array(X)
         if not columns.has_canonical_format:

@@ -109,9 +109,9 @@ def complex_error(name):
 def unsupported_error(name, what):
     """Make the error for a dtype other than numbers, dates, strings or categories."""
     return TypeError(
-        f"Column {name!r} is of {what}, which is neither numbers nor levels. Allowed "
-        "are numbers, booleans, strings, categories, dates, durations and times of "
-        "day; convert or drop the column."
+        f"Column {name!r} is of {what}, which cannot be read as numbers or levels. "
+        "Supported are numbers, booleans, strings, categories, dates, durations and "
+        "times of day; convert or drop the column."
     )
 
 

@@ -56,8 +56,8 @@ def parse_levels(column, accepts_strings):
                 continue
             place = describe_place(column.name, column.first_row_of(code))
             raise ValueError(
-                f"Could not convert string to float: {place} holds {level!r}, but the "
-                "column is numeric."
+                f"Could not convert string to float: {place} contains {level!r}, but "
+                "the column is numeric."
             ) from None
     return numbers[column.codes]
 
@@ -69,7 +69,7 @@ def require_same_nature(column, schema):
         return
     if not column.is_empty():
         raise ValueError(
-            f"Column {column.name!r} holds {PLURALS[column.source]}, but held "
+            f"Column {column.name!r} contains {PLURALS[column.source]}, but contained "
             f"{PLURALS[schema.source]} in training."
         )
 
@@ -140,7 +140,7 @@ def look_up_levels(column, schema):
             )
             raise ValueError(
                 f"Cannot look up the level of {place}: it is the {found} {level!r}, "
-                f"but in training the levels were {wanted}, such as "
+                f"but the levels in training were {wanted}, such as "
                 f"{schema.levels[0]!r}."
             )
     return codes[column.codes]

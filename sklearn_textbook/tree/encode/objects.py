@@ -79,8 +79,8 @@ def find_sources(values, name):
                 raise complex_error(name)
             raise TypeError(
                 "An argument must be a string or a real number (or a boolean, a date, "
-                f"a duration, None): {describe_place(name, row)} holds an object of "
-                f"type {value_type.__name__!r}."
+                f"a duration, None), but {describe_place(name, row)} contains an "
+                f"object of type {value_type.__name__!r}."
             )
     return sources
 
@@ -128,8 +128,8 @@ def decode(value, name):
         return value.decode("utf-8")
     except UnicodeDecodeError:
         raise ValueError(
-            f"Column {name!r} holds the bytes {value!r}, which are not UTF-8; decode "
-            "them to strings first."
+            f"Column {name!r} contains the bytes {value!r}, which are not valid UTF-8; "
+            "decode them to strings first."
         ) from None
 
 
@@ -225,7 +225,7 @@ def column_from_objects(values, name, as_levels=False):
         source = MIXED
     else:
         kinds = " and ".join(sorted(PLURALS[source] for source in present_sources))
-        raise TypeError(f"Column {name!r} mixes {kinds}; make it of one kind.")
+        raise TypeError(f"Column {name!r} mixes {kinds}; convert it to a single type.")
     if source in (STRING, MIXED) or (as_levels and source not in TEMPORAL):
         codes, levels = factorize_objects(
             values, is_missing, len(present_types) == 1, name

@@ -161,8 +161,8 @@ def read_numbers(column):
         numbers = parse_levels(column, accepts_strings=True)
     except ValueError as error:
         raise ValueError(
-            f"{error} List the column in categorical_features, or leave that at "
-            "'from_dtype', to take its values as levels."
+            f"{error} To treat its values as levels, list the column in "
+            "categorical_features, or use categorical_features='from_dtype'."
         ) from None
     return numbers, describe_column(column, NUMERIC)
 
@@ -177,8 +177,8 @@ def warn_of_identifiers(schema, n_rows):
         if len(column.levels) >= NEARLY_ALL * n_rows:
             warnings.warn(
                 f"Column {column.name!r} has {len(column.levels)} levels in {n_rows} "
-                "rows. A column that names the rows separates the training rows but "
-                "does not generalize to others: leave it out.",
+                "rows. A column that identifies the rows separates the training rows "
+                "but does not generalize to others: leave it out.",
                 UserWarning,
                 stacklevel=5,
             )
@@ -291,8 +291,8 @@ def _read_training_table(X, categorical_features, feature_names):
         names = tuple(str(name) for name in feature_names)
         if len(names) != table.n_columns:
             raise ValueError(
-                f"feature_names has {len(names)} names, but X has {table.n_columns} "
-                "columns."
+                f"feature_names must have {table.n_columns} names, one per column, got "
+                f"{len(names)}."
             )
     is_categorical = find_categorical(categorical_features, names, table.n_columns)
     has_names = names is not None

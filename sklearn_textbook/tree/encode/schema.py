@@ -67,7 +67,7 @@ class ColumnSchema:
         if (self.levels is None) != (self.kind == NUMERIC):
             raise ValueError(
                 f"Column {self.name!r} is {self.kind} and has levels {self.levels}; "
-                "nominal and ordinal columns have levels, numeric ones have none."
+                "nominal and ordinal columns must have levels, numeric ones must not."
             )
 
     @cached_property
@@ -149,12 +149,12 @@ def read_column_schema(entry):
         for level in levels:
             is_finite = not isinstance(level, float) or math.isfinite(level)
             if not (isinstance(level, str | bool | int | float) and is_finite):
-                raise ValueError(f"column {name!r} has the wrong level {level!r}")
+                raise ValueError(f"column {name!r} has the invalid level {level!r}")
         if len(set(levels)) < len(levels):
-            raise ValueError(f"column {name!r} has a level twice")
+            raise ValueError(f"column {name!r} has duplicate levels")
     zone = entry.get("time_zone")
     if not (zone is None or isinstance(zone, str)):
-        raise ValueError(f"column {name!r} has the wrong time zone {zone!r}")
+        raise ValueError(f"column {name!r} has the invalid time zone {zone!r}")
     return ColumnSchema(name, entry["kind"], levels, entry["source"], zone)
 
 
@@ -399,9 +399,9 @@ class TableSchema:
             columns = tuple(read_column_schema(entry) for entry in schema["columns"])
             has_names = schema["has_names"]
             if not isinstance(has_names, bool):
-                raise ValueError(f"has_names must be true or false, not {has_names!r}")
+                raise ValueError(f"has_names must be true or false, got {has_names!r}")
             if has_names and len({column.name for column in columns}) < len(columns):
                 raise ValueError("two columns have the same name")
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"This is not a table schema: {error!r}.") from error
+            raise ValueError(f"Not a valid table schema: {error!r}.") from error
         return cls(columns, has_names)

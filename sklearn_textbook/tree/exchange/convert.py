@@ -13,37 +13,38 @@ from sklearn_textbook.tree.grow.grown_tree import GrownTree
 # Ensembles register their own conversions, since trees do not know them.
 @singledispatch
 def to_sklearn(model, /):
-    """Convert a model to a fitted scikit-learn estimator with the same predictions.
+    """Convert a fitted model to a scikit-learn estimator with the same predictions.
 
-    Programs that read models of scikit-learn, such as shap, skl2onnx, treelite,
-    dtreeviz, supertree and eli5, and ``sklearn.tree.plot_tree``, accept the result.
+    Programs that read scikit-learn models, such as shap, skl2onnx, treelite, dtreeviz,
+    supertree and eli5, and ``sklearn.tree.plot_tree``, accept the result.
 
     Parameters
     ----------
     model : estimator
-        A fitted model of this package: a tree whose tests have one column; a random
-        forest, extra trees, bagging or random subspaces of such trees;
+        A fitted model of this package: a tree whose tests have a single column; a
+        random forest, extra trees, bagging or random subspace ensemble of such trees;
         :class:`~sklearn_textbook.ensemble.AdaBoostClassifier`;
         :class:`~sklearn_textbook.ensemble.GradientBoostingClassifier` or
         :class:`~sklearn_textbook.ensemble.GradientBoostingRegressor` with a loss that
-        scikit-learn has; or
+        scikit-learn supports; or
         :class:`~sklearn_textbook.ensemble.BoostingTreeRegressor`.
 
     Returns
     -------
     estimator : estimator of scikit-learn
         ``DecisionTreeClassifier``, ``RandomForestRegressor``, ... with the parameters
-        that both have. For a table with nominal or ordinal columns a ``Pipeline`` of
-        an "encoder", which reads levels as codes, and such a "model".
+        that both have. If the table has nominal or ordinal columns, a ``Pipeline`` of
+        an "encoder", which converts levels to codes, and such a "model".
 
     Raises
     ------
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
     TypeError
-        If it is of another kind.
+        If the model is of another kind.
     ValueError
-        If scikit-learn has no equivalent of a column, test or parameter; it is named.
+        If scikit-learn has no equivalent of a column, test or parameter; the message
+        names it.
 
     See Also
     --------
@@ -51,28 +52,29 @@ def to_sklearn(model, /):
 
     Notes
     -----
-    Trees of scikit-learn round tables to single precision. Thresholds are rounded down
-    to single precision, which makes predictions equal for every table of such numbers,
-    also for programs that store thresholds so. In a table of double precision, values
-    that are within rounding of a threshold may go the other way.
+    scikit-learn trees round tables to single precision. Thresholds are rounded down to
+    single precision as well, so predictions are equal for all tables of
+    single-precision numbers, also in programs that store such thresholds. In a
+    double-precision table, values within rounding error of a threshold may take the
+    other branch.
 
-    Missing values go where they go in the model, with two exceptions. ID3 and C4.5
-    divide rows among branches: if a column had no missing values in training, later
-    ones go to the larger child, as in trees that scikit-learn fits; otherwise this is
-    an error. So they do after ``missing="error"``. Boosting of scikit-learn takes no
-    missing values.
+    Missing values take the same branch as in the model, with two exceptions. ID3 and
+    C4.5 divide rows among branches: if a column had no missing values in training,
+    later ones go to the larger child, as in trees fitted by scikit-learn; otherwise
+    conversion raises an error. After ``missing="error"``, missing values go to the
+    larger child, too. scikit-learn's boosting estimators do not accept missing values.
 
-    A test of levels becomes a few thresholds of their codes, with copies of a child
-    whose levels are not neighbours; levels without a branch end in a leaf with the
-    prediction of the node, also with ``handle_unknown="error"`` if the training table
-    had them. Branches of missing values become tests whether there is a value. All
-    other nodes keep their numbers: in trees without such tests ``apply`` is equal too.
+    A test of levels becomes several thresholds on their codes; a child whose levels are
+    not adjacent is copied. Levels without a branch end in a leaf with the prediction of
+    the node, also with ``handle_unknown="error"`` if the training table contained them.
+    Branches for missing values become tests of whether a value is present. All other
+    nodes keep their numbers, so ``apply`` is equal, too, in trees without such tests.
 
-    AdaBoost of scikit-learn divides scores by the sum of the members' weights: classes
-    are equal but for ties, while ``decision_function`` and ``predict_proba`` follow its
-    formulas. In gradient boosting of two classes, steps that cancel to a score of
-    exactly 0 give the first class here, the second there. The criterion "error" stays
-    the name of the impurities; scikit-learn cannot fit such a tree again.
+    scikit-learn's AdaBoost divides scores by the sum of the member weights: predicted
+    classes are equal except for ties, while ``decision_function`` and ``predict_proba``
+    follow its formulas. In gradient boosting with two classes, a score of exactly 0
+    gives the first class here and the second class there. The criterion "error" remains
+    as the name of the impurity; scikit-learn cannot refit such a tree.
 
     Examples
     --------
@@ -98,7 +100,7 @@ def to_sklearn(model, /):
     if not isinstance(getattr(model, "tree_", None), GrownTree):
         name = model.__name__ if isinstance(model, type) else type(model).__name__
         raise TypeError(
-            "to_sklearn makes models of scikit-learn from fitted trees, forests, "
-            f"bagging, AdaBoost and gradient boosting of sklearn_textbook; got {name}."
+            "model must be a fitted tree, forest, bagging, AdaBoost or gradient "
+            f"boosting model of sklearn_textbook, got {name}."
         )
     return convert_tree(model)

@@ -28,9 +28,9 @@ def list_categories(column):
         are_texts == {False} and levels != sorted(levels)
     ):
         raise ValueError(
-            f"The levels of column {column.name!r}, {levels}, are strings and numbers, "
-            "or numbers in another order than theirs, which encoders of scikit-learn "
-            "do not take. Use strings as levels."
+            f"The levels of column {column.name!r}, {levels}, mix strings and numbers, "
+            "or are numbers that are not in increasing order, which scikit-learn's "
+            "encoders do not support. Use strings as levels."
         )
     if are_texts == {False}:
         return np.array([*levels, np.nan], dtype=float)

@@ -59,8 +59,8 @@ def require_readable(schema):
     for column in schema.columns:
         if column.source in TEMPORAL:
             raise ValueError(
-                f"Column {column.name!r} is a {column.source} column, and trees of "
-                "scikit-learn read numbers only. Convert it to numbers before fitting."
+                f"Column {column.name!r} is a {column.source} column, but scikit-learn "
+                "trees accept only numbers. Convert it to numbers before fitting."
             )
 
 
@@ -68,8 +68,8 @@ def _refuse(fitted, node, what, instead, reader=SKLEARN):
     """Raise ValueError for a node that the reader has no equivalent of."""
     column = fitted.feature_names[fitted.tree.nodes["feature"][node]]
     raise ValueError(
-        f"Node {node} {what.format(column=repr(column))}, which {reader} cannot do. "
-        f"{instead}."
+        f"Node {node} {what.format(column=repr(column))}, which {reader} does not "
+        f"support. {instead}."
     )
 
 
@@ -88,8 +88,8 @@ def require_equivalents(fitted, allows_missing, reader=SKLEARN):
     nodes = fitted.tree.nodes
     refuse = partial(_refuse, fitted, reader=reader)
     for node in np.flatnonzero(nodes["kind"] == OBLIQUE)[:1]:
-        instead = "Only trees whose tests have one column can be converted"
-        refuse(node, "tests a sum of columns (column {column} first)", instead)
+        instead = "Only trees whose tests have a single column can be converted"
+        refuse(node, "tests a sum of columns (of which {column} is the first)", instead)
     if fitted.tree.handle_unknown == "fractional":
         for node in np.flatnonzero(np.isin(nodes["kind"], (NOMINAL, ORDINAL)))[:1]:
             what = "divides rows with an unknown level of column {column}"

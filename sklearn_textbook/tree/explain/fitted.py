@@ -123,14 +123,14 @@ def read_fitted(estimator, feature_names=None, class_names=None):
     if isinstance(getattr(estimator, "rule_list_", None), RuleList):
         raise TypeError(
             f"estimator must be a fitted tree, got {type(estimator).__name__}, which "
-            "is a list of rules: export_rules writes it. The tree that the rules come "
-            "from is its tree_estimator_."
+            "is a list of rules. Use export_rules, or its tree_estimator_, the tree "
+            "from which the rules are derived."
         )
     if not isinstance(tree, GrownTree):
         raise TypeError(
             f"estimator must be a fitted tree of sklearn_textbook.tree, got "
-            f"{type(estimator).__name__}. Trees of scikit-learn have functions of the "
-            "same names in sklearn.tree."
+            f"{type(estimator).__name__}. For scikit-learn trees, use the functions of "
+            "the same names in sklearn.tree."
         )
     classes = getattr(estimator, "classes_", None) if tree.is_classifier else None
     fitted = join_names(tree, estimator.schema_, classes, feature_names, class_names)

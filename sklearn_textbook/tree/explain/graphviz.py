@@ -51,13 +51,13 @@ def export_graphviz(
     show_missing=None,
     max_levels=4,
 ):
-    r"""Write a tree in the DOT language.
+    r"""Export a tree in the DOT language of Graphviz.
 
     ``dot -Tsvg tree.dot -o tree.svg`` draws the file; this function itself does not
     need Graphviz. The drawing looks like that of :func:`plot_tree`: nodes show the
-    column of their test (of an oblique test, the weighted sum of columns) or the
-    prediction, and a bar of the class proportions, edges the condition of the branch;
-    the width of an edge increases with its number of rows.
+    column of their test (for an oblique test, the weighted sum of columns) or the
+    prediction, and a bar of the class proportions; edges show the condition of the
+    branch, and their width increases with the number of rows.
 
     Parameters
     ----------
@@ -66,42 +66,42 @@ def export_graphviz(
     out_file : file-like, path or None, default=None
         File to write to; ``None`` returns the text.
     max_depth : int or None, default=None
-        Maximum depth to draw, below ``root``; ``None`` for all levels. Nodes whose
-        children are not drawn show the number of nodes below them.
+        Maximum depth to draw, counted from ``root``; ``None`` draws all levels. Nodes
+        whose children are not drawn show the number of nodes below them.
     root : int, default=0
         Number of the node whose subtree is drawn; ``node_ids=True`` shows the numbers.
     feature_names : array-like of str or None, default=None
-        Names of the columns; ``None`` for the names of the training table.
+        Names of the columns; ``None`` uses the names of the training table.
     class_names : array-like of str or None, default=None
-        Names of the classes in the order of ``classes_`` (for several outputs a list
-        of such lists); ``None`` for the class labels.
+        Names of the classes in the order of ``classes_`` (for several outputs, a list
+        of such lists); ``None`` uses the class labels.
     filled : bool, default=True
-        Whether to colour the nodes by class and proportion of the class, or by value,
-        and to draw the bars and a legend of the classes.
+        Whether to colour the nodes by the predicted class and its proportion (in
+        regression, by the value), and to draw the bars and a legend of the classes.
     leaves_parallel : bool, default=False
         Whether to draw all leaves at the bottom.
     impurity : bool, default=False
-        Whether to show the impurity of the nodes.
+        Whether to show the impurity of each node.
     node_ids : bool, default=False
-        Whether to show the numbers of the nodes.
+        Whether to show the number of each node.
     proportion : bool, default=False
-        Whether to show fractions of all rows instead of numbers.
+        Whether to show fractions of all rows instead of numbers of rows.
     rotate : bool, default=False
         Whether to draw the tree from left to right.
     rounded : bool, default=True
         Whether to round the corners of the nodes.
     precision : int or None, default=None
-        Number of decimals. ``None`` writes each threshold with as few as distinguish it
-        from the other thresholds of its column. Weights of oblique tests have this
-        number of significant digits.
+        Number of decimals of thresholds and values. ``None`` writes each threshold with
+        as few decimals as distinguish it from the other thresholds of its column. For
+        the weights of oblique tests, this is the number of significant digits.
     fontname : str, default="helvetica"
         Name of the font.
     show_missing : bool or None, default=None
-        Whether edges show where missing values go. ``None`` does so for columns with
+        Whether edges show where missing values go. ``None`` shows this for columns with
         missing values in training.
     max_levels : int or None, default=4
-        Maximum number of levels written for a set, and of columns for an oblique
-        test; the rest is counted. ``None`` writes all.
+        Maximum number of levels written for a set of levels, and of columns for an
+        oblique test; for the others, only their number is written. ``None`` writes all.
 
     Returns
     -------
@@ -113,15 +113,16 @@ def export_graphviz(
     sklearn.exceptions.NotFittedError
         If the estimator is not fitted.
     TypeError
-        If it is not a tree of this package.
+        If ``estimator`` is not a tree of this package.
     ValueError
-        If a parameter is out of its range or there are too few or too many names.
+        If a parameter is out of range, or there are too few or too many names.
 
     See Also
     --------
-    plot_tree : A figure by matplotlib.
-    sklearn.tree.export_graphviz : For trees of scikit-learn. Here the names of columns
-        and classes are the default, and a test may have any number of branches.
+    plot_tree : Draws the tree with matplotlib.
+    sklearn.tree.export_graphviz : The same for scikit-learn trees. Here, the names of
+        columns and classes are written by default, and a test may have any number of
+        branches.
 
     Examples
     --------

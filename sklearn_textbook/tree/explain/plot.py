@@ -68,64 +68,64 @@ def plot_tree(
 ):
     """Draw a tree with matplotlib.
 
-    Boxes show the column of the test (of an oblique test, the weighted sum of columns)
-    or the prediction, edges the condition of the branch. The bar in a box shows the
-    class proportions; its colour shows the predicted class and its proportion (in
-    regression, the value). The width of an edge increases with its number of rows. The
-    font is as large as fits without overlaps, from 6 to 10 points. If the whole tree
-    does not fit at 6 points, only the upper levels are drawn, and the nodes at which
-    the drawing stops show the number of nodes below them; a larger figure shows more
-    levels.
+    Boxes show the column of the test (for an oblique test, the weighted sum of columns)
+    or the prediction; edges show the condition of the branch. The bar in a box shows
+    the class proportions; the colour of the box shows the predicted class and its
+    proportion (in regression, the value). The width of an edge increases with its
+    number of rows. The font is as large as possible without overlaps, from 6 to 10
+    points. If the whole tree does not fit at 6 points, only the upper levels are drawn,
+    and the nodes at which the drawing stops show the number of nodes below them; a
+    larger figure shows more levels.
 
     Parameters
     ----------
     estimator : estimator
         A fitted tree of :mod:`sklearn_textbook.tree`.
     max_depth : int or None, default=None
-        Maximum depth to draw, below ``root``. ``None`` for as many levels as fit, or
-        all levels if ``fontsize`` is given.
+        Maximum depth to draw, counted from ``root``. ``None`` draws as many levels as
+        fit, or all levels if ``fontsize`` is given.
     root : int, default=0
         Number of the node whose subtree is drawn; ``node_ids=True`` shows the numbers.
     feature_names : array-like of str or None, default=None
-        Names of the columns; ``None`` for the names of the training table.
+        Names of the columns; ``None`` uses the names of the training table.
     class_names : array-like of str or None, default=None
-        Names of the classes in the order of ``classes_`` (for several outputs a list
-        of such lists); ``None`` for the class labels.
+        Names of the classes in the order of ``classes_`` (for several outputs, a list
+        of such lists); ``None`` uses the class labels.
     filled : bool, default=True
         Whether to colour the boxes, and to draw the bars and a legend of the classes.
     impurity : bool, default=False
-        Whether to show the impurity of the nodes.
+        Whether to show the impurity of each node.
     node_ids : bool, default=False
-        Whether to show the numbers of the nodes.
+        Whether to show the number of each node.
     proportion : bool, default=False
-        Whether to show fractions of all rows instead of numbers.
+        Whether to show fractions of all rows instead of numbers of rows.
     rounded : bool, default=True
         Whether to round the corners of the boxes.
     precision : int or None, default=None
-        Number of decimals of thresholds and values. ``None`` writes for each threshold
-        as few as distinguish it from the other thresholds of its column. Weights of
-        oblique tests have this number of significant digits.
+        Number of decimals of thresholds and values. ``None`` writes each threshold with
+        as few decimals as distinguish it from the other thresholds of its column. For
+        the weights of oblique tests, this is the number of significant digits.
     orientation : {"vertical", "horizontal"}, default="vertical"
-        Whether the root is at the top or at the left.
+        Whether the root is at the top or on the left.
     show_missing : bool or None, default=None
-        Whether to show where missing values go. ``None`` does so for columns with
+        Whether to show where missing values go. ``None`` shows this for columns with
         missing values in training.
     max_levels : int or None, default=4
-        Maximum number of levels written for a set, and of columns for an oblique
-        test; the rest is counted. ``None`` writes all.
+        Maximum number of levels written for a set of levels, and of columns for an
+        oblique test; for the others, only their number is written. ``None`` writes all.
     ax : matplotlib.axes.Axes, "new" or None, default=None
-        Axes to draw into. ``"new"`` opens a new figure whose size fits the tree, up to
-        24 x 16 inches. ``None`` uses the current axes if they are empty, and otherwise
-        opens a new figure, too.
+        Axes to draw on. ``"new"`` opens a new figure whose size fits the tree, up to 24
+        x 16 inches. ``None`` uses the current axes if they are empty, and otherwise
+        opens a new figure.
     fontsize : float or None, default=None
-        Font size of the titles in points; other text is 15% smaller, down to 6 points.
-        ``None`` for the largest size that fits; with a number the drawing may extend
-        beyond the axes, and numbers below 6 are used as they are.
+        Font size of the titles in points; other text is 15% smaller, but not below 6
+        points. ``None`` uses the largest size that fits. A given size may make the
+        drawing extend beyond the axes, and is used even if it is below 6.
 
     Returns
     -------
     list of matplotlib.artist.Artist
-        All artists drawn; the legend is the last.
+        All artists drawn; the last is the legend.
 
     Raises
     ------
@@ -134,16 +134,16 @@ def plot_tree(
     sklearn.exceptions.NotFittedError
         If the estimator is not fitted.
     TypeError
-        If it is not a tree of this package.
+        If ``estimator`` is not a tree of this package.
     ValueError
-        If a parameter is out of its range or there are too few or too many names.
+        If a parameter is out of range, or there are too few or too many names.
 
     See Also
     --------
     sklearn_textbook.inspection.TreeDisplay : The figure as a Display object.
-    export_graphviz : Export to Graphviz.
-    sklearn.tree.plot_tree : For trees of scikit-learn. Here the names of columns and
-        classes are the default, and a test may have any number of branches.
+    export_graphviz : Exports the tree to Graphviz.
+    sklearn.tree.plot_tree : The same for scikit-learn trees. Here, the names of columns
+        and classes are shown by default, and a test may have any number of branches.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def plot_tree(
     >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target)
     >>> artists = plot_tree(tree, class_names=iris.target_names)
 
-    A file with text that can be searched and edited:
+    Save a file with text that can be searched and edited:
 
     >>> import matplotlib
     >>> with matplotlib.rc_context({"svg.fonttype": "none"}):
@@ -200,7 +200,7 @@ def _import_pyplot():
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
-            "Drawing a tree needs matplotlib: pip install 'sklearn-textbook[plot]'."
+            "plot_tree requires matplotlib: pip install 'sklearn-textbook[plot]'."
         ) from error
     return plt
 

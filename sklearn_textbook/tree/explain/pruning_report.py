@@ -32,12 +32,12 @@ def export_pruning_report(
     """Report as text which branches of a tree were pruned, and why.
 
     The first lines give the number of leaves before and after pruning, and the measure
-    that the method uses. Then follows one line for each pruned branch, the largest
-    first: its number of leaves, the column of its first test (of an oblique test the
-    one with the largest share, and the number of the others), the measure of the whole
-    tree before and after this step (with pre-pruning: before and after the split that
-    was not made), and the rule of the leaf that replaces the branch. With subtree
-    raising, where a node is replaced by its largest branch, the line names that branch.
+    that the method uses. One line follows for each pruned branch, the largest branch
+    first, with its number of leaves, the column of its first test (for an oblique test,
+    the column with the largest share and the number of other columns), the measure of
+    the whole tree before and after this step (with pre-pruning, before and after the
+    split that was not made), and the rule of the leaf that replaces the branch. If
+    subtree raising replaced a node by its largest branch, the line names that branch.
     Branches inside a larger pruned branch are not listed.
 
     Parameters
@@ -45,15 +45,15 @@ def export_pruning_report(
     estimator : estimator
         A fitted tree of :mod:`sklearn_textbook.tree` that was pruned.
     feature_names : array-like of str or None, default=None
-        Names of the columns; ``None`` for the names of the training table.
+        Names of the columns; ``None`` uses the names of the training table.
     class_names : array-like of str or None, default=None
-        Names of the classes in the order of ``classes_`` (for several outputs a list
-        of such lists); ``None`` for the class labels.
+        Names of the classes in the order of ``classes_`` (for several outputs, a list
+        of such lists); ``None`` uses the class labels.
     max_rows : int or None, default=10
-        Maximum number of branches to list; the others are counted. ``None`` for all.
+        Maximum number of branches listed; the others are counted. ``None`` lists all.
     decimals : int or None, default=None
-        Decimals of thresholds and values. ``None`` writes each threshold with as few as
-        distinguish it from the other thresholds of its column.
+        Number of decimals of thresholds and values. ``None`` writes each threshold with
+        as few decimals as distinguish it from the other thresholds of its column.
 
     Returns
     -------
@@ -65,10 +65,10 @@ def export_pruning_report(
     sklearn.exceptions.NotFittedError
         If the estimator is not fitted.
     TypeError
-        If it is not a tree of this package.
+        If ``estimator`` is not a tree of this package.
     ValueError
-        If it was not pruned, a parameter is out of its range, or there are too few
-        or too many names.
+        If it was not pruned, a parameter is out of range, or there are too few or too
+        many names.
 
     See Also
     --------
@@ -77,8 +77,8 @@ def export_pruning_report(
 
     Notes
     -----
-    The underlying table is ``pruning_report_``, which has a row for every node that the
-    method considered, including those that were kept.
+    The underlying table is ``pruning_report_``, which has a row for every node
+    considered by the method, including those that were kept.
 
     Examples
     --------
@@ -103,8 +103,8 @@ def export_pruning_report(
     report = getattr(estimator, "pruning_report_", None)
     if report is None:
         raise ValueError(
-            f"{type(estimator).__name__} has no pruning_report_: it was fitted with "
-            f"pruning={getattr(estimator, 'pruning', None)!r}."
+            f"{type(estimator).__name__} has no pruning_report_, since it was fitted "
+            f"with pruning={getattr(estimator, 'pruning', None)!r}."
         )
     words = Words(fitted, decimals, SHOWN_LEVELS)
     method = _name_method(estimator.pruning)

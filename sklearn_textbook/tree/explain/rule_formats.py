@@ -32,12 +32,12 @@ def export_rules(
     max_rules=100,
     max_levels=SHOWN_LEVELS,
 ):
-    r"""Export a tree as rules, one per leaf, or export an ordered list of rules.
+    r"""Export a tree as one rule per leaf, or export an ordered list of rules.
 
     Conditions on the same column are merged: ``x > 2`` and ``x > 3`` become ``x > 3``,
-    ``x > 2`` and ``x <= 3`` become ``2 < x <= 3``, sets of levels are intersected.
-    Oblique tests remain as they are, see :func:`export_text` for how they are written.
-    The rules are equivalent to the tree: exactly one of them applies to a row (see
+    ``x > 2`` and ``x <= 3`` become ``2 < x <= 3``, and sets of levels are intersected.
+    Oblique tests are not merged; see :func:`export_text` for how they are written. The
+    rules are equivalent to the tree: exactly one of them applies to each row (see
     :func:`~sklearn_textbook.tree.explain.build_rules` for rows that are divided among
     branches). In an ordered list, the first rule that applies is used.
 
@@ -48,9 +48,9 @@ def export_rules(
     format : {"text", "frame", "dict", "sql", "python"}, default="text"
         - ``"text"``: one line per rule, IF ... THEN ..., shortened by ``max_rules`` and
           ``max_levels``. The other formats are always complete;
-        - ``"frame"``: a pandas data frame, one row per rule;
-        - ``"dict"``: a list of dictionaries of plain Python values, as
-          :func:`~sklearn_textbook.tree.explain.build_rules` describes it;
+        - ``"frame"``: a pandas data frame with one row per rule;
+        - ``"dict"``: a list of dictionaries of plain Python values, as described in
+          :func:`~sklearn_textbook.tree.explain.build_rules`;
         - ``"sql"``: a CASE expression for a SELECT, with identifiers in double
           quotes. Missing values are NULL and take the same branch as in the tree. The
           result is NULL for unknown levels with ``handle_unknown="error"``, and for a
@@ -60,31 +60,32 @@ def export_rules(
         - ``"python"``: source code of a function ``predict_row(row)`` that has no
           dependencies and returns the same as ``predict`` for every row.
     feature_names : array-like of str or None, default=None
-        Names of the columns; ``None`` for the names of the training table.
+        Names of the columns; ``None`` uses the names of the training table.
     class_names : array-like of str or None, default=None
         Names of the classes in ``"text"`` and ``"frame"``, in the order of
-        ``classes_``; ``None`` for the class labels. The other formats use the labels.
+        ``classes_``; ``None`` uses the class labels, as the other formats always do.
     decimals : int or None, default=None
         Number of decimals of thresholds and values in ``"text"`` and ``"frame"``.
-        ``None`` writes for each threshold as few as distinguish it from the other
-        thresholds of its column. Weights of oblique tests have this number of
-        significant digits. The other formats write all digits.
+        ``None`` writes each threshold with as few decimals as distinguish it from the
+        other thresholds of its column. For the weights of oblique tests, this is the
+        number of significant digits. The other formats write all digits.
     show_missing : bool or None, default=None
-        Whether ``"text"`` and ``"frame"`` show where missing values go. ``None`` does
-        so for columns with missing values in training. Ignored for ordered lists, where
-        a missing value satisfies no condition.
+        Whether ``"text"`` and ``"frame"`` show where missing values go. ``None`` shows
+        this for columns with missing values in training. Ignored for ordered lists,
+        where a missing value satisfies no condition.
     inner_nodes : bool or None, default=None
         Whether to add a rule for each inner node in which rows may end because of an
-        unknown level or a missing value without a branch. ``None`` adds all of them,
-        but to ``"text"`` only those in which training rows ended; ``"sql"`` and
-        ``"python"`` always include all of them. Ordered lists have none.
+        unknown level or a missing value without a branch. ``None`` adds all such rules,
+        except to ``"text"``, where it adds only those for nodes in which training rows
+        ended; ``"sql"`` and ``"python"`` always include all. Ordered lists have none.
     max_rules : int or None, default=100
-        Maximum number of rules in ``"text"``; a line with the number of the others
-        follows. The default rule of an ordered list is always written. ``None`` for
-        all.
+        Maximum number of rules in ``"text"``, followed by a line with the number of the
+        other rules. The default rule of an ordered list is always written. ``None``
+        writes all.
     max_levels : int or None, default=5
-        Maximum number of levels that ``"text"`` writes for a set, and of columns for an
-        oblique test; the rest is counted. ``None`` writes all.
+        Maximum number of levels that ``"text"`` writes for a set of levels, and of
+        columns for an oblique test; for the others, only their number is written.
+        ``None`` writes all.
 
     Returns
     -------
@@ -98,23 +99,23 @@ def export_rules(
     sklearn.exceptions.NotFittedError
         If the estimator is not fitted.
     TypeError
-        If it is neither a tree nor a list of rules of this package.
+        If ``estimator`` is neither a tree nor a list of rules of this package.
     ValueError
-        If a parameter is invalid, if there are too few or too many names, or if
+        If a parameter is invalid, or there are too few or too many names. Also if
         ``format="sql"`` and the tree divides rows among branches: rows with a missing
         value in a column with missing values in training (``missing="fractional"``), or
-        rows with an unknown level (``handle_unknown="fractional"``); or if an oblique
-        test has a column of dates or times of day, which SQL cannot convert to seconds
-        in a standard way. Use ``"python"`` for such trees, or ``"sql"`` with a
-        C45RulesClassifier.
+        rows with an unknown level (``handle_unknown="fractional"``); or if
+        ``format="sql"`` and an oblique test has a column of dates or times of day,
+        which standard SQL cannot convert to seconds. For such trees, use ``"python"``,
+        or ``"sql"`` with a C45RulesClassifier.
 
     See Also
     --------
-    export_text : The same tree as indented text.
+    export_text : Writes the same tree as indented text.
 
     Notes
     -----
-    Support is the fraction of the training weight that ends in the rule's node;
+    Support is the fraction of the training weight that ends in the node of the rule;
     confidence is the proportion of the predicted class there.
 
     Examples
@@ -224,7 +225,7 @@ def _make_frame(words, rules, rename):
         import pandas as pd
     except ImportError as error:
         raise ImportError(
-            'export_rules(format="frame") needs pandas (pip install pandas). '
+            'export_rules(format="frame") requires pandas: pip install pandas. '
             'format="dict" gives the same rules without it.'
         ) from error
     fitted = words.fitted

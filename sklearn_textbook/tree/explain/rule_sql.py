@@ -82,10 +82,10 @@ def _refuse_shares(fitted, condition):
     else:
         return condition
     raise ValueError(
-        "A CASE expression sends a row into one branch, but the tree divides rows "
-        f"among several branches {which}: column "
-        f"{fitted.feature_names[feature]!r}. "
-        'format="python" writes such trees.'
+        "A CASE expression sends a row down one branch, but the tree divides rows "
+        f"among several branches {which}, in column "
+        f"{fitted.feature_names[feature]!r}. Use "
+        'format="python".'
     )
 
 
@@ -131,8 +131,8 @@ def _write_term(fitted, condition, term):
     if summands is None and column.source in (DATE, TIME):
         raise ValueError(
             f"Node {condition.node} has an oblique test with column {name!r}, which "
-            f"holds {TEMPORAL[column.source]}: SQL has no standard function for the "
-            'number of seconds. format="python" writes such trees.'
+            f"contains {TEMPORAL[column.source]}, but SQL has no standard function for "
+            'the number of seconds. Use format="python".'
         )
     name = quote_identifier(name)
     if summands is None:
@@ -250,5 +250,5 @@ def write_literal(value):
 
 def _refuse_nul(text):
     if "\0" in text:
-        raise ValueError(f"SQL has no way to write the NUL character in {text!r}.")
+        raise ValueError(f"SQL cannot represent the NUL character in {text!r}.")
     return text

@@ -139,7 +139,7 @@ def build_rules(
     classes : ndarray, list of ndarray or None, default=None
         The class labels; for several outputs a list. ``None`` for regression.
     feature_names : array-like of str or None, default=None
-        Names of the columns; ``None`` for the names of the training table.
+        Names of the columns; ``None`` uses the names of the training table.
     inner_nodes : bool, default=True
         Whether to add a rule for each inner node in which rows may end because of an
         unknown level or a missing value without a branch.

@@ -62,8 +62,7 @@ def check_root(root, tree):
     is_number = isinstance(root, Integral) and not isinstance(root, bool)
     if not is_number or not 0 <= root < tree.node_count:
         raise ValueError(
-            f"root must be the number of a node, from 0 to {tree.node_count - 1}, got "
-            f"{root!r}."
+            f"root must be a node number from 0 to {tree.node_count - 1}, got {root!r}."
         )
 
 

@@ -34,36 +34,36 @@ def export_text(
     r"""Write a tree as indented text.
 
     There is one line per branch. If the branch leads to a leaf, the line ends with the
-    prediction of the leaf, the number of training rows in it (and their weight, if that
-    differs) and the proportion of the predicted class.
+    prediction, the number of training rows in the leaf (and their weight, if different)
+    and the proportion of the predicted class.
 
     Parameters
     ----------
     estimator : estimator
         A fitted tree of :mod:`sklearn_textbook.tree`.
     feature_names : array-like of str or None, default=None
-        Names of the columns; ``None`` for the names of the training table.
+        Names of the columns; ``None`` uses the names of the training table.
     class_names : array-like of str or None, default=None
-        Names of the classes in the order of ``classes_`` (for several outputs a list
-        of such lists); ``None`` for the class labels.
+        Names of the classes in the order of ``classes_`` (for several outputs, a list
+        of such lists); ``None`` uses the class labels.
     max_depth : int or None, default=10
-        Maximum depth to write. The leaves and levels below it are counted. ``None``
-        for the whole tree.
+        Maximum depth to write; for the levels below it, only their number and that of
+        their leaves is written. ``None`` writes the whole tree.
     spacing : int, default=3
-        Number of characters of one level of indentation.
+        Number of characters per level of indentation.
     decimals : int or None, default=None
-        Number of decimals of thresholds and values. ``None`` writes for each threshold
-        as few as distinguish it from the other thresholds of its column. Weights of
-        oblique tests have this number of significant digits.
+        Number of decimals of thresholds and values. ``None`` writes each threshold with
+        as few decimals as distinguish it from the other thresholds of its column. For
+        the weights of oblique tests, this is the number of significant digits.
     show_weights : bool, default=False
         Whether to add the weight of each class in the leaf.
     show_missing : bool or None, default=None
-        Whether to write for each test which branch missing values take. ``None`` does
-        so for columns with missing values in training. In an oblique test they count as
-        a value.
+        Whether to write for each test which branch missing values take. ``None`` writes
+        this for columns with missing values in training. In an oblique test, missing
+        values are replaced by a value.
     max_levels : int or None, default=5
-        Maximum number of levels written for a set, and of columns for an oblique
-        test; the rest is counted. ``None`` writes all.
+        Maximum number of levels written for a set of levels, and of columns for an
+        oblique test; for the others, only their number is written. ``None`` writes all.
     max_width : int or None, default=None
         Maximum width of a line in characters. Longer lines are wrapped between words
         and indented. ``None`` does not wrap.
@@ -78,25 +78,25 @@ def export_text(
     sklearn.exceptions.NotFittedError
         If the estimator is not fitted.
     TypeError
-        If it is not a tree of this package.
+        If ``estimator`` is not a tree of this package.
     ValueError
-        If a parameter is out of its range or there are too few or too many names.
+        If a parameter is out of range, or there are too few or too many names.
 
     See Also
     --------
-    export_rules : The same tree as one rule per leaf.
-    plot_tree : The same tree as a figure.
-    sklearn.tree.export_text : For trees of scikit-learn. Here the names of columns and
-        classes are the default, a test may have any number of branches, and each leaf
-        has its size and confidence.
+    export_rules : Exports the same tree as one rule per leaf.
+    plot_tree : Draws the same tree.
+    sklearn.tree.export_text : The same for scikit-learn trees. Here, the names of
+        columns and classes are written by default, a test may have any number of
+        branches, and each leaf shows its size and confidence.
 
     Notes
     -----
     An oblique test is written as a sum such as ``0.62*density + colour(green: 0.31,
-    dark: -0.64) - 0.3*seconds(day) <= 0.85``: a column of levels adds the number of its
-    level, and dates, times of day and durations are in seconds (dates since 1970-01-01
-    UTC). Weights are rounded, so rows close to the threshold may be on the other side
-    of the sum as written; see :func:`export_rules` for code with all digits.
+    dark: -0.64) - 0.3*seconds(day) <= 0.85``: a nominal column adds the number of its
+    level; dates, times of day and durations are converted to seconds (dates since
+    1970-01-01 UTC). Weights are rounded, so rows close to the threshold may be on the
+    other side of the sum as written; see :func:`export_rules` for code with all digits.
 
     Examples
     --------

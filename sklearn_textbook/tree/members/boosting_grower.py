@@ -117,9 +117,10 @@ class BoostingGrower(MemberGrower):
             column = int(n_codes.argmax())
             raise ValueError(
                 f"Column {table.schema.names[column]!r} has {table.n_distinct[column]} "
-                f"distinct values, but l2_regularization, interaction_cst and nominal "
-                f"columns of gradient boosting allow {MAX_CODES - 1}. Set max_bins "
-                "for a numeric column, or leave a nominal one of so many levels out."
+                "distinct values, but with l2_regularization, interaction_cst or "
+                f"nominal columns, gradient boosting allows at most {MAX_CODES - 1}. "
+                "Set max_bins for a numeric column; drop a nominal column with so "
+                "many levels."
             )
         return GradientPlan(
             table,

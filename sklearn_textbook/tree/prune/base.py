@@ -67,12 +67,13 @@ class BasePruner(BaseEstimator, ABC):
         Returns
         -------
         PruningOutcome
-            The pruned tree, a report and, if there is one, the path.
+            The pruned tree, a report and, if the method computes one, the pruning path.
 
         Raises
         ------
         ValueError
-            If the method does not apply to this tree, or needs rows that are not given.
+            If the method does not apply to this tree, or requires rows that are not
+            given.
         """
 
     def prune_tree(self, tree, data, n_threads=1):
@@ -113,33 +114,33 @@ class BasePruner(BaseEstimator, ABC):
             A fitted tree estimator of this package, usually with ``pruning=None``. It
             is not changed.
         X_val, y_val : array-like, default=None
-            Validation rows, for a pruner that needs them.
+            Validation rows, if the pruner requires them.
         sample_weight_val : array-like of shape (n_val,), default=None
-            Their weights.
+            Weights of the validation rows.
         X, y : array-like, default=None
-            The training rows of the tree, for a pruner that needs them.
+            The training rows of the tree, if the pruner requires them.
         sample_weight : array-like of shape (n_samples,), default=None
-            Their weights.
+            Weights of the training rows.
 
         Returns
         -------
         estimator : estimator of the same class
-            A fitted copy with the pruned tree, whose ``pruning`` is this pruner, and
-            ``ccp_alpha``, if it has one, 0.
+            A fitted copy with the pruned tree. Its ``pruning`` is this pruner, and its
+            ``ccp_alpha``, if it has one, is 0.
 
         Raises
         ------
         TypeError
             If ``estimator`` is not a tree estimator of this package.
         ValueError
-            If the method needs rows that are not given, the number of rows of ``X`` is
-            not that of the training rows, or the method does not apply to this tree.
+            If the method does not apply to this tree or requires rows that are not
+            given, or if the number of rows of ``X`` is not that of the training rows.
         """
         prune_fitted = getattr(estimator, "_prune_fitted", None)
         if prune_fitted is None or isinstance(estimator, type):
             raise TypeError(
-                f"{type(self).__name__}.prune needs a fitted tree estimator such as "
-                f"CARTClassifier; got {estimator!r}."
+                "estimator must be a fitted tree estimator such as CARTClassifier, got "
+                f"{estimator!r}."
             )
         training = (X, y, sample_weight)
         return prune_fitted(self, training, (X_val, y_val, sample_weight_val))

@@ -58,8 +58,8 @@ def keep_best_first(tree, max_leaf_nodes):
     is_integer = isinstance(max_leaf_nodes, numbers.Integral)
     if not is_integer or isinstance(max_leaf_nodes, bool) or max_leaf_nodes < 1:
         raise ValueError(
-            f"max_leaf_nodes is {max_leaf_nodes!r}, but must be an integer of at "
-            "least 1."
+            "The 'max_leaf_nodes' parameter must be an int in the range [1, inf); got "
+            f"{max_leaf_nodes!r}."
         )
     if tree.n_leaves <= max_leaf_nodes:
         return tree

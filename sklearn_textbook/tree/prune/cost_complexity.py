@@ -197,7 +197,7 @@ def prune_to_alpha(tree, ccp_alpha, sequence=None):
     [4, 3, 2, 1]
     """
     if not isinstance(ccp_alpha, numbers.Real) or not ccp_alpha >= 0:
-        raise ValueError(f"ccp_alpha is {ccp_alpha!r}, but must be a number >= 0.")
+        raise ValueError(f"ccp_alpha must be a number >= 0, got {ccp_alpha!r}.")
     if ccp_alpha == 0:
         return tree
     if sequence is None:

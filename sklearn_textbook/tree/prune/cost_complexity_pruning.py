@@ -32,7 +32,7 @@ _SAME = 1e-12
 
 
 class CostComplexityPruning(BasePruner):
-    r"""Choose one of the minimal cost-complexity subtrees, 代价复杂度剪枝.
+    r"""Prune to a minimal cost-complexity subtree, 代价复杂度剪枝.
 
     The subtree :math:`T_\alpha` minimises the risk plus the cost of its leaves,
 
@@ -43,10 +43,11 @@ class CostComplexityPruning(BasePruner):
     :math:`\alpha_1 < \alpha_2 < \dots`. One of them is chosen by K-fold
     cross-validation or on a validation set.
 
-    For cross-validation a tree is grown from each K - 1 folds and its own sequence is
-    scored on the fold left out. The subtree of :math:`\alpha_k` is optimal for all
-    :math:`\alpha` from :math:`\alpha_k` to :math:`\alpha_{k+1}`; its score is that of
-    the trees of the folds at the geometric mean :math:`\sqrt{\alpha_k \alpha_{k+1}}`.
+    In cross-validation, a tree is grown from each set of K - 1 folds, and its own
+    sequence is scored on the remaining fold. The subtree of :math:`\alpha_k` is optimal
+    for all :math:`\alpha` from :math:`\alpha_k` to :math:`\alpha_{k+1}`; its score is
+    that of the trees of the folds at the geometric mean :math:`\sqrt{\alpha_k
+    \alpha_{k+1}}`.
 
     Parameters
     ----------
@@ -56,63 +57,62 @@ class CostComplexityPruning(BasePruner):
         sequence is computed, and the tree is not pruned. Ignored if ``X_val`` is passed
         to ``fit``.
     rule : {"min", "1se"}, default="min"
-        The subtree with the minimum risk (the smallest one of ties), or the smallest
-        subtree whose risk is within one standard error of the minimum.
+        Which subtree is chosen: "min", the one with the minimum risk (the smallest if
+        there are ties); "1se", the smallest whose risk is within one standard error of
+        the minimum.
     risk : {"impurity", "error"}, default="impurity"
-        Risk of a leaf in the sequence: its weight times its impurity by the criterion
-        of the tree, as in scikit-learn, or the weight of its training errors, as in
-        rpart.
+        Risk of a leaf in the sequence: "impurity" is its weight times its impurity by
+        the criterion of the tree, as in scikit-learn; "error" is the weight of its
+        training errors, as in rpart.
     sequence : {"weakest_link", "rpart"}, default="weakest_link"
-        The exact sequence, or the approximation that rpart computes.
+        Whether to compute the exact sequence, or the approximation of rpart.
     scoring : str, callable or None, default=None
-        A scikit-learn scorer to be maximised. None: the error rate for classification,
-        the squared error for regression (the absolute error if that is the
-        ``criterion``), to be minimised. A callable receives each subtree as a fitted
-        estimator, and the rows as encoded for the tree: a matrix of numbers, level
-        codes and NaN.
+        A scikit-learn scorer to be maximised. None: minimise the error rate in
+        classification, and in regression the squared error (the absolute error if that
+        is the ``criterion``). A callable receives each subtree as a fitted estimator,
+        and the rows as encoded for the tree: a matrix of numbers, level codes and NaN.
     random_state : int, RandomState instance or None, default=None
-        Seed for the assignment of rows to folds if ``cv`` is a number. None: always the
-        same folds.
+        Seed for the assignment of rows to folds if ``cv`` is an integer. None: always
+        the same folds.
 
     See Also
     --------
     CARTClassifier : ``ccp_alpha`` prunes with a given alpha.
     LossPruning : Prunes with a given alpha, relative to counts of rows.
     sklearn.tree.DecisionTreeClassifier.cost_complexity_pruning_path : Computes
-        the sequence only.
+        only the sequence.
 
     Notes
     -----
-    Fitted estimators have an attribute ``pruning_path_``, a table of these subtrees
-    from
-    :math:`T_0` to the root, one row for each alpha: ``alpha``, ``n_leaves``, ``risk``
-    (of the training rows, per unit of weight) and, where one was chosen, ``cv_risk``
-    and ``cv_risk_std`` (or ``validation_risk`` and ``validation_risk_std``) and
-    ``selected``.
+    Fitted estimators have an attribute ``pruning_path_``, a table of the subtrees from
+    :math:`T_0` to the root with one row for each alpha. Its columns are ``alpha``,
+    ``n_leaves``, ``risk`` (on the training rows, per unit of weight) and, if a subtree
+    was chosen, ``cv_risk`` and ``cv_risk_std`` (or ``validation_risk`` and
+    ``validation_risk_std``) and ``selected``.
 
     Without ``scoring``, the risk is the mean loss over all rows, each predicted by the
-    tree grown without it, and its standard error is that of a mean of W rows,
+    tree grown without it, and its standard error is that of the mean of W rows,
 
     .. math:: \frac{1}{W} \sqrt{\sum w e^2 - \frac{(\sum w e)^2}{W}},
 
-    as in rpart. With ``scoring`` it is minus the mean score of the folds, and the
-    standard error is that of a mean of K scores. Sample weights are used in growing and
-    in scores; class weights in growing and in the risk, but not in a given scorer. A
-    row that is divided among branches because of a missing value counts in each leaf
-    with its fraction or, with ``scoring``, by its predicted class.
+    as in rpart. With ``scoring``, the risk is minus the mean score of the folds, and
+    its standard error is that of the mean of K scores. Sample weights are used in
+    growing and in scores; class weights in growing and in the risk, but not in a given
+    scorer. A row that is divided among branches because of a missing value counts in
+    each leaf with its fraction or, with ``scoring``, by its predicted class.
 
-    The table is sorted once; folds are row weights over it (in ID3 and C4.5 each fold
-    is sorted again). The rows of each fold are routed once, through its full tree,
-    since the losses of all subtrees follow from the losses of the nodes. So K-fold
-    cross-validation takes about as long as growing K trees.
+    The table is sorted once; folds are weights of its rows (ID3 and C4.5 sort the table
+    again for each fold). The rows of each fold are routed once, through its full tree,
+    since the losses of all subtrees follow from the losses of the nodes. K-fold
+    cross-validation thus takes about as long as growing K trees.
 
-    rpart assigns rows to folds at random, without stratification; its ``xerror`` and
-    ``xstd`` are ``cv_risk`` and ``cv_risk_std`` over the risk of the root, for the same
-    folds, with ``sequence="rpart"``, ``missing="surrogate"`` and, for classes,
-    ``risk="error"``. They differ if a left-out row has a value equal to a threshold
-    (rpart sends it to the upper child), a level not seen in a node (rpart treats it as
-    missing), or no value that a surrogate can use (rpart sends the row to the child
-    with more weight, this package to the child with more rows).
+    rpart assigns rows to folds at random, without stratification. Its ``xerror`` and
+    ``xstd`` equal ``cv_risk`` and ``cv_risk_std`` divided by the risk of the root for
+    the same folds, with ``sequence="rpart"``, ``missing="surrogate"`` and, in
+    classification, ``risk="error"``. They differ if a left-out row has a value equal to
+    a threshold (rpart sends it to the upper child), a level not seen in a node (rpart
+    treats it as missing), or no value that a surrogate can use (rpart sends the row to
+    the child with more weight, this package to the child with more rows).
 
     References
     ----------
@@ -246,8 +246,9 @@ class CostComplexityPruning(BasePruner):
         """Compute the cross-validated risk of each alpha and its standard error."""
         if data.grow is None:
             raise ValueError(
-                "Cross-validation grows trees from the training rows: give X and y, or "
-                "X_val and y_val to choose by these, or set cv=None."
+                "CostComplexityPruning needs the training rows for cross-validation: "
+                "give X and y, or give X_val and y_val to choose by validation rows, "
+                "or set cv=None."
             )
         folds = make_folds(self.cv, data, self.random_state)
         tested = self._find_midpoints(alphas)
@@ -351,9 +352,9 @@ def choose_subtree(risk, error, rule):
     """
     if np.isnan(risk).any():
         raise ValueError(
-            "The risk or score of a subtree is NaN, so that none can be chosen. Does "
-            "the scorer need a class that a fold lacks, or are values so large that "
-            "their squares exceed all numbers?"
+            "The risk or score of a subtree is NaN, so no subtree can be chosen. "
+            "Possible reasons are a scorer that needs a class that is missing from a "
+            "fold, and values so large that their squares overflow."
         )
     slack = _SAME * np.abs(risk[np.isfinite(risk)]).max(initial=0.0)
     best = np.flatnonzero(risk <= risk.min() + slack)[-1]

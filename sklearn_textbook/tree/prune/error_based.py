@@ -37,10 +37,11 @@ _COLLAPSE_SLACK = 0.001
 class ErrorBasedPruning(BasePruner):
     r"""Prune by estimated errors on new rows, 基于错误的剪枝.
 
-    The method applies to any classification tree with one output; to an oblique tree
-    without subtree raising. It needs no validation rows; without subtree raising it
-    does not need the training rows either.
-    A leaf with N cases, E of them not of its majority class, is estimated to
+    The method applies to all classification trees with one output; oblique trees can be
+    pruned only without subtree raising. It needs no validation rows and, without
+    subtree raising, no training rows either.
+
+    A leaf with N cases, E of which are not of its majority class, is estimated to
     misclassify :math:`N \, U(E, N)` of N new cases, where U is the upper limit of the
     error rate at confidence CF,
 
@@ -52,25 +53,25 @@ class ErrorBasedPruning(BasePruner):
             {1 + \frac{z^2}{N}}, \quad
         f = \frac{E + 0.5}{N}, \quad z = \Phi^{-1}(1 - CF)
 
-    the second formula for E from 1 to N - 0.5. U is 1 for larger E, and is interpolated
-    linearly between E = 0 and E = 1.
+    where the second formula holds for E from 1 to N - 0.5. For larger E, U is 1;
+    between E = 0 and E = 1, it is interpolated linearly.
 
-    From the leaves upwards, three estimates are compared for every inner node: that of
+    From the leaves upwards, three estimates are compared for each inner node: that of
     the node as a leaf, that of the leaves below it, and that of its largest branch if
     all cases of the node were sent down this branch. The node becomes a leaf if its
-    estimate exceeds neither of the others by more than 0.1 errors. Otherwise the branch
-    replaces the node (subtree raising, 子树提升) if its estimate exceeds that of the
-    leaves below the node by at most 0.1 errors; the cases are then redistributed, and
-    pruning is repeated at this node.
+    estimate exceeds neither of the others by more than 0.1 errors. Otherwise, the
+    branch replaces the node (subtree raising, 子树提升) if its estimate exceeds that of
+    the leaves below the node by at most 0.1 errors; the cases are then redistributed,
+    and the node is considered again.
 
     Parameters
     ----------
     confidence : float, default=0.25
-        CF, above 0 and below 1; smaller values prune more. Above 0.5 the training
-        errors are used without any addition.
+        CF, above 0 and below 1; smaller values prune more. Above 0.5, the training
+        errors are used as they are.
     subtree_raising : bool, default=True
-        Whether a branch may replace the node above it. If not, a fitted tree can be
-        pruned without its training rows. It must be False for oblique trees, and for
+        Whether a branch may replace the node above it. If False, a fitted tree can be
+        pruned without its training rows. It must be False for oblique trees and for
         trees with ``monotonic_cst``, since raising moves rows into branches grown from
         other rows.
 
@@ -81,23 +82,23 @@ class ErrorBasedPruning(BasePruner):
 
     Notes
     -----
-    Cases are counted by weight. The formula takes the weight for a number of rows, so
-    weights should sum to the number of rows. A row whose value is missing in a test of
-    C4.5 is divided among the branches in proportion to the weight of the other rows,
+    Cases are counted by weight. The formula treats the weight as a number of rows, so
+    weights should sum to the number of rows. In C4.5 trees, a row whose tested value is
+    missing is divided among the branches in proportion to the weight of the other rows,
     and is divided again wherever a branch is raised.
 
-    In other trees a row with a missing value goes down a raised branch to the child
+    In other trees, a row with a missing value goes down a raised branch to the child
     chosen by the test or its surrogates (if these do not decide, to the child with the
-    largest weight, as in growing), and a row with an unseen level is divided
+    largest weight, as in growing); a row with an unseen level is divided
     (``handle_unknown="fractional"``) or ends in the node. Rows that end in an inner
-    node are in no leaf; they count as one more leaf of it, with the majority class of
-    the node. Surrogates stay with their test and keep the measures computed in growing.
-    C4.5 and J48 have no such rows.
+    node count as an additional leaf with the majority class of the node. Surrogates
+    stay with their test and keep the measures computed in growing. C4.5 and J48 have no
+    such rows.
 
-    The results equal those of Weka's J48 3.6 (``-C``; ``-S`` for no subtree raising),
-    including its comparisons with a tolerance of 1e-6 and the confidence in single
+    The results equal those of Weka's J48 3.6 (``-C``; ``-S`` turns subtree raising
+    off), including comparisons with a tolerance of 1e-6 and a confidence in single
     precision. Quinlan's C4.5 interpolates z in a short table, which gives 0.6925
-    instead of 0.6745 for the default.
+    instead of 0.6745 at the default confidence.
 
     References
     ----------
@@ -116,7 +117,7 @@ class ErrorBasedPruning(BasePruner):
     5
     4
 
-    Pruning a fitted tree without its rows, and the report:
+    Prune a fitted tree without its training rows, and show the report:
 
     >>> from sklearn_textbook.tree import CARTClassifier
     >>> cart = CARTClassifier().fit(X, y)
@@ -175,19 +176,19 @@ class ErrorBasedPruning(BasePruner):
         PruningOutcome
             The pruned tree and a report with one row per decision, in order: collapsed
             nodes from the top downwards, then the other nodes from the bottom upwards.
-            ``before`` and ``after`` are the estimated errors of the whole tree. A
-            ``node`` is "pruned", "kept" or "raised"; in the last case it has been
+            ``before`` and ``after`` are the estimated errors of the whole tree. The
+            decision on a ``node`` is "pruned", "kept" or "raised". A raised node is
             replaced by the branch ``raised_node`` (otherwise -1), which keeps its
-            number and is processed again, so that a node may have several rows. The
-            column ``collapsed`` marks nodes that saved no errors on the training rows;
-            see ``collapse`` of C45Classifier.
+            number and is considered again, so a node may have several rows. The column
+            ``collapsed`` marks nodes that saved no errors on the training rows; see
+            ``collapse`` of C45Classifier.
 
         Raises
         ------
         ValueError
             If a parameter is invalid, the tree is not a classification tree with one
-            output or was not grown from the table, or branches may be raised although
-            there is no table, predictions must be monotonic, or the tree is oblique.
+            output or was not grown from the table, or if subtree raising is on and the
+            table is not given, predictions must be monotonic, or the tree is oblique.
         """
         self.check_parameters()
         _check_tree(tree)
@@ -195,14 +196,14 @@ class ErrorBasedPruning(BasePruner):
         if self.subtree_raising and data.is_monotonic:
             raise ValueError(
                 "ErrorBasedPruning(subtree_raising=True) moves rows into branches "
-                "grown from other rows, so that predictions may violate monotonic_cst: "
-                "set subtree_raising=False."
+                "grown from other rows, so predictions may violate monotonic_cst; use "
+                "subtree_raising=False."
             )
         if self.subtree_raising and data.matrix is None:
             raise ValueError(
-                "ErrorBasedPruning(subtree_raising=True) routes the training rows "
-                "through the raised branches: give these rows as X and y, or set "
-                "subtree_raising=False, which needs none."
+                "ErrorBasedPruning(subtree_raising=True) needs the training rows of "
+                "the tree: give them as X and y, or use subtree_raising=False, which "
+                "needs no rows."
             )
         if not self.subtree_raising:
             return _prune(tree, None, self.confidence, data.collapses)
@@ -398,7 +399,7 @@ def compute_added_errors(weight, errors, confidence=0.25):
     errors = np.ascontiguousarray(errors, dtype=np.float64)
     if weight.ndim != 1 or weight.shape != errors.shape:
         raise ValueError(
-            "weight and errors must have one entry for each leaf; got shapes "
+            "weight and errors must have one entry per leaf, got shapes "
             f"{weight.shape} and {errors.shape}."
         )
     added = np.empty(len(weight))
@@ -428,18 +429,18 @@ def measure_confidence(confidence):
 def _check_tree(tree):
     if not tree.is_classifier or tree.n_outputs != 1:
         raise ValueError(
-            'ErrorBasedPruning (pruning="error_based") is for classifiers of one '
-            "output, since it counts wrong classes; this is a "
-            f"{'classification' if tree.is_classifier else 'regression'} tree of "
-            f"{tree.n_outputs}. CostComplexityPruning, ReducedErrorPruning, PrePruning "
-            "and LossPruning prune it."
+            'ErrorBasedPruning (pruning="error_based") counts misclassified rows, so '
+            "it needs a classification tree with one output; got a "
+            f"{'classification' if tree.is_classifier else 'regression'} tree with "
+            f"n_outputs={tree.n_outputs}. Use CostComplexityPruning, "
+            "ReducedErrorPruning, PrePruning or LossPruning."
         )
 
 
 def _check_raising(tree, subtree_raising):
     if subtree_raising and len(tree.terms):
         raise ValueError(
-            "subtree_raising=True is not for oblique trees, and node "
-            f"{tree.terms['node'][0]} of this one tests a sum of columns; use "
-            "ErrorBasedPruning(subtree_raising=False)."
+            "ErrorBasedPruning(subtree_raising=True) cannot prune an oblique tree, and "
+            f"node {tree.terms['node'][0]} of this tree tests a weighted sum of "
+            "columns; use subtree_raising=False."
         )

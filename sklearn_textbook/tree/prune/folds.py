@@ -78,8 +78,7 @@ def make_folds(cv, data, random_state=None):
         folds.append((is_train, np.flatnonzero(is_test & is_used)))
     if not folds:
         raise ValueError(
-            f"cv={cv!r} gives no folds. If it is an iterator, an earlier fit has used "
-            "it up: give a list."
+            f"cv={cv!r} gives no folds. An iterator can be used only once: give a list."
         )
     return folds
 
@@ -98,7 +97,7 @@ def _split(cv, data):
         if "groups" not in str(error):
             raise
         raise ValueError(
-            f"cv={cv!r} needs groups, which fit does not take. Give the folds "
+            f"cv={cv!r} requires groups, which fit does not accept. Give the folds "
             "themselves: cv=list(splitter.split(X, y, groups))."
         ) from error
 
@@ -109,8 +108,8 @@ def _unpack(fold, cv):
         train, test = fold
     except (TypeError, ValueError):
         raise ValueError(
-            f"cv={cv!r} must give pairs (train, test) of row numbers or masks; it "
-            f"gives {fold!r}."
+            f"cv={cv!r} must give (train, test) pairs of row indices or masks, got "
+            f"{fold!r}."
         ) from None
     return train, test
 
@@ -128,13 +127,13 @@ def _translate(rows, data):
             return mask if is_kept is None else mask[is_kept]
         if rows.dtype.kind not in "iu":
             raise ValueError(
-                f"The folds of cv must hold row numbers or masks of {n_rows} rows, not "
-                f"{len(rows)} entries of type {rows.dtype}."
+                f"The folds of cv must be row indices or masks of {n_rows} rows, got "
+                f"{len(rows)} entries of dtype {rows.dtype}."
             )
         if rows.min() < -n_rows or rows.max() >= n_rows:
             row = rows.max() if rows.max() >= n_rows else rows.min()
             raise ValueError(
-                f"The folds of cv name row {row}; there are {n_rows} rows."
+                f"The row indices of cv must be from 0 to {n_rows - 1}, got {row}."
             )
         mask[rows] = True
     return mask if is_kept is None else mask[is_kept]

@@ -93,7 +93,7 @@ def choose_held_out(target, is_used, share, random_state=None):
     rows = np.flatnonzero(is_used)
     if len(rows) < 2:
         raise ValueError(
-            f"There is {len(rows)} sample that weighs something; holding rows out for "
+            f"There is {len(rows)} sample of positive weight, but holding out rows for "
             "validation needs at least 2 samples. Give X_val and y_val instead."
         )
     random_state = check_random_state(0 if random_state is None else random_state)

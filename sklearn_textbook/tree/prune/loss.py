@@ -25,40 +25,40 @@ _EQUAL = 1e-12
 class LossPruning(BasePruner):
     r"""Prune to the subtree with the minimum penalised loss, 损失函数剪枝.
 
-    The cost of a tree T, whose leaves t have :math:`N_t` cases, :math:`N_{tk}` of them
-    of class k, is
+    The cost of a tree T, whose leaves t have :math:`N_t` cases, :math:`N_{tk}` of which
+    are of class k, is
 
     .. math::
 
         C_\alpha(T) = \sum_t N_t H_t(T) + \alpha |T|, \quad
         H_t(T) = -\sum_k \frac{N_{tk}}{N_t} \ln \frac{N_{tk}}{N_t}
 
-    that is, the negative log-likelihood of the training rows (拟合程度) and a penalty
+    that is, the negative log-likelihood of the training rows (拟合程度) plus a penalty
     for each leaf (模型复杂度). From the leaves upwards, a node becomes a leaf if this
-    does not increase the cost of the tree. The result has the minimum cost of all
-    subtrees with the same root, and is the smallest of these.
+    does not increase the cost of the tree. The result is the smallest of the subtrees
+    with the same root that have the minimum cost.
 
-    The method needs no rows, since the nodes of a grown tree store all counts. So it
+    The method needs no rows, since the nodes of a grown tree store all counts, so it
     can prune any fitted tree.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        The cost of a leaf, at least 0; larger values give smaller trees. It is relative
-        to counts of cases, not proportions: if all rows are duplicated, alpha has to be
-        doubled for the same tree.
+        Cost of a leaf, at least 0; larger values give smaller trees. It is relative to
+        counts of cases, not to proportions: if all rows are duplicated, alpha has to be
+        doubled to get the same tree.
     criterion : str, default=None
-        Measure used for :math:`H_t`; None: the criterion of the tree, which is the
-        entropy for ID3 and C4.5. For classification:
+        Measure used for :math:`H_t`. None: the criterion of the tree, which is the
+        entropy for ID3 and C4.5. Allowed for classification trees:
 
         - "entropy" (or "log_loss"): in nats, although the nodes store bits;
         - "gini": :math:`1 - \sum_k (N_{tk} / N_t)^2`;
         - "error": the fraction of cases not of the majority class, so that :math:`N_t
           H_t` is the number of errors.
 
-        Regression trees allow only their own criterion: with "squared_error" :math:`N_t
-        H_t` is the sum of squared errors, with "absolute_error" the sum of absolute
-        errors, with "poisson" half the deviance.
+        Regression trees allow only their own criterion: with "squared_error",
+        :math:`N_t H_t` is the sum of squared errors; with "absolute_error", the sum of
+        absolute errors; with "poisson", half the deviance.
 
     See Also
     --------
@@ -68,30 +68,29 @@ class LossPruning(BasePruner):
     Notes
     -----
     Counts are sums of weights. A row that is divided among branches counts in each with
-    its fraction, an empty branch costs only alpha, and for several outputs :math:`H_t`
-    is the mean over them.
+    its fraction; an empty branch costs only alpha; for several outputs, :math:`H_t` is
+    the mean over the outputs.
 
     A training row that ends in an inner node (``missing="surrogate"``, if neither a
-    surrogate nor a larger branch decides) is in no leaf; the node itself predicts it.
-    Its cost is :math:`H_t` of this node, so it does not affect the decision on the
-    split.
-    :func:`~sklearn_textbook.tree.prune.compute_weakest_link_sequence` leaves such rows
-    out, as rpart does, which favours the split.
+    surrogate nor a larger branch decides) is in no leaf and is predicted by the node
+    itself. Its cost is :math:`H_t` of this node, so it does not affect the decision on
+    the split. :func:`~sklearn_textbook.tree.prune.compute_weakest_link_sequence` leaves
+    such rows out, as rpart does, which favours the split.
 
-    The book's algorithm merges groups of leaves into their parent. Here every node is
-    considered after its branches have been pruned, also a node above a split that is
-    kept (the dynamic programming that the book mentions). Otherwise a useful split
-    would keep a useless one above it, and the tree would not be optimal.
+    The textbook's algorithm merges groups of leaves into their parent. Here, every node
+    is considered after its branches have been pruned, including nodes above a split
+    that is kept (the dynamic programming mentioned in the textbook). Otherwise, a
+    useful split would keep a useless split above it, and the tree would not be optimal.
 
     With :math:`N` the weight of all rows, scikit-learn's ``ccp_alpha`` gives the same
     tree for :math:`\alpha = N` ``ccp_alpha``; for the entropy, which is in bits there,
     for :math:`\alpha = N \ln 2` ``ccp_alpha``. They differ at 0: ``ccp_alpha=0`` prunes
     nothing, while ``alpha=0`` prunes splits without gain. Costs that differ by at most
-    1e-12 of that of the root are equal.
+    1e-12 of the cost of the root count as equal.
 
     C45Classifier collapses the tree first unless ``collapse=False``.
 
-    The time is linear in the number of nodes.
+    Pruning takes linear time in the number of nodes.
 
     References
     ----------
@@ -114,7 +113,7 @@ class LossPruning(BasePruner):
     >>> print(*report["decision"])
     kept pruned
 
-    The split of the first node, with 6 cases of one class and 3 of the other, is kept;
+    The split of node 1, with 6 cases of one class and 3 of the other, is kept at first;
     the whole tree is then pruned to its root.
     """
 
@@ -186,13 +185,13 @@ def _measure_impurity(tree, criterion, own):
         if criterion not in (None, own):
             raise ValueError(
                 f"LossPruning(criterion={criterion!r}) cannot prune this regression "
-                f"tree: its nodes only store criterion={own!r}. Use criterion=None."
+                f"tree, whose nodes store only criterion={own!r}; use criterion=None."
             )
         return tree.nodes["impurity"]
     if criterion in _OF_VALUES:
         raise ValueError(
-            f"LossPruning(criterion={criterion!r}) cannot prune a classification tree. "
-            f"Use criterion=None or one of {', '.join(map(repr, _OF_CLASSES))}."
+            f"LossPruning(criterion={criterion!r}) cannot prune a classification tree; "
+            f"use criterion=None or one of {', '.join(map(repr, _OF_CLASSES))}."
         )
     shares, name = tree.value, own if criterion is None else criterion
     if name == "gini":

@@ -134,13 +134,13 @@ def _check_rows(tree, rows):
     target, weight = rows.target, rows.weight
     if (target.is_classifier, target.n_outputs) != (tree.is_classifier, tree.n_outputs):
         raise ValueError(
-            f"The rows have {target.n_outputs} outputs and is_classifier="
-            f"{target.is_classifier}; the tree has {tree.n_outputs} and "
-            f"{tree.is_classifier}."
+            f"The tree has n_outputs={tree.n_outputs} and is_classifier="
+            f"{tree.is_classifier}, but the rows have n_outputs={target.n_outputs} and "
+            f"is_classifier={target.is_classifier}."
         )
     n_weights = rows.n_rows if weight is None else len(weight)
     if rows.matrix.shape[0] != rows.n_rows or n_weights != rows.n_rows:
         raise ValueError(
-            f"There are {rows.matrix.shape[0]} rows, {rows.n_rows} targets and "
-            f"{n_weights} weights; they must be as many."
+            "rows, targets and weights must have the same length, got "
+            f"{rows.matrix.shape[0]}, {rows.n_rows} and {n_weights}."
         )

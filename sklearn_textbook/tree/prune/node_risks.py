@@ -39,8 +39,8 @@ def measure_node_risks(tree, risk):
         return tree.nodes["weight"] * tree.nodes["impurity"]
     if not tree.is_classifier:
         raise ValueError(
-            "risk='error' counts rows of wrong classes, but this tree predicts "
-            "values; use risk='impurity'."
+            "risk='error' counts misclassified rows, but this is a regression tree; "
+            "use risk='impurity'."
         )
     shares = tree.statistics
     errors = (shares.sum(axis=2) - shares.max(axis=2)).mean(axis=1)

@@ -18,14 +18,14 @@ from sklearn_textbook.tree.prune.validation_error import (
 class OutOfBagPruning(BasePruner):
     """Prune a member of a bagging ensemble on its out-of-bag rows, 包外样本剪枝.
 
-    A bootstrap sample leaves out about 36.8 % of the rows. These serve as validation
+    A bootstrap sample leaves out about 36.8 % of the rows. They serve as validation
     rows for the member as in :class:`ReducedErrorPruning`: from the leaves upwards, a
     node becomes a leaf if this does not increase the error on them.
 
     Parameters
     ----------
     tie : {"prune", "keep"}, default="prune"
-        Whether a node is pruned if its error equals that of its branch.
+        Whether to prune or keep a node whose error equals that of its branch.
 
     See Also
     --------
@@ -34,8 +34,8 @@ class OutOfBagPruning(BasePruner):
     Notes
     -----
     Each member has its own out-of-bag rows, which the ensemble passes as validation
-    rows. A member without any is not pruned. A single tree has no out-of-bag rows: as
-    its ``pruning`` this raises an error unless ``X_val`` and ``y_val`` are given.
+    rows. A member without out-of-bag rows is not pruned. A single tree has none: with
+    this ``pruning``, ``fit`` raises an error unless ``X_val`` and ``y_val`` are given.
 
     References
     ----------
@@ -125,7 +125,7 @@ class OutOfBagPruning(BasePruner):
 
     def _lack_of_rows(self):
         return ValueError(
-            "OutOfBagPruning prunes the members of a bagging or forest by their "
-            "out-of-bag rows; a single tree has none. Give X_val and y_val, or use "
-            'pruning="reduced_error", which holds rows out.'
+            "OutOfBagPruning needs the out-of-bag rows of a member of a bagging "
+            "ensemble or forest; a single tree has none. Give X_val and y_val, or use "
+            'pruning="reduced_error", which holds out rows.'
         )

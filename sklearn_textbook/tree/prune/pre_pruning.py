@@ -10,7 +10,7 @@ from sklearn_textbook.tree.prune.validation_error import cut_top_down
 
 
 class PrePruning(ValidationErrorPruner):
-    r"""Split a node only if this lowers the validation error, 预剪枝.
+    r"""Split a node only if this reduces the validation error, 预剪枝.
 
     From the root downwards, a node t is split if the validation error of its children
     as leaves is less than that of t as a leaf,
@@ -22,12 +22,12 @@ class PrePruning(ValidationErrorPruner):
 
     or, with ``tie="keep"``, if it is not larger. V(t) are the validation rows that
     enter t, :math:`w_i` their weights, and :math:`c(t)` is the class or value of t as a
-    leaf. L is 1 for a wrong class and 0 for the right one; in regression it is the
-    squared error, or the absolute error if that is the criterion of the tree; for
-    several outputs it is the mean over them. Nodes below a node that is not split are
-    not considered, so a split that lowers the error only together with later ones is
-    not found (欠拟合, underfitting);
-    :class:`ReducedErrorPruning` finds these.
+    leaf. L is 1 for a wrong class and 0 for the right one. In regression, it is the
+    squared error, or the absolute error if that is the criterion of the tree. For
+    several outputs, it is the mean over the outputs. Nodes below a node that is not
+    split are not considered, so a split that reduces the error only in combination with
+    later ones is not found (欠拟合, underfitting); :class:`ReducedErrorPruning` finds
+    such splits.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ class PrePruning(ValidationErrorPruner):
         validation, stratified by class or, in regression, by value. Not used if
         ``X_val`` and ``y_val`` are given.
     tie : {"prune", "keep"}, default="prune"
-        Whether a node is made a leaf if its split does not change the error.
+        Whether to prune or split a node whose split does not change the error.
     random_state : int, RandomState instance or None, default=None
-        Seed for the choice of the held-out rows. None: always the same rows.
+        Seed for the choice of the held-out rows. None: the same rows in every fit.
 
     See Also
     --------
@@ -47,25 +47,25 @@ class PrePruning(ValidationErrorPruner):
     Notes
     -----
     The report lists the nodes that were reached: "kept" if the node is split, "pruned"
-    if not. ``before`` and ``after`` are the error rate, or the mean error in
-    regression, of the tree at that point and with the node split.
+    if it is not. ``before`` and ``after`` are the error rate (in regression, the mean
+    error) of the tree at that point, without and with the split.
 
     The tree is grown in full and then pruned from the root downwards. The split of a
-    node, and whether it lowers the error, depends only on the rows of the node (random
-    draws depend on its position in the tree). So the result is exactly the tree that
-    deciding during growth would give, and fitted trees can be pruned, too. An exception
-    is ``max_leaf_nodes``, which first chooses among all splits, including those that
-    pruning then removes.
+    node, and whether it reduces the error, depend only on the rows of the node (random
+    draws depend on its position in the tree). The result is therefore exactly the tree
+    that a decision during growth would give, and fitted trees can be pruned as well. An
+    exception is ``max_leaf_nodes``, which first chooses among all splits, including
+    those that pruning then removes.
 
     A row that is divided among branches because of a missing value counts in each with
     its fraction. A row that ends in an inner node because of an unseen level is
     predicted by that node whether it is split or not. Costs that differ by at most
-    1e-12 of that of the root are equal. ``class_weight`` also applies to the validation
-    rows; "balanced" uses the class frequencies of ``y_val`` or, if rows are held out,
-    of all rows.
+    1e-12 of the cost of the root count as equal. ``class_weight`` also applies to the
+    validation rows; "balanced" uses the class frequencies of ``y_val`` or, if rows are
+    held out, of all rows.
 
     scikit-learn, rpart and Weka have no such method. Routing n validation rows takes
-    O(n depth) time, all decisions O(nodes).
+    O(n depth) time, all decisions together O(nodes).
 
     References
     ----------

@@ -55,25 +55,24 @@ def check_rows(tree, rows):
     nodes, n_rows = tree.nodes, len(codes)
     if matrix.shape != (n_rows, tree.n_features):
         raise ValueError(
-            f"The table has shape {matrix.shape}; {n_rows} class numbers and a tree of "
-            f"{tree.n_features} columns need {(n_rows, tree.n_features)}."
+            f"The table must have shape {(n_rows, tree.n_features)}, for {n_rows} "
+            f"class numbers and {tree.n_features} columns; got {matrix.shape}."
         )
     n_used = n_rows
     if sample_weight is not None:
         if sample_weight.shape != (n_rows,):
             raise ValueError(
-                f"sample_weight has shape {sample_weight.shape}; {n_rows} rows need "
-                f"({n_rows},)."
+                f"sample_weight must have shape ({n_rows},), got {sample_weight.shape}."
             )
         n_used = np.count_nonzero(sample_weight > 0.0)
     if n_used != nodes["n_samples"][0]:
         raise ValueError(
-            f"The tree was grown from {nodes['n_samples'][0]} rows; the table has "
-            f"{n_used} of positive weight."
+            f"The tree was grown from {nodes['n_samples'][0]} rows, but the table has "
+            f"{n_used} rows of positive weight."
         )
     n_classes = tree.max_n_classes
     if codes.min() < 0 or codes.max() >= n_classes:
-        raise ValueError(f"codes must hold class numbers, 0 to {n_classes - 1}.")
+        raise ValueError(f"codes must be class numbers from 0 to {n_classes - 1}.")
 
 
 def raise_branches(tree, rows, confidence, collapsed):

@@ -81,19 +81,19 @@ def _as_mask(tree, cut):
     if cut.dtype == bool:
         if cut.shape != (tree.node_count,):
             raise ValueError(
-                f"The mask cut has shape {cut.shape}; the tree has "
-                f"{tree.node_count} nodes, so it must be ({tree.node_count},)."
+                f"The mask cut must have shape ({tree.node_count},), one entry per "
+                f"node, got {cut.shape}."
             )
         return cut
     mask = np.zeros(tree.node_count, dtype=bool)
     if cut.size == 0:
         return mask
     if cut.dtype.kind not in "iu":
-        raise ValueError(f"cut must hold booleans or integers, not {cut.dtype}.")
+        raise ValueError(f"cut must be booleans or integers, got dtype {cut.dtype}.")
     if cut.min() < 0 or cut.max() >= tree.node_count:
         raise ValueError(
-            f"cut names node {cut.min() if cut.min() < 0 else cut.max()}; the nodes "
-            f"are 0 to {tree.node_count - 1}."
+            f"cut must be node numbers from 0 to {tree.node_count - 1}, got "
+            f"{cut.min() if cut.min() < 0 else cut.max()}."
         )
     mask[cut] = True
     return mask

@@ -51,19 +51,19 @@ class ValidationErrorPruner(HoldOutPruner):
         Returns
         -------
         PruningOutcome
-            The pruned tree and a report; ``before`` and ``after`` are the error rate,
-            or the mean error in regression, of the whole tree on the validation rows.
+            The pruned tree and a report. ``before`` and ``after`` are the error rate
+            (in regression, the mean error) of the whole tree on the validation rows.
 
         Raises
         ------
         ValueError
-            If a parameter is invalid, or there is no validation row.
+            If a parameter is invalid, or there are no validation rows.
         """
         self.check_parameters()
         if not has_weight(data.validation):
             raise ValueError(
-                f"{type(self).__name__} needs validation rows, but there are none of "
-                "positive weight: give X_val and y_val."
+                f"{type(self).__name__} needs validation rows of positive weight, but "
+                "there are none. Give X_val and y_val."
             )
         return self._cut(tree, data, self.tie)
 
@@ -71,10 +71,10 @@ class ValidationErrorPruner(HoldOutPruner):
 class ReducedErrorPruning(ValidationErrorPruner):
     r"""Prune from the leaves upwards by validation error, 错误率降低剪枝.
 
-    Every inner node t is considered after all nodes below it. Let V(t) be the
-    validation rows that enter t, :math:`w_i` their weights, and :math:`c(t)` the class
-    or value of t as a leaf. The loss of t as a leaf is compared with that of the
-    remaining leaves of its branch T_t:
+    Each inner node t is considered after all nodes below it. Let V(t) be the validation
+    rows that enter t, :math:`w_i` their weights, and :math:`c(t)` the class or value of
+    t as a leaf. The loss of t as a leaf is compared with that of the remaining leaves
+    of its branch T_t:
 
     .. math::
 
@@ -82,11 +82,11 @@ class ReducedErrorPruning(ValidationErrorPruner):
         R(T_t) = \sum_{s \in \text{leaves of } T_t} R(s)
 
     The node becomes a leaf if :math:`R(t) \le R(T_t)`, or with ``tie="keep"`` if
-    :math:`R(t) < R(T_t)`. L is 1 for a wrong class and 0 for the right one; in
-    regression it is the squared error, or the absolute error if that is the criterion
-    of the tree; for several outputs it is the mean over them. The result is the subtree
-    with the smallest error on the validation rows, and of several such subtrees the
-    smallest one, or with ``tie="keep"`` the largest.
+    :math:`R(t) < R(T_t)`. L is 1 for a wrong class and 0 for the right one. In
+    regression, it is the squared error, or the absolute error if that is the criterion
+    of the tree. For several outputs, it is the mean over the outputs. The result is the
+    subtree with the smallest error on the validation rows; if there are several, the
+    smallest of them or, with ``tie="keep"``, the largest.
 
     Parameters
     ----------
@@ -95,9 +95,9 @@ class ReducedErrorPruning(ValidationErrorPruner):
         validation, stratified by class or, in regression, by value. Not used if
         ``X_val`` and ``y_val`` are given.
     tie : {"prune", "keep"}, default="prune"
-        Whether a node is pruned if its error equals that of its branch.
+        Whether to prune or keep a node whose error equals that of its branch.
     random_state : int, RandomState instance or None, default=None
-        Seed for the choice of the held-out rows. None: always the same rows.
+        Seed for the choice of the held-out rows. None: the same rows in every fit.
 
     See Also
     --------
@@ -111,20 +111,21 @@ class ReducedErrorPruning(ValidationErrorPruner):
     its fraction, so the error in the report may differ from that of ``predict``, which
     averages class probabilities first. A row that ends in an inner node because of an
     unseen level is predicted by that node whether its branch is pruned or not. A node
-    that no validation row enters has error 0 in both cases: it is pruned with
+    that no validation row enters has error 0 in both cases, so it is pruned with
     ``tie="prune"``.
 
-    Costs that differ by at most 1e-12 of that of the root are equal. ``class_weight``
-    also applies to the validation rows; "balanced" uses the class frequencies of
-    ``y_val`` or, if rows are held out, of all rows.
+    Costs that differ by at most 1e-12 of the cost of the root count as equal.
+    ``class_weight`` also applies to the validation rows; "balanced" uses the class
+    frequencies of ``y_val`` or, if rows are held out, of all rows.
 
-    C45Classifier does not collapse a tree that is pruned by this method. The result is
-    the tree of Weka's J48 with ``-R`` for the same training and validation rows, except
-    that J48 takes the list of possible thresholds, and the number of rows that defines
-    a column with many levels, from both. The book (图4.7) keeps branches at ties for
-    its figure, and says that in practice one would prune.
+    C45Classifier does not collapse a tree that is pruned by this method. The result
+    equals the tree of Weka's J48 with ``-R`` for the same training and validation rows,
+    except that J48 uses both sets of rows for the list of possible thresholds and for
+    the number of rows above which a column counts as having many levels. The textbook
+    (图4.7) keeps branches at ties for its figure, and says that in practice they would
+    be pruned.
 
-    Routing n validation rows takes O(n depth) time, all decisions O(nodes).
+    Routing n validation rows takes O(n depth) time, all decisions together O(nodes).
 
     References
     ----------

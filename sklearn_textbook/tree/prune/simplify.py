@@ -65,8 +65,8 @@ def merge_equal_leaves(tree, decisions=None):
     decisions = np.asarray(decisions)
     if decisions.ndim not in (1, 2) or decisions.shape[0] != tree.node_count:
         raise ValueError(
-            f"decisions has shape {decisions.shape}; the tree has {tree.node_count} "
-            "nodes and needs one entry, or one row, for each."
+            f"decisions must have one entry or one row for each of the "
+            f"{tree.node_count} nodes, got shape {decisions.shape}."
         )
     decisions = decisions.reshape(tree.node_count, -1)
     parent = np.maximum(tree.nodes["parent"], 0)

@@ -172,14 +172,14 @@ def _call_scorer(scorer, estimator, rows, y):
         if weight is None or "sample_weight" not in str(error):
             raise
         raise ValueError(
-            "The 'scoring' parameter is a scorer that takes no sample_weight, but the "
-            f"rows have weights; got {scorer!r}."
+            "The 'scoring' parameter must accept sample_weight, since the rows have "
+            f"weights; got {scorer!r}."
         ) from error
     score = score.item() if isinstance(score, np.ndarray) and score.size == 1 else score
     if not isinstance(score, Real):
         raise ValueError(
-            "The 'scoring' parameter must give one number; "
-            f"{scorer!r} gave {score!r} of type {type(score).__name__}."
+            "The 'scoring' parameter must return a single number; "
+            f"{scorer!r} returned {score!r} of type {type(score).__name__}."
         )
     return float(score)
 

@@ -302,7 +302,7 @@ def _predict_alone(tree, rows, matrix, n_threads, feature_names):
 # ---------------------------------------------------------------------------- checks
 def _check_threads(n_threads):
     if n_threads < 1:
-        raise ValueError(f"n_threads is {n_threads}, but must be at least 1.")
+        raise ValueError(f"n_threads must be an integer >= 1, got {n_threads}.")
 
 
 def _check_same_shapes(trees):
@@ -314,10 +314,11 @@ def _check_same_shapes(trees):
             or tree.n_statistics != first.n_statistics
         ):
             raise ValueError(
-                f"Tree {number} has {tree.n_features} columns, {tree.n_outputs} "
-                f"outputs and {tree.n_statistics} statistics for each; the first has "
-                f"{first.n_features}, {first.n_outputs} and {first.n_statistics}. "
-                "Trees whose predictions are added must agree."
+                "Trees whose predictions are added must have the same numbers of "
+                "columns, outputs and statistics per output: the first tree has "
+                f"{first.n_features}, {first.n_outputs} and {first.n_statistics}, tree "
+                f"{number} has {tree.n_features}, {tree.n_outputs} and "
+                f"{tree.n_statistics}."
             )
 
 
@@ -330,11 +331,11 @@ def _check_out(tree, out, n_trees, n_rows, votes):
         or not out.flags.c_contiguous
     ):
         raise ValueError(
-            f"out must be an array of float64 in C order and of shape {shape}; it is "
+            f"out must be a C-contiguous float64 array of shape {shape}, got "
             f"{type(out).__name__} of shape {np.shape(out)}."
         )
     if votes and not tree.is_classifier:
-        raise ValueError(f"The {n_trees} trees are regression trees: they cannot vote.")
+        raise ValueError("Regression trees cannot vote.")
 
 
 def _check_weights(weights, n_trees):
@@ -343,7 +344,7 @@ def _check_weights(weights, n_trees):
     weights = np.ascontiguousarray(weights, dtype=np.float64)
     if weights.shape != (n_trees,):
         raise ValueError(
-            f"weights has shape {weights.shape}, but must have an entry for each of "
-            f"the {n_trees} trees."
+            f"weights must have one entry for each of the {n_trees} trees, got shape "
+            f"{weights.shape}."
         )
     return weights

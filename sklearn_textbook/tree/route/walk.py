@@ -38,8 +38,7 @@ def as_table(tree, matrix):
     table = scipy.sparse.csr_array(matrix) if is_sparse else np.asarray(matrix)
     if table.ndim != 2 or table.shape[1] != tree.n_features:
         raise ValueError(
-            f"The table has shape {table.shape}; the tree was grown on "
-            f"{tree.n_features} columns and needs (n_rows, {tree.n_features})."
+            f"The table must have shape (n_rows, {tree.n_features}), got {table.shape}."
         )
     if table.dtype not in (np.float32, np.float64) or not table.dtype.isnative:
         table = table.astype(np.float64)
@@ -51,7 +50,7 @@ def as_table(tree, matrix):
 def walk_blocks(tree, table, n_threads, feature_names, predicted=None):
     """Route a table of :func:`as_table`; a sparse one in dense blocks."""
     if n_threads < 1:
-        raise ValueError(f"n_threads is {n_threads}, but must be at least 1.")
+        raise ValueError(f"n_threads must be an integer >= 1, got {n_threads}.")
     n_rows, n_columns = table.shape
     columns = np.arange(n_columns)
     step = n_rows
@@ -216,7 +215,7 @@ class Walk:
         names = self.plan.feature_names
         name = f"Column {column}" if names is None else f"Column {names[column]!r}"
         raise ValueError(
-            f"{name} has a level in row {self.rows.start + row} that its node has not "
-            "seen in training, and handle_unknown='error' was asked for. Also allowed: "
+            f"{name} has a level in row {self.rows.start + row} that was not seen in "
+            "training in its node, and handle_unknown='error'. Also allowed are "
             "handle_unknown='parent' and handle_unknown='fractional'."
         )

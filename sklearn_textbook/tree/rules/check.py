@@ -48,20 +48,20 @@ def check_rule_list(rule_list):
 
 def _check_shapes(rule_list):
     if not len(rule_list.start):
-        raise ValueError("start must have an entry more than there are rules.")
+        raise ValueError("start must have one entry more than there are rules.")
     n_entries = len(rule_list) + 1
     for name in ("rule_class", "shares", "rate", "n_samples", "weight"):
         length = len(getattr(rule_list, name))
         if length != n_entries:
             raise ValueError(
-                f"{name} has {length} entries, but must have {n_entries}, for "
-                f"{len(rule_list)} rules and the default."
+                f"{name} must have {n_entries} entries, for {len(rule_list)} rules and "
+                f"the default, got {length}."
             )
     n_classes = rule_list.tree.max_n_classes
     if rule_list.shares.shape[1] != n_classes:
         raise ValueError(
-            f"shares has {rule_list.shares.shape[1]} classes, but the tree has "
-            f"{n_classes}."
+            f"shares must have one column for each of the {n_classes} classes of the "
+            f"tree, got {rule_list.shares.shape[1]}."
         )
 
 
@@ -103,7 +103,7 @@ def _check_conditions(rule_list):
     refuse(
         ~is_first & (reached != before),
         "nodes",
-        "a condition must stand below the one before it in the tree",
+        "a condition must be below the preceding condition in the tree",
     )
 
 

@@ -146,9 +146,9 @@ def _find_codes(y, classes):
     codes = np.fromiter(map(numbers.__getitem__, labels), np.int64, len(labels))
     if (codes >= n_classes).all():
         raise ValueError(
-            f"y has no class of the model: it has {_list_labels(labels)}, the model "
-            f"{_list_labels(classes.tolist())}. Labels must be of the same type as in "
-            "training."
+            f"No label in y is a class of the model: y contains {_list_labels(labels)},"
+            f" the classes are {_list_labels(classes.tolist())}. Labels must be of the "
+            "same type as in training."
         )
     if len(numbers) == n_classes:
         return codes, classes

@@ -43,67 +43,67 @@ def to_html(
     max_nodes=20_000,
     max_levels=8,
 ):
-    """Write a tree or an ensemble of trees as a single HTML file for a browser.
+    """Export a tree or an ensemble of trees as an HTML file.
 
-    The page shows the tree to zoom, pan, collapse, search and filter, with the
-    distribution and the rule of each node. A row typed into a form lights the nodes
-    that it enters, with the fraction of the row where it is divided among branches.
-    The keyboard and screen readers reach everything. The file needs no network and
-    forbids itself to use one.
+    In a browser, the tree can be zoomed, panned, collapsed, searched and filtered; each
+    node shows its distribution and rule. If a row is typed into a form, the nodes that
+    it enters are highlighted, with the fraction of the row where it is divided among
+    branches. All functions are accessible by keyboard and to screen readers. The file
+    needs no network access, and its content security policy forbids it.
 
     Parameters
     ----------
     model : estimator
         A fitted tree of :mod:`sklearn_textbook.tree`, or an ensemble of such trees: a
-        forest, bagging, boosting or any other estimator with these trees in
-        ``estimators_``.
+        forest, bagging, boosting or any other estimator whose ``estimators_`` are such
+        trees.
     path : str or path-like or None, default=None
         File to write, in UTF-8. ``None`` returns the text.
     feature_names : array-like of str or None, default=None
-        Names of the columns; ``None`` for the names of the training table.
+        Names of the columns; ``None`` uses the names of the training table.
     class_names : array-like or None, default=None
-        Names of the classes in the order of ``classes_`` (for several outputs a list
-        of such lists); ``None`` for the class labels.
+        Names of the classes in the order of ``classes_`` (for several outputs, a list
+        of such lists); ``None`` uses the class labels.
     title : str or None, default=None
-        Title of the page; ``None`` for the name of the class of the model.
+        Title of the page; ``None`` uses the class name of the model.
     max_trees : int or None, default=100
-        Maximum number of trees of an ensemble; the first ones are written. ``None``
-        for all.
+        Maximum number of trees of an ensemble that are written, starting with the
+        first. ``None`` writes all.
     max_nodes : int or None, default=20000
-        Maximum number of nodes in all, which limits the size of the file. Of trees
-        beyond it the upper levels or nothing is written. ``None`` for all.
+        Maximum number of nodes in total, which limits the size of the file. Trees that
+        would exceed it are cut off at a level or left out. ``None`` writes all.
     max_levels : int or None, default=8
-        Maximum number of levels written for a set, and of columns for an oblique
-        test; the rest is counted. ``None`` writes all.
+        Maximum number of levels written for a set of levels, and of columns for an
+        oblique test; for the others, only their number is written. ``None`` writes all.
 
     Returns
     -------
     str or None
-        The page, which notebooks show in a frame; ``None`` if it is written to a file.
+        The page, which notebooks show in a frame; ``None`` if written to a file.
 
     Raises
     ------
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
     TypeError
-        If it is not a tree of this package or has none.
+        If ``model`` is not a tree of this package and contains none.
     ValueError
-        If a parameter is out of its range or there are too few or too many names.
+        If a parameter is out of range, or there are too few or too many names.
 
     See Also
     --------
-    plot_tree : The tree as a figure.
-    export_text : The tree as text.
+    plot_tree : Draws the tree with matplotlib.
+    export_text : Writes the tree as text.
 
     Notes
     -----
-    What the limits leave out is counted on the page. A row that comes to a node whose
-    children are left out has no prediction there.
+    The page gives the number of nodes and trees that the limits leave out. A row that
+    reaches a node whose children are left out has no prediction.
 
-    The prediction of a typed row is that of ``predict`` and ``predict_proba`` of the
-    tree shown; of an ensemble, each tree gives its own.
+    The prediction for a typed row is that of ``predict`` and ``predict_proba`` of the
+    tree shown; each tree of an ensemble gives its own prediction.
 
-    The page is for browsers of 2024 and later.
+    The page requires a browser of 2024 or later.
 
     Examples
     --------
