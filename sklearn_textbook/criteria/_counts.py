@@ -19,7 +19,7 @@ def _as_vector(values, name):
     if vector.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional; got shape {vector.shape}")
     if len(vector) == 0:
-        raise ValueError(f"{name} is empty; at least one value is needed")
+        raise ValueError(f"{name} must have at least one value; it is empty")
     return vector
 
 
@@ -40,7 +40,7 @@ def _encode_objects(vector, name):
             code = table.get(value)
         except TypeError:
             raise TypeError(
-                f"{name} must hold labels; got {value!r} of type "
+                f"{name} must be labels; got {value!r} of type "
                 f"{type(value).__name__} at position {i}"
             ) from None
         if code is None:
@@ -77,25 +77,27 @@ def check_weights(sample_weight, n_samples):
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_samples,):
         raise ValueError(
-            f"sample_weight must have the shape ({n_samples},); got {weights.shape}"
+            f"sample_weight must have shape ({n_samples},); got {weights.shape}"
         )
     if not np.isfinite(weights).all():
-        raise ValueError("sample_weight holds a value that is not finite")
+        raise ValueError("sample_weight must be finite; it contains NaN or infinity")
     with np.errstate(over="ignore"):
         total = weights.sum()
     if not np.isfinite(total):
-        raise ValueError("sample_weight has a sum that is not finite")
+        raise ValueError("sample_weight must have a finite sum")
     if (weights < 0).any():
-        raise ValueError(f"sample_weight holds a negative value: {weights.min()}")
+        raise ValueError(f"sample_weight must not be negative; got {weights.min()}")
     if not weights.any():
-        raise ValueError("sample_weight is zero for every row")
+        raise ValueError("sample_weight must not be zero for every row")
     return weights
 
 
 def check_same_length(x, y):
     """Raise ValueError if the two columns differ in length."""
     if len(x) != len(y):
-        raise ValueError(f"x and y differ in length: {len(x)} and {len(y)}")
+        raise ValueError(
+            f"x and y must have the same length; got {len(x)} and {len(y)}"
+        )
 
 
 def check_complete(codes, name):
@@ -103,7 +105,7 @@ def check_complete(codes, name):
     if (codes < 0).any():
         position = int(np.argmax(codes < 0))
         raise ValueError(
-            f"{name} has a missing value at position {position}; it must be complete"
+            f"{name} must not have missing values; got one at position {position}"
         )
 
 
@@ -114,13 +116,13 @@ def read_numbers(values, name):
     try:
         numbers = np.asarray(decode_dictionary(values), dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must hold numbers: {error}") from None
+        raise ValueError(f"{name} must be numbers: {error}") from None
     if numbers.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional; got shape {numbers.shape}")
     if len(numbers) == 0:
-        raise ValueError(f"{name} is empty; at least one value is needed")
+        raise ValueError(f"{name} must have at least one value; it is empty")
     if np.isinf(numbers).any():
-        raise ValueError(f"{name} holds an infinite value")
+        raise ValueError(f"{name} must be finite; it contains infinity")
     return numbers
 
 
@@ -130,7 +132,7 @@ def check_target(y):
     if np.isnan(values).any():
         position = int(np.argmax(np.isnan(values)))
         raise ValueError(
-            f"y has a missing value at position {position}; it must be complete"
+            f"y must not have missing values; got one at position {position}"
         )
     return values
 

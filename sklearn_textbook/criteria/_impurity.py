@@ -23,30 +23,30 @@ def compute_gini_index(table):
 
 
 def gini(y, sample_weight=None):
-    r"""Compute the Gini index of labels (基尼值, 基尼指数).
+    r"""Compute the Gini impurity of labels (基尼值, 基尼指数).
 
     .. math:: \mathrm{Gini}(D) = 1 - \sum_k p_k^2
 
-    where :math:`p_k` is the proportion of class k by weight: the probability
-    that two rows drawn at random (with replacement) differ in class.
+    where :math:`p_k` is the proportion of class k by weight. This is the probability
+    that two rows drawn at random, with replacement, belong to different classes.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Labels of any type, none missing.
+        Labels of any type, without missing values.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows; None means 1 each.
+        Weights of the rows. None: 1 each.
 
     Returns
     -------
     float
-        Between 0 and 1.
+        A value from 0 to 1.
 
     Raises
     ------
     ValueError
-        If y is empty, not one-dimensional or has a missing value, or if a weight is
-        negative or not finite or all are zero.
+        If y is empty, not one-dimensional or has missing values, or if weights are
+        negative, not finite or all zero.
 
     References
     ----------
@@ -68,31 +68,31 @@ def gini_index(x, y, value=None, sample_weight=None):
     .. math:: \mathrm{Gini\_index}(D, A)
               = \sum_v \tilde r_v \, \mathrm{Gini}(\tilde D^v)
 
-    over the levels v of x, or, with ``value=a``, over the two sides x = a and x ≠ a,
-    which the books write Gini(D, A=a). Rows whose x is missing are not used:
+    over the levels v of x or, with ``value=a``, over the two sides x = a and x ≠ a,
+    which the textbooks call Gini(D, A=a). Rows with missing x are left out:
     :math:`\tilde r_v` is the fraction of level v among the rows with known x.
 
     Parameters
     ----------
     x : array-like of shape (n_samples,)
-        Labels of any type. May have missing values.
+        Labels of any type; may have missing values.
     y : array-like of shape (n_samples,)
-        Class labels, none missing.
+        Class labels, without missing values.
     value : object, default=None
-        A level of x: split it from all others. None splits into all levels.
+        Level of x to be split from all others. None: x is split into all its levels.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows; None means 1 each.
+        Weights of the rows. None: 1 each.
 
     Returns
     -------
     float
-        Between 0 and 1; the smaller, the better the split.
+        A value from 0 to 1; smaller values mean better splits.
 
     Raises
     ------
     ValueError
-        As :func:`gini`, if x and y differ in length, if x has no known value in the
-        rows that have weight, or if ``value`` does not occur in these.
+        As in :func:`gini`; also if x and y differ in length, if x has no known value in
+        rows of positive weight, or if ``value`` does not occur in these rows.
 
     References
     ----------
@@ -109,13 +109,13 @@ def gini_index(x, y, value=None, sample_weight=None):
     """
     table = cross_tabulate(x, y, sample_weight)
     if table.known_fraction == 0:
-        raise ValueError("x has no known value, so there is no Gini index")
+        raise ValueError("x has no known value, so the Gini index is not defined")
     if value is None:
         return compute_gini_index(table)
     is_value = np.array([bool(level == value) for level in table.x_levels])
     cell_is_value = is_value[table.cell_x]
     if not cell_is_value.any():
-        raise ValueError(f"value={value!r} does not occur in x")
+        raise ValueError(f"value must be a level of x; got {value!r}")
     n_y = int(table.cell_y.max()) + 1
     sides = cell_is_value * n_y + table.cell_y
     weights = np.bincount(sides, table.cell_weight, 2 * n_y).reshape(2, n_y)
@@ -133,26 +133,27 @@ def squared_error(y, sample_weight=None):
     .. math:: \frac{1}{\sum_i w_i} \sum_i w_i (y_i - \bar y)^2,
               \qquad \bar y = \frac{\sum_i w_i y_i}{\sum_i w_i}
 
-    the impurity of scikit-learn's ``criterion="squared_error"``. The loss of the least
-    squares regression tree in the books is this value times the weight of the rows.
+    This is the impurity of scikit-learn's ``criterion="squared_error"``. The loss of
+    the least-squares regression tree of the textbooks is this value times the weight of
+    the rows.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
         Finite numbers.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows; None means 1 each.
+        Weights of the rows. None: 1 each.
 
     Returns
     -------
     float
-        At least 0.
+        A value of at least 0.
 
     Raises
     ------
     ValueError
-        If y is empty, not one-dimensional or has a value that is not a finite number,
-        or if a weight is negative or not finite or all are zero.
+        If y is empty, not one-dimensional or has values that are not finite numbers, or
+        if weights are negative, not finite or all zero.
 
     References
     ----------

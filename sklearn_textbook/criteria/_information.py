@@ -49,22 +49,22 @@ def entropy(y, sample_weight=None, base=2):
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Labels of any type, none missing.
+        Labels of any type, without missing values.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows; None means 1 each.
+        Weights of the rows. None: 1 each.
     base : float, default=2
         Base of the logarithm: 2 gives bits, ``math.e`` nats.
 
     Returns
     -------
     float
-        Between 0 and the logarithm of the number of classes.
+        A value from 0 to the logarithm of the number of classes.
 
     Raises
     ------
     ValueError
-        If y is empty, not one-dimensional or has a missing value, if a weight is
-        negative or not finite or all are zero, or if base is not greater than 1.
+        If y is empty, not one-dimensional or has missing values, if weights are
+        negative, not finite or all zero, or if base is not greater than 1.
 
     References
     ----------
@@ -87,30 +87,30 @@ def conditional_entropy(x, y, sample_weight=None, base=2):
 
     .. math:: H(D|A) = \sum_v \tilde r_v \, H(\tilde D^v)
 
-    Rows whose x is missing are not used: :math:`\tilde r_v` is the fraction of level v
+    Rows with missing x are left out: :math:`\tilde r_v` is the fraction of level v
     among the rows with known x, and :math:`\tilde D^v` are the rows with that level.
 
     Parameters
     ----------
     x : array-like of shape (n_samples,)
-        Labels of any type; each distinct one is a level. May have missing values.
+        Labels of any type; each distinct label is a level. May have missing values.
     y : array-like of shape (n_samples,)
-        Class labels, none missing.
+        Class labels, without missing values.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows; None means 1 each.
+        Weights of the rows. None: 1 each.
     base : float, default=2
         Base of the logarithm.
 
     Returns
     -------
     float
-        Between 0 and the entropy of y over the rows with known x.
+        A value from 0 to the entropy of y over the rows with known x.
 
     Raises
     ------
     ValueError
-        As :func:`entropy`, if x and y differ in length, or if x has no known value in
-        the rows that have weight.
+        As in :func:`entropy`; also if x and y differ in length, or if x has no known
+        value in rows of positive weight.
 
     References
     ----------
@@ -128,7 +128,9 @@ def conditional_entropy(x, y, sample_weight=None, base=2):
     logarithm = _get_logarithm(base)
     table = cross_tabulate(x, y, sample_weight)
     if table.known_fraction == 0:
-        raise ValueError("x has no known value, so there is no conditional entropy")
+        raise ValueError(
+            "x has no known value, so the conditional entropy is not defined"
+        )
     return _compute_conditional_entropy(table, logarithm)
 
 
@@ -138,37 +140,37 @@ def information_gain(x, y, sample_weight=None, base=2):
     .. math:: \mathrm{Gain}(D, A) = \rho \, \Bigl(-\sum_k \tilde p_k \log \tilde p_k
               - \sum_v \tilde r_v \, H(\tilde D^v)\Bigr)
 
-    where, by weight, :math:`\rho` is the fraction of the rows with known x, and
+    where, by weight, :math:`\rho` is the fraction of rows with known x, and
     :math:`\tilde p_k` and :math:`\tilde r_v` are the fractions of class k and level v
-    among these rows. Without missing values it is H(D) - H(D|A).
+    among these rows. Without missing values, it is H(D) - H(D|A).
 
     Parameters
     ----------
     x : array-like of shape (n_samples,)
-        Labels of any type; each distinct one is a branch. May have missing values. For
-        a numeric column see :func:`best_threshold`.
+        Labels of any type; each distinct label is a branch. May have missing values.
+        For numeric columns, see :func:`best_threshold`.
     y : array-like of shape (n_samples,)
-        Class labels, none missing.
+        Class labels, without missing values.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows; None means 1 each.
+        Weights of the rows. None: 1 each.
     base : float, default=2
         Base of the logarithm.
 
     Returns
     -------
     float
-        At least 0; 0 if x has no known value.
+        A value of at least 0; 0 if x has no known value.
 
     Raises
     ------
     ValueError
-        As :func:`entropy`, or if x and y differ in length.
+        As in :func:`entropy`; also if x and y differ in length.
 
     See Also
     --------
-    sklearn.feature_selection.mutual_info_classif : An estimate in nats for numeric
-        columns, from nearest neighbours; with ``discrete_features=True`` it is this
-        function with base e, without missing values and weights.
+    sklearn.feature_selection.mutual_info_classif : A nearest-neighbour estimate in nats
+        for numeric columns; with ``discrete_features=True``, this function with base e,
+        without missing values and weights.
 
     References
     ----------
@@ -193,28 +195,28 @@ def intrinsic_value(x, sample_weight=None, base=2):
 
     .. math:: \mathrm{IV}(A) = -\sum_v \tilde r_v \log \tilde r_v
 
-    where :math:`\tilde r_v` is the fraction of level v among the rows with known x: the
-    entropy of the column itself. C4.5 and J48 treat the missing values as a further
-    level here; the books define it for complete columns only.
+    where :math:`\tilde r_v` is the fraction of level v among the rows with known x.
+    This is the entropy of the column itself. C4.5 and J48 count missing values as an
+    additional level here; the textbooks do not specify this.
 
     Parameters
     ----------
     x : array-like of shape (n_samples,)
-        Labels of any type. May have missing values, which are left out.
+        Labels of any type; missing values are left out.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows; None means 1 each.
+        Weights of the rows. None: 1 each.
     base : float, default=2
         Base of the logarithm.
 
     Returns
     -------
     float
-        Between 0 (one level) and the logarithm of the number of levels.
+        A value from 0 (a single level) to the logarithm of the number of levels.
 
     Raises
     ------
     ValueError
-        As :func:`entropy`, or if x has no known value in the rows that have weight.
+        As in :func:`entropy`; also if x has no known value in rows of positive weight.
 
     References
     ----------
@@ -233,7 +235,7 @@ def intrinsic_value(x, sample_weight=None, base=2):
     logarithm = _get_logarithm(base)
     weights = weigh_labels(x, sample_weight, "x", missing_allowed=True)
     if len(weights) == 0:
-        raise ValueError("x has no known value, so there is no intrinsic value")
+        raise ValueError("x has no known value, so the intrinsic value is not defined")
     return _compute_entropy(weights, logarithm)
 
 
@@ -243,29 +245,29 @@ def gain_ratio(x, y, sample_weight=None, base=2):
     .. math:: \mathrm{Gain\_ratio}(D, A)
               = \frac{\mathrm{Gain}(D, A)}{\mathrm{IV}(A)}
 
-    of :func:`information_gain` and :func:`intrinsic_value`. Except for rounding, it
-    does not depend on the base.
+    the ratio of :func:`information_gain` and :func:`intrinsic_value`. Up to rounding,
+    it does not depend on the base.
 
     Parameters
     ----------
     x : array-like of shape (n_samples,)
-        Labels of any type; each distinct one is a branch. May have missing values.
+        Labels of any type; each distinct label is a branch. May have missing values.
     y : array-like of shape (n_samples,)
-        Class labels, none missing.
+        Class labels, without missing values.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows; None means 1 each.
+        Weights of the rows. None: 1 each.
     base : float, default=2
         Base of the logarithm.
 
     Returns
     -------
     float
-        Between 0 and 1; 0 if x has one level only, or no known value.
+        A value from 0 to 1; 0 if x has a single level or no known value.
 
     Raises
     ------
     ValueError
-        As :func:`entropy`, or if x and y differ in length.
+        As in :func:`entropy`; also if x and y differ in length.
 
     References
     ----------

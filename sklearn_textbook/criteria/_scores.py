@@ -83,8 +83,8 @@ def _choose_nominal(categorical_features, is_numeric, names):
     if chosen.dtype == bool:
         if chosen.shape != nominal.shape:
             raise ValueError(
-                f"categorical_features as a mask must have the shape {nominal.shape}; "
-                f"got {chosen.shape}"
+                f"categorical_features as a mask must have shape {nominal.shape}; got "
+                f"{chosen.shape}"
             )
         return chosen
     for feature in chosen.tolist():
@@ -93,7 +93,9 @@ def _choose_nominal(categorical_features, is_numeric, names):
         elif isinstance(feature, Integral) and 0 <= feature < len(nominal):
             nominal[feature] = True
         else:
-            raise ValueError(f"categorical_features: X has no column {feature!r}")
+            raise ValueError(
+                f"categorical_features must be columns of X; got {feature!r}"
+            )
     return nominal
 
 
@@ -126,43 +128,43 @@ def information_gain_score(
     """Score each column by its information gain in bits (信息增益).
 
     A nominal column is split into all its levels (:func:`information_gain`), a numeric
-    column in two at its best threshold (:func:`best_threshold`).
+    column into two parts at its best threshold (:func:`best_threshold`).
 
     Parameters
     ----------
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The table. Missing values are handled as in :func:`information_gain`.
     y : array-like of shape (n_samples,)
-        Class labels, none missing.
+        Class labels, without missing values.
     categorical_features : {"from_dtype", "all"} or array-like, default="from_dtype"
-        Which columns are nominal: "from_dtype" those that do not hold numbers, "all"
+        Nominal columns: "from_dtype" for all columns that are not numeric, "all" for
         every column, or a mask, indices or names.
     missing_values : int, float or str, default=None
-        A value that also stands for a missing one, as in SimpleImputer.
+        An additional value that represents missing values, as in SimpleImputer.
 
     Returns
     -------
     ndarray of shape (n_features,)
-        The larger, the better; 0 for a column that cannot be split.
+        Scores; larger values are better, and 0 means that a column cannot be split.
 
     Raises
     ------
     ValueError
-        If X is not two-dimensional, if categorical_features names no column, or as
+        If X is not two-dimensional, if categorical_features is invalid, or as in
         :func:`information_gain` and :func:`best_threshold`, naming the column.
 
     See Also
     --------
     sklearn.feature_selection.mutual_info_classif : Estimates in nats; for numeric
-        columns from nearest neighbours, not from one threshold.
+        columns from nearest neighbours instead of a single threshold.
 
     Notes
     -----
-    SelectKBest only accepts numbers without missing values. Encode the table with an
-    OrdinalEncoder, with a code for missing values, and pass both settings to the score
-    function, as in the second example. The encoder only recognises NaN as missing and
-    treats None as a level, so pass it pandas frames of strings or categories, and
-    polars frames after ``to_pandas()``.
+    SelectKBest accepts only numbers without missing values. Encode the table with an
+    OrdinalEncoder that has a code for missing values, and pass both settings to the
+    score function, as in the second example. The encoder recognises only NaN as missing
+    and treats None as a level, so pass pandas frames with strings or categories to it,
+    and polars frames after ``to_pandas()``.
 
     Examples
     --------
@@ -175,7 +177,7 @@ def information_gain_score(
     >>> SelectKBest(information_gain_score, k=2).fit(X, y).get_support(indices=True)
     array([2, 3])
 
-    Strings, some of them missing:
+    Strings, some of which are missing:
 
     >>> from functools import partial
     >>> from sklearn.pipeline import make_pipeline
@@ -215,16 +217,16 @@ def gain_ratio_score(X, y, *, categorical_features="from_dtype", missing_values=
     """Score each column by its gain ratio (信息增益比).
 
     A nominal column is split into all its levels (:func:`gain_ratio`). A numeric column
-    is split in two at the threshold of the largest information gain, as C4.5 does, and
-    scored by the gain ratio of that split (without C4.5's correction for the number of
-    candidates).
+    is split into two parts at the threshold with the largest information gain, as in
+    C4.5, and its score is the gain ratio of this split (without C4.5's correction for
+    the number of candidates).
 
     Parameters
     ----------
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The table. Missing values are handled as in :func:`information_gain`.
     y : array-like of shape (n_samples,)
-        Class labels, none missing.
+        Class labels, without missing values.
     categorical_features : {"from_dtype", "all"} or array-like, default="from_dtype"
         As in :func:`information_gain_score`.
     missing_values : int, float or str, default=None
@@ -233,12 +235,12 @@ def gain_ratio_score(X, y, *, categorical_features="from_dtype", missing_values=
     Returns
     -------
     ndarray of shape (n_features,)
-        Between 0 and 1; 0 for a column that cannot be split.
+        Scores from 0 to 1; 0 means that a column cannot be split.
 
     Raises
     ------
     ValueError
-        As :func:`information_gain_score`.
+        As in :func:`information_gain_score`.
 
     Examples
     --------
@@ -267,16 +269,16 @@ def gini_score(X, y, *, categorical_features="from_dtype", missing_values=None):
     .. math:: \rho \, \bigl(\mathrm{Gini}(\tilde D)
               - \mathrm{Gini\_index}(\tilde D, A)\bigr)
 
-    over the rows with known value, where :math:`\rho` is their fraction. A nominal
-    column is split into all its levels (:func:`gini_index`), a numeric column in two at
-    its best threshold (:func:`best_threshold`).
+    over the rows with a known value, where :math:`\rho` is their fraction. A nominal
+    column is split into all its levels (:func:`gini_index`), a numeric column into two
+    parts at its best threshold (:func:`best_threshold`).
 
     Parameters
     ----------
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The table.
     y : array-like of shape (n_samples,)
-        Class labels, none missing.
+        Class labels, without missing values.
     categorical_features : {"from_dtype", "all"} or array-like, default="from_dtype"
         As in :func:`information_gain_score`.
     missing_values : int, float or str, default=None
@@ -285,12 +287,12 @@ def gini_score(X, y, *, categorical_features="from_dtype", missing_values=None):
     Returns
     -------
     ndarray of shape (n_features,)
-        The larger, the better; 0 for a column that cannot be split.
+        Scores; larger values are better, and 0 means that a column cannot be split.
 
     Raises
     ------
     ValueError
-        As :func:`information_gain_score`.
+        As in :func:`information_gain_score`.
 
     Examples
     --------

@@ -70,7 +70,7 @@ def _measure_gain(side, y, criterion, weights):
 
 
 def best_threshold(x, y, criterion="entropy", sample_weight=None):
-    r"""Find the best threshold t for a split into x <= t and x > t.
+    r"""Find the threshold t of the best split into x <= t and x > t.
 
     The candidates are the midpoints :math:`(a_i + a_{i+1}) / 2` of neighbouring
     distinct values. The gain of a candidate is
@@ -78,40 +78,42 @@ def best_threshold(x, y, criterion="entropy", sample_weight=None):
     .. math:: \rho \, \bigl(I(\tilde D) - \tilde r_{\le} I(\tilde D_{\le})
               - \tilde r_{>} I(\tilde D_{>})\bigr)
 
-    with the impurity I of the criterion, over the rows :math:`\tilde D` with known x,
-    and :math:`\rho` their fraction of the weight of all rows.
+    where I is the impurity of the criterion, :math:`\tilde D` are the rows with known
+    x, and :math:`\rho` is their fraction of the total weight.
 
     Parameters
     ----------
     x : array-like of shape (n_samples,)
-        Finite numbers; NaN and None are missing.
+        Finite numbers; NaN and None count as missing.
     y : array-like of shape (n_samples,)
-        Class labels of any type (for "squared_error": finite numbers), none missing.
+        Class labels of any type (for "squared_error", finite numbers), without missing
+        values.
     criterion : {"entropy", "gini", "gain_ratio", "squared_error"}, default="entropy"
-        "entropy": information gain in bits. "gain_ratio": that divided by the
-        intrinsic value of the two sides. "gini": decrease of the Gini index.
+        "entropy": information gain in bits. "gain_ratio": information gain divided by
+        the intrinsic value of the two sides. "gini": decrease of the Gini index.
         "squared_error": decrease of the mean squared error.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows; None means 1 each. Rows of weight 0 give no candidates.
+        Weights of the rows. None: 1 each. Rows of weight 0 contribute no candidates.
 
     Returns
     -------
     threshold : float
-        The best candidate; the lowest one of ties, up to rounding (1e-12 of the best).
+        The best candidate; ties, up to rounding (1e-12 of the best gain), go to the
+        lowest.
     gain : float
-        Its gain, at least 0.
+        Gain of this candidate, at least 0.
 
     Raises
     ------
     ValueError
-        If criterion is unknown, if x or y is empty, not one-dimensional or unequal in
-        length, if x is infinite or y missing somewhere, if the weights are not valid,
-        or if x has fewer than two distinct known values.
+        If the criterion is unknown; if x or y is empty or not one-dimensional, or their
+        lengths differ; if x is infinite or y is missing for some row; if weights are
+        invalid; or if x has fewer than two distinct known values.
 
     Notes
     -----
-    Zhou's book prints the midpoints truncated to three decimals. C4.5 and J48 move
-    the threshold down to the largest value of the data not above it, and subtract
+    Zhou's textbook gives the midpoints truncated to three decimals. C4.5 and J48 lower
+    the threshold to the largest value in the data that does not exceed it, and subtract
     log2(candidates) / n from the gain.
 
     References
@@ -144,7 +146,7 @@ def best_threshold(x, y, criterion="entropy", sample_weight=None):
     numbers, target, weights = numbers[rows], target[rows], weights[rows]
     cuts = np.flatnonzero(numbers[1:] > numbers[:-1])  # the cut is after this row
     if len(cuts) == 0:
-        raise ValueError("x has fewer than two distinct known values: no threshold")
+        raise ValueError("x must have at least two distinct known values")
     if criterion == "squared_error":
         scores = _score_value_cuts(target, weights, cuts)
     else:

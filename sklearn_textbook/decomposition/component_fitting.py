@@ -215,7 +215,7 @@ class ComponentFitting(ComponentMeasures):
             most = min(n_columns, int(min(limit, n_columns)))
         variances = np.diagonal(covariance).copy()
         if is_given and (variances < 0).any():
-            raise ValueError("covariance has a negative entry on its diagonal.")
+            raise ValueError("covariance must not have negative diagonal entries.")
         scale = self._find_scale(variances, mean, dtype)
         if scale is not None:
             covariance = covariance / np.outer(scale, scale)
@@ -223,9 +223,9 @@ class ComponentFitting(ComponentMeasures):
         eigenvalues, components, lowest = decompose_matrix(covariance)
         if is_given and lowest < -1e-12 * n_columns * eigenvalues[0]:
             raise ValueError(
-                f"covariance has the eigenvalue {lowest:.6g}, but a covariance matrix "
-                "has none below 0. Rounded or separately estimated entries may be "
-                "the cause."
+                "covariance must not have negative eigenvalues, got "
+                f"{lowest:.6g}. Possible reasons are rounded or separately estimated "
+                "entries."
             )
         n_kept = self._count_components(
             eigenvalues, eigenvalues.sum(), most, n_samples, "covariance_eigh"
@@ -315,11 +315,11 @@ class ComponentFitting(ComponentMeasures):
             raise ValueError(
                 f"{self._name_column(int(np.argmax(~(variances <= largest))))} has a "
                 f"variance that is too large for {np.dtype(dtype).name}: divide X by a "
-                "number."
+                "constant."
             )
         if variances.max() <= smallest:
             raise ValueError(
-                "All rows of X are equal, or differ too little for "
+                "All rows of X are equal, or their differences are too small for "
                 f"{np.dtype(dtype).name}: there is no variance to explain."
             )
         if not self.standardize:
@@ -431,9 +431,9 @@ def _count_most(n_rows, total):
 def _describe_light(n_rows, total):
     """Explain why there are too few rows."""
     return (
-        f"n_samples = {n_rows} with a total weight of {total:g}: a variance needs more "
-        "than 1, since a row of weight w counts as w rows. Multiply weights that are "
-        "proportions by the number of rows."
+        "The total weight must be more than 1, since a row of weight w counts as w "
+        f"rows; got n_samples = {n_rows} with a total weight of {total:g}. Multiply "
+        "weights that are proportions by the number of rows."
     )
 
 

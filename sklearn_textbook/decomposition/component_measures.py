@@ -30,7 +30,7 @@ class ComponentMeasures(
     # ------------------------------------------------------------------ attributes
     @property
     def cumulative_contribution_(self):
-        """Sum of the contributions of the first k components (累计方差贡献率)."""
+        """Sums of the contributions of the first k components (累计方差贡献率)."""
         return np.cumsum(self.explained_variance_ratio_)
 
     @property
@@ -46,7 +46,7 @@ class ComponentMeasures(
 
     @property
     def communalities_(self):
-        """Fraction of each variable's variance that the kept components explain."""
+        """Fraction of each variable's variance explained by the kept components."""
         return (self.loadings_**2).sum(axis=1)
 
     @property
@@ -60,21 +60,21 @@ class ComponentMeasures(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            The rows.
 
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_components)
-            Scores y = A' (x - mean), of standardized x with ``standardize=True``;
-            with ``whiten=True`` divided by their standard deviations.
+            Scores y = A' (x - mean). With ``standardize=True``, x is standardized; with
+            ``whiten=True``, scores are divided by their standard deviations.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If X has missing or infinite values or another number of columns, or if the
-            estimator was fitted to a matrix without a mean.
+            If X has missing or infinite values or a different number of columns, or if
+            the estimator was fitted to a matrix without a mean.
         """
         X = self._read_new_rows(X)
         scores = self._project(X)
@@ -83,32 +83,32 @@ class ComponentMeasures(
         return scores
 
     def inverse_transform(self, X):
-        """Transform scores back to rows.
+        """Transform scores back to the original columns.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_components)
-            Scores, as :meth:`transform` gives them.
+            Scores, as returned by :meth:`transform`.
 
         Returns
         -------
         X_original : ndarray of shape (n_samples, n_features)
-            The rows with these scores, and scores of 0 on the omitted components.
+            The rows with these scores and with scores of 0 on the omitted components.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If X has missing or infinite values, or a number of columns other than
+            If X has missing or infinite values, or if its number of columns is not
             ``n_components_``.
         """
         check_is_fitted(self)
         scores = check_array(X, dtype=FLOATS, input_name="X", ensure_min_features=0)
         if scores.shape[1] != self.n_components_:
             raise ValueError(
-                f"X has {scores.shape[1]} columns, but {type(self).__name__} has "
-                f"n_components_={self.n_components_} components."
+                f"X must have n_components_={self.n_components_} columns, got "
+                f"{scores.shape[1]}."
             )
         mean = self._require_mean()
         components = self.components_
@@ -121,32 +121,32 @@ class ComponentMeasures(
         return rows
 
     def squared_cosines(self, X):
-        r"""Compute how well the components represent rows.
+        r"""Compute the squared cosines: how well the components represent rows.
 
         The squared cosine of the angle between a centred (and, with
         ``standardize=True``, scaled) row and a component is
 
         .. math:: \cos^2_{ik} = y_{ik}^2 / \|x_i - \bar x\|^2 .
 
-        Their sum over the kept components is the fraction of the row's squared distance
-        from the mean that these components represent.
+        The sum over the kept components is the fraction of the squared distance of the
+        row from the mean that these components represent.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            The rows.
 
         Returns
         -------
         squared_cosines : ndarray of shape (n_samples, n_components)
-            From 0 to 1; NaN for a row that is equal to the mean.
+            Values from 0 to 1; NaN for a row that equals the mean.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            As :meth:`transform`.
+            In the same cases as :meth:`transform`.
         """
         X = self._read_new_rows(X)
         squares = np.empty((X.shape[0], self.n_components_), dtype=X.dtype)
@@ -163,14 +163,14 @@ class ComponentMeasures(
 
         .. math:: \Sigma = D (A' (\Lambda - \sigma^2 I) A + \sigma^2 I) D
 
-        where A has the components in its rows, :math:`\Lambda` their variances and
-        :math:`\sigma^2` is ``noise_variance_``. With ``standardize=True``, D has the
-        standard deviations of the variables, otherwise D = I.
+        where the rows of A are the components, :math:`\Lambda` contains their variances
+        and :math:`\sigma^2` is ``noise_variance_``. With ``standardize=True``, D
+        contains the standard deviations of the variables; otherwise, D = I.
 
         Returns
         -------
         covariance : ndarray of shape (n_features, n_features)
-            In the units of the variables.
+            Covariance matrix in the units of the variables.
         """
         check_is_fitted(self)
         variances, noise = self._find_model_variances()
@@ -184,13 +184,13 @@ class ComponentMeasures(
         """Compute the inverse of :meth:`get_covariance`.
 
         It is computed from the components, without inverting a matrix. In directions
-        without variance, the smallest variance that is distinguishable from 0 in
+        without variance, the smallest variance that can be distinguished from 0 in
         floating point is used.
 
         Returns
         -------
         precision : ndarray of shape (n_features, n_features)
-            In the units of the variables.
+            Precision matrix in the units of the variables.
         """
         check_is_fitted(self)
         variances, noise = self._find_model_variances(is_positive=True)
@@ -207,20 +207,21 @@ class ComponentMeasures(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            The rows.
 
         Returns
         -------
         log_likelihood : ndarray of shape (n_samples,)
             Logarithm of the normal density with ``mean_`` and :meth:`get_covariance`,
-            in the units of X, so that ``standardize=True`` and False are comparable.
+            in the units of X, so that values with and without ``standardize`` can be
+            compared.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            As :meth:`transform`.
+            In the same cases as :meth:`transform`.
         """
         X = self._read_new_rows(X)
         variances, noise = self._find_model_variances(is_positive=True)
@@ -239,12 +240,12 @@ class ComponentMeasures(
         return -0.5 * (distances + constant)
 
     def score(self, X, y=None, sample_weight=None):
-        """Compute the mean log-likelihood of rows.
+        """Compute the mean log-likelihood of the rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            The rows.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
@@ -281,9 +282,9 @@ class ComponentMeasures(
     def _require_mean(self):
         if self.mean_ is None:
             raise ValueError(
-                f"{type(self).__name__} was fitted to a matrix without a mean, so that "
-                "rows cannot be centred: pass the mean of the variables to "
-                "fit_covariance (mean=0 for standardized rows)."
+                f"{type(self).__name__} was fitted to a matrix without a mean, so rows "
+                "cannot be centred. Pass the mean of the variables to fit_covariance "
+                "(mean=0 for standardized rows)."
             )
         return self.mean_
 

@@ -8,14 +8,14 @@ import numpy as np
 
 
 class SVDFactors(NamedTuple):
-    r"""The factors of :math:`A = U \Sigma V^T`, which unpack as ``U, s, Vt``.
+    r"""The factors of :math:`A = U \Sigma V^T`, which can be unpacked as ``U, s, Vt``.
 
     Parameters
     ----------
     U : ndarray of shape (n_rows, n_left)
         Left singular vectors (左奇异向量), one per column.
     s : ndarray of shape (n_values,)
-        Singular values (奇异值), from the largest to the smallest.
+        Singular values (奇异值) in descending order.
     Vt : ndarray of shape (n_right, n_columns)
         Right singular vectors (右奇异向量), one per row.
 
@@ -33,7 +33,7 @@ class SVDFactors(NamedTuple):
 
     @property
     def sigma(self):
-        r"""The matrix :math:`\Sigma`, with the shape that fits the other two."""
+        r"""The matrix :math:`\Sigma`, in the shape that matches the other factors."""
         sigma = np.zeros((self.U.shape[1], self.Vt.shape[0]), dtype=self.s.dtype)
         places = np.arange(len(self.s))
         sigma[places, places] = self.s

@@ -44,8 +44,8 @@ def factor_by_iteration(A, solver, n_components, *, tol, random_state):
     largest = count_most_components(A.shape, solver)
     if n_components > largest:
         raise ValueError(
-            f"n_components={n_components} is too large: {solver!r} finds at most "
-            f"{largest} singular values of a matrix of shape {A.shape}."
+            f"n_components must be at most {largest} with {solver!r} for a matrix of "
+            f"shape {A.shape}; got {n_components}."
         )
     # Solvers differ in the side of the matrix that the starting vector belongs to.
     n_start = A.shape[0] if solver == "propack" else min(A.shape)

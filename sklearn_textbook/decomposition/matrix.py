@@ -43,17 +43,15 @@ def read_matrix(A, *, accepts_sparse):
     if not accepts_sparse and (is_operator or sparse.issparse(A)):
         what = "a linear operator" if is_operator else "sparse"
         raise TypeError(
-            f"A is {what}. Only the truncated form of such matrices can be computed: "
-            "svd(A, method='arpack', n_components=k), or 'lobpcg', 'propack', "
-            "'randomized'; the other methods take a dense array."
+            f"A is {what}, for which only the truncated decomposition can be computed: "
+            "use svd(A, method='arpack', n_components=k), or 'lobpcg', 'propack' or "
+            "'randomized'. The other methods require a dense array."
         )
     dtype = getattr(A, "dtype", None)
     if not isinstance(dtype, np.dtype):
         dtype = None if is_operator else np.asarray(A).dtype
     if dtype is not None and dtype.kind == "c":
-        raise ValueError(
-            f"A is complex ({dtype}); only real matrices can be decomposed."
-        )
+        raise ValueError(f"A must be a real matrix; got dtype {dtype}.")
     if is_operator:
         _check_operator(A)
         return A
@@ -67,10 +65,12 @@ def read_matrix(A, *, accepts_sparse):
 def _check_operator(A):
     """Refuse operators that are empty, or whose products have NaN or infinity."""
     if min(A.shape) < 1:
-        raise ValueError(f"A is empty: its shape is {A.shape}.")
+        raise ValueError(f"A must not be empty; got shape {A.shape}.")
     # Sums of the entries of each row: values that are not finite appear in them.
     if not np.isfinite(A.matvec(np.ones(A.shape[1]))).all():
-        raise ValueError("A is a linear operator whose products have NaN or infinity.")
+        raise ValueError(
+            "A is a linear operator whose products contain NaN or infinity."
+        )
 
 
 def find_float_type(A):
@@ -135,6 +135,6 @@ def unscale_values(s, exponent):
     if not np.isfinite(values).all():
         raise ValueError(
             f"A has a singular value above {np.finfo(s.dtype).max:.3g}, the largest "
-            f"number of type {s.dtype}: divide A by some number first."
+            f"{s.dtype} number. Divide A by a constant first."
         )
     return values

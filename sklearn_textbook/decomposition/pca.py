@@ -28,138 +28,142 @@ class PCA(ComponentFitting):
     r"""Principal component analysis (主成分分析) of a covariance or correlation matrix.
 
     The components are the unit vectors :math:`\alpha_k` along which the rows vary most,
-    each orthogonal to those before; their scores :math:`y_k = \alpha_k'(x - \mu)`
+    each orthogonal to the preceding ones; their scores :math:`y_k = \alpha_k'(x - \mu)`
     are uncorrelated. They solve
 
     .. math:: S \alpha_k = \lambda_k \alpha_k, \qquad
               \lambda_1 \ge \lambda_2 \ge \dots \ge 0,
 
     where S is the sample covariance matrix or, with ``standardize=True``, the sample
-    correlation matrix R. The variance of :math:`y_k` is :math:`\lambda_k`, its
-    contribution (方差贡献率)
+    correlation matrix R. The variance of :math:`y_k` is :math:`\lambda_k`. Its
+    contribution (方差贡献率) is
 
     .. math:: \eta_k = \lambda_k / \sum_i \lambda_i ,
 
-    and its correlation with the variable :math:`x_i` the factor loading (因子负荷量)
+    and its correlation with the variable :math:`x_i`, the factor loading (因子负荷量),
+    is
 
     .. math:: \rho(y_k, x_i) = \sqrt{\lambda_k} \, \alpha_{ik} / \sqrt{\sigma_{ii}} .
 
-    Both algorithms of the book are available, with equal results: the eigenvalues of S
-    or R (``svd_solver="covariance_eigh"``), and the singular value decomposition of the
-    centred rows divided by :math:`\sqrt{n - 1}` (``svd_solver="full"``). Rows may be
-    weighted or passed in blocks (:meth:`partial_fit`), or replaced by their covariance
-    matrix (:meth:`fit_covariance`).
+    Both algorithms of the textbook are available, with equal results: the eigenvalues
+    of S or R (``svd_solver="covariance_eigh"``), and the singular value decomposition
+    of the centred rows divided by :math:`\sqrt{n - 1}` (``svd_solver="full"``). Rows
+    may be weighted or passed in blocks (:meth:`partial_fit`), or replaced by their
+    covariance matrix (:meth:`fit_covariance`).
 
-    Parameters of scikit-learn's ``PCA`` have the same names, meanings and defaults, so
-    that only the import needs to be changed.
+    Parameters of scikit-learn's ``PCA`` have the same name, meaning and default here,
+    so it is enough to replace the import.
 
     Parameters
     ----------
     n_components : int, float, "mle" or None, default=None
-        How many components to keep. An int: that many. A float between 0 and 1: the
-        fewest whose cumulative contribution (累计方差贡献率) is more than that, for
-        which the book recommends 0.7 to 0.8; this is also the threshold t of
-        reconstruction (重构阈值) of 周志华's formula (10.16). "mle": chosen by Minka's
-        likelihood. None: ``min(n_samples, n_features)``, less one for "arpack". To
-        choose it by the error of a nearest-neighbour classifier, use ``GridSearchCV``.
+        Number of components to keep. A float between 0 and 1: the smallest number whose
+        cumulative contribution (累计方差贡献率) exceeds this value, for which the
+        textbook recommends 0.7 to 0.8; this is also the threshold t of reconstruction
+        (重构阈值) in 周志华's formula (10.16). "mle": chosen by Minka's likelihood.
+        None: ``min(n_samples, n_features)``, minus one for "arpack". To choose it by
+        the error of a nearest-neighbour classifier, use ``GridSearchCV``.
     standardize : bool, default=False
-        Whether to divide every column by its standard deviation, that is to decompose
+        Whether to divide each column by its standard deviation, that is, to decompose
         the correlation matrix (规范化变量). Units of the columns then have no effect.
     copy : bool, default=True
-        Whether to leave X unchanged. With False, "full", "arpack" and "randomized" may
-        overwrite it; use ``fit_transform`` then.
+        Whether to leave X unchanged. If False, "full", "arpack" and "randomized" may
+        overwrite it; in this case, use ``fit_transform``.
     whiten : bool, default=False
         Whether to divide the scores by their standard deviations. Scores of components
         without variance are then 0.
     svd_solver : str, default="auto"
-        How to find the components: "auto", "full", "covariance_eigh", "arpack" or
-        "randomized". "full": LAPACK's singular value decomposition of the centred rows,
-        or of the triangle of their QR decomposition where there are at least four rows
-        per column. "covariance_eigh": LAPACK's eigenvalues of the covariance, or
-        correlation, matrix, which is faster for many rows, while components whose
-        standard deviation is below about 1e-8 of the largest are lost in rounding.
-        "arpack", "randomized": only the first components, by iteration or random
-        projections. "auto": "covariance_eigh" for at most 1,000 columns with at least
-        10 times as many rows; else "full" if there are at most 500 rows and columns or
-        if less than a fifth of the components is left out, or if ``n_components``
-        depends on the spectrum; else "randomized". For sparse X "arpack", or
-        "covariance_eigh" if ``n_components`` depends on the spectrum.
+        How components are computed: "auto", "full", "covariance_eigh", "arpack" or
+        "randomized". "full": LAPACK's singular value decomposition of the centred rows
+        or, if there are at least four rows per column, of the triangular factor of
+        their QR decomposition. "covariance_eigh": LAPACK's eigenvalues of the
+        covariance or correlation matrix, which is faster for many rows, but components
+        whose standard deviation is below about 1e-8 of the largest are lost to
+        rounding. "arpack", "randomized": only the first components, by iteration or
+        random projection. "auto": "covariance_eigh" for at most 1,000 columns and at
+        least 10 times as many rows; otherwise "full" if there are at most 500 rows and
+        columns, if less than a fifth of the components is omitted, or if
+        ``n_components`` depends on the spectrum; otherwise "randomized". For sparse X,
+        "auto" is "arpack", or "covariance_eigh" if ``n_components`` depends on the
+        spectrum.
     tol : float, default=0.0
-        Tolerance of "arpack" for singular values; 0: machine precision.
+        Tolerance of "arpack" for singular values. 0: machine precision.
     iterated_power : int or "auto", default="auto"
-        Power iterations of "randomized".
+        Number of power iterations of "randomized".
     n_oversamples : int, default=10
         Number of random vectors of "randomized" in addition to ``n_components``.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
         How "randomized" normalizes its vectors between iterations.
     random_state : int, RandomState instance or None, default=None
-        Seed of "arpack" and "randomized".
+        Seed for "arpack" and "randomized".
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Unit eigenvectors :math:`\alpha_k` in the rows. The entry of largest absolute
-        value is positive; of ties, the first one. Directions without variance are
-        determined by the others, so that they are the same for "full" and
+        Unit eigenvectors :math:`\alpha_k` as rows. The entry with the largest absolute
+        value is positive; if there are ties, the first of them. Directions without
+        variance are determined by the others, so they are the same for "full" and
+        "covariance_eigh".
         "covariance_eigh".
     explained_variance_ : ndarray of shape (n_components,)
         Variances :math:`\lambda_k` of the scores, with the divisor n - 1.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Contributions :math:`\eta_k` (方差贡献率).
     cumulative_contribution_ : ndarray of shape (n_components,)
-        Their sums up to k (累计方差贡献率).
+        Cumulative sums of the contributions (累计方差贡献率).
     eigenvalues_ : ndarray of shape (n_found,)
-        All computed eigenvalues, including those of omitted components: with "full" and
-        "covariance_eigh" ``min(n_samples, n_features)``.
+        All computed eigenvalues, including those of omitted components; with "full" and
+        "covariance_eigh", ``min(n_samples, n_features)`` values.
     loadings_ : ndarray of shape (n_features, n_components)
-        Factor loadings :math:`\rho(y_k, x_i)`: row i is the variable, column k the
-        component. NaN for a constant column.
+        Factor loadings :math:`\rho(y_k, x_i)`, with variables as rows and components as
+        columns. NaN for a constant column.
     communalities_ : ndarray of shape (n_features,)
         Contributions :math:`\nu_i = \sum_k \rho^2(y_k, x_i)` of the kept components to
         each variable (k 个主成分对原有变量的贡献率).
     singular_values_ : ndarray of shape (n_components,)
-        Of the centred (and scaled) rows: :math:`\sqrt{(n - 1) \lambda_k}`.
+        Singular values of the centred (and scaled) rows, :math:`\sqrt{(n - 1)
+        \lambda_k}`.
     mean_ : ndarray of shape (n_features,) or None
         Means of the columns; None if they were not passed to :meth:`fit_covariance`.
     var_ : ndarray of shape (n_features,)
         Variances of the columns, with the divisor n - 1.
     scale_ : ndarray of shape (n_features,) or None
-        Their square roots with ``standardize=True``, otherwise None.
+        Standard deviations of the columns with ``standardize=True``, otherwise None.
     n_components_ : int
         Number of components kept.
     n_samples_ : int, float or None
         Number of rows, or sum of their weights; None if not passed to
         :meth:`fit_covariance`.
     noise_variance_ : float
-        Mean of the variances of omitted components: the noise of the probabilistic
-        model of Tipping and Bishop.
+        Mean variance of the omitted components: the noise of the probabilistic model of
+        Tipping and Bishop.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if all are strings.
+        Names of the columns, if all are strings.
 
     Raises
     ------
     ValueError
-        If a parameter is not allowed, X has missing values or no variance, or a column
-        is constant with ``standardize=True``; see :meth:`fit`.
+        If a parameter is invalid, X has missing values or no variance, or a column is
+        constant with ``standardize=True``; see :meth:`fit`.
 
     See Also
     --------
-    sklearn.decomposition.PCA : The same parameters without ``standardize``. It has
-        no sample weights, blocks of rows, loadings or communalities, and divides
-        by zero where columns do not vary. With ``whiten=True`` its ``get_covariance``
-        multiplies by the variances twice; here the density of X does not depend on
-        how the scores are scaled.
-    sklearn.decomposition.IncrementalPCA : Blocks of rows, approximately.
+    sklearn.decomposition.PCA : The same parameters without ``standardize``. It supports
+        no sample weights, blocks of rows, loadings or communalities, and divides by
+        zero if columns do not vary. With ``whiten=True``, its ``get_covariance``
+        multiplies by the variances twice; here, the density of X does not depend on how
+        scores are scaled.
+    sklearn.decomposition.IncrementalPCA : Blocks of rows, with an approximate result.
     sklearn_textbook.inspection.ScreeDisplay : Plot of eigenvalues and contributions.
     sklearn_textbook.inspection.BiplotDisplay : Plot of scores and loadings.
 
     Notes
     -----
     ``make_pipeline(StandardScaler(), PCA())`` divides by standard deviations with the
-    divisor n, so that its eigenvalues are n / (n - 1) times those of the correlation
-    matrix; ``standardize=True`` gives those of the book, which sum to the number of
+    divisor n, so its eigenvalues are n / (n - 1) times those of the correlation matrix;
+    ``standardize=True`` gives those of the textbook, which sum to the number of
     columns.
 
     References
@@ -178,7 +182,7 @@ class PCA(ComponentFitting):
 
     Examples
     --------
-    Six samples of two variables (习题16.1), with their correlation matrix:
+    Six samples of two variables (习题16.1), decomposed by their correlation matrix:
 
     >>> from sklearn_textbook.datasets import load_pca_exercise
     >>> from sklearn_textbook.decomposition import PCA
@@ -189,7 +193,7 @@ class PCA(ComponentFitting):
     >>> pca.loadings_.round(3).tolist()
     [[0.988, 0.158], [0.988, -0.158]]
 
-    As many components as make up three quarters of the variance:
+    The number of components that explains three quarters of the variance:
 
     >>> PCA(n_components=0.75, standardize=True).fit_transform(X)[:3].round(2).tolist()
     [[-1.85], [-0.75], [-0.4]]
@@ -222,16 +226,17 @@ class PCA(ComponentFitting):
 
     # --------------------------------------------------------------------- fitting
     def fit(self, X, y=None, sample_weight=None):
-        """Find the principal components of rows.
+        """Fit the principal components to rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; sparse ones for ``svd_solver`` "auto", "arpack", "covariance_eigh".
+            The rows. Sparse rows require ``svd_solver`` "auto", "arpack" or
+            "covariance_eigh".
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows: a row of weight w counts as w rows.
+            Weights of the rows; a row of weight w counts as w rows.
 
         Returns
         -------
@@ -241,31 +246,31 @@ class PCA(ComponentFitting):
         Raises
         ------
         ValueError
-            If a parameter is not allowed, X has missing or infinite values or no
-            variance, a column is constant with ``standardize=True``, or the weights
-            sum to 1 or less.
+            If a parameter is invalid, X has missing or infinite values or no variance,
+            a column is constant with ``standardize=True``, or the weights sum to 1 or
+            less.
         TypeError
-            If X is sparse and the solver needs dense rows.
+            If X is sparse and the solver requires dense rows.
         """
         self._fit(X, sample_weight)
         return self
 
     def fit_transform(self, X, y=None, sample_weight=None):
-        """Find the principal components of rows, and their scores.
+        """Fit the principal components to rows and return their scores.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            The rows.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows: a row of weight w counts as w rows.
+            Weights of the rows; a row of weight w counts as w rows.
 
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_components)
-            Scores.
+            The scores.
         """
         X, spectrum, signs = self._fit(X, sample_weight)
         if spectrum is None or sample_weight is not None:
@@ -278,19 +283,19 @@ class PCA(ComponentFitting):
 
     @available_if(_uses_matrix)
     def partial_fit(self, X, y=None, sample_weight=None):
-        """Update the components with more rows.
+        """Update the components with additional rows.
 
-        Means and cross-products are merged, so that the result is that of :meth:`fit`
-        on all rows, except for rounding. Components are computed on first access.
+        Means and cross-products are merged, so the result equals that of :meth:`fit` on
+        all rows, except for rounding. Components are computed on first access.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            More rows, at least one.
+            The additional rows, at least one.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows: a row of weight w counts as w rows.
+            Weights of the rows; a row of weight w counts as w rows.
 
         Returns
         -------
@@ -300,20 +305,21 @@ class PCA(ComponentFitting):
         Raises
         ------
         ValueError
-            As :meth:`fit`.
+            In the same cases as :meth:`fit`.
 
         Warns
         -----
         UserWarning
-            After :meth:`fit`, which keeps no sums: the fit then starts with these rows.
+            After :meth:`fit`, which stores no sums: the fit then starts with these
+            rows.
         """
         self._check_parameters()
         is_first = "_moments" not in vars(self)
         if is_first and "components_" in vars(self):
             warnings.warn(
-                f"{type(self).__name__} was fitted by fit, which keeps no sums: "
-                "partial_fit starts from scratch with these rows. Pass all rows to "
-                "partial_fit to add them up.",
+                f"{type(self).__name__} was fitted by fit, which stores no sums, so "
+                "partial_fit starts from scratch with these rows. To combine rows, "
+                "pass all of them to partial_fit.",
                 stacklevel=2,
             )
         X = self._read_rows(X, is_first=is_first, min_rows=1)
@@ -326,18 +332,18 @@ class PCA(ComponentFitting):
 
     @available_if(_uses_matrix)
     def fit_covariance(self, covariance, *, mean=None, n_samples=None):
-        """Find the principal components of a covariance or correlation matrix.
+        """Compute the principal components of a covariance or correlation matrix.
 
         Parameters
         ----------
         covariance : array-like of shape (n_features, n_features)
-            Symmetric, without negative eigenvalues. The columns of a data frame are
-            the names of the variables. With ``standardize=True`` it is converted to a
-            correlation matrix.
+            Symmetric matrix without negative eigenvalues. The column names of a data
+            frame are the names of the variables. With ``standardize=True``, it is
+            converted to a correlation matrix.
         mean : array-like of shape (n_features,), float or None, default=None
             Means of the variables. None: unknown; rows cannot be transformed then.
         n_samples : int, float or None, default=None
-            Number of rows that the matrix was computed from, needed for
+            Number of rows from which the matrix was computed, required for
             ``n_components="mle"``. None: unknown; ``singular_values_`` are NaN then.
 
         Returns
@@ -349,8 +355,8 @@ class PCA(ComponentFitting):
         ------
         ValueError
             If the matrix is not square and symmetric or has a negative eigenvalue, if
-            ``mean`` has another length or ``n_samples`` is not more than 1, and as
-            :meth:`fit`.
+            ``mean`` has a different length, if ``n_samples`` is not more than 1, and in
+            the same cases as :meth:`fit`.
         """
         self._check_parameters()
         matrix = self._read_matrix(covariance)

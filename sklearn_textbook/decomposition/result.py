@@ -50,33 +50,33 @@ class OuterProducts(Sequence):
 class SingularValueDecomposition:
     r"""A decomposition :math:`A = U \Sigma V^T` (奇异值分解) in all its forms.
 
-    Returned by :func:`svd`. Only the thin factors are stored, at most min(n_rows,
+    Returned by :func:`svd`. Only the thin factors are stored, with at most min(n_rows,
     n_columns) triplets; larger arrays are computed on first access.
 
     Parameters
     ----------
     factors : SVDFactors
-        The triplets that were computed, with signs fixed.
+        The computed triplets, with normalized signs.
     shape : tuple of two ints
         Shape of A.
     method : str
-        How they were computed.
+        The method used.
     rank_tolerance : float
-        Singular values up to this one count as zero.
+        Singular values up to this value count as zero.
     norm : float or None
-        Frobenius norm of A if there are fewer triplets than the shorter side is long;
-        None if it is not known.
+        Frobenius norm of A if not all triplets were computed; None if it is not
+        known.
 
     Attributes
     ----------
     singular_values : ndarray of shape (n_values,)
-        The singular values (奇异值), from the largest to the smallest.
+        The singular values (奇异值) in descending order.
     shape : tuple of two ints
         Shape of A.
     method : str
-        How they were computed.
+        The method used.
     rank_tolerance : float
-        The tolerance of the rank.
+        Singular values up to this value count as zero.
 
     See Also
     --------
@@ -127,9 +127,9 @@ class SingularValueDecomposition:
     def _require_rank(self, what):
         if not self._knows_rank:
             raise ValueError(
-                f"{what} is not known: the {self._n_known} singular values that were "
-                f"computed are all above the tolerance {self.rank_tolerance:.3g}. "
-                "Increase n_components, or decompose a dense array."
+                f"{what} is not known, since all {self._n_known} computed singular "
+                f"values exceed the tolerance {self.rank_tolerance:.3g}. Increase "
+                "n_components, or decompose a dense array."
             )
 
     def _count_terms(self, k, smallest):
@@ -140,7 +140,7 @@ class SingularValueDecomposition:
 
     @property
     def rank(self):
-        """Number of singular values above ``rank_tolerance``: the rank (秩) r of A."""
+        """Rank (秩) r of A: the number of singular values above ``rank_tolerance``."""
         self._require_rank("The rank")
         return self._n_known
 
@@ -154,7 +154,7 @@ class SingularValueDecomposition:
         """
         if not self._is_complete:
             raise ValueError(
-                "The full decomposition is not known: only "
+                "The full decomposition is not known, since only "
                 f"{len(self.singular_values)} of {min(self.shape)} singular values "
                 "were computed. Decompose a dense array."
             )
@@ -165,13 +165,13 @@ class SingularValueDecomposition:
     def compact(self):
         """The compact decomposition (紧奇异值分解).
 
-        An :class:`SVDFactors` of the ``rank`` triplets that are not zero.
+        An :class:`SVDFactors` of the ``rank`` nonzero triplets.
         """
         self._require_rank("The compact decomposition")
         return self._take(self._n_known)
 
     def truncated(self, k):
-        """Take the first k triplets: the truncated decomposition (截断奇异值分解).
+        """Return the first k triplets: the truncated decomposition (截断奇异值分解).
 
         Parameters
         ----------
@@ -181,13 +181,13 @@ class SingularValueDecomposition:
         Returns
         -------
         factors : SVDFactors
-            The k triplets of the largest singular values; their product is the matrix
+            The triplets of the k largest singular values; their product is the matrix
             of rank k that is closest to A.
 
         Raises
         ------
         ValueError
-            If there are fewer.
+            If fewer triplets were computed.
         """
         return self._take(self._count_terms(k, 1))
 
@@ -197,26 +197,26 @@ class SingularValueDecomposition:
 
     @property
     def outer_products(self):
-        r"""The terms of the outer product expansion (外积展开式), the largest first.
+        r"""The terms of the outer product expansion (外积展开式) in descending order.
 
-        A sequence: :math:`A = \sum_i \sigma_i u_i v_i^T`, where each term is an array
-        of the shape of A and of rank 1, computed on access.
+        A sequence of the terms of :math:`A = \sum_i \sigma_i u_i v_i^T`. Each is an
+        array of rank 1 with the shape of A, computed on access.
         """
         return OuterProducts(self._take(self._n_known))
 
     def reconstruct(self, k=None):
-        r"""Add up the first terms: :math:`A_k = \sum_{i=1}^k \sigma_i u_i v_i^T`.
+        r"""Sum the first terms: :math:`A_k = \sum_{i=1}^k \sigma_i u_i v_i^T`.
 
         Parameters
         ----------
         k : int, default=None
-            Number of terms. None: all that were computed and are not zero.
+            Number of terms. None: all computed nonzero terms.
 
         Returns
         -------
         A_k : ndarray of shape (n_rows, n_columns)
-            Of all matrices of rank at most k, the closest to A in the Frobenius norm
-            (弗罗贝尼乌斯范数).
+            The matrix closest to A in the Frobenius norm (弗罗贝尼乌斯范数) among all
+            matrices of rank at most k.
 
         Raises
         ------
@@ -227,18 +227,18 @@ class SingularValueDecomposition:
         return (U * s) @ Vt
 
     def frobenius_error(self, k=None):
-        r"""Compute the distance of the sum of the first terms from A.
+        r"""Compute the distance between A and the sum of the first terms.
 
-        .. math:: \|A - A_k\|_F = \Big(\sum_{i>k} \sigma_i^2\Big)^{1/2},
+        .. math:: \|A - A_k\|_F = \Big(\sum_{i>k} \sigma_i^2\Big)^{1/2}
 
-        computed from the omitted singular values, without making A_k. Where these were
-        not computed, the sum of their squares is the rest of :math:`\|A\|_F^2`, and
+        It is computed from the omitted singular values, without computing A_k. If these
+        are not known, the sum of their squares is computed from :math:`\|A\|_F^2`, and
         errors below :math:`10^{-8} \|A\|_F` cannot be distinguished from 0.
 
         Parameters
         ----------
         k : int, default=None
-            Number of terms. None: all that were computed and are not zero.
+            Number of terms. None: all computed nonzero terms.
 
         Returns
         -------
@@ -257,8 +257,9 @@ class SingularValueDecomposition:
             return left_out
         if self._norm is None:
             raise ValueError(
-                "The error is not known: of a linear operator, svd computed only the "
-                f"{len(self.singular_values)} largest singular values."
+                "The error is not known, since only the "
+                f"{len(self.singular_values)} largest singular values of a linear "
+                "operator were computed."
             )
         if self._norm == 0:
             return 0.0
@@ -268,12 +269,12 @@ class SingularValueDecomposition:
 
     @property
     def range_space(self):
-        """An orthonormal basis of the range R(A) (值域), a vector per column."""
+        """Orthonormal basis of the range R(A) (值域), one vector per column."""
         return self.compact.U
 
     @property
     def row_space(self):
-        """An orthonormal basis of the range of the transpose, R(Aᵀ) (行空间)."""
+        """Orthonormal basis of the range of the transpose, R(Aᵀ) (行空间)."""
         return self.compact.Vt.T
 
     @cached_property

@@ -60,60 +60,62 @@ def svd(
     power_iteration_normalizer="auto",
     random_state=None,
 ):
-    r"""Decompose a real matrix by its singular values (奇异值分解).
+    r"""Compute the singular value decomposition (奇异值分解) of a real matrix.
 
     .. math:: A = U \Sigma V^T, \quad U^T U = I, \quad V^T V = I, \quad
         \Sigma = \mathrm{diag}(\sigma_1, \ldots, \sigma_p), \quad
         \sigma_1 \ge \sigma_2 \ge \cdots \ge \sigma_p \ge 0.
 
-    The result has the full, the compact and the truncated form, rank, null and range
-    spaces, the outer product expansion, and the error of every truncation.
+    The result contains the full, the compact and the truncated decomposition, the rank,
+    null and range spaces, the outer product expansion, and the error of every
+    truncation.
 
-    Signs: in each right singular vector, the entry of largest absolute value is
-    positive; if several are equally large up to rounding, the first of them. The left
-    singular vector is multiplied by the same sign. Columns that only complete U or V
-    get their signs in the same way.
+    Signs are normalized: in each right singular vector, the entry with the largest
+    absolute value is positive; if several are equally large up to rounding, the first
+    of them. The left singular vector has the matching sign. The signs of vectors that
+    only complete U or V are normalized in the same way.
 
     Parameters
     ----------
     A : array-like, sparse matrix or LinearOperator of shape (n_rows, n_columns)
-        The matrix. Sparse matrices and linear operators need one of the last four
-        methods. Integers and booleans become float64; float32 stays float32, except
-        with "gram" and "jacobi", which work in float64.
+        The matrix. Sparse matrices and linear operators require one of the last four
+        methods. Integers and booleans are converted to float64; float32 stays float32,
+        except with "gram" and "jacobi", which work in float64.
     method : str, default="lapack"
-        One of the following. All triplets, of dense arrays:
+        One of the following. Methods that compute all triplets of a dense array:
 
         - "lapack": divide and conquer; errors are small relative to :math:`\sigma_1`.
-        - "gram": the book's procedure, eigenvectors of :math:`A^T A` (or of
-          :math:`A A^T` if that is smaller) and :math:`u_j = A v_j / \sigma_j`. Squaring
-          loses half of the digits: values below :math:`10^{-8} \sigma_1` are noise.
+        - "gram": the procedure of the textbook, with eigenvectors of :math:`A^T A` (or
+          of :math:`A A^T` if that is smaller) and :math:`u_j = A v_j / \sigma_j`.
+          Squaring loses half of the digits: values below :math:`10^{-8} \sigma_1` are
+          noise.
         - "jacobi": one-sided Jacobi rotations after a QR decomposition with pivoting;
           slower, but errors are small relative to each :math:`\sigma_i` as long as A is
           well conditioned apart from the scale of its columns (or of its rows). Values
           below :math:`10^{-290} \sigma_1` become zero.
 
-        The ``n_components`` largest, of any matrix:
+        Methods that compute the ``n_components`` largest triplets of any matrix:
 
         - "arpack", "lobpcg", "propack": scipy's solvers; "propack" can compute all
-          triplets, "arpack" one less, and "lobpcg" less than a fifth.
+          triplets, "arpack" all but one, and "lobpcg" less than a fifth.
         - "randomized": random projection with power iteration (Halko, Martinsson and
-          Tropp); approximate, fast.
+          Tropp); approximate, but fast.
     n_components : int, default=None
         Number of triplets; required for the last four methods. The first three compute
-        all, and do not accept it.
+        all triplets and do not accept it.
     rank_tolerance : float, default=None
-        Singular values up to this one count as zero. None: max(n_rows, n_columns) times
-        the machine epsilon times :math:`\sigma_1`; "gram": the square root of the first
-        two times :math:`\sigma_1`.
+        Singular values up to this value count as zero. None: max(n_rows, n_columns)
+        times the machine epsilon times :math:`\sigma_1`; for "gram", the square root of
+        the first two factors times :math:`\sigma_1`.
     tol : float, default=0.0
-        Tolerance of "arpack", "lobpcg" and "propack"; 0: machine precision.
+        Tolerance of "arpack", "lobpcg" and "propack". 0: machine precision.
     n_iter : int, default=5
-        Power iterations of "randomized".
+        Number of power iterations of "randomized".
     n_oversamples : int, default=10
         Number of directions of "randomized" in addition to ``n_components``.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
-        How "randomized" normalizes between two iterations; "auto": LU, and none for up
-        to two iterations.
+        How "randomized" normalizes between iterations. "auto": LU, or no normalization
+        with up to two iterations.
     random_state : int, RandomState instance or None, default=None
         Seed for the starting vectors of the last four methods.
 
@@ -128,24 +130,24 @@ def svd(
     ------
     ValueError
         If A is empty, complex, or contains NaN or infinity; if a singular value is
-        larger than any float; if a parameter is not one of the above.
+        larger than any float; or if a parameter is invalid.
     TypeError
-        If A is sparse or a linear operator, and the method needs a dense array.
+        If A is sparse or a linear operator, and the method requires a dense array.
 
     See Also
     --------
-    TruncatedSVD : Transformer that projects rows on right singular vectors.
+    TruncatedSVD : Transformer that projects rows onto right singular vectors.
 
     Notes
     -----
-    Singular values are unique, singular vectors are not: those of a repeated singular
-    value, and of zero, can be any orthonormal basis of the same space.
+    Singular values are unique, but singular vectors are not: those of a repeated
+    singular value, or of zero, can be any orthonormal basis of the same space.
 
-    Entries may be of any scale: the matrix is divided by a power of two before, and the
-    singular values are multiplied by it afterwards.
+    Entries may be of any scale: the matrix is first divided by a power of two, by which
+    the singular values are then multiplied.
 
-    The ``svd`` functions of NumPy and SciPy return only the factors, and do not fix
-    their signs.
+    The ``svd`` functions of NumPy and SciPy return only the factors and do not
+    normalize their signs.
 
     References
     ----------
@@ -182,15 +184,16 @@ def svd(
     if method in DIRECT_METHODS:
         if n_components is not None:
             raise ValueError(
-                f"method={method!r} computes all singular values and takes no "
-                f"n_components, got {n_components!r}: use .truncated(k) of the result."
+                f"n_components must be None with method={method!r}, which computes all "
+                f"singular values; got {n_components!r}. Use .truncated(k) of the "
+                "result."
             )
         factors, norm = factor_directly(A, method), None
     else:
         if n_components is None:
             raise ValueError(
-                f"method={method!r} needs n_components, the number of singular values "
-                "to compute."
+                f"method={method!r} requires n_components, the number of singular "
+                "values to compute."
             )
         check_integer("n_components", n_components, 1, min(A.shape))
         factors = factor_truncated(

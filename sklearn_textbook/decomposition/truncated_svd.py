@@ -36,47 +36,47 @@ ALGORITHMS = ("randomized", "arpack", "propack", *DIRECT_METHODS)
 class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Project rows onto the first right singular vectors (截断奇异值分解).
 
-    With the truncated decomposition :math:`X \approx U_k \Sigma_k V_k^T`, the best of
-    rank k in the Frobenius norm, a row :math:`x` becomes :math:`V_k^T x`. Columns are
-    not centred, so that sparse tables stay sparse; for tables of word counts this is
-    latent semantic analysis (潜在语义分析).
+    With the truncated decomposition :math:`X \approx U_k \Sigma_k V_k^T`, the best
+    approximation of rank k in the Frobenius norm, a row :math:`x` is transformed to
+    :math:`V_k^T x`. Columns are not centred, so sparse tables stay sparse. For tables
+    of word counts, this is latent semantic analysis (潜在语义分析).
 
     Parameters
     ----------
     n_components : int, default=2
-        Number k of components, at most the shorter side of X; "arpack" takes one
-        less.
+        Number k of components, at most the length of the shorter side of X; one less
+        for "arpack".
     algorithm : str, default="randomized"
         How singular vectors are computed, as in :func:`svd`: "randomized", "arpack",
-        "propack", "lapack", "gram" or "jacobi". The last three need a dense X.
+        "propack", "lapack", "gram" or "jacobi". The last three require a dense X.
         "randomized" does not draw random numbers, and is exact up to rounding, if X is
-        dense and so narrow that all directions cost no more than some:
-        ``n_features <= 2 * (n_iter + 1) * (n_components + n_oversamples)``, with at
-        least four times as many rows.
+        dense and so narrow that computing all directions costs no more than computing
+        some: if ``n_features <= 2 * (n_iter + 1) * (n_components + n_oversamples)`` and
+        there are at least four times as many rows.
     n_iter : int, default=5
-        Power iterations of "randomized".
+        Number of power iterations of "randomized".
     n_oversamples : int, default=10
         Number of directions of "randomized" in addition to ``n_components``.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
-        How "randomized" normalizes between two iterations; "auto": LU, and none for up
-        to two iterations.
+        How "randomized" normalizes between iterations. "auto": LU, or no normalization
+        with up to two iterations.
     random_state : int, RandomState instance or None, default=None
         Seed for the starting vectors of "randomized", "arpack" and "propack".
     tol : float, default=0.0
-        Tolerance of "arpack" and "propack"; 0: machine precision.
+        Tolerance of "arpack" and "propack". 0: machine precision.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Right singular vectors (右奇异向量), one per row. In each, the entry of largest
-        absolute value is positive; of ties, the first one.
+        Right singular vectors (右奇异向量), one per row. In each, the entry with the
+        largest absolute value is positive; if there are ties, the first of them.
     explained_variance_ : ndarray of shape (n_components,)
         Variances of the transformed training rows.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        The same as fractions of the total variance of all columns; 0 if that is 0 up to
-        rounding.
+        These variances divided by the total variance of all columns; 0 if the latter is
+        0 up to rounding.
     singular_values_ : ndarray of shape (n_components,)
-        Singular values (奇异值), the largest first.
+        Singular values (奇异值) in descending order.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -84,14 +84,14 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     See Also
     --------
-    svd : The decomposition itself, in all its forms.
+    svd : Computes the decomposition in all its forms.
 
     Notes
     -----
-    scikit-learn's estimator of this name has the algorithms "arpack" and "randomized".
-    If X has fewer rows than ``n_components``, it keeps fewer components without a
-    warning; here, that is an error. Signs are those of scikit-learn, unless entries are
-    equally large.
+    scikit-learn's estimator of the same name supports the algorithms "arpack" and
+    "randomized". If X has fewer rows than ``n_components``, it keeps fewer components
+    without a warning; here, an error is raised. Signs are those of scikit-learn, unless
+    entries are equally large.
 
     References
     ----------
@@ -132,14 +132,14 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.tol = tol
 
     def fit(self, X, y=None):
-        """Find the singular vectors of a table.
+        """Compute the singular vectors of a table.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The table; sparse with the first three algorithms only.
+            The table; sparse only with the first three algorithms.
         y : None
-            Not used.
+            Ignored.
 
         Returns
         -------
@@ -149,20 +149,20 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Raises
         ------
         ValueError
-            If a parameter is not allowed, or X has NaN or infinite values.
+            If a parameter is invalid, or X contains NaN or infinity.
         """
         self.fit_transform(X)
         return self
 
     def fit_transform(self, X, y=None):
-        """Find the singular vectors of a table, and project its rows.
+        """Compute the singular vectors of a table, and project its rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The table; sparse with the first three algorithms only.
+            The table; sparse only with the first three algorithms.
         y : None
-            Not used.
+            Ignored.
 
         Returns
         -------
@@ -172,16 +172,16 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Raises
         ------
         ValueError
-            If a parameter is not allowed, or X has NaN or infinite values.
+            If a parameter is invalid, or X contains NaN or infinity.
         """
         self._check_parameters()
         X = self._read_rows(X, reset=True)
         most = count_most_components(X.shape, self.algorithm)
         if self.n_components > most:
             raise ValueError(
-                f"n_components={self.n_components} is too large: {self.algorithm!r} "
-                f"finds at most {most} where n_samples = {X.shape[0]} and n_features = "
-                f"{X.shape[1]}."
+                f"n_components must be at most {most} with algorithm="
+                f"{self.algorithm!r} for n_samples = {X.shape[0]} and n_features = "
+                f"{X.shape[1]}; got {self.n_components}."
             )
         s, Vt = self._find_right_vectors(X)
         self.singular_values_ = s[: self.n_components].astype(X.dtype)
@@ -259,7 +259,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             names = getattr(self, "feature_names_in_", None)
             check_sizes(X, type(self).__name__, names)
             raise ValueError(
-                "The variances of X are larger than any float: divide X by some number "
+                "The variances of X are larger than any float. Divide X by a constant "
                 "first."
             )
         self.explained_variance_ = explained
@@ -271,12 +271,12 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             self.explained_variance_ratio_ = explained / total
 
     def transform(self, X):
-        """Project rows on the components.
+        """Project rows onto the components.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows with the columns of the training table.
+            The rows, with the columns of the training table.
 
         Returns
         -------

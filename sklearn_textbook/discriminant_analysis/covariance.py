@@ -115,9 +115,9 @@ def _estimate_with(estimator, table):
         estimator.fit(np.repeat(table.X, table.weight.astype(np.intp), axis=0))
     else:
         raise ValueError(
-            f"The fit method of covariance_estimator {type(estimator).__name__} has no "
-            "sample_weight, so rows are repeated by their weights, which must be "
-            "integers."
+            f"The fit method of covariance_estimator {type(estimator).__name__} does "
+            "not accept sample_weight, so rows are repeated by their weights, which "
+            "must be integers."
         )
     if not hasattr(estimator, "covariance_"):
         raise ValueError(

@@ -45,10 +45,10 @@ class LinearDiscriminantAnalysis(
 ):
     r"""Linear discriminant analysis (线性判别分析, LDA).
 
-    Rows are projected so that the centres of the classes are far apart and the rows of
-    a class close together. If class k has :math:`m_k` rows with mean :math:`\mu_k`, and
-    :math:`\mu` is the mean of all rows, the scatter within the classes (类内散度),
-    between them (类间散度) and of all rows (全局散度) is
+    Rows are projected such that the centres of the classes are far apart and the rows
+    of each class close together. If class k has :math:`m_k` rows with mean
+    :math:`\mu_k`, and :math:`\mu` is the mean of all rows, the scatter within classes
+    (类内散度), between classes (类间散度) and of all rows (全局散度) are
 
     .. math::
 
@@ -57,8 +57,8 @@ class LinearDiscriminantAnalysis(
         S_t = S_w + S_b.
 
     Two classes are projected onto the direction that maximises the generalised Rayleigh
-    quotient J (广义瑞利商), N classes onto the N - 1 directions, the columns of W, that
-    solve the generalised eigenproblem:
+    quotient J (广义瑞利商), and N classes onto the N - 1 directions, the columns of W,
+    that solve the generalised eigenproblem:
 
     .. math::
 
@@ -66,52 +66,52 @@ class LinearDiscriminantAnalysis(
         w = S_w^{-1} (\mu_0 - \mu_1), \qquad
         S_b W = S_w W \Lambda.
 
-    The classifier predicts the class of largest posterior probability under normal
-    distributions with a common covariance matrix :math:`\Sigma` and priors
-    :math:`\pi_k`. With equal priors, this is the class whose projected centre is
-    nearest.
+    The classifier predicts the class with the largest posterior probability, assuming
+    normal distributions with a common covariance matrix :math:`\Sigma` and priors
+    :math:`\pi_k`. With equal priors, this is the class with the nearest projected
+    centre.
 
-    Parameters of scikit-learn's ``LinearDiscriminantAnalysis`` have the same names,
-    meanings and defaults, so that only the import needs to be changed.
+    Parameters of scikit-learn's ``LinearDiscriminantAnalysis`` have the same name,
+    meaning and default here, so it is enough to replace the import.
 
     Parameters
     ----------
     solver : {"svd", "lsqr", "eigen"}, default="svd"
-        "svd" whitens the scatter within the classes by singular values, and then takes
-        the principal directions of the centres: it never inverts a matrix, and works
-        for any table, also with more columns than rows. "lsqr" solves for the scores
-        with the covariance matrix, and does not project; "eigen" solves the
-        eigenproblem itself. These two support shrinkage.
+        "svd" whitens the scatter within classes by a singular value decomposition, and
+        then computes the principal directions of the centres; it never inverts a
+        matrix, and works for all tables, also with more columns than rows. "lsqr"
+        computes only the scores, by solving equations with the covariance matrix, and
+        does not project; "eigen" solves the eigenproblem itself. The last two support
+        shrinkage.
     shrinkage : float in [0, 1], "auto" or None, default=None
-        Fraction :math:`s` of a multiple of the identity that is mixed into every
-        covariance matrix C of p columns, :math:`(1 - s) C + s\,\mathrm{tr}(C)/p\,I`;
-        "auto": by the formula of Ledoit and Wolf, for each class, on standardised
-        columns. Not for "svd".
+        Fraction :math:`s` of a multiple of the identity that is mixed into the
+        covariance matrix C of each class with p columns, :math:`(1 - s) C +
+        s\,\mathrm{tr}(C)/p\,I`. "auto": the formula of Ledoit and Wolf, for each class,
+        on standardised columns. Not supported by "svd".
     priors : array-like of shape (n_classes,), default=None
         Prior probabilities of the classes (先验概率). None: the class proportions by
-        weight. They weight the centres and enter the scores; the covariance within the
+        weight. They weight the centres and enter the scores; the covariance within
         classes does not depend on them, as in R's ``MASS::lda``.
     n_components : int, default=None
-        Number of directions that ``transform`` projects on, at most
-        ``min(n_classes - 1, n_features)``. None: that many.
+        Number of directions onto which ``transform`` projects. None: ``min(n_classes -
+        1, n_features)``, the maximum.
     store_covariance : bool, default=False
-        Whether "svd" also computes ``covariance_``. The others always do.
+        Whether "svd" also computes ``covariance_``. The other solvers always do.
     tol : float, default=1e-4
-        Singular values up to this one count as zero, for centred rows in units of the
-        standard deviations of the columns within the classes; so do directions of the
+        Singular values up to this value count as zero, for centred rows in units of the
+        standard deviations of the columns within classes; so do directions of the
         centres up to this fraction of the largest. Only for "svd".
     covariance_estimator : estimator, default=None
         Estimator of the covariance matrix of each class: an object with ``fit`` and,
         once fitted, ``covariance_``, such as those in :mod:`sklearn.covariance`. It is
-        cloned. Not for "svd", and not together with ``shrinkage``.
+        cloned. Not supported by "svd", nor together with ``shrinkage``.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Coefficients of the columns in the scores; for two classes, in the difference of
-        their scores.
+        Coefficients of the scores; for two classes, of the difference of their scores.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts of the scores.
     means_ : ndarray of shape (n_classes, n_features)
@@ -125,33 +125,34 @@ class LinearDiscriminantAnalysis(
     scalings_ : ndarray of shape (n_features, n_directions)
         The directions, columns of W, with :math:`W^T \Sigma W = I`, the best first.
         Signs are such that the centre of the last class is on the positive side of each
-        direction. At most ``n_classes - 1``; fewer if the centres span fewer
-        dimensions. Not set by "lsqr".
+        direction. There are at most ``n_classes - 1`` directions; fewer if the centres
+        span fewer dimensions. Not set by "lsqr".
     eigenvalues_ : ndarray of shape (n_directions,)
-        Their eigenvalues, the diagonal of :math:`\Lambda`: scatter between the classes
-        divided by scatter within. Not set by "lsqr".
+        Eigenvalues of the directions, the diagonal of :math:`\Lambda`: scatter between
+        classes divided by scatter within classes. Not set by "lsqr".
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        The eigenvalues divided by the sum of all. Not set by "lsqr".
+        The eigenvalues divided by their sum. Not set by "lsqr".
     direction_ : ndarray of shape (n_features,)
-        The direction :math:`w = S_w^{-1}(\mu_0 - \mu_1)` of the book, for two classes.
+        The direction :math:`w = S_w^{-1}(\mu_0 - \mu_1)`, for two classes.
         ``coef_`` is :math:`-m w`, with m the number of rows.
     projected_means_ : ndarray of shape (n_classes, n_components)
-        Projected centres of the classes: ``transform`` of ``means_``. Not set by
-        "lsqr".
+        Projected centres of the classes: ``transform(means_)``. Not set by "lsqr".
     within_scatter_ : ndarray of shape (n_features, n_features)
-        :math:`S_w`. With solver "svd" and more columns than rows, only with
-        ``store_covariance=True``, since it would be larger than the table.
+        :math:`S_w`. With the solver "svd" and more columns than rows, it is only
+        available with ``store_covariance=True``, since it would be larger than the
+        table.
     between_scatter_ : ndarray of shape (n_features, n_features)
         :math:`S_b`, if ``within_scatter_`` is available.
     total_scatter_ : ndarray of shape (n_features, n_features)
         :math:`S_t`, if ``within_scatter_`` is available.
     within_rank_ : int
         Rank of :math:`S_w` as determined by the solver. If it is less than
-        ``n_features``, columns are constant or linearly dependent within the classes,
-        or there are too few rows; see the notes.
+        ``n_features``, columns are constant or linearly dependent within classes, or
+        there are too few rows; see Notes.
     covariance_ : ndarray of shape (n_features, n_features)
         :math:`\Sigma`, the mean of the covariance matrices of the classes, weighted by
-        their rows, with shrinkage. For "svd" only with ``store_covariance=True``.
+        their numbers of rows, including shrinkage. For "svd", only with
+        ``store_covariance=True``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -159,48 +160,47 @@ class LinearDiscriminantAnalysis(
 
     See Also
     --------
-    sklearn_textbook.inspection.DiscriminantDisplay : Plot of the projection.
+    sklearn_textbook.inspection.DiscriminantDisplay : Plots the projection.
     sklearn.discriminant_analysis.LinearDiscriminantAnalysis : No sample weights.
 
     Notes
     -----
-    A ``sample_weight`` of w counts as w copies of the row in every sum; a row of weight
-    0 is ignored. This also holds for "auto" shrinkage, whose formula depends on the
+    A ``sample_weight`` of w counts as w copies of the row in every sum; rows of weight
+    0 are ignored. This also holds for "auto" shrinkage, whose formula depends on the
     number of rows. A ``covariance_estimator`` is passed the weights if its ``fit``
-    accepts them, and otherwise copies of the rows.
+    accepts them, and copies of the rows otherwise.
 
-    If :math:`S_w` has no inverse, "svd" leaves out the directions in which rows of a
-    class do not differ; the directions found are the best among the others. A
-    column that is constant within each class is therefore not used, even if it alone
-    separates the classes. "lsqr" takes the solution of least norm in standardised
-    columns, and "eigen" raises a ``LinAlgError``. If :math:`S_w` is zero, all of them
-    raise a ``ValueError``.
+    If :math:`S_w` is singular, "svd" omits the directions in which rows of a class do
+    not differ, and finds the best among the others. A column that is constant within
+    each class is therefore not used, even if it alone separates the classes. "lsqr"
+    uses the minimum-norm solution in standardised columns, and "eigen" raises a
+    ``LinAlgError``. If :math:`S_w` is zero, all solvers raise a ``ValueError``.
 
-    For two classes the book defines :math:`S_b = (\mu_0 - \mu_1)(\mu_0 - \mu_1)^T`
-    (3.34); ``between_scatter_`` is that of formula 3.43, which is
-    :math:`m_0 m_1 / (m_0 + m_1)` times as large.
+    For two classes, the textbook defines :math:`S_b = (\mu_0 - \mu_1)(\mu_0 - \mu_1)^T`
+    (3.34); ``between_scatter_`` is that of formula 3.43, which is :math:`m_0 m_1 / (m_0
+    + m_1)` times as large.
 
-    "svd" decomposes the centred rows only where this is necessary. If they are well
+    "svd" decomposes the centred rows only if this is necessary. If they are well
     conditioned, the Cholesky factor of their products gives the same result many times
     faster and loses at most five digits. These are the products of columns
     (:math:`S_w`), or of rows if there are fewer rows than columns.
 
-    Given ``priors``, scikit-learn's "lsqr" and "eigen" weight the covariances of the
-    classes with them, and its "eigen" computes the scatter between the classes from
-    both priors and rows, so that posteriors and ratios of explained variance
-    differ from those of its "svd"; here all solvers agree. With ``shrinkage="auto"``
-    or a ``covariance_estimator``, the scatter between the classes is that of the
-    centres. In scikit-learn it is the difference of two estimates, which may have
-    negative eigenvalues, so that projections of "eigen" differ, but not predictions.
+    With ``priors``, scikit-learn's "lsqr" and "eigen" use them to weight the
+    covariances of the classes, and its "eigen" computes the scatter between classes
+    from both priors and rows, so posteriors and ratios of explained variance differ
+    from those of its "svd"; here, all solvers agree. With ``shrinkage="auto"`` or a
+    ``covariance_estimator``, the scatter between classes is that of the centres. In
+    scikit-learn, it is the difference of two estimates, which may have negative
+    eigenvalues, so projections of "eigen" differ, but predictions do not.
 
     Other differences from scikit-learn: ``sample_weight``; signs of directions do not
-    depend on the machine; sums are in double precision, also for single precision
-    tables, whose results are then rounded; with more than two classes, the scores of
-    "lsqr" and "eigen" are centred like those of "svd", so they differ by a number
-    that is the same for all classes; ``scalings_`` of "eigen" has no columns beyond
-    ``n_classes - 1``; ``predict_log_proba`` is not limited by the smallest float;
-    columns that vary only by rounding count as constant; ``transform`` and
-    ``get_feature_names_out`` agree where the centres span fewer dimensions.
+    depend on the machine; sums are computed in double precision, also for
+    single-precision tables, whose results are then rounded; with more than two classes,
+    the scores of "lsqr" and "eigen" are centred like those of "svd", so they differ by
+    a number that is the same for all classes; ``scalings_`` of "eigen" has no columns
+    beyond ``n_classes - 1``; ``predict_log_proba`` is not limited by the smallest
+    float; columns that vary only by rounding count as constant; ``transform`` and
+    ``get_feature_names_out`` agree if the centres span fewer dimensions.
 
     References
     ----------
@@ -212,7 +212,7 @@ class LinearDiscriminantAnalysis(
 
     Examples
     --------
-    The watermelons 3.0α (周志华《机器学习》, exercise 3.5):
+    The watermelon data 3.0α (周志华《机器学习》, exercise 3.5):
 
     >>> from sklearn_textbook.datasets import load_watermelon
     >>> from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
@@ -245,7 +245,7 @@ class LinearDiscriminantAnalysis(
         self.covariance_estimator = covariance_estimator
 
     def fit(self, X, y, sample_weight=None):
-        """Find directions and scores.
+        """Fit the directions and scores.
 
         Parameters
         ----------
@@ -264,8 +264,8 @@ class LinearDiscriminantAnalysis(
         Raises
         ------
         ValueError
-            If a parameter, a label, a weight or a value is not allowed, if there are
-            not more rows than classes, or if in every class all rows are equal.
+            If a parameter, a label, a weight or a value is invalid, if there are not
+            more rows than classes, or if in each class all rows are equal.
         NotImplementedError
             If ``solver="svd"`` is used with ``shrinkage``.
         LinAlgError
@@ -296,7 +296,7 @@ class LinearDiscriminantAnalysis(
         return self
 
     def transform(self, X):
-        """Project rows on the discriminant directions.
+        """Project rows onto the discriminant directions.
 
         Parameters
         ----------
@@ -306,7 +306,7 @@ class LinearDiscriminantAnalysis(
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_components)
-            The projected rows, with "svd" minus the projection of ``xbar_``. There are
+            The projected rows; with "svd", minus the projection of ``xbar_``. There are
             fewer columns if the centres of the classes span fewer dimensions.
 
         Raises
@@ -324,13 +324,13 @@ class LinearDiscriminantAnalysis(
 
     @property
     def direction_(self):
-        """The direction of the book, for two classes."""
+        """The direction of the textbook, for two classes."""
         self._require(len(self.classes_) == 2, "direction_", "two classes")
         return -self.coef_[0] / self.class_count_.sum()
 
     @property
     def between_scatter_(self):
-        """Scatter between the classes."""
+        """Scatter between classes."""
         has_scatter = hasattr(self, "within_scatter_")
         self._require(has_scatter, "between_scatter_", "within_scatter_")
         means = self.means_.astype(np.float64)
@@ -438,8 +438,8 @@ class LinearDiscriminantAnalysis(
             raise ValueError(f"Input priors contains {what}: {priors.tolist()}.")
         if priors.shape != (n_classes,):
             raise ValueError(
-                f"priors must have one number for each of the {n_classes} classes; got "
-                f"an array of shape {priors.shape}."
+                f"priors must have shape ({n_classes},), one number per class; got "
+                f"{priors.shape}."
             )
         if (priors < 0).any() or not priors.any():
             raise ValueError(

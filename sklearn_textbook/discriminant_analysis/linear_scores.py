@@ -47,8 +47,9 @@ class LinearScores:
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The scores, which are log posteriors up to a constant of the row; for two
-            classes :math:`f_1 - f_0`, positive where the second class is predicted.
+            The scores, which are log posteriors up to a constant per row; for two
+            classes :math:`f_1 - f_0`, which is positive if the second class is
+            predicted.
         """
         check_is_fitted(self)
         X = self._read_rows(X)
@@ -56,7 +57,7 @@ class LinearScores:
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X):
-        """Predict the class of largest posterior probability.
+        """Predict the class with the largest posterior probability.
 
         Parameters
         ----------
@@ -104,8 +105,8 @@ class LinearScores:
         Returns
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
-            Natural logarithms in the order of ``classes_``. They are also finite where
-            the probability is too small for a float.
+            Natural logarithms in the order of ``classes_``; finite even where the
+            probability underflows.
         """
         scores = self.decision_function(X)
         if scores.ndim == 2:

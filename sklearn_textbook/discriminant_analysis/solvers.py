@@ -78,8 +78,8 @@ def solve_svd(table, priors, tol):
         raise ValueError(_describe_no_scatter(table))
     if whitening.rank == 0:
         raise ValueError(
-            f"tol={tol} leaves out every direction in which rows of a class differ; it "
-            "must be less than the largest singular value of the scaled rows."
+            f"tol={tol} omits every direction in which rows of a class differ; it must "
+            "be less than the largest singular value of the scaled rows."
         )
     offsets = whitening.means - priors @ whitening.means
     coordinates = whitening.map_centres(np.sqrt(priors)[:, np.newaxis] * offsets)
@@ -174,10 +174,9 @@ def solve_eigen(table, priors, shrinkage, estimator):
     n_columns = table.n_columns
     if info or _invert_condition(correlation, factor) <= n_columns * EPSILON:
         raise linalg.LinAlgError(
-            "The covariance matrix within the classes is not of full rank: columns "
-            "are constant or linearly dependent within classes, or there are too few "
-            "rows. "
-            "Use solver='svd', which leaves such directions out, or shrinkage."
+            "The covariance matrix within classes is singular: columns are constant or "
+            "linearly dependent within classes, or there are too few rows. Use "
+            "solver='svd', which omits such directions, or shrinkage."
         )
     offsets = means - priors @ means
     between = _find_between(priors, shrinkage, offsets) / np.outer(scale, scale)
@@ -253,7 +252,7 @@ def _invert_condition(matrix, factor):
 def _describe_no_scatter(table):
     return (
         f"The {table.n_rows} rows do not differ within their "
-        f"{'class' if table.n_classes == 1 else 'classes'}: the scatter within the "
+        f"{'class' if table.n_classes == 1 else 'classes'}: the scatter within "
         "classes is zero, and all directions are equally good. "
         "LinearDiscriminantAnalysis needs two different rows in some class."
     )

@@ -31,9 +31,9 @@ def check_preset(class_weight, warm_start):
         )
     if warm_start:
         warnings.warn(
-            f"class_weight={class_weight!r} is not recommended with warm_start=True: "
-            "the weights of later trees follow the rows of the later fit. Give the "
-            "weights themselves instead.",
+            f"class_weight={class_weight!r} is not recommended with warm_start=True, "
+            "since the weights of later trees depend on the rows of the later fit. "
+            "Pass the weights as a dict instead.",
             UserWarning,
             stacklevel=3,
         )

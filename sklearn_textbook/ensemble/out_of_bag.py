@@ -228,9 +228,10 @@ class DrawnRowsMixin:
 
     @property
     def estimators_samples_(self):
-        """The rows that each member was fitted to, each as often as it was drawn.
+        """The rows to which each member was fitted, with repetitions.
 
-        Drawn again at every call, so that the ensemble does not have to keep them.
+        They are drawn again on each access, so the ensemble does not have to store
+        them.
 
         Returns
         -------

@@ -29,7 +29,7 @@ def make_axes(ax=None, *, size=None):
         from matplotlib import pyplot
     except ImportError as error:
         raise ImportError(
-            "Displays need matplotlib: pip install 'sklearn-textbook[plot]'."
+            "Displays require matplotlib: pip install 'sklearn-textbook[plot]'."
         ) from error
     return pyplot.subplots(layout="constrained", figsize=size)[1]
 

@@ -11,10 +11,10 @@ from sklearn_textbook.inspection._axes import make_axes
 
 
 class AccuracyRejectionDisplay:
-    r"""Accuracy on the remaining rows if the least certain ones are rejected.
+    r"""Accuracy of the remaining rows if the least certain ones are rejected.
 
-    Rows are kept if their confidence is at least a threshold t, from all rows down to
-    the most certain ones:
+    Rows are kept if their confidence reaches a threshold t, which ranges from keeping
+    all rows to keeping only the most certain ones:
 
     .. math:: \text{coverage}(t) = \frac{\sum_n s_n \mathbb{I}(c_n \ge t)}
         {\sum_n s_n}, \qquad
@@ -27,22 +27,22 @@ class AccuracyRejectionDisplay:
     Parameters
     ----------
     coverage : ndarray of shape (n_thresholds,)
-        Fraction of the rows that are kept, in increasing order; the last is 1.
+        Fraction of the rows that are kept, in ascending order; the last is 1.
     accuracy : ndarray of shape (n_thresholds,)
-        Fraction of the rows kept whose class is right.
+        Accuracy on the rows kept.
     thresholds : ndarray of shape (n_thresholds,)
         Smallest confidence of the rows kept.
     name : str or None, default=None
-        What the legend calls the curve.
+        Name of the curve in the legend.
 
     Attributes
     ----------
     line_ : matplotlib.lines.Line2D
         The curve of the last drawing.
     ax_ : matplotlib.axes.Axes
-        Its axes.
+        The axes of the last drawing.
     figure_ : matplotlib.figure.Figure
-        Their figure.
+        The figure of the axes.
 
     See Also
     --------
@@ -50,7 +50,7 @@ class AccuracyRejectionDisplay:
 
     Notes
     -----
-    Source: C. K. Chow, "On optimum recognition error and reject tradeoff", IEEE
+    Reference: C. K. Chow, "On optimum recognition error and reject tradeoff", IEEE
     Transactions on Information Theory 16(1), 1970.
 
     Examples
@@ -77,18 +77,18 @@ class AccuracyRejectionDisplay:
         Parameters
         ----------
         estimator : classifier
-            Fitted. Its confidence is the largest fraction of the votes, of hard voting,
-            or the largest probability.
+            A fitted classifier. Its confidence is the largest fraction of votes in hard
+            voting, and otherwise the largest probability.
         X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
-            Rows that it has not learned from.
+            Rows not used in the fit.
         y : array-like of shape (n_samples,)
-            Their classes.
+            Class labels of the rows.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Their weights.
+            Weights of the rows.
         name : str or None, default=None
-            What the legend calls the curve; None: the name of the class.
+            Name of the curve in the legend. None: the class name of the estimator.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None for a new figure.
+            Axes to draw on. None: a new figure.
         **kwargs : dict
             Parameters of matplotlib's ``plot``.
 
@@ -100,7 +100,7 @@ class AccuracyRejectionDisplay:
         Raises
         ------
         ValueError
-            If the estimator gives neither votes nor probabilities.
+            If the estimator predicts neither votes nor probabilities.
         """
         check_is_fitted(estimator)
         if hasattr(estimator, "predict_proba"):
@@ -110,7 +110,7 @@ class AccuracyRejectionDisplay:
         else:
             raise ValueError(
                 f"{type(estimator).__name__} has neither predict_proba nor "
-                "vote_fractions: use from_predictions with a confidence of your own."
+                "vote_fractions. Use from_predictions and pass the confidence."
             )
         return cls.from_predictions(
             y,
@@ -139,17 +139,17 @@ class AccuracyRejectionDisplay:
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            The classes.
+            True classes.
         y_pred : array-like of shape (n_samples,)
-            The predicted classes.
+            Predicted classes.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weights of the rows.
         confidence : array-like of shape (n_samples,)
-            How certain each prediction is, on any scale.
+            Confidence of each prediction, on any scale.
         name : str or None, default=None
-            What the legend calls the curve; None: no legend.
+            Name of the curve in the legend. None: no legend.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None for a new figure.
+            Axes to draw on. None: a new figure.
         **kwargs : dict
             Parameters of matplotlib's ``plot``.
 
@@ -163,7 +163,7 @@ class AccuracyRejectionDisplay:
         check_consistent_length(y_true, y_pred, confidence)
         if np.isnan(confidence).any():
             row = int(np.flatnonzero(np.isnan(confidence))[0])
-            raise ValueError(f"confidence is NaN in row {row}.")
+            raise ValueError(f"confidence must not be NaN; it is in row {row}.")
         weight = check_weights(sample_weight, len(y_true))
         weight = np.ones(len(y_true)) if weight is None else weight
         order = np.argsort(-confidence, kind="stable")
@@ -186,9 +186,9 @@ class AccuracyRejectionDisplay:
         Parameters
         ----------
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. None for a new figure.
+            Axes to draw on. None: a new figure.
         name : str or None, default=None
-            What the legend calls the curve; None: as before.
+            Name of the curve in the legend. None: that of the display.
         **kwargs : dict
             Parameters of matplotlib's ``plot``.
 

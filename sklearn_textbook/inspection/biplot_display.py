@@ -24,15 +24,15 @@ LEADER_REACH = 12.0
 
 
 class BiplotDisplay:
-    r"""Scores (得分) and loadings (因子负荷量) of two components.
+    r"""Biplot of the scores (得分) and loadings (因子负荷量) of two components.
 
-    Points are rows, at scores with variance 1, :math:`y_k / \sqrt{\lambda_k}`. Arrows
-    are variables, at their correlations with the components, all multiplied by a common
-    factor to fill the figure; names are outside the arrows. The inner product of a
-    point and an arrow (without the factor) approximates the standardized value of the
-    variable in this row by the two components: rows in the direction of an arrow have
-    large values, and arrows in the same direction belong to correlated variables. In
-    the correlation circle (相关圆) an arrow reaches the circle if the two components
+    Points are rows, drawn at scores with variance 1, :math:`y_k / \sqrt{\lambda_k}`.
+    Arrows are variables, drawn at their correlations with the components, multiplied by
+    a common factor to fill the figure; their names are outside the arrows. The inner
+    product of a point and an arrow (without the factor) approximates the standardized
+    value of the variable in this row: rows in the direction of an arrow have large
+    values, and arrows in the same direction belong to correlated variables. In the
+    correlation circle (相关圆), an arrow reaches the circle if the two components
     explain the variable completely.
 
     Use :meth:`from_estimator` to create and draw a display; :meth:`plot` draws it
@@ -41,17 +41,17 @@ class BiplotDisplay:
     Parameters
     ----------
     scores : array-like of shape (n_samples, 2) or None
-        Scores with variance 1. None: only loadings.
+        Scores with variance 1. None: only loadings are drawn.
     loadings : array-like of shape (n_features, 2)
         Correlations of the variables with the two components.
     feature_names : array-like of str or None, default=None
-        Names of the variables; None: x0, x1, ...
+        Names of the variables. None: x0, x1, ...
     components : tuple of two int, default=(0, 1)
-        Indices of the components, from 0.
+        Indices of the components, starting from 0.
     ratios : array-like of shape (2,) or None, default=None
-        Contributions of the two components, for the labels.
+        Contributions of the two components, shown in the axis labels.
     labels : array-like of shape (n_samples,) or None, default=None
-        Classes or values for the colours of the points.
+        Classes or values by which the points are coloured.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class BiplotDisplay:
     figure_ : matplotlib.figure.Figure
         The figure of the axes.
     points_ : list of matplotlib.collections.PathCollection
-        The rows, one collection for each class.
+        The rows, one collection per class.
     arrows_ : list of matplotlib.text.Annotation
         The variables.
     names_ : list of matplotlib.text.Text
@@ -77,7 +77,7 @@ class BiplotDisplay:
 
     See Also
     --------
-    sklearn_textbook.decomposition.PCA : The components.
+    sklearn_textbook.decomposition.PCA : Computes the components.
 
     Examples
     --------
@@ -113,14 +113,14 @@ class BiplotDisplay:
         n_names = None if feature_names is None else len(feature_names)
         if n_names not in (None, len(self._loadings)):
             raise ValueError(
-                f"feature_names has {n_names} entries, but loadings has "
-                f"{len(self._loadings)} rows."
+                f"feature_names must have {len(self._loadings)} names, one per row of "
+                f"loadings, got {n_names}."
             )
         n_rows = None if scores is None else len(self._scores)
         if labels is not None and len(labels) != n_rows:
             raise ValueError(
-                f"labels has {len(labels)} entries, but there are "
-                f"{0 if n_rows is None else n_rows} rows of scores."
+                "labels must have one entry per row of scores, "
+                f"{0 if n_rows is None else n_rows} in all, got {len(labels)}."
             )
 
     @classmethod
@@ -142,15 +142,15 @@ class BiplotDisplay:
         estimator : estimator
             A fitted :class:`~sklearn_textbook.decomposition.PCA`.
         X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
-            Rows to draw, training rows or others. None: only the variables.
+            Rows to draw, which need not be training rows. None: only the variables.
         labels : array-like of shape (n_samples,) or None, default=None
-            Classes or values for the colours of the points.
+            Classes or values by which the points are coloured.
         components : tuple of two int, default=(0, 1)
-            Indices of the components, from 0.
+            Indices of the components, starting from 0.
         feature_names : array-like of str or None, default=None
-            Names of the variables. None: those seen in ``fit``.
+            Names of the variables. None: the names seen in ``fit``.
         ax : matplotlib.axes.Axes or None, default=None
-            Axes to draw into; ``None`` for a new figure.
+            Axes to draw on; ``None`` opens a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -164,14 +164,14 @@ class BiplotDisplay:
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If it has no loadings or does not have both components.
+            If it has no loadings or lacks one of the components.
         """
         check_is_fitted(estimator)
         loadings = getattr(estimator, "loadings_", None)
         if loadings is None:
             raise ValueError(
-                f"{type(estimator).__name__} has no loadings_: it must be a PCA of "
-                "sklearn_textbook."
+                "estimator must be a PCA of sklearn_textbook, with loadings_; got "
+                f"{type(estimator).__name__}."
             )
         pair = _check_components(components, loadings.shape[1])
         scores = None
@@ -209,13 +209,13 @@ class BiplotDisplay:
         Parameters
         ----------
         ax : matplotlib.axes.Axes or None, default=None
-            Axes to draw into; ``None`` for a new figure.
+            Axes to draw on; ``None`` opens a new figure.
         kind : {"biplot", "scores", "loadings"}, default="biplot"
-            Rows and variables, only rows, or only variables in the circle.
+            What to draw: rows and variables, only rows, or only variables in the circle.
         show_circle : bool or None, default=None
-            Whether to draw the correlation circle; None: with ``kind="loadings"``.
+            Whether to draw the correlation circle. None: only with ``kind="loadings"``.
         legend : bool, default=True
-            Whether to draw a legend of the classes, or a colour bar of the values.
+            Whether to draw a legend of the classes or a colour bar of the values.
         point_kw : dict or None, default=None
             Parameters of matplotlib's ``scatter``.
         arrow_kw : dict or None, default=None
@@ -231,13 +231,13 @@ class BiplotDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If ``kind`` is none of its options, or there are no scores to draw.
+            If ``kind`` is invalid, or there are no scores to draw.
         """
         if kind not in KINDS:
             raise ValueError(f"kind must be one of {list(KINDS)}, got {kind!r}.")
         if kind != "loadings" and self._scores is None:
             raise ValueError(
-                f"kind={kind!r} needs scores: give from_estimator the rows X, or use "
+                f"kind={kind!r} requires scores: pass rows X to from_estimator, or use "
                 "kind='loadings'."
             )
         self.ax_ = ax = make_axes(ax, size=(7.0, 7.0))
@@ -400,8 +400,8 @@ def _read_pairs(name, pairs):
     pairs = np.asarray(pairs, dtype=np.float64)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or len(pairs) == 0:
         raise ValueError(
-            f"{name} must have two columns, one for each component, and a row; got "
-            f"shape {pairs.shape}."
+            f"{name} must have two columns, one per component, and at least one row; "
+            f"got shape {pairs.shape}."
         )
     return pairs
 
@@ -411,7 +411,7 @@ def _check_components(components, n_components):
     pair = [int(number) for number in components]
     if len(pair) != 2 or not all(0 <= number < n_components for number in pair):
         raise ValueError(
-            f"components must be two numbers from 0 to {n_components - 1}; got "
-            f"{components!r}, and the estimator has {n_components} of them."
+            f"components must be two integers from 0 to {n_components - 1}, since the "
+            f"estimator has {n_components} components; got {components!r}."
         )
     return pair

@@ -89,7 +89,8 @@ def read_limits(trees, X, rows, fixed, directions, column_costs):
             )
         if schema.columns[column].kind == NOMINAL:
             raise ValueError(
-                f"directions: column {name!r} is nominal, its levels have no order."
+                f"directions must not include the nominal column {name!r}, whose "
+                "levels have no order."
             )
         signs[column] = DIRECTIONS[word]
     for name, factor in _items("column_costs", column_costs):
@@ -132,8 +133,9 @@ def _find_column(trees, parameter, name):
     if isinstance(name, str) and name in names:
         return names.index(name)
     raise ValueError(
-        f"{parameter}: {show_value(name)} is not a column; the model has {len(names)} "
-        f"columns: {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}."
+        f"{parameter} must be columns of the model, got {show_value(name)}; its "
+        f"{len(names)} columns are "
+        f"{', '.join(names[:10])}{', ...' if len(names) > 10 else ''}."
     )
 
 

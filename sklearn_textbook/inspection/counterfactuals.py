@@ -127,13 +127,13 @@ def find_counterfactuals(
     max_changes=None,
     reference=None,
 ):
-    r"""Find the cheapest change of each row that makes a tree predict something else.
+    r"""Find the cheapest change of each row that changes the prediction of a tree.
 
     All leaves with the desired prediction are compared. The distance of a row from a
-    leaf is a sum over the columns that must change: for a numeric column the distance
-    of its value from the leaf's interval, divided by the range of the column; for an
-    ordinal column the fraction of the levels that are passed; 1 for another level of a
-    nominal column, and for a missing value that must become known.
+    leaf is a sum over the columns that have to change: for a numeric column, the
+    distance of its value from the interval of the leaf divided by the range of the
+    column; for an ordinal column, the fraction of the levels that are passed; and 1 for
+    another level of a nominal column, and for a missing value that has to be known.
 
     Parameters
     ----------
@@ -142,23 +142,25 @@ def find_counterfactuals(
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The rows, as for ``predict``.
     target : label, pair of float or None, default=None
-        The desired class; None for any class that is not predicted now. In regression
-        the desired interval (lowest, highest), which is required; None is an open end.
+            The desired class; None for any class other than the predicted one. In
+            regression, the desired interval (lowest, highest), which is required; None
+            is an open end.
     fixed : sequence of str or int, default=()
-        Columns that may not change, by name or number.
+        Columns that must not change, by name or index.
     directions : dict or None, default=None
-        Columns that may only change in one direction: ``{"age": "increase"}`` or
-        ``"decrease"``. Missing values of these columns may become any.
+        Columns that may change in only one direction, as ``{"age": "increase"}`` or
+        ``"decrease"``. Missing values of these columns may be replaced by any value.
     cost : {"changes", "distance"}, default="changes"
-        Whether the number of changed columns is minimal and, among these changes, the
-        distance; or the distance alone.
+        What is minimised: the number of changed columns and, among such changes, the
+        distance; or only the distance.
     column_costs : dict or None, default=None
-        Positive factors of the distances of columns, by default 1.
+        Positive factors applied to the distances of columns; 1 by default.
     max_changes : int or None, default=None
-        Maximum number of changed columns.
+        Maximum number of changed columns. None: no limit.
     reference : table or None, default=None
-        Rows like those of ``X``, such as the training table, that give the ranges of
-        the numeric columns. Values of ``X`` and thresholds of the tree count as well.
+        Rows with the columns of ``X``, such as the training table, from which the
+        ranges of the numeric columns are computed, in addition to the values of ``X``
+        and the thresholds of the tree.
 
     Returns
     -------
@@ -172,25 +174,26 @@ def find_counterfactuals(
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
     TypeError
-        If it is no single tree.
+        If the model is not a single tree.
     ValueError
-        If it has oblique tests or several outputs, if a column is unknown or a
-        parameter out of its range, or the table does not match the model.
+        If the tree has oblique tests or several outputs, a column is unknown, a
+        parameter is out of range, or the table does not match the model.
 
     See Also
     --------
-    explain : Why each row is predicted as it is.
+    explain : Explains the current prediction of each row.
 
     Notes
     -----
     A new number has few digits and lies in the interval, at most a thousandth of the
-    column's range from its bound, a date a hundredth; distances are measured to the
-    bound. New values of columns of integers (by their dtype) and booleans are such.
+    range of the column from its bound (for dates, a hundredth); distances are measured
+    to the bound. New values of columns with an integer or boolean dtype are integers or
+    booleans.
 
-    A missing value stays missing where it follows a branch as a whole; no value becomes
-    missing. Leaves are only those in which a row ends as a whole, not divided among
-    branches. Where the tree has surrogates, a change of another column may alter the
-    branch of a missing value; such leaves are left out, so that there might be a
+    A missing value remains missing if it follows a single branch; no value becomes
+    missing. Only leaves in which a row ends as a whole are considered, not those among
+    which it is divided. If the tree has surrogates, a change of another column may
+    alter the branch of a missing value; such leaves are left out, so there may be a
     cheaper change.
 
     Examples
@@ -302,17 +305,17 @@ def _read_tree(model):
     trees = read_trees(model)
     if not is_tree(model):
         raise TypeError(
-            "find_counterfactuals needs a single tree, whose leaves can be compared; "
-            f"model is an ensemble, {type(model).__name__}."
+            "find_counterfactuals requires a single tree, whose leaves can be "
+            f"compared; got the ensemble {type(model).__name__}."
         )
     if trees.n_outputs > 1:
         raise ValueError(
-            f"model has {trees.n_outputs} outputs; find_counterfactuals needs one."
+            f"find_counterfactuals requires a single output; got {trees.n_outputs}."
         )
     if (model.tree_.nodes["kind"] == OBLIQUE).any():
         raise ValueError(
-            f"model, {type(model).__name__}, has oblique tests, of several columns "
-            "each; find_counterfactuals needs tests of one column."
+            "find_counterfactuals requires tests of a single column; got a "
+            f"{type(model).__name__} with oblique tests."
         )
     return trees, read_fitted(model)
 

@@ -18,23 +18,23 @@ MAX_DROPPED = 100
 
 
 class DiscriminantDisplay:
-    """Rows, projection and decision boundaries of a linear discriminant.
+    """Plot of the points, projection and decision lines of a linear discriminant.
 
-    Figure 3.3 of 周志华《机器学习》. There are three kinds of figures:
+    See figure 3.3 of 周志华《机器学习》. There are three kinds of figures:
 
-    * for two columns, the plane itself; for two classes with the line onto which the
+    * for two columns, the plane itself; for two classes, with the line onto which the
       rows are projected (投影直线), the projected rows and the projected class centres;
-    * for more columns and classes, the plane of the first two directions of
-      :class:`~sklearn_textbook.discriminant_analysis.LinearDiscriminantAnalysis`;
-    * for more columns but two classes, the projected rows on a line.
+    * for more columns and more than two classes, the plane of the first two directions
+      of :class:`~sklearn_textbook.discriminant_analysis.LinearDiscriminantAnalysis`;
+    * for more columns and two classes, the projected rows on a line.
 
-    On decision lines two classes have equal scores and no class a higher one. In the
+    On decision lines, two classes have equal scores and no class a higher one. In the
     plane of two directions they apply to rows in this plane, which for three classes
     are all rows.
 
     Use :meth:`from_estimator` to create and draw a display. For coloured regions, and
-    for classifiers that are not linear, use scikit-learn's ``DecisionBoundaryDisplay``,
-    which also supports the estimators of this package.
+    for nonlinear classifiers, use scikit-learn's ``DecisionBoundaryDisplay``, which
+    also supports the estimators of this package.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class DiscriminantDisplay:
     class_names : list of str
         Names of the classes.
     weights : ndarray of shape (n_classes, n_coordinates)
-        Scores of the classes are ``weights @ point + offsets``.
+        Coefficients of the class scores, ``weights @ point + offsets``.
     offsets : ndarray of shape (n_classes,)
-        See ``weights``.
+        Intercepts of the class scores.
     centres : ndarray of shape (n_classes, n_coordinates)
         Centres of the classes.
     axis_names : list of str
@@ -68,7 +68,7 @@ class DiscriminantDisplay:
 
     See Also
     --------
-    sklearn.inspection.DecisionBoundaryDisplay : Regions of any classifier.
+    sklearn.inspection.DecisionBoundaryDisplay : Draws the regions of any classifier.
 
     Examples
     --------
@@ -103,19 +103,20 @@ class DiscriminantDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, X, y, *, ax=None, **kwargs):
-        """Draw the projection of rows by a fitted linear classifier.
+        """Draw rows projected by a fitted linear classifier.
 
         Parameters
         ----------
         estimator : classifier
             A fitted classifier with ``classes_``, ``coef_`` and ``intercept_``: a
-            linear discriminant analysis or, for two columns or two classes, another.
+            linear discriminant analysis or, for two columns or two classes, any linear
+            classifier.
         X : array-like of shape (n_samples, n_features)
             Rows to draw.
         y : array-like of shape (n_samples,)
-            Class labels of the rows, all of them in ``classes_``.
+            Class labels of the rows, all in ``classes_``.
         ax : matplotlib.axes.Axes or None, default=None
-            Axes to draw into; ``None`` for a new figure.
+            Axes to draw on; ``None`` opens a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -137,8 +138,8 @@ class DiscriminantDisplay:
         rows = check_array(X, dtype=np.float64, input_name="X")
         if rows.shape[1] != weights.shape[1]:
             raise ValueError(
-                f"X has {rows.shape[1]} columns, but {type(estimator).__name__} was "
-                f"fitted with {weights.shape[1]}."
+                f"X must have the {weights.shape[1]} columns of the fitted "
+                f"{type(estimator).__name__}, got {rows.shape[1]}."
             )
         codes = _find_codes(np.asarray(y), classes, len(rows))
         names = [f"x{j}" for j in range(rows.shape[1])] if names is None else names
@@ -193,9 +194,9 @@ class DiscriminantDisplay:
         scalings = getattr(estimator, "scalings_", None)
         if scalings is None or scalings.shape[1] < 2:
             raise ValueError(
-                "More than two classes of more than two columns are drawn in the plane "
-                "of two directions, but the "
-                f"{type(estimator).__name__} has no scalings_ with two columns."
+                "For more than two classes and more than two columns, the estimator "
+                "must have scalings_ with at least two columns; got "
+                f"{type(estimator).__name__}."
             )
         scalings = np.asarray(scalings[:, :2], dtype=np.float64)
         priors = np.asarray(estimator.priors_, dtype=np.float64)
@@ -218,7 +219,7 @@ class DiscriminantDisplay:
         Parameters
         ----------
         ax : matplotlib.axes.Axes or None, default=None
-            Axes to draw into; ``None`` for a new figure.
+            Axes to draw on; ``None`` opens a new figure.
         show_projection : bool, default=True
             Whether to draw the projection in the plane of two columns.
         legend : bool, default=True
@@ -363,8 +364,8 @@ def _read_scores(estimator):
     for name in ("classes_", "coef_", "intercept_"):
         if not hasattr(estimator, name):
             raise ValueError(
-                f"{type(estimator).__name__} has no {name}; DiscriminantDisplay draws "
-                "linear classifiers, with classes_, coef_ and intercept_."
+                "estimator must be a linear classifier with classes_, coef_ and "
+                f"intercept_; {type(estimator).__name__} has no {name}."
             )
     weights = np.atleast_2d(np.asarray(estimator.coef_, dtype=np.float64))
     offsets = np.atleast_1d(np.asarray(estimator.intercept_, dtype=np.float64))
@@ -376,8 +377,8 @@ def _read_scores(estimator):
         offsets = np.append(0.0, offsets)
     if len(weights) != n_classes:
         raise ValueError(
-            f"{type(estimator).__name__} has {len(weights)} rows in coef_ for "
-            f"{n_classes} classes; DiscriminantDisplay needs one for each."
+            f"coef_ must have one row for each of the {n_classes} classes; that of "
+            f"{type(estimator).__name__} has {len(weights)}."
         )
     return weights, np.broadcast_to(offsets, (n_classes,))
 
@@ -386,16 +387,15 @@ def _find_codes(y, classes, n_rows):
     """Return the class indices of labels."""
     if y.shape != (n_rows,):
         raise ValueError(
-            f"y must have one label for each of the {n_rows} rows of X; got an array "
-            f"of shape {y.shape}."
+            f"y must have shape ({n_rows},), one label per row of X; got {y.shape}."
         )
     number_of = {label: number for number, label in enumerate(classes.tolist())}
     codes = [number_of.get(label, -1) for label in y.tolist()]
     if -1 in codes:
         label = y.tolist()[codes.index(-1)]
         raise ValueError(
-            f"y contains the class {label!r}, which the estimator does not know; it "
-            f"knows {', '.join(map(repr, number_of))}."
+            f"y must contain only classes of the estimator, "
+            f"{', '.join(map(repr, number_of))}; got {label!r}."
         )
     return np.array(codes, dtype=np.intp)
 
@@ -413,7 +413,7 @@ def _import_pyplot():
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
-            "DiscriminantDisplay needs matplotlib: pip install "
+            "DiscriminantDisplay requires matplotlib: pip install "
             "'sklearn-textbook[plot]'."
         ) from error
     return plt

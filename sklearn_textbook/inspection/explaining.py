@@ -28,17 +28,18 @@ def explain(
 ):
     """Explain the prediction for each row in words.
 
-    For a tree, the sentence has the conditions that the row meets, one for each column,
-    and the distribution of the training rows that meet them, too. The path has the
-    effect of each test. For an ensemble of trees, the sentence has the columns with the
-    largest contributions to the score of the predicted class, or to the predicted
-    value: its Shapley values.
+    For a tree, the sentence consists of the conditions that the row meets, one per
+    column, and a description of the training rows that meet them, too; the path shows
+    the effect of each test. For an ensemble of trees, the sentence lists the columns
+    with the largest contributions (Shapley values) to the score of the predicted class,
+    or to the predicted value.
 
     Parameters
     ----------
     model : estimator
-        A fitted tree, random forest, extra trees, bagging, random subspaces, perturbed
-        outputs, AdaBoost, boosting tree or gradient boosting of this package.
+        A fitted tree, random forest, extra trees, bagging, random subspace, output
+        perturbation, AdaBoost, boosting tree or gradient boosting model of this
+        package.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The rows, as for ``predict``.
     feature_names : array-like of str or None, default=None
@@ -47,46 +48,47 @@ def explain(
         Names of the classes in the order of ``classes_`` (for several outputs, a list
         of such lists); ``None`` uses the class labels.
     max_terms : int, default=5
-        Maximum number of levels written for a set, of columns of an oblique test, and
-        of columns of an ensemble in a sentence.
+        Maximum number of levels written for a set of levels, of columns for an oblique
+        test, and of columns in a sentence for an ensemble.
     decimals : int or None, default=None
-        Number of decimals of thresholds and values; ``None`` for as few as distinguish
+        Number of decimals of thresholds and values; ``None`` uses as few as distinguish
         them.
     n_jobs : int or None, default=None
-        Number of threads for ensembles; None for all cores.
+        Number of threads for ensembles. None: one per core.
 
     Returns
     -------
     explanations : list of RowExplanation
         One per row, with the attributes ``prediction``, ``probabilities`` and
-        ``sentence``; of a tree also ``path``, a record of each test with the prediction
-        before and after it, and ``leaves``, where the row ends; of an ensemble
-        ``contributions``, ``base`` and ``score``. It prints the first ten.
+        ``sentence``; for a tree also ``path``, a record of each test with the
+        prediction before and after it, and ``leaves``, where the row ends; for an
+        ensemble ``contributions``, ``base`` and ``score``. ``print`` shows the first
+        ten.
 
     Raises
     ------
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
     TypeError
-        If it is of another kind.
+        If the model is of another kind.
     ValueError
-        If the table or the names do not match the model, or a parameter is out of its
+        If the table or the names do not match the model, or a parameter is out of
         range.
 
     See Also
     --------
-    find_counterfactuals : What would have to change for another prediction.
+    find_counterfactuals : Finds what would have to change for another prediction.
     shap_values : The contributions as an array.
     sklearn_textbook.tree.export_rules : The rules of all leaves.
 
     Notes
     -----
-    A row whose value is missing or unknown may be divided among branches. Then all its
-    leaves are listed with the part of the row that ends in each, and the sentence has
-    the three largest.
+    A row with a missing or unknown value may be divided among branches. All its leaves
+    are then listed with the fraction of the row that ends in each, and the sentence
+    describes the three largest.
 
-    In gradient boosting of two classes the score is that of the second class. The
-    average is the mean of the scores of the training rows in the leaves, by weight.
+    In gradient boosting with two classes, the score is that of the second class. The
+    average is the weighted mean of the scores of the training rows in the leaves.
 
     Examples
     --------

@@ -18,18 +18,18 @@ SIZES = (0.26, 0.9, 6.4)
 
 
 class ImportancesDisplay:
-    r"""Importances of columns with intervals (特征重要性), the largest first.
+    r"""Plot of the importances of columns with intervals (特征重要性).
 
-    Bars are mean importances. Intervals are computed from several values of each
-    column: of the trees of a forest, or of the repeats or trees of permutation
-    importances. With ``interval="spread"`` they contain the central part of these
-    values, such as 90% of the trees; with ``interval="mean"`` they are confidence
-    intervals of the mean by Student's t distribution,
+    Bars are mean importances, the largest first. Intervals are computed from several
+    values per column: those of the trees of a forest, or those of the repeats or trees
+    of permutation importances. With ``interval="spread"``, they contain the central
+    part of these values, such as 90% of the trees; with ``interval="mean"``, they are
+    confidence intervals of the mean based on Student's t distribution,
 
     .. math:: \bar I_j \pm t_{(1 + c) / 2,\, m - 1} \; s_j / \sqrt{m}.
 
-    Both show how values differ among trees or permutations, given the training table;
-    another table would change importances by more.
+    Both show how values differ among trees or permutations for the given training
+    table; importances would differ more with another table.
 
     Use :meth:`from_estimator` or :meth:`from_importances` to create and draw a display;
     :meth:`plot` draws it again, with other axes or parameters.
@@ -39,9 +39,9 @@ class ImportancesDisplay:
     importances : array-like of shape (n_features,)
         The importances.
     values : array-like of shape (n_features, n_values) or None, default=None
-        The values from which intervals are computed; None for no intervals.
+        The values from which intervals are computed. None: no intervals.
     feature_names : array-like of str or None, default=None
-        Names of the columns; None: x0, x1, ...
+        Names of the columns. None: x0, x1, ...
     measure : str, default="importance"
         Label of the axis.
 
@@ -56,9 +56,9 @@ class ImportancesDisplay:
     intervals_ : matplotlib.collections.LineCollection or None
         The intervals.
     order_ : ndarray of int
-        Numbers of the columns drawn, in the order of the bars.
+        Indices of the columns drawn, in the order of the bars.
     text_ : matplotlib.text.Text or None
-        The number of columns left out.
+        The note on the number of columns left out.
 
     Raises
     ------
@@ -68,7 +68,7 @@ class ImportancesDisplay:
     See Also
     --------
     sklearn.inspection.permutation_importance : Importances for all estimators.
-    PartialDependenceDisplay : How predictions depend on a column.
+    PartialDependenceDisplay : Plots how predictions depend on a column.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class ImportancesDisplay:
         self._means = np.asarray(importances, dtype=np.float64)
         if self._means.ndim != 1 or len(self._means) == 0:
             raise ValueError(
-                "importances must be 1D, with one or more; got shape "
+                "importances must be a non-empty 1D array; got shape "
                 f"{self._means.shape}."
             )
         n_columns = len(self._means)
@@ -105,29 +105,29 @@ class ImportancesDisplay:
             shape = self._values.shape
             if len(shape) != 2 or shape[0] != n_columns or shape[1] == 0:
                 raise ValueError(
-                    f"values must have {n_columns} rows, one for each importance, and "
-                    f"a column; got shape {shape}."
+                    f"values must have {n_columns} rows, one per importance, and at "
+                    f"least one column; got shape {shape}."
                 )
         if feature_names is not None and len(feature_names) != n_columns:
             raise ValueError(
-                f"feature_names has {len(feature_names)} entries, but there are "
-                f"{n_columns} importances."
+                f"feature_names must have {n_columns} names, one per importance, got "
+                f"{len(feature_names)}."
             )
 
     @classmethod
     def from_estimator(cls, estimator, *, feature_names=None, ax=None, **kwargs):
-        """Draw the importances by impurity of a fitted model.
+        """Draw the impurity-based importances of a fitted model.
 
         Parameters
         ----------
         estimator : estimator
-            A fitted model with ``feature_importances_``, of this package or of
-            scikit-learn. Intervals are those of its members, if its importances are
-            their mean, as in forests.
+            A fitted model of this package or of scikit-learn with
+            ``feature_importances_``. If the importances are the mean over members, as
+            in forests, intervals are computed from the members.
         feature_names : array-like of str or None, default=None
-            Names of the columns; None for ``feature_names_in_``, if there are any.
+            Names of the columns. None: ``feature_names_in_``, if available.
         ax : matplotlib.axes.Axes or None, default=None
-            Axes to draw into; ``None`` for a new figure.
+            Axes to draw on; ``None`` opens a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -147,9 +147,9 @@ class ImportancesDisplay:
         importances = getattr(estimator, "feature_importances_", None)
         if importances is None:
             raise ValueError(
-                f"{type(estimator).__name__} has no feature_importances_; use "
-                "from_importances with those of sklearn.inspection."
-                "permutation_importance."
+                "estimator must have feature_importances_; got "
+                f"{type(estimator).__name__}. Use from_importances with the result of "
+                "sklearn.inspection.permutation_importance."
             )
         if feature_names is None:
             feature_names = getattr(estimator, "feature_names_in_", None)
@@ -171,7 +171,7 @@ class ImportancesDisplay:
         ax=None,
         **kwargs,
     ):
-        """Draw importances by permutation, or others with several values per column.
+        """Draw permutation importances, or others with several values per column.
 
         Parameters
         ----------
@@ -179,11 +179,11 @@ class ImportancesDisplay:
             The result of :func:`sklearn.inspection.permutation_importance` or of
             ``permutation_importances`` of a forest, or the values themselves.
         feature_names : array-like of str or None, default=None
-            Names of the columns; None: x0, x1, ...
+            Names of the columns. None: x0, x1, ...
         measure : str, default="importance (decrease of the score)"
             Label of the axis.
         ax : matplotlib.axes.Axes or None, default=None
-            Axes to draw into; ``None`` for a new figure.
+            Axes to draw on; ``None`` opens a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -201,7 +201,7 @@ class ImportancesDisplay:
         values = np.asarray(values, dtype=np.float64)
         if values.ndim != 2 or values.shape[1] == 0:
             raise ValueError(
-                "result must have importances of shape (n_features, n_values), got "
+                "result must contain importances of shape (n_features, n_values), got "
                 f"shape {values.shape}."
             )
         means = getattr(result, "importances_mean", values.mean(axis=1))
@@ -223,14 +223,14 @@ class ImportancesDisplay:
         Parameters
         ----------
         ax : matplotlib.axes.Axes or None, default=None
-            Axes to draw into; ``None`` for a new figure whose height fits the bars.
+            Axes to draw on; ``None`` opens a new figure whose height fits the bars.
         interval : {"spread", "mean"} or None, default="spread"
-            Which intervals to draw: the central part of the values, confidence
-            intervals of their mean, or none.
+            Intervals to draw: the central part of the values, confidence intervals of
+            their mean, or none.
         confidence : float, default=0.9
-            The part of the values, or the level of confidence.
+            The fraction of the values in the interval, or the confidence level.
         n_shown : int or None, default=20
-            Number of columns to draw, the most important ones; None: all.
+            Number of columns to draw, the most important ones. None: all.
         bar_kw : dict or None, default=None
             Parameters of matplotlib's ``barh``.
         interval_kw : dict or None, default=None
@@ -246,13 +246,14 @@ class ImportancesDisplay:
         ImportError
             If matplotlib is not installed.
         ValueError
-            If a parameter is out of its range.
+            If a parameter is out of range.
         """
         check_choice("interval", interval, INTERVALS, accepts_none=True)
         check_integer("n_shown", n_shown, 1, accepts_none=True)
         if not 0 < confidence < 1:
             raise ValueError(
-                f"confidence must be between 0 and 1, exclusive; got {confidence!r}."
+                "confidence must be a float in the range (0.0, 1.0); got "
+                f"{confidence!r}."
             )
         # Ties keep the order of the columns.
         self.order_ = np.argsort(-self._means, kind="stable")[:n_shown]
@@ -289,7 +290,7 @@ class ImportancesDisplay:
         n_values = values.shape[1]
         if n_values < 2:
             raise ValueError(
-                'interval="mean" needs 2 or more values of each column, got 1.'
+                'interval="mean" requires at least 2 values per column, got 1.'
             )
         quantile = stdtrit(n_values - 1, (1.0 + confidence) / 2.0)
         reach = quantile * values.std(axis=1, ddof=1) / np.sqrt(n_values)

@@ -20,12 +20,12 @@ MOST_SHAPES = 5000
 
 
 class KappaErrorDisplay:
-    r"""Kappa and mean error of all pairs of members (κ-误差图).
+    r"""Kappa-error diagram of all pairs of members (κ-误差图).
 
-    Each point is a pair of members: the further left, the less the two agree, and the
-    lower, the more accurate they are. Members that are both accurate and diverse are at
-    the bottom left; since accurate members tend to agree, the points of an ensemble
-    extend from the top left to the bottom right.
+    Each point is a pair of members: the further left, the less the two agree; the
+    lower, the more accurate they are. Pairs that are both accurate and diverse are at
+    the bottom left. Since these aims conflict, the points of an ensemble form a cloud
+    from the top left to the bottom right.
 
     Use :meth:`from_estimator` or :meth:`from_predictions` to create and draw a display;
     :meth:`plot` draws it again, with other axes or parameters.
@@ -35,20 +35,20 @@ class KappaErrorDisplay:
     kappa : array-like of shape (n_pairs,)
         Kappa of the predictions of each pair.
     error : array-like of shape (n_pairs,)
-        Mean of the errors of the two.
+        Mean error of each pair.
     name : str or None, default=None
-        What the ensemble is called in the legend.
+        Name of the ensemble in the legend.
 
     Attributes
     ----------
     ax_ : matplotlib.axes.Axes
         The axes of the last drawing.
     figure_ : matplotlib.figure.Figure
-        Their figure.
+        The figure of the axes.
     points_ : matplotlib.collections.PathCollection
         The points of the pairs.
     centre_ : matplotlib.collections.PathCollection or None
-        The mark of the mean of the points.
+        The marker of the mean of the points.
     hull_ : matplotlib.lines.Line2D or None
         The convex hull of the points.
 
@@ -87,12 +87,12 @@ class KappaErrorDisplay:
         self.name = name
         if self.kappa.ndim != 1 or self.kappa.shape != self.error.shape:
             raise ValueError(
-                "kappa and error must have an entry for each pair; got arrays of shape "
-                f"{self.kappa.shape} and {self.error.shape}."
+                "kappa and error must be 1D arrays of equal length, one entry per "
+                f"pair; got shapes {self.kappa.shape} and {self.error.shape}."
             )
         for what, values in (("kappa", self.kappa), ("error", self.error)):
             if len(values) == 0 or not np.isfinite(values).all():
-                raise ValueError(f"{what} must have finite entries, and at least one.")
+                raise ValueError(f"{what} must have at least one entry, all finite.")
 
     @classmethod
     def from_estimator(
@@ -103,18 +103,18 @@ class KappaErrorDisplay:
         Parameters
         ----------
         estimator : estimator or sequence of estimator
-            A fitted ensemble of classifiers, or fitted classifiers, as
-            :func:`~sklearn_textbook.ensemble.diversity.predict_members` asks them.
+            A fitted ensemble of classifiers, or several fitted classifiers, as in
+            :func:`~sklearn_textbook.ensemble.diversity.predict_members`.
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows. Use rows that were not used in the fit.
+            The rows. Rows not used in the fit are more informative.
         y : array-like of shape (n_samples,)
-            Their labels.
+            True labels of the rows.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         name : str or None, default=None
-            What the ensemble is called; None: by its class.
+            Name of the ensemble in the legend. None: its class name.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. ``None`` for a new figure.
+            Axes to draw on; ``None`` opens a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -139,20 +139,20 @@ class KappaErrorDisplay:
     def from_predictions(
         cls, y_true, predictions, *, sample_weight=None, name=None, ax=None, **kwargs
     ):
-        """Draw members of which the predictions are known.
+        """Draw members with known predictions.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
             True labels.
         predictions : array-like of shape (n_samples, n_members)
-            Predicted labels, a column for each member.
+            Predicted labels, one column per member.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         name : str or None, default=None
-            What the ensemble is called.
+            Name of the ensemble in the legend.
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. ``None`` for a new figure.
+            Axes to draw on; ``None`` opens a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -164,7 +164,7 @@ class KappaErrorDisplay:
         Raises
         ------
         ValueError
-            If shapes do not fit, or labels are missing or continuous.
+            If shapes do not match, or labels are missing or continuous.
         """
         points = kappa_error_points(y_true, predictions, sample_weight=sample_weight)
         display = cls(points["kappa"], points["error"], name=name)
@@ -176,14 +176,14 @@ class KappaErrorDisplay:
         Parameters
         ----------
         ax : matplotlib.axes.Axes or None, default=None
-            Where to draw. ``None`` for a new figure.
+            Axes to draw on; ``None`` opens a new figure.
         name : str or None, default=None
-            What the ensemble is called in the legend; None: as the display is. Without
-            any there is no legend.
+            Name of the ensemble in the legend. None: that of the display. Without a
+            name there is no legend.
         centre : bool, default=True
             Whether to mark the mean of the points.
         hull : bool, default=False
-            Whether to draw their convex hull.
+            Whether to draw the convex hull of the points.
         scatter_kw : dict or None, default=None
             Parameters of matplotlib's ``scatter``.
 

@@ -30,13 +30,14 @@ MAX_MARKERS = 40
 
 
 class LearningRoundsDisplay:
-    r"""Training and test error of boosting by round, and margins.
+    r"""Plot of the training and test error of boosting by round, and of margins.
 
-    Lines show an error or a loss of the training rows and of other rows after each
-    round. For AdaBoost there is also the bound on the training error (训练误差界),
+    Lines show an error or loss of the training rows and of other rows after each round.
+    For AdaBoost, there is also the bound on the training error (训练误差界),
     :math:`\prod_m Z_m`, and with ``kind="margins"`` the distribution of the margins
     (间隔) of the rows after some rounds, as the fraction of rows with at most this
-    margin; for gradient boosting the losses of the validation and the out-of-bag rows.
+    margin. For gradient boosting, there are also the losses of the validation and
+    out-of-bag rows.
 
     Use :meth:`from_estimator` to create and draw a display; :meth:`plot` draws it
     again, with other axes or parameters.
@@ -50,7 +51,8 @@ class LearningRoundsDisplay:
     validation : array-like of shape (n_rounds,) or None, default=None
         Error or loss of the validation rows for early stopping.
     out_of_bag : array-like of shape (n_rounds,) or None, default=None
-        Error or loss of the rows not used for the trees of the round; NaN: none.
+        Error or loss of the rows not used for the trees of the round; NaN if there are
+        none.
     bound : array-like of shape (n_rounds,) or None, default=None
         Bound on the error of the training rows. Values above 1 are not drawn.
     margins : dict of array or None, default=None
@@ -70,7 +72,7 @@ class LearningRoundsDisplay:
         The lines: "training", "bound", "validation", "out-of-bag" and "test", or for
         margins the numbers of rounds.
     best_ : matplotlib.lines.Line2D or None
-        The mark of the smallest value of the validation rows or, if there are none, of
+        The marker of the smallest value of the validation rows or, if there are none, of
         the out-of-bag rows.
 
     Raises
@@ -86,7 +88,7 @@ class LearningRoundsDisplay:
 
     Notes
     -----
-    The values of n rows after M rounds take O(n M) predictions of trees, and no fit.
+    The values of n rows after M rounds take O(n M) predictions of trees, but no fit.
 
     References
     ----------
@@ -132,8 +134,8 @@ class LearningRoundsDisplay:
         self._margins = _read_margins(margins or {})
         if not (self._curves or self._margins):
             raise ValueError(
-                "There is nothing to draw: give values of training, test, validation, "
-                "out_of_bag or bound, or margins."
+                "There is nothing to draw: at least one of training, test, validation, "
+                "out_of_bag, bound and margins is required."
             )
 
     @classmethod
@@ -158,7 +160,7 @@ class LearningRoundsDisplay:
         Parameters
         ----------
         estimator : estimator
-            Fitted boosting estimator of :mod:`sklearn_textbook.ensemble`, or any
+            A fitted boosting estimator of :mod:`sklearn_textbook.ensemble`, or any
             estimator with ``staged_predict``, such as those of scikit-learn.
         X, y : array-like, default=None
             The training rows. They are optional for the loss of gradient boosting,
@@ -178,13 +180,13 @@ class LearningRoundsDisplay:
             are weights. None: "loss" for gradient boosting of this package, otherwise
             the first one supported.
         margin_rounds : sequence of int, default=None
-            Numbers of rounds after which the margins of the training rows are
-            computed, for AdaBoost of this package. None: with ``kind="margins"`` the
-            first, the square root of all, and all.
+            Numbers of rounds after which the margins of the training rows are computed,
+            for AdaBoost of this package. None: with ``kind="margins"``, the first
+            round, the square root of all rounds, and all rounds.
         kind : {"rounds", "margins"}, default="rounds"
             Kind of figure, as in :meth:`plot`.
         ax : matplotlib.axes.Axes or None, default=None
-            Axes to draw into; ``None`` for a new figure.
+            Axes to draw on; ``None`` opens a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -204,7 +206,8 @@ class LearningRoundsDisplay:
         check_is_fitted(estimator)
         if not hasattr(estimator, "staged_predict"):
             raise ValueError(
-                f"{type(estimator).__name__} has no staged_predict, as boosting has."
+                "estimator must be a boosting estimator with staged_predict; got "
+                f"{type(estimator).__name__}."
             )
         metric = choose_metric(estimator, metric)
         curves = _find_kept(estimator) if metric == "loss" else {}
@@ -238,7 +241,7 @@ class LearningRoundsDisplay:
         Parameters
         ----------
         ax : matplotlib.axes.Axes or None, default=None
-            Axes to draw into; ``None`` for a new figure.
+            Axes to draw on; ``None`` opens a new figure.
         kind : {"rounds", "margins"}, default="rounds"
             Values against rounds, or the distribution of margins.
         legend : bool, default=True
@@ -262,8 +265,8 @@ class LearningRoundsDisplay:
             raise ValueError(f"kind must be one of {list(KINDS)}, got {kind!r}.")
         if not (self._curves if kind == "rounds" else self._margins):
             raise ValueError(
-                f"kind={kind!r} has nothing to draw: give from_estimator "
-                f"{'rows' if kind == 'rounds' else 'margin_rounds'}."
+                f"There is nothing to draw with kind={kind!r}; pass "
+                f"{'rows' if kind == 'rounds' else 'margin_rounds'} to from_estimator."
             )
         self.ax_ = ax = make_axes(ax)
         self.figure_, self.lines_, self.best_ = ax.figure, {}, None
@@ -334,7 +337,7 @@ class LearningRoundsDisplay:
         self.ax_.axvline(0.0, color="#5F6368", linewidth=0.6, zorder=1)
         self.ax_.set_xlim(-1.02, 1.02)
         self.ax_.set_xlabel("margin")
-        self.ax_.set_ylabel("share of rows with at most this margin")
+        self.ax_.set_ylabel("fraction of rows with at most this margin")
 
 
 def _read_curves(curves):
@@ -346,12 +349,14 @@ def _read_curves(curves):
         read[name] = values = np.asarray(values, dtype=np.float64)
         if values.ndim != 1 or len(values) == 0:
             raise ValueError(
-                f"The values of {name!r} must be 1D, one for each round; got shape "
+                f"The values of {name!r} must be 1D, one per round; got shape "
                 f"{values.shape}."
             )
     lengths = {name: len(values) for name, values in read.items()}
     if len(set(lengths.values())) > 1:
-        raise ValueError(f"Lines need the same number of rounds; there are {lengths}.")
+        raise ValueError(
+            f"All lines must have the same number of rounds; got {lengths}."
+        )
     return read
 
 
@@ -361,13 +366,13 @@ def _read_margins(margins):
     shapes = {number: values.shape for number, values in read.items()}
     if len(set(shapes.values())) > 1 or any(len(s) != 1 for s in shapes.values()):
         raise ValueError(
-            "Margins need one number for each row, the same rows after all rounds; "
-            f"there are shapes {shapes}."
+            "Margins must be 1D, one number per row, for the same rows after all "
+            f"rounds; got shapes {shapes}."
         )
     for number, values in read.items():
         if not (np.abs(values) <= 1.0 + 1e-9).all():
             raise ValueError(
-                f"Margins are from -1 to 1; those after {number} rounds are not."
+                f"Margins must be from -1 to 1; those after {number} rounds are not."
             )
     return read
 
@@ -395,11 +400,11 @@ def _measure_margins(estimator, X, y, numbers):
     """Compute margins after some rounds."""
     if not hasattr(estimator, "staged_margins"):
         raise ValueError(
-            f"{type(estimator).__name__} has no margins: they are those of "
-            "AdaBoostClassifier of sklearn_textbook."
+            "Margins require an AdaBoostClassifier of sklearn_textbook; got "
+            f"{type(estimator).__name__}."
         )
     if X is None:
-        raise ValueError("Margins are those of the rows X, y, which are lacking.")
+        raise ValueError("Margins require the rows X and y.")
     n_rounds = len(estimator.estimators_)
     if numbers is None:
         numbers = sorted({1, round(n_rounds**0.5), n_rounds})

@@ -35,70 +35,70 @@ def partial_dependence(
     r"""Compute the partial dependence of a tree model on columns by recursion.
 
     At a node that tests one of these columns, a grid point follows its branch; at all
-    other nodes it is divided among the branches by their training weights:
+    other nodes, it is divided among the branches in proportion to their training
+    weights:
 
     .. math:: f_S(x_S) = \sum_{leaf} v_{leaf} \prod_{t \to c,\; j_t \notin S}
         \frac{W_c}{\sum_{c'} W_{c'}}
 
-    over the leaves that :math:`x_S` can reach. This is ``method="recursion"`` of
-    :func:`sklearn.inspection.partial_dependence`, which accepts only classes of
-    scikit-learn, extended to nominal columns, branches of any number, classifiers and
-    bagging. ``method="brute"`` of scikit-learn, which predicts all rows of ``X`` for
-    every grid point, accepts all models of this package.
+    where the sum is over the leaves that :math:`x_S` can reach. This extends
+    ``method="recursion"`` of :func:`sklearn.inspection.partial_dependence`, which
+    accepts only scikit-learn classes, to nominal columns, any number of branches,
+    classifiers and bagging. ``method="brute"`` of scikit-learn, which predicts all rows
+    of ``X`` for every grid point, accepts all models of this package.
 
     Parameters
     ----------
     estimator : estimator
-        A fitted tree, random forest, extra trees, bagging or random subspaces of trees
-        of this package, gradient boosting or
-        :class:`~sklearn_textbook.ensemble.BoostingTreeRegressor`. Tests of one column
-        only.
+        A fitted tree, random forest, extra trees, bagging or random subspace ensemble
+        of trees, gradient boosting model or
+        :class:`~sklearn_textbook.ensemble.BoostingTreeRegressor` of this package. Tests
+        must have a single column.
     X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
-        Rows from which the grid is made, usually those of training.
+        Rows from which the grid is made, usually the training rows.
     features : int, str or sequence of these
-        The columns, by number or by name.
+        The columns, by index or name.
     percentiles : tuple of float, default=(0.05, 0.95)
         Lower and upper end of the grid of a numeric column, as quantiles of ``X``.
     grid_resolution : int, default=100
-        Number of equally spaced values of a numeric column; columns with fewer distinct
-        values have these.
+        Number of equally spaced values of a numeric column. If a column has fewer
+        distinct values, these are used.
     custom_values : dict or None, default=None
-        Values or levels of the grid, by number or name of the column as in
-        ``features``.
+        Values or levels of the grid, by index or name of the column as in ``features``.
 
     Returns
     -------
     result : :class:`~sklearn.utils.Bunch`
-        As that of scikit-learn, with the entries
+        As in scikit-learn, with the entries
 
         grid_values : list of ndarray
             The values of each column: numbers, or the levels that occur in ``X``.
             Dates, times and durations are numbers of seconds.
         average : ndarray of shape (n_outputs, n_values_0, n_values_1, ...)
-            Mean prediction: a row for each output of a regressor; for a classifier the
-            probability of each class, of two classes only of the second; for gradient
-            boosting the raw score (``decision_function``), with the start score, which
-            scikit-learn leaves out.
+            Mean prediction, with a row for each output of a regressor. For a
+            classifier, the probability of each class, or of only the second if there
+            are two. For gradient boosting, the raw score (``decision_function``),
+            including the initial score, which scikit-learn leaves out.
 
     Raises
     ------
     sklearn.exceptions.NotFittedError
         If the estimator is not fitted.
     TypeError
-        If it is no such model.
+        If the estimator is not such a model.
     ValueError
-        If it has oblique tests, votes or several classified outputs, if a column is
-        unknown or has no value, or a parameter is out of its range.
+        If the model has oblique tests, votes or several outputs in classification, if a
+        column is unknown or has no values, or if a parameter is out of range.
 
     See Also
     --------
-    PartialDependenceDisplay : The curves as a figure.
-    sklearn.inspection.partial_dependence : For all estimators.
+    PartialDependenceDisplay : Plots the curves.
+    sklearn.inspection.partial_dependence : Supports all estimators.
     sklearn_textbook.exchange.to_sklearn : For ``method="recursion"`` of scikit-learn.
 
     Notes
     -----
-    Source: J. H. Friedman, "Greedy function approximation: a gradient boosting
+    Reference: J. H. Friedman, "Greedy function approximation: a gradient boosting
     machine", The Annals of Statistics 29(5), 2001, section 8.2.
 
     Examples
@@ -214,33 +214,33 @@ def read_tree_sum(estimator):
     ):
         if getattr(estimator, "voting", "soft") == "hard":
             raise ValueError(
-                f'{name} has voting="hard": votes of trees are not a sum of their '
+                f'{name} has voting="hard", and votes of trees are not sums of their '
                 'probabilities. Use method="brute" of scikit-learn.'
             )
         trees = [[get_shown_tree(member) for member in estimator.estimators_]]
         weight = 1.0 / len(trees[0])
     else:
         raise TypeError(
-            "partial_dependence by recursion is for trees, random forests, extra "
-            "trees, bagging and random subspaces of trees and gradient boosting of "
+            "estimator must be a tree, random forest, extra trees, bagging or random "
+            "subspace ensemble of trees, or gradient boosting model of "
             f"sklearn_textbook; got {name}. sklearn.inspection.partial_dependence with "
             'method="brute" accepts all estimators.'
         )
     if getattr(estimator, "init_", None) is not None:
         raise ValueError(
-            f"{name} has init={estimator.init!r}, an estimator; partial dependence by "
-            "recursion needs init=None or init='zero'."
+            "Partial dependence by recursion requires init=None or init='zero'; got "
+            f"{name} with init={estimator.init!r}."
         )
     if trees[0][0].is_classifier and trees[0][0].n_outputs > 1:
         raise ValueError(
-            f"{name} has {trees[0][0].n_outputs} classified outputs; partial "
-            "dependence is for one. Fit a model for each."
+            "Partial dependence of classifiers requires a single output; got "
+            f"{name} with {trees[0][0].n_outputs}. Fit a model for each output."
         )
     for number, tree in enumerate(trees[0]):
         if (tree.read_columns("kind")[0] == OBLIQUE).any():
             raise ValueError(
-                f"{name} has oblique tests (tree {number}), in which a column does not "
-                'decide alone; use method="brute" of scikit-learn.'
+                f"{name} has oblique tests (tree {number}), which do not depend on a "
+                'single column. Use method="brute" of scikit-learn.'
             )
     is_bag = isinstance(estimator, BaseBagging)
     columns = estimator._list_columns() if is_bag else [None] * len(trees[0])
@@ -272,8 +272,8 @@ def find_columns(schema, features):
             found.append(int(key))
         else:
             raise ValueError(
-                f"features must be names of columns, {list(schema.names)}, or numbers "
-                f"from 0 to {len(schema.columns) - 1}; got {key!r}."
+                f"features must be column names, {list(schema.names)}, or indices from "
+                f"0 to {len(schema.columns) - 1}; got {key!r}."
             )
     if not found or len(set(found)) < len(found):
         raise ValueError(f"features must be one or more columns, got {features!r}.")
@@ -288,7 +288,7 @@ def _make_axis(schema, values, percentiles, resolution):
     if schema.kind != NUMERIC:
         distinct = distinct[distinct >= 0]  # levels of training
     if len(distinct) == 0:
-        raise ValueError(f"Column {schema.name!r} of X has no value for the grid.")
+        raise ValueError(f"Column {schema.name!r} of X has no values for the grid.")
     if schema.kind != NUMERIC or len(distinct) < resolution:
         return distinct
     low, high = _check_percentiles(percentiles)
@@ -296,7 +296,7 @@ def _make_axis(schema, values, percentiles, resolution):
     if not ends[0] < ends[1]:
         raise ValueError(
             f"percentiles={percentiles!r} of column {schema.name!r} are equal "
-            f"({ends[0]:g}); choose others that are further apart."
+            f"({ends[0]:g}). Use percentiles that are further apart."
         )
     return np.linspace(*ends, num=resolution)
 
@@ -320,7 +320,7 @@ def _code_values(schema, values):
     values = np.asarray(values, dtype=None if schema.kind == NUMERIC else object)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(
-            f"custom_values of column {schema.name!r} must be 1D, with one or more; "
+            f"custom_values of column {schema.name!r} must be a non-empty 1D array; "
             f"got shape {values.shape}."
         )
     if schema.kind == NUMERIC:
@@ -328,7 +328,7 @@ def _code_values(schema, values):
     unknown = [value for value in values.tolist() if value not in schema.codes]
     if unknown:
         raise ValueError(
-            f"custom_values of column {schema.name!r} must be levels of training, "
+            f"custom_values of column {schema.name!r} must be levels seen in training, "
             f"{list(schema.levels)}; got {unknown[0]!r}."
         )
     return np.array([schema.codes[value] for value in values.tolist()], dtype=float)

@@ -20,38 +20,38 @@ SIZE = (4.0, 3.4)
 
 
 class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
-    """Curves of partial dependence of tree models, by recursion.
+    """Partial dependence plot of tree models, computed by recursion.
 
-    The display of scikit-learn with the same parameters, attributes and :meth:`plot`;
-    :meth:`from_estimator` computes with :func:`partial_dependence`, which is fast for
-    large tables and supports nominal columns.
+    This is the display of scikit-learn with the same parameters, attributes and
+    :meth:`plot`; :meth:`from_estimator` uses :func:`partial_dependence`, which is fast
+    for large tables and recognises the nominal columns of the model.
 
     Parameters
     ----------
     pd_results : list of Bunch
-        Results of :func:`partial_dependence`, one for each plot.
+        Results of :func:`partial_dependence`, one per plot.
     features : list of tuple of int
         The one or two columns of each plot.
     feature_names : list of str
         Names of all columns.
     target_idx : int
-        The row of ``average`` that is drawn.
+        The row of ``average`` to draw.
     deciles : dict
-        Deciles of numeric columns, by number.
+        Deciles of numeric columns, by index.
     kind : {"average"}, default="average"
-        There are no curves for single rows.
+        Individual curves of rows are not supported.
     subsample : float, int or None, default=1000
-        Not used.
+        Ignored.
     random_state : int, RandomState instance or None, default=None
-        Not used.
+        Ignored.
     is_categorical : list of tuple of bool or None, default=None
-        Whether the columns of each plot are nominal; None for numeric ones.
+        Whether the columns of each plot are nominal. None: all are numeric.
 
     See Also
     --------
-    partial_dependence : The values of the curves.
-    sklearn.inspection.PartialDependenceDisplay : For all estimators, and with a curve
-        for each row.
+    partial_dependence : Computes the values of the curves.
+    sklearn.inspection.PartialDependenceDisplay : Supports all estimators, and
+        individual curves of rows.
 
     Examples
     --------
@@ -88,23 +88,23 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
         estimator : estimator
             A fitted model, as for :func:`partial_dependence`.
         X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
-            Rows for the grids and the deciles on the axes.
+            Rows for the grids and for the deciles on the axes.
         features : list of {int, str, pair of int, pair of str}
-            One plot for each: a curve for a column, bars for levels, contours for two
-            numeric columns, colours for two nominal ones.
+            The plots: a curve for a numeric column, bars for a nominal one, contours
+            for two numeric columns, colours for two nominal ones.
         feature_names : array-like of str or None, default=None
-            Names of the columns; None for those of the training table.
+            Names of the columns. None: those of the training table.
         target : int, str or None, default=None
-            The class, for more than two classes, or the number of the output of a
-            regressor with several.
+            The class if there are more than two, or the index of the output of a
+            regressor with several outputs.
         percentiles : tuple of float, default=(0.05, 0.95)
             Ends of the grids, as in :func:`partial_dependence`.
         grid_resolution : int, default=100
             Number of values of the grids.
         custom_values : dict or None, default=None
-            Values of the grids, by number or name of the column.
+            Values of the grids, by index or name of the column.
         ax : matplotlib.axes.Axes, array of these or None, default=None
-            Axes to draw into; None for a new figure.
+            Axes to draw on; None opens a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -116,8 +116,8 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
         Raises
         ------
         TypeError or ValueError
-            As :func:`partial_dependence`, or if ``target`` is required or unknown, or
-            a pair has a numeric and a nominal column.
+            As in :func:`partial_dependence`; also if ``target`` is required or unknown,
+            or if a pair has a numeric and a nominal column.
         """
         model = read_tree_sum(estimator)
         columns = [
@@ -171,7 +171,7 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
         Parameters
         ----------
         ax : matplotlib.axes.Axes, array of these or None, default=None
-            Axes to draw into; None for a new figure whose size fits the plots.
+            Axes to draw on; None opens a new figure whose size fits the plots.
         n_cols : int, default=3
             Maximum number of plots in a row.
         **kwargs : dict

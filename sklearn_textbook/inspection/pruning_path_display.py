@@ -34,7 +34,7 @@ MAX_FOR_LEGEND = 1_000
 
 
 class PruningPathDisplay:
-    """Risk of the nested subtrees of cost-complexity pruning, and the chosen one.
+    """Plot of the risk of the subtrees of cost-complexity pruning.
 
     Use :meth:`from_estimator` to create and draw a display; :meth:`plot` draws it
     again, with other axes or parameters.
@@ -42,11 +42,11 @@ class PruningPathDisplay:
     Parameters
     ----------
     path : PruningTable or dict of array
-        One entry per subtree, from the full tree to the root: ``alpha``,
-        ``n_leaves``, ``risk``; after validation ``cv_risk``, ``cv_risk_std`` or
-        ``validation_risk``, ``validation_risk_std``; and ``selected``, a mask.
+        One entry per subtree, from the full tree to the root: ``alpha``, ``n_leaves``,
+        ``risk``; with validation also ``cv_risk``, ``cv_risk_std`` or
+        ``validation_risk``, ``validation_risk_std``; and the mask ``selected``.
     scoring : str or None, default=None
-        Name of the score of the subtrees. Their risk is then minus the score, the score
+        Name of the score of the subtrees. The risk is then minus the score; the score
         is drawn, and higher is better.
     measure : str or None, default=None
         Name of the validation risk, such as "error".
@@ -60,19 +60,19 @@ class PruningPathDisplay:
     figure_ : matplotlib.figure.Figure
         The figure of the axes.
     top_ax_ : matplotlib.axes.Axes or None
-        The axes of the second scale, at the top: leaves, or alpha.
+        The axes of the second scale at the top, with leaves or alpha.
     line_ : matplotlib.lines.Line2D
-        The risk or score in validation; without validation, the training risk.
+        The validation risk or score; without validation, the training risk.
     training_line_ : matplotlib.lines.Line2D or None
-        The training risk; not drawn together with a score.
+        The training risk; it is not drawn together with a score.
     band_ : matplotlib.collections.FillBetweenPolyCollection or None
         One standard error on either side.
     limit_line_ : matplotlib.lines.Line2D or None
         One standard error from the best subtree, on the worse side.
     best_ : matplotlib.lines.Line2D or None
-        The mark of the subtree with the smallest risk or the highest score.
+        The marker of the subtree with the smallest risk or the highest score.
     chosen_ : matplotlib.lines.Line2D or None
-        The mark of the chosen subtree.
+        The marker of the chosen subtree.
 
     Raises
     ------
@@ -103,7 +103,7 @@ class PruningPathDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, *, x="alpha", ax=None, **kwargs):
-        """Draw the path of a fitted tree.
+        """Draw the pruning path of a fitted tree.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class PruningPathDisplay:
         x : {"alpha", "n_leaves"}, default="alpha"
             Quantity on the horizontal axis.
         ax : matplotlib.axes.Axes or None, default=None
-            Axes to draw into; ``None`` for a new figure.
+            Axes to draw on; ``None`` opens a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -134,9 +134,9 @@ class PruningPathDisplay:
         path = getattr(estimator, "pruning_path_", None)
         if path is None:
             raise ValueError(
-                f"{type(estimator).__name__} has no pruning_path_: it must be a tree "
-                'of sklearn_textbook with pruning="cost_complexity", but its pruning '
-                f"is {getattr(estimator, 'pruning', None)!r}."
+                "estimator must be a tree of sklearn_textbook fitted with "
+                f'pruning="cost_complexity"; got {type(estimator).__name__} with '
+                f"pruning={getattr(estimator, 'pruning', None)!r}."
             )
         pruner = resolve_pruner(estimator.pruning, strict=False)
         scoring = getattr(pruner, "scoring", None)
@@ -155,15 +155,15 @@ class PruningPathDisplay:
         line_kw=None,
         band_kw=None,
     ):
-        """Draw the path.
+        """Draw the pruning path.
 
-        With ``x="alpha"`` a subtree is drawn as a step, since it is optimal for an
+        With ``x="alpha"``, a subtree is drawn as a step, since it is optimal for an
         interval of alpha. The axis is logarithmic, with 0 at its left end.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes or None, default=None
-            Axes to draw into; ``None`` for a new figure.
+            Axes to draw on; ``None`` opens a new figure.
         x : {"alpha", "n_leaves"}, default="alpha"
             Quantity on the horizontal axis.
         show_training : bool, default=True
@@ -457,13 +457,13 @@ def _read_path(path):
     missing = [name for name in ("alpha", "n_leaves", "risk") if name not in path]
     if missing:
         raise ValueError(
-            f"The path needs the columns 'alpha', 'n_leaves' and 'risk'; {missing} "
-            "is missing."
+            "The path must have the columns 'alpha', 'n_leaves' and 'risk'; "
+            f"{missing} is missing."
         )
     table = PruningTable(**path)
     table.measure = getattr(path, "measure", None)
     if not table.n_rows:
-        raise ValueError("The path has no rows; it needs at least the root alone.")
+        raise ValueError("The path must have at least one row, for the root.")
     return table
 
 
@@ -485,6 +485,7 @@ def _import_pyplot():
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
-            "PruningPathDisplay needs matplotlib: pip install 'sklearn-textbook[plot]'."
+            "PruningPathDisplay requires matplotlib: pip install "
+            "'sklearn-textbook[plot]'."
         ) from error
     return plt

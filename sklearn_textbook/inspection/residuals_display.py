@@ -25,15 +25,16 @@ SIZE = (5.0, 4.0)
 
 
 class ResidualsDisplay:
-    r"""Residuals of a linear regression, in the four plots of R's ``plot.lm`` (残差图).
+    r"""Residual plots of a linear regression (残差图), as in R's ``plot.lm``.
 
     "fitted": residuals against fitted values; a curved trend shows a misspecified
     model. "normal": standardised residuals against quantiles of the normal distribution
-    (Q-Q 图), on the line if the noise is normal. "scale": square roots of their
-    absolute values against fitted values, constant if the noise has constant variance.
-    "leverage": standardised residuals against leverage (杠杆值), with contours of
-    Cook's distance (库克距离); rows beyond them are influential. A smooth line (robust
-    local regression) shows the trend in all but "normal".
+    (Q-Q 图), which are on the line if the noise is normal. "scale": square roots of the
+    absolute standardised residuals against fitted values, which are constant if the
+    noise has constant variance. "leverage": standardised residuals against leverage
+    (杠杆值), with contours of Cook's distance (库克距离); rows beyond them are
+    influential. A smooth line (robust local regression) shows the trend in all plots
+    except "normal".
 
     Use :meth:`from_estimator` to create and draw a display; :meth:`plot` draws it
     again, with other axes or parameters.
@@ -41,7 +42,7 @@ class ResidualsDisplay:
     Parameters
     ----------
     influence : Influence
-        Residuals and leverage of rows for one target.
+        Residuals and leverage of the rows for one target.
 
     Attributes
     ----------
@@ -50,7 +51,7 @@ class ResidualsDisplay:
     figure_ : matplotlib.figure.Figure
         The figure of the axes.
     smooth_lines_ : dict
-        The smooth lines, by kind; empty without.
+        The smooth lines, by kind; empty if there are none.
 
     Raises
     ------
@@ -61,7 +62,7 @@ class ResidualsDisplay:
     --------
     sklearn.metrics.PredictionErrorDisplay : Residuals against predictions for any
         regressor.
-    sklearn_textbook.linear_model.LinearRegression.influence : The data of the plots.
+    sklearn_textbook.linear_model.LinearRegression.influence : Computes the data.
 
     Examples
     --------
@@ -77,7 +78,7 @@ class ResidualsDisplay:
     def __init__(self, influence):
         if np.ndim(influence.residuals) != 1:
             raise ValueError(
-                "ResidualsDisplay draws one target; the residuals have shape "
+                "ResidualsDisplay requires a single target; got residuals of shape "
                 f"{np.shape(influence.residuals)}."
             )
         self.influence = influence
@@ -97,7 +98,7 @@ class ResidualsDisplay:
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weights of the rows.
         ax : matplotlib.axes.Axes or None, default=None
-            Axes for a single plot; ``None`` for a new figure.
+            Axes for a single plot; ``None`` opens a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -124,11 +125,11 @@ class ResidualsDisplay:
         kind : {"all", "fitted", "normal", "scale", "leverage"}, default="all"
             The plot to draw.
         ax : matplotlib.axes.Axes or None, default=None
-            Axes for a single plot; ``None`` for a new figure.
+            Axes for a single plot; ``None`` opens a new figure.
         n_labels : int, default=3
-            Number of the most extreme rows that are labelled with their index.
+            Number of the most extreme rows to label with their index.
         show_smooth : bool, default=True
-            Whether to draw a smooth line; from 3 distinct values on.
+            Whether to draw a smooth line, if there are at least 3 distinct values.
         scatter_kw : dict or None, default=None
             Parameters of matplotlib's ``scatter``.
 
@@ -148,7 +149,7 @@ class ResidualsDisplay:
         if kind != "all":
             self.axes_ = {kind: make_axes(ax, size=SIZE)}
         elif ax is not None:
-            raise ValueError("Four pictures do not fit into one ax: choose a kind.")
+            raise ValueError("ax requires a single kind of plot, but kind is 'all'.")
         else:
             first = make_axes(size=(2 * SIZE[0], 2 * SIZE[1]))
             figure = first.figure

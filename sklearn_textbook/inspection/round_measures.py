@@ -138,8 +138,9 @@ def _stage_exponential_losses(model, X, y, weight):
     is_known = is_right.any(axis=1)
     if not is_known.all():
         raise ValueError(
-            f"y contains the class {y.tolist()[int(np.argmin(is_known))]!r}, of which "
-            "AdaBoostClassifier has seen no row; it has no exponential loss."
+            "The exponential loss requires classes seen in training by "
+            "AdaBoostClassifier; y contains the unseen class "
+            f"{y.tolist()[int(np.argmin(is_known))]!r}."
         )
     k = model.n_classes_
     totals = np.cumsum(model.estimator_weights_)

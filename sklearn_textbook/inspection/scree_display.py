@@ -20,9 +20,9 @@ MAX_TICKS = 15
 class ScreeDisplay:
     r"""Scree plot of eigenvalues with cumulative contributions (碎石图).
 
-    Bars are the eigenvalues :math:`\lambda_k`, dark for the kept components, on the
-    scale at the left. The line, on the scale at the right, is the cumulative sum
-    (累计方差贡献率) of their contributions (方差贡献率) :math:`\eta_k = \lambda_k /
+    Bars are the eigenvalues :math:`\lambda_k`, dark for the kept components, with the
+    scale on the left. The line, with the scale on the right, is the cumulative sum
+    (累计方差贡献率) of the contributions (方差贡献率) :math:`\eta_k = \lambda_k /
     \sum_i \lambda_i`. Each scale ends a little above the largest value shown.
 
     Use :meth:`from_estimator` to create and draw a display; :meth:`plot` draws it
@@ -31,16 +31,16 @@ class ScreeDisplay:
     Parameters
     ----------
     eigenvalues : array-like of shape (n_eigenvalues,)
-        Variances of the components, the largest first.
+        Variances of the components in descending order.
     total_variance : float or None, default=None
-        Sum of all eigenvalues, including those not given. None: sum of these.
+        Sum of all eigenvalues, including those not given. None: sum of those given.
     n_components : int or None, default=None
         Number of kept components. None: all.
 
     Attributes
     ----------
     ratios_ : ndarray of shape (n_eigenvalues,)
-        Contributions.
+        Contributions of the components.
     cumulative_ : ndarray of shape (n_eigenvalues,)
         Cumulative contributions.
     ax_ : matplotlib.axes.Axes
@@ -48,7 +48,7 @@ class ScreeDisplay:
     figure_ : matplotlib.figure.Figure
         The figure of the axes.
     right_ax_ : matplotlib.axes.Axes
-        The axes of the scale at the right.
+        The axes of the scale on the right.
     bars_ : matplotlib.container.BarContainer
         The eigenvalues.
     line_ : matplotlib.lines.Line2D
@@ -64,7 +64,7 @@ class ScreeDisplay:
 
     See Also
     --------
-    sklearn_textbook.decomposition.PCA : The components.
+    sklearn_textbook.decomposition.PCA : Computes the components.
 
     Examples
     --------
@@ -86,13 +86,13 @@ class ScreeDisplay:
         total = values.sum() if total_variance is None else float(total_variance)
         if not values.sum() <= total * (1 + 1e-6):
             raise ValueError(
-                f"eigenvalues sum to {values.sum():g}, which is more than "
-                f"total_variance={total_variance!r}."
+                "total_variance must be at least the sum of the eigenvalues, "
+                f"{values.sum():g}; got {total_variance!r}."
             )
         if n_components is not None and not 0 <= n_components <= len(values):
             raise ValueError(
-                f"n_components must be from 0 to {len(values)}, the number of "
-                f"eigenvalues, or None; got {n_components!r}."
+                "n_components must be None or from 0 to the number of eigenvalues, "
+                f"{len(values)}; got {n_components!r}."
             )
         self._values = values
         self.ratios_ = values / total
@@ -105,10 +105,10 @@ class ScreeDisplay:
         Parameters
         ----------
         estimator : estimator
-            A fitted :class:`~sklearn_textbook.decomposition.PCA`, or one of
+            A fitted :class:`~sklearn_textbook.decomposition.PCA`, or that of
             scikit-learn, for which only the kept components are known.
         ax : matplotlib.axes.Axes or None, default=None
-            Axes to draw into; ``None`` for a new figure.
+            Axes to draw on; ``None`` opens a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -122,14 +122,14 @@ class ScreeDisplay:
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If it has no ``explained_variance_`` or no component.
+            If it has no ``explained_variance_`` or no components.
         """
         check_is_fitted(estimator)
         kept = getattr(estimator, "explained_variance_", None)
         if kept is None or len(kept) == 0:
             raise ValueError(
-                f"{type(estimator).__name__} has no component with an "
-                "explained_variance_: it must be a fitted PCA that keeps one or more."
+                "estimator must be a fitted PCA with at least one component and "
+                f"explained_variance_; got {type(estimator).__name__}."
             )
         total = float(kept[0]) / float(estimator.explained_variance_ratio_[0])
         eigenvalues = getattr(estimator, "eigenvalues_", kept)
@@ -145,13 +145,13 @@ class ScreeDisplay:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
+            The rows.
         standardize : bool, default=False
             Whether to use the correlation matrix.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weights of the rows.
         ax : matplotlib.axes.Axes or None, default=None
-            Axes to draw into; ``None`` for a new figure.
+            Axes to draw on; ``None`` opens a new figure.
         **kwargs : dict
             Other parameters of :meth:`plot`.
 
@@ -169,12 +169,12 @@ class ScreeDisplay:
         Parameters
         ----------
         ax : matplotlib.axes.Axes or None, default=None
-            Axes to draw into; ``None`` for a new figure.
+            Axes to draw on; ``None`` opens a new figure.
         threshold : float or None, default=None
-            A cumulative contribution to mark, from 0 to 1; the book recommends 0.7 to
-            0.8.
+            A cumulative contribution to mark, from 0 to 1; the textbook recommends 0.7
+            to 0.8.
         n_shown : int or None, default=None
-            Number of components to draw, the first ones; None: all.
+            Number of components to draw, starting with the first. None: all.
         bar_kw : dict or None, default=None
             Parameters of matplotlib's ``bar``.
         line_kw : dict or None, default=None
@@ -236,7 +236,7 @@ def _read_eigenvalues(eigenvalues):
     values = np.asarray(eigenvalues, dtype=np.float64)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(
-            f"eigenvalues must be 1D, with one or more; got shape {values.shape}."
+            f"eigenvalues must be a non-empty 1D array; got shape {values.shape}."
         )
     if not np.isfinite(values).all() or (values < 0).any() or values[0] == 0:
         raise ValueError(
@@ -245,6 +245,6 @@ def _read_eigenvalues(eigenvalues):
         )
     if (np.diff(values) > 1e-6 * values[0]).any():
         raise ValueError(
-            f"eigenvalues must be in falling order; got {values.tolist()}."
+            f"eigenvalues must be in descending order; got {values.tolist()}."
         )
     return values

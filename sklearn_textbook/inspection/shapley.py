@@ -22,25 +22,25 @@ BLOCK_ROWS = 512
 
 @dataclass(frozen=True, eq=False)
 class ShapleyValues:
-    """Contributions of the columns to the prediction for each row.
+    """Contributions of the columns of each row to its prediction.
 
-    The attributes have the names that ``shap.Explanation`` gives them.
+    The attributes have the same names as in ``shap.Explanation``.
 
     Parameters
     ----------
     values : ndarray of float64, shape (n_rows, n_features[, n_features][, n_scores])
-        Contributions, or those of pairs of columns. A model with one score has no axis
-        of scores.
+        Contributions of columns or of pairs of columns. For a model with one score,
+        there is no axis of scores.
     base_values : float, or ndarray of float64 of shape (n_scores,)
-        What is predicted if no column is known. With the sum of the values of a row it
+        Prediction if no column is known. The sum of this value and the values of a row
         is the score of the row.
     data : array, or sparse matrix, of shape (n_rows, n_features)
         The rows.
     feature_names : list of str
         Names of the columns.
     output_names : list of str or None
-        Names of the scores: classes, or "class of output" for several outputs; None if
-        there is one.
+        Names of the scores: classes, or "class of output" for several outputs. None if
+        there is a single score.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class ShapleyValues:
         )
 
     def to_shap(self):
-        """Convert to an ``Explanation`` of the package shap, for its plots.
+        """Convert to an ``Explanation`` of the shap package, for its plots.
 
         Returns
         -------
@@ -84,8 +84,8 @@ class ShapleyValues:
             import shap
         except ImportError as error:
             raise ImportError(
-                "to_shap() needs the package shap (pip install shap). The values "
-                "themselves are in the attribute values."
+                "to_shap requires the shap package: pip install shap. The values "
+                "are also available in the attribute values."
             ) from error
         n_rows = len(self.values)
         base = np.repeat(np.asarray(self.base_values)[np.newaxis], n_rows, axis=0)
@@ -102,70 +102,71 @@ class ShapleyValues:
 def shap_values(model, X, *, interactions=False, n_jobs=None):
     r"""Compute exact Shapley values: the contribution of each column to a prediction.
 
-    For a row x, let :math:`f_S(x)` be what the model predicts if only the columns of a
-    set S are known: at a test of another column the row goes to all children, in
-    proportion to their training weight. The contribution of column i is
+    For a row x, let :math:`f_S(x)` be the prediction of the model if only the columns
+    of a set S are known: at a test of another column, the row goes to all children in
+    proportion to their training weights. The contribution of column i is
 
     .. math::
 
         \phi_i = \sum_{S \not\ni i} \frac{|S|! \, (p - |S| - 1)!}{p!}
             \big(f_{S \cup \{i\}}(x) - f_S(x)\big),
 
-    the mean change over all orders in which the p columns may become known. The
-    contributions of a row and the base value add up to its score.
+    which is the mean change over all orders in which the p columns may become known.
+    The contributions of a row and the base value sum to its score.
 
     Parameters
     ----------
     model : estimator
-        A fitted tree, random forest, extra trees, bagging, random subspaces, perturbed
-        outputs, AdaBoost, boosting tree or gradient boosting of this package.
+        A fitted tree, random forest, extra trees, bagging, random subspace, output
+        perturbation, AdaBoost, boosting tree or gradient boosting model of this
+        package.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The rows, as for ``predict``.
     interactions : bool, default=False
         Whether to divide the contributions among pairs of columns (Shapley interaction
-        index, half of it for either order). The diagonal has what is left to a column
-        alone; rows of this symmetric matrix add up to the contributions.
+        index, half of it in either order). The diagonal contains the contributions of
+        single columns; rows of this symmetric matrix sum to the contributions.
     n_jobs : int or None, default=None
-        Number of threads; None for all cores, -1 too. The result does not depend on it.
+        Number of threads. None or -1: one per core. The result does not depend on it.
 
     Returns
     -------
     result : ShapleyValues
-        With ``values`` of shape (n_samples, n_features), and another axis for the
-        scores of classes or outputs, if there is more than one. Scores are the class
-        probabilities of trees and of ensembles that take their mean; values in
-        regression; log odds in gradient boosting, of more than two classes the scores
-        before the softmax; logarithms of the mean for losses with a log link; and sums
-        of the weights of votes in AdaBoost.
+        Its ``values`` have shape (n_samples, n_features), with another axis for the
+        scores of classes or outputs if there is more than one. Scores are class
+        probabilities for trees and for ensembles that average them; predicted values in
+        regression; log-odds in gradient boosting, or the scores before the softmax for
+        more than two classes; logarithms of the mean for losses with a log link; and
+        sums of the weights of votes in AdaBoost.
 
     Raises
     ------
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
     TypeError
-        If it is of another kind.
+        If the model is of another kind.
     ValueError
-        If the table does not match the model, or with ``interactions`` for oblique
-        trees.
+        If the table does not match the model, or if ``interactions`` are requested for
+        oblique trees.
 
     See Also
     --------
-    sklearn_textbook.exchange.to_sklearn : Models of scikit-learn, which shap explains.
+    sklearn_textbook.exchange.to_sklearn : Converts to models that shap can explain.
 
     Notes
     -----
-    The values are those of shap's ``TreeExplainer`` with
-    ``feature_perturbation="tree_path_dependent"``, for all trees of this package:
-    multiway and nominal tests, missing values by any policy (a row that is divided
-    among the children has the contribution 0 from that test), surrogates (which are a
-    way to read the missing column), and levels that training did not have. An oblique
-    test counts as one column, and its contribution is divided among its columns by
-    their shares in the test. Members of AdaBoost and of hard voting that divide a row
-    are counted with parts of their votes.
+    The values equal those of shap's ``TreeExplainer`` with
+    ``feature_perturbation="tree_path_dependent"``, but are available for all trees of
+    this package: multiway and nominal tests, missing values with any treatment (a row
+    that is divided among the children has a contribution of 0 from that test),
+    surrogates (which count as reading the missing column), and levels not seen in
+    training. An oblique test counts as one column, whose contribution is divided among
+    its columns in proportion to their shares in the test. Members of AdaBoost and of
+    hard voting that divide a row count with fractions of their votes.
 
     The sum over all subsets of the columns of a path is the integral of a polynomial,
-    which Gauss's quadrature computes without cancellation. A row takes O(L m)
-    operations in a tree of L leaves with m columns on a path, O(L m³) with
+    which Gaussian quadrature computes without cancellation. A row takes O(L m)
+    operations in a tree with L leaves and m columns on a path, O(L m³) with
     ``interactions``.
 
     References
@@ -190,8 +191,8 @@ def shap_values(model, X, *, interactions=False, n_jobs=None):
     trees = read_trees(model)
     if interactions and any(_is_oblique(tree) for tree in trees.trees):
         raise ValueError(
-            "interactions=True is not possible with oblique tests, which have several "
-            "columns each; interactions=False is."
+            "interactions=True is not supported for oblique tests, which have several "
+            "columns each; use interactions=False."
         )
     matrix = trees.read(X)
     n_rows, n_columns = matrix.shape

@@ -18,7 +18,7 @@ class TreeDisplay:
     feature_names : array-like of str or None, default=None
         Names of the columns; ``None`` uses the names of the training table.
     class_names : array-like of str or None, default=None
-        Names of the classes in the order of ``classes_``; ``None`` for the labels.
+        Names of the classes in the order of ``classes_``; ``None`` uses the labels.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class TreeDisplay:
 
     See Also
     --------
-    sklearn_textbook.tree.plot_tree : The figure as a function.
+    sklearn_textbook.tree.plot_tree : Draws the figure with a single function call.
 
     Examples
     --------
@@ -60,11 +60,11 @@ class TreeDisplay:
         estimator : estimator
             A fitted tree of :mod:`sklearn_textbook.tree`.
         feature_names : array-like of str or None, default=None
-            Names of the columns; ``None`` for the names of the training table.
+            Names of the columns; ``None`` uses the names of the training table.
         class_names : array-like of str or None, default=None
-            Names of the classes in the order of ``classes_``; ``None`` for the labels.
+            Names of the classes in the order of ``classes_``; ``None`` uses the labels.
         ax : matplotlib.axes.Axes or None, default=None
-            Axes to draw into; ``None`` for a new figure whose size fits the tree.
+            Axes to draw on; ``None`` opens a new figure whose size fits the tree.
         **kwargs : dict
             Other parameters of :func:`~sklearn_textbook.tree.plot_tree`.
 
@@ -82,7 +82,7 @@ class TreeDisplay:
         Parameters
         ----------
         ax : matplotlib.axes.Axes or None, default=None
-            Axes to draw into; ``None`` for a new figure whose size fits the tree.
+            Axes to draw on; ``None`` opens a new figure whose size fits the tree.
         **kwargs : dict
             Other parameters of :func:`~sklearn_textbook.tree.plot_tree`.
 

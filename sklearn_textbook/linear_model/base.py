@@ -112,8 +112,8 @@ class BaseLinearModel(BaseEstimator):
         if len(shape) == 2 and shape[0] and not shape[1]:
             raise ValueError(
                 f"Found array with 0 feature(s) (shape={tuple(shape)}) while a minimum "
-                f"of 1 is required by {type(self).__name__}. To fit the intercept "
-                "alone, pass a constant column: np.ones((len(X), 1))."
+                f"of 1 is required by {type(self).__name__}. To fit only an intercept, "
+                "pass a constant column: np.ones((len(X), 1))."
             )
 
     def _read_more_rows(self, X, sample_weight=None):

@@ -61,8 +61,8 @@ class ClassScores:
         Returns
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
-            Natural logarithms in the order of ``classes_``. They are also finite where
-            the probability is too small for a float.
+            Natural logarithms in the order of ``classes_``; finite even where the
+            probability underflows.
         """
         scores = self.decision_function(X)
         if scores.ndim == 2:

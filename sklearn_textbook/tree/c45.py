@@ -110,7 +110,8 @@ class C45Classifier(BaseGainTree):
         their weights; "error" raises an error.
     tie_breaking : {"first", "random"}, default="first"
         How ties between equally good tests are broken: "first" prefers the first column
-        and the lowest threshold; "random" goes through the columns in random order.
+        (with ``max_features``, the first one sampled) and the lowest threshold;
+        "random" goes through the columns in random order.
     top_splits : int, default=1
         Number of best tests, each of a different column, from which one is drawn at
         random to split a node. They have the largest gain ratios among the tests that

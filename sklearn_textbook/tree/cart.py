@@ -90,7 +90,8 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         proportion to their weights; "error" raises an error.
     tie_breaking : {"first", "random"}, default="first"
         How ties between equally good tests are broken: "first" prefers the first column
-        and the lowest threshold; "random" goes through the columns in random order.
+        (with ``max_features``, the first one sampled) and the lowest threshold;
+        "random" goes through the columns in random order.
     top_splits : int, default=1
         Number of best tests, each of a different column, from which one is drawn at
         random to split a node; each satisfies ``min_impurity_decrease``. For the
@@ -326,7 +327,8 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         proportion to their weights; "error" raises an error.
     tie_breaking : {"first", "random"}, default="first"
         How ties between equally good tests are broken: "first" prefers the first column
-        and the lowest threshold; "random" goes through the columns in random order.
+        (with ``max_features``, the first one sampled) and the lowest threshold;
+        "random" goes through the columns in random order.
     top_splits : int, default=1
         Number of best tests, each of a different column, from which one is drawn at
         random to split a node; each satisfies ``min_impurity_decrease``. For the

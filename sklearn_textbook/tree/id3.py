@@ -79,7 +79,8 @@ class ID3Classifier(BaseGainTree):
         (:class:`ErrorBasedPruning`).
     tie_breaking : {"first", "random"}, default="first"
         How ties between equally good tests are broken: "first" prefers the first column
-        and the lowest threshold; "random" goes through the columns in random order.
+        (with ``max_features``, the first one sampled) and the lowest threshold;
+        "random" goes through the columns in random order.
     top_splits : int, default=1
         Number of best tests, each of a different column, from which one is drawn at
         random to split a node; each satisfies ``min_gain`` and

@@ -68,7 +68,9 @@ def test_a_column_of_another_nature_is_an_error():
         schema.read(pd.DataFrame({"size": ["s", 3], "age": [1, 2]}))
     with pytest.raises(ValueError, match="'size', row 0: it is the number 0.5"):
         schema.read(np.array([[0.5, 1]]))
-    with pytest.raises(ValueError, match="to float: column 'age', row 1 contains 'old'"):
+    with pytest.raises(
+        ValueError, match="to float: column 'age', row 1 contains 'old'"
+    ):
         schema.read(pd.DataFrame({"size": ["s", "s"], "age": [1, "old"]}))
     with pytest.raises(ValueError, match="column 'age', row 0 contains '7'"):
         schema.read(pl.DataFrame({"size": ["s"], "age": ["7"]}))
@@ -85,7 +87,9 @@ def test_dates_must_stay_dates():
     moment = datetime.datetime(2024, 1, 1)
     schema = train(pd.DataFrame({"day": [moment]}))
     for new in ([[1704067200]], [["2024-01-01"]], [[datetime.timedelta(1)]]):
-        with pytest.raises(ValueError, match="'day' contains .*but contained dates .seconds"):
+        with pytest.raises(
+            ValueError, match="'day' contains .*but contained dates .seconds"
+        ):
             schema.read(new)
     with pytest.raises(ValueError, match="'day' contains numbers"):
         schema.read(np.array([[1.0]]))

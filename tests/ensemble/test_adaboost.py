@@ -263,7 +263,7 @@ def test_perfect_member_ends_boosting():
     model = AdaBoostClassifier().fit(table, [0, 0, 0, 1, 1, 1])
     assert model.estimator_weights_.tolist() == [1.0]
     assert model.estimator_errors_.tolist() == [0.0]
-    assert model.stop_reason_.startswith("Member 1 has no row wrong")
+    assert model.stop_reason_.startswith("Member 1 has no errors")
     assert model.score(table, [0, 0, 0, 1, 1, 1]) == 1.0
 
 
@@ -299,8 +299,8 @@ def test_nothing_better_than_chance(sampling):
     model = AdaBoostClassifier(sampling=sampling, random_state=0, max_restarts=4)
     again = "" if sampling == "reweight" else " in any of 5 draws"
     message = (
-        f"worse than random guessing.*no better than chance{again}: its weighted error "
-        "was 0.5, that of guessing one of 2 classes is 0.5"
+        f"no better than random guessing.*no better than chance{again}: its weighted "
+        "error was 0.5, that of guessing among 2 classes is 0.5"
     )
     with pytest.raises(ValueError, match=message):
         model.fit(table, y)
@@ -350,7 +350,7 @@ def test_bad_rounds_are_drawn_again(max_restarts, monkeypatch):
     assert len(model) == 4
     assert (model.estimator_errors_ < 0.5).all()
     assert not model[0].is_wrong_
-    assert model.stop_reason_ == "All n_estimators=4 rounds were made."
+    assert model.stop_reason_ == "All n_estimators=4 rounds were run."
 
 
 def test_one_class():
@@ -623,7 +623,7 @@ def test_warm_start_keeps_classes_and_members():
     model.set_params(n_estimators=4)
     with pytest.raises(ValueError, match=r"classes \['no', 'yes'\].*\[0, 1\]"):
         model.fit(X, Y)
-    with pytest.raises(ValueError, match="members of type GaussianNB"):
+    with pytest.raises(ValueError, match="got GaussianNB for the classes"):
         model.set_params(estimator=GaussianNB()).fit(X, LABELS)
 
 
@@ -659,7 +659,7 @@ def test_callbacks_see_every_round(member):
     assert list(scores) == list(model.staged_score(X, Y))
     stopped = AdaBoostClassifier(member).set_callbacks(Recorder(3)).fit(X, Y)
     assert len(stopped) == 3
-    assert stopped.stop_reason_ == "A callback has stopped the fit."
+    assert stopped.stop_reason_ == "A callback stopped the fit."
     assert_array_equal(stopped.estimator_errors_, model.estimator_errors_[:3])
 
 
@@ -739,11 +739,11 @@ def test_routed_weights():
         ({"estimator": "stump"}, "'estimator' parameter must be None or a classifier"),
         (
             {"estimator": GaussianNB(), "missing": "error"},
-            "'missing' parameter is that of the default stump",
+            "'missing' parameter applies only to the default stump",
         ),
         (
             {"estimator": GaussianNB(), "categorical_features": [0]},
-            "'categorical_features' parameter is that of the default stump",
+            "'categorical_features' parameter applies only to the default stump",
         ),
         ({"categorical_features": ["no such"]}, "categorical_features"),
     ],

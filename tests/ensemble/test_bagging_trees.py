@@ -258,7 +258,7 @@ def test_subspaces_weigh_rows(kind):
 
 def test_subspaces_need_members_that_take_weights():
     ours = RandomSubspaceRegressor(KNeighborsRegressor())
-    with pytest.raises(ValueError, match="KNeighborsRegressor.fit takes none"):
+    with pytest.raises(ValueError, match="KNeighborsRegressor.fit does not accept it"):
         ours.fit(TABLE, VALUES, sample_weight=np.ones(80))
 
 

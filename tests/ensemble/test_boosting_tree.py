@@ -343,7 +343,7 @@ def test_errors_of_the_target():
         model.fit(X, np.stack([y, y], axis=1))
     with pytest.warns(DataConversionWarning, match="column-vector"):
         model.fit(X, y[:, np.newaxis])
-    with pytest.raises(ValueError, match="59 entries, but X has 60 rows"):
+    with pytest.raises(ValueError, match="one value per row of X, 60 in all, got 59"):
         model.compute_residual_table(X, y[1:])
     with pytest.raises(ValueError, match="must not be negative"):
         model.fit(X, y, -np.ones(len(y)))
@@ -465,10 +465,15 @@ def test_member_that_does_not_help():
     ("estimator", "loss", "weight", "message"),
     [
         (LinearRegression(), MultinomialLoss(3), None, "3 raw scores per row"),
-        (LinearRegression(), PoissonLoss(), None, "'poisson' takes numbers from 0"),
-        (CARTRegressor(), LogLoss(), None, "3 classes; .*'log_loss' takes 2"),
-        (KNeighborsRegressor(), SquaredError(), 1.0, "takes no sample_weight"),
-        (KNeighborsClassifier(), SquaredError(), None, "always if they are class"),
+        (LinearRegression(), PoissonLoss(), None, "at least 0 for the loss 'poisson'"),
+        (CARTRegressor(), LogLoss(), None, "2 classes for the loss 'log_loss', got 3"),
+        (KNeighborsRegressor(), SquaredError(), 1.0, "does not accept sample_weight"),
+        (
+            KNeighborsClassifier(),
+            SquaredError(),
+            None,
+            "needed if the members are class",
+        ),
         (LinearRegression(), SquaredError(), -1.0, "must not be negative"),
     ],
 )

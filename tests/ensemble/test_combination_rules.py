@@ -141,9 +141,12 @@ def test_weights_are_copies_of_members(rule):
     ("call", "message"),
     [
         (lambda: count_votes([[0, -1]]), "at least 0"),
-        (lambda: count_votes([[0.5]]), "numbers of classes"),
-        (lambda: count_votes([[3]], 3), "class number 3, but n_classes is 3"),
-        (lambda: count_votes([[0, 1]], weights=[1]), "each of the 2 members"),
+        (lambda: count_votes([[0.5]]), "class numbers"),
+        (lambda: count_votes([[3]], 3), "below n_classes=3, got the class number 3"),
+        (
+            lambda: count_votes([[0, 1]], weights=[1]),
+            r"shape \(2,\), one entry per member",
+        ),
         (lambda: count_votes([[0, 1]], weights=[1, -2]), "got -2.0 for member 1"),
         (lambda: count_votes([[0, 1]], weights=[0, 0]), "all zero"),
         (lambda: choose_by_votes([[1, 0]], "most"), "'plurality'"),
@@ -155,10 +158,16 @@ def test_weights_are_copies_of_members(rule):
             lambda: combine_probabilities([[[0.5, 0.5]], [[1.0]]]),
             r"got 2 members of shapes \[\(1, 1\), \(1, 2\)\]",
         ),
-        (lambda: combine_probabilities([[[0.5, -0.5]]]), "at least 0"),
+        (lambda: combine_probabilities([[[0.5, -0.5]]]), "non-negative"),
         (lambda: combine_probabilities([[[np.nan, 1]]]), "NaN"),
-        (lambda: combine_probabilities([[[1.0]]], "min", [1]), "not for rule='min'"),
-        (lambda: compute_optimal_weights([1, 2], [[1, 2]]), "1 rows of predictions"),
+        (
+            lambda: combine_probabilities([[[1.0]]], "min", [1]),
+            "only with rule in .*, got rule='min'",
+        ),
+        (
+            lambda: compute_optimal_weights([1, 2], [[1, 2]]),
+            "one value per row of predictions",
+        ),
         (lambda: compute_optimal_weights([np.nan], [[1, 2]]), "y has a missing"),
     ],
 )

@@ -199,7 +199,7 @@ class Truncated(CARTClassifier):
 def test_members_whose_answers_do_not_fit(name):
     ensemble = clone(ENSEMBLES[name])
     ensemble.set_params(estimators=[("short", Truncated()), TREES[1]])
-    message = r"of the member 'short', Truncated, must give an array of shape \(\d+"
+    message = r"of the member 'short', Truncated, must return an array of shape \(\d+"
     with pytest.raises(ValueError, match=message):
         ensemble.fit(X, NAMES).predict(X)
 
@@ -213,7 +213,7 @@ def test_weights_that_make_no_average(ensemble, y):
     trees = [("c45", CARTRegressor()), ("cart", CARTRegressor())]
     if isinstance(ensemble, AveragingRegressor):
         ensemble = clone(ensemble).set_params(estimators=trees)
-    with pytest.raises(ValueError, match="'weights' parameter must hold finite n"):
+    with pytest.raises(ValueError, match="'weights' parameter must be finite n"):
         clone(ensemble).set_params(weights=["a", 1]).fit(X, y)
     ensemble = clone(ensemble).set_params(weights=[0, 1], cart="drop")
     with pytest.raises(ValueError, match="0 for all estimators that are not dropped"):

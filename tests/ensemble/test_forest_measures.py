@@ -136,7 +136,7 @@ def test_proximities_of_sparse_tables(kind, monkeypatch):
 def test_out_of_bag_proximities_ask_for_the_training_table():
     X, y = make_table()
     forest = make_forest(RandomForestClassifier).fit(X, y)
-    with pytest.raises(ValueError, match=r"50 rows, X has 49"):
+    with pytest.raises(ValueError, match=r"50 rows .*; got 49 rows"):
         forest.proximities(X[1:], out_of_bag=True)
     with pytest.raises(ValueError, match="Y must be None"):
         forest.proximities(X, X, out_of_bag=True)
@@ -254,10 +254,10 @@ def test_importances_ask_for_the_training_table():
     X, y = make_table()
     forest = make_forest(RandomForestClassifier).fit(X, y)
     with pytest.raises(
-        ValueError, match=r"permutation_importances .* 50 rows, X has 2"
+        ValueError, match=r"permutation_importances .* 50 rows .*; got 2 rows"
     ):
         forest.permutation_importances(X[:2], y[:2])
-    with pytest.raises(ValueError, match=r"y has shape \(49, 1\); .* 50 rows and 1"):
+    with pytest.raises(ValueError, match=r"50 rows and 1 outputs, got shape \(49, 1\)"):
         forest.permutation_importances(X, y[1:])
     with pytest.raises(ValueError, match="y contains the class 7"):
         forest.permutation_importances(X, np.where(y == 1, 7, y))

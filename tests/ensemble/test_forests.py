@@ -332,7 +332,7 @@ def test_warm_start_needs_the_same_table(y, what):
     with pytest.warns(UserWarning, match="does not fit new trees"):
         forest.fit(X, labels)
     forest.set_params(n_estimators=4)
-    with pytest.raises(ValueError, match=f"same .*{what} as then"):
+    with pytest.raises(ValueError, match=rf"same .*{what}\. Set"):
         forest.fit(X, labels)
     assert forest.predict(known).shape == (120,)
 
@@ -400,8 +400,11 @@ def test_parameters_are_checked_before_the_table_is_read(name, value):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"ccp_alpha": 0.1}, "have no ccp_alpha"),
-        ({"monotonic_cst": [1]}, "have no monotonic_cst"),
+        ({"ccp_alpha": 0.1}, "'ccp_alpha' parameter must be 0.0 with criterion"),
+        (
+            {"monotonic_cst": [1]},
+            "'monotonic_cst' parameter must be None with criterion",
+        ),
         ({"missing": "surrogate"}, "'missing' parameter must be one of 'auto', 'fr"),
     ],
 )

@@ -236,7 +236,7 @@ def test_losses_are_those_of_the_last_fit():
 def test_warm_start_refuses_other_classes():
     X, y = load_breast_cancer(return_X_y=True)
     model = GradientBoostingClassifier(n_estimators=2, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="whose classes were"):
+    with pytest.raises(ValueError, match="the same classes"):
         model.set_params(n_estimators=3).fit(X, y + 1)
 
 
@@ -274,12 +274,12 @@ def test_given_validation_rows():
     stages = list(model.staged_predict_proba(X_val))
     expected = [log_loss(y_val, proba) for proba in stages]
     np.testing.assert_allclose(model.validation_score_, expected)
-    with pytest.raises(ValueError, match="X_val needs y_val"):
+    with pytest.raises(ValueError, match="X_val requires y_val"):
         model.fit(X, y, X_val=X_val)
-    with pytest.raises(ValueError, match="y_val and sample_weight_val need X_val"):
+    with pytest.raises(ValueError, match="y_val and sample_weight_val require X_val"):
         model.fit(X, y, y_val=y)
     model.set_params(n_iter_no_change=None)
-    with pytest.raises(ValueError, match="X_val is for n_iter_no_change"):
+    with pytest.raises(ValueError, match="X_val is used only with n_iter_no_change"):
         model.fit(X, y, X_val=X, y_val=y)
 
 

@@ -381,9 +381,9 @@ def test_weights_are_routed():
     [
         ({"weighting": "aic"}, "'weighting' parameter must be one of"),
         ({"prior": [1.0]}, "'prior' parameter must have one number for each of the 2"),
-        ({"prior": [-1.0, 2.0]}, "'prior' parameter must hold numbers of at least 0"),
+        ({"prior": [-1.0, 2.0]}, "'prior' parameter must be numbers of at least 0"),
         ({"n_parameters": [1, 2, 3]}, "'n_parameters' parameter must have one number"),
-        ({"n_parameters": [1, -2]}, "'n_parameters' parameter must hold numbers"),
+        ({"n_parameters": [1, -2]}, "'n_parameters' parameter must be numbers"),
         ({"n_parameters": "many"}, "'n_parameters' parameter must be None or an array"),
         ({"n_bootstrap": 0}, "'n_bootstrap'"),
         ({"prefit": 1}, "'prefit'"),
@@ -398,9 +398,12 @@ def test_weights_are_routed():
         ({"estimators": [("tree", CARTRegressor())]}, "should be a classifier"),
         (
             {"estimators": [("sgd", SGDClassifier())]},
-            "'sgd', SGDClassifier, has no",
+            "'sgd', SGDClassifier, must have predict_proba",
         ),
-        ({"cv": [(range(50), range(50, 150))]}, "cv must predict every row exactly"),
+        (
+            {"cv": [(range(50), range(50, 150))]},
+            "'cv' parameter must predict each row exactly",
+        ),
     ],
 )
 def test_parameters_are_checked(parameters, message):

@@ -418,8 +418,11 @@ def test_batches_make_no_difference(monkeypatch):
     ("parameters", "message"),
     [
         ({"prior": [0.5]}, "'prior' parameter must have one number for each of the 10"),
-        ({"prior": [2.0] * 10}, "'prior' parameter must hold probabilities"),
-        ({"prior": [1] * 10, "max_subset_size": 3}, "'max_subset_size' parameter is 3"),
+        ({"prior": [2.0] * 10}, "'prior' parameter must be one probability"),
+        (
+            {"prior": [1] * 10, "max_subset_size": 3},
+            "'max_subset_size' parameter must be at least 10, .*; got 3",
+        ),
         ({"prefit": True}, "'prefit'"),
         ({"categorical_features": [77]}, "categorical_features"),
     ],
@@ -449,9 +452,9 @@ def test_target_that_is_too_large():
 
 def test_rows_and_classes_that_are_too_few():
     X, y = DIABETES
-    with pytest.raises(ValueError, match="n_samples=1 .*no model has a residual"):
+    with pytest.raises(ValueError, match="n_samples=1 .*for a model to have residual"):
         BayesianModelAveragingRegressor().fit(X[:1], y[:1])
-    with pytest.raises(ValueError, match="sample_weight counts rows"):
+    with pytest.raises(ValueError, match="weights count as numbers of rows"):
         BayesianModelAveragingRegressor().fit(X, y, np.full(len(y), 1 / len(y)))
     labels = np.array(["a", "b"])[[0, 0, 1]]
     with pytest.raises(ValueError, match="only one class: 'a'"):

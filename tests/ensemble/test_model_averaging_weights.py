@@ -24,7 +24,7 @@ def test_weights_do_not_underflow():
 @pytest.mark.parametrize(
     ("prior", "message"),
     [
-        ([1, -1], "'prior' parameter must hold numbers of at least 0"),
+        ([1, -1], "'prior' parameter must be numbers of at least 0"),
         ([0, 0], "not all 0"),
         ([1, 2, 3], "one number for each of the 2 estimators; got 3"),
         ([1, np.nan], "one finite number for each of the 2"),

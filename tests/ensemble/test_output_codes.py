@@ -476,7 +476,7 @@ def test_members_that_only_vote_and_take_no_weights():
     votes = loss._collect_outputs("predict", X, {})
     loss.set_params(decoding="probability")
     assert_array_equal(2 * loss._collect_outputs("predict", X, {}) - 1, votes)
-    with pytest.raises(ValueError, match="needs members with predict_proba"):
+    with pytest.raises(ValueError, match="requires members with predict_proba"):
         loss.set_params(decoding="probability").fit(X, y)
 
 
@@ -582,10 +582,10 @@ def test_more_columns_correct_more_mistakes():
     [
         ({"code": "dense"}, "'code' parameter must be one of 'dense_random'"),
         ({"code": 3}, "'code' parameter must be one of"),
-        ({"code": [[1, -1], [1]]}, "a matrix of 3 rows, one for each class"),
-        ({"code": {1, 2}}, "a matrix of 3 rows, one for each class"),
-        ({"code": [[1, -1]]}, "a matrix of 3 rows, one for each class"),
-        ({"code": [["a"], ["b"], ["c"]]}, "a matrix of 3 rows"),
+        ({"code": [[1, -1], [1]]}, "a matrix with 3 rows, one per class"),
+        ({"code": {1, 2}}, "a matrix with 3 rows, one per class"),
+        ({"code": [[1, -1]]}, "a matrix with 3 rows, one per class"),
+        ({"code": [["a"], ["b"], ["c"]]}, "a matrix with 3 rows"),
         ({"code": [[1, 2], [0, 1], [1, 0]]}, "got 2 in row 0, column 1"),
         ({"code": [[1, np.nan], [0, 1], [1, 0]]}, "got nan in row 0, column 1"),
         ({"code": [[1, 1], [1, -1], [1, 1]]}, "both sides in every column; column 0"),
@@ -594,8 +594,8 @@ def test_more_columns_correct_more_mistakes():
         ({"code": [[1, 1], [-1, -1], [0, 0]]}, "row 2 has none"),
         ({"code_size": 0}, r"float in the range \(0.0, inf\) or 'auto'; got 0"),
         ({"code_size": "all"}, "or 'auto'; got 'all'"),
-        ({"code_size": 2}, "asks for 6 columns, but 3 classes have only 3"),
-        ({"code_size": 0.4}, "asks for 1 columns, but the rows of 3 classes"),
+        ({"code_size": 2}, "at most 1 for 3 classes, since only 3 .*; got 2, .*6 col"),
+        ({"code_size": 0.4}, "at least 0.666667 for 3 .*; got 0.4, .*1 col"),
         ({"decoding": "euclid"}, "'decoding' parameter must be one of 'hamming'"),
         ({"loss": "square"}, "'loss' parameter must be one of 'linear'"),
         ({"estimator": LinearRegression()}, "must be None or a classifier"),
@@ -614,7 +614,7 @@ def test_wrong_parameters_are_named(params, text):
 
 
 def test_exhaustive_code_of_many_classes_is_refused():
-    with pytest.raises(ValueError, match="of 12 classes has 2047 columns"):
+    with pytest.raises(ValueError, match="got 12 classes, which need 2047 columns"):
         make_code("exhaustive", 12)
 
 
@@ -628,7 +628,9 @@ def test_side_without_weight_is_named():
     weight = (y != 1).astype(float)
     for estimator in (CARTClassifier(), GaussianNB()):
         model = OutputCodeClassifier(estimator, code="one_vs_rest")
-        with pytest.raises(ValueError, match=r"Column 1 of the code.*\[0, 2\] alone"):
+        with pytest.raises(
+            ValueError, match=r"Column 1 of the code.*only the classes \[0, 2\]"
+        ):
             model.fit(X, y, weight)
 
 

@@ -134,15 +134,15 @@ def test_folds_without_a_class():
     stacking = StackingClassifier(
         members, stack_method="decision_function", cv=KFold(3)
     )
-    with pytest.raises(ValueError, match="covers 2 of 3 classes in a fold"):
+    with pytest.raises(ValueError, match="covers only 2 of 3 classes in a fold"):
         stacking.fit(*IRIS)
 
 
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"final_estimator": CARTRegressor()}, "should be a classifier"),
-        ({"final_estimator": "mlr"}, "must be an estimator with fit"),
+        ({"final_estimator": CARTRegressor()}, "must be a classifier"),
+        ({"final_estimator": "mlr"}, "must be None or an estimator with fit"),
         ({"stack_method": "transform"}, "'stack_method' parameter"),
         ({"passthrough": 2}, "'passthrough' parameter"),
         (
@@ -150,7 +150,7 @@ def test_folds_without_a_class():
                 "final_estimator": MultiResponseLinearRegression(inputs="class"),
                 "passthrough": True,
             },
-            "columns of no class",
+            "columns of X belong to no class",
         ),
     ],
 )
@@ -203,5 +203,5 @@ def test_two_classes_need_one_regression():
 
 
 def test_one_class_is_refused():
-    with pytest.raises(ValueError, match="y has one class: 'a'"):
+    with pytest.raises(ValueError, match="y has only one class: 'a'"):
         MultiResponseLinearRegression().fit([[1.0], [2.0]], ["a", "a"])

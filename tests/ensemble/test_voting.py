@@ -332,7 +332,7 @@ def test_folds_that_are_no_partition():
     averaging = AveragingRegressor(
         [("line", LinearRegression())], weights="optimal", cv=twice
     )
-    with pytest.raises(ValueError, match="predict every row exactly once"):
+    with pytest.raises(ValueError, match="predict each row exactly once"):
         averaging.fit(X, y)
 
 
@@ -341,7 +341,10 @@ def test_folds_that_are_no_partition():
     [
         ({"voting": "loud"}, "'voting' parameter"),
         ({"rule": "mean"}, "one of 'plurality', 'majority', 'unanimity' or None"),
-        ({"rule": "median", "voting": "soft", "weights": [1, 2]}, "weights are for"),
+        (
+            {"rule": "median", "voting": "soft", "weights": [1, 2]},
+            "weights are allowed only with",
+        ),
         ({"reject_threshold": 1.5}, "'reject_threshold' parameter"),
         ({"tie_breaking": "last"}, "'tie_breaking' parameter"),
         ({"calibration": "platt"}, "'calibration' parameter"),

@@ -227,7 +227,9 @@ def predict_or_none(model, frame):
     if model.handle_unknown != "error":
         return model.predict(frame).tolist()
     return [
-        value_or_none(lambda X: model.predict(X)[0], X, "not seen in training in its node")
+        value_or_none(
+            lambda X: model.predict(X)[0], X, "not seen in training in its node"
+        )
         for X in parts
     ]
 

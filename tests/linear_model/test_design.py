@@ -111,7 +111,9 @@ def test_levels_without_rows():
     is_present = np.array([True, False, True])
     assert read(X, is_present=is_present)[0] == []
     model = LinearRegression().fit(X, [1.0, 2.0, 3.0])
-    with pytest.raises(ValueError, match="has the level 'a' that no training row had"):
+    with pytest.raises(
+        ValueError, match="has the level 'a' that was not seen in training"
+    ):
         model.predict(pd.DataFrame({"c": ["a"]}))
 
 
@@ -128,7 +130,9 @@ def test_sets_declare_levels_without_order():
     names, matrix = read(X, {0: {5, 3, 1}}, keeps_all_levels=True)
     assert names == ["x0=3", "x0=5"]
     assert matrix.tolist() == [[1, 0], [0, 0], [1, 0]]
-    with pytest.raises(ValueError, match="'x0' has 3, which is not among the levels"):
+    with pytest.raises(
+        ValueError, match="'x0' contains 3, which is not one of the levels"
+    ):
         read(X, {0: {5, 1}})
 
 
@@ -193,9 +197,12 @@ def test_many_indicators_are_sparse():
         ({"c": [1.0, float("nan")]}, "must be 'nominal'"),
         ({"d": "nominal"}, "'d' which is not a valid feature name"),
         ({5: "nominal"}, r"must be in \[0, n_features - 1\] = \[0, 1\], got 5"),
-        ({True: "nominal"}, "keys of categorical_features must be names or numbers"),
-        ({"c": ["a"]}, "Column 'c' has 'b', which is not among the levels"),
-        (None, "column 'c', row 0 holds 'a', but .* to take its values as levels"),
+        (
+            {True: "nominal"},
+            "keys of categorical_features must be column names or indices",
+        ),
+        ({"c": ["a"]}, "Column 'c' contains 'b', which is not one of the levels"),
+        (None, "column 'c', row 0 contains 'a', but .* To treat its values as levels"),
     ],
 )
 def test_wrong_declarations(declared, message):
@@ -226,7 +233,7 @@ def test_unseen_levels():
     model = LinearRegression().fit(frame, [1.0, 2.0, 3.0, 4.0])
     with pytest.raises(
         ValueError,
-        match=r"row 1, has the level 'z' .* they had 'a', 'b'\. Or set handle_unknown",
+        match=r"row 1, has the level 'z' .* were 'a', 'b'\. Or set handle_unknown",
     ):
         model.predict(new)
     one, other = model.set_params(handle_unknown="ignore").predict(new)
@@ -241,7 +248,10 @@ def test_unseen_levels():
 
 
 def test_columns_that_are_neither_numbers_nor_levels():
-    with pytest.raises(TypeError, match="'a' is of the nested dtype .* neither"):
+    with pytest.raises(
+        TypeError,
+        match="'a' is of the nested dtype .* cannot be read as numbers or levels",
+    ):
         LinearRegression().fit(pl.DataFrame({"a": [[1], [2]]}), [1, 2])
     with pytest.raises(TypeError, match="lazy data frame"):
         LinearRegression().fit(pl.LazyFrame({"a": [1, 2]}), [1, 2])

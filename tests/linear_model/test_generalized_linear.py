@@ -395,7 +395,7 @@ def test_dependent_columns(family):
     nearest = np.linalg.pinv(centred) @ centred @ least.coef_
     assert_allclose(least.coef_, nearest, atol=1e-9)
     assert np.isnan(least.standard_errors_).all()
-    assert "determine 2 of 4 coefficients" in least.summary()
+    assert "determine only 2 of 4 coefficients" in least.summary()
 
 
 def test_determined_coefficients_keep_their_errors():
@@ -415,7 +415,7 @@ def test_rank_with_a_penalty():
     assert model.rank_ == 2
     assert 0 < model.effective_rank_ < 2
     assert_allclose(model.leverage(doubled).sum(), 1 + model.effective_rank_)
-    assert "determine 2 of 4 coefficients only: the penalty" in model.summary()
+    assert "determine only 2 of 4 coefficients: the penalty" in model.summary()
     assert "with a ridge penalty, alpha = " in model.summary()
     wide = clone(model).fit(np.eye(9, 20), y[:9] + 1)
     assert wide.rank_ == 8
@@ -499,12 +499,12 @@ def test_means_stay_valid_with_the_identity():
     X = np.arange(10.0)[:, np.newaxis]
     y = np.array([0.0, 0, 1, 0, 2, 5, 4, 9, 8, 20])
     model = GeneralizedLinearRegressor("poisson", "identity")
-    with pytest.warns(ConvergenceWarning, match="ended at the boundary of the means"):
+    with pytest.warns(ConvergenceWarning, match="stopped at the boundary of the means"):
         model.fit(X, y)
     # Among lines through 0 the best has the slope of the totals.
     assert_allclose(model.predict(X), X[:, 0] * y.sum() / X.sum(), rtol=1e-3, atol=1e-6)
     shares = GeneralizedLinearRegressor("binomial", "identity")
-    with pytest.warns(ConvergenceWarning, match="ended at the boundary of the means"):
+    with pytest.warns(ConvergenceWarning, match="stopped at the boundary of the means"):
         shares.fit(X, y > 1)
     assert np.abs(shares.predict(X) - 0.5).max() <= 0.5 + 1e-12
 
@@ -706,7 +706,7 @@ def test_rows_of_weight_zero_have_no_residuals():
     model = GeneralizedLinearRegressor("poisson").fit(X, y, weight)
     for found in (model.residuals(X, y, weight), model.leverage(X, weight)):
         assert np.flatnonzero(np.isnan(found)).tolist() == [5]
-    with pytest.raises(ValueError, match="alpha is 0.1"):
+    with pytest.raises(ValueError, match="requires alpha=0, .*; got 0.1"):
         clone(model).set_params(alpha=0.1).fit(X, y).deviance_table(X, y)
 
 
@@ -746,21 +746,21 @@ def test_routed_exposure_and_grid_search():
             "'family' parameter must be one of 'gaussian', 'poisson'",
         ),
         ({"link": "sqrt"}, "'link' parameter must be one of 'auto', 'identity', 'log'"),
-        ({"link": "logit"}, "link 'logit' does not fit the family 'gaussian'; allowed"),
+        ({"link": "logit"}, "for the family 'gaussian'; got 'logit'"),
         (
             {"family": "binomial", "link": "inverse"},
-            "link 'inverse' does not fit the family 'binomial'",
+            "for the family 'binomial'; got 'inverse'",
         ),
-        ({"link": "power"}, "needs its exponent, the 'link_power'"),
+        ({"link": "power"}, "requires the 'link_power'"),
         ({"link_power": "2"}, "'link_power' parameter must be a float or None"),
-        ({"family": "tweedie", "power": 0.5}, "not between 0 and 1, .* got 0.5"),
+        ({"family": "tweedie", "power": 0.5}, r"outside \(0, 1\), .* got 0.5"),
         ({"alpha": -1}, r"'alpha' parameter must be a float in the range \[0.0"),
         ({"dispersion": 0}, "'dispersion' parameter must be 'auto', 'pearson'"),
         (
             {"weight_type": "trials"},
             "'weight_type' parameter must be one of 'frequency'",
         ),
-        ({"transform_y": "log", "link": "log"}, "transform_y='log' is for family"),
+        ({"transform_y": "log", "link": "log"}, "transform_y='log' requires family"),
         ({"transform_y": "sqrt"}, "'transform_y' parameter must be one of 'log' or N"),
         ({"retransform": "none"}, "'retransform' parameter must be one of 'median'"),
         ({"dependent_columns": "keep"}, "'dependent_columns' parameter must be one"),
@@ -779,13 +779,13 @@ def test_wrong_parameters(options, message):
         ("poisson", -1.0, "numbers of at least 0"),
         ("gamma", 0.0, "numbers above 0"),
         ("inverse_gaussian", 0.0, "numbers above 0"),
-        ("binomial", 1.5, "shares from 0 to 1"),
+        ("binomial", 1.5, "proportions from 0 to 1"),
         ("tweedie", -0.5, "numbers of at least 0"),
     ],
 )
 def test_wrong_targets(family, value, allowed):
     X, y = np.arange(4.0)[:, np.newaxis], [1.0, 0.5, 0.5, value]
-    message = f"family '{family}' takes {allowed}; got {value} in row 3"
+    message = f"{allowed} for the family '{family}'; got {value} in row 3"
     with pytest.raises(ValueError, match=message):
         GeneralizedLinearRegressor(family).fit(X, y)
     with pytest.raises(ValueError, match=message):
@@ -797,7 +797,7 @@ def test_wrong_targets(family, value, allowed):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"offset": [1.0]}, "offset must have one number for each of the 3 rows"),
+        ({"offset": [1.0]}, r"offset must have shape \(3,\), one number per row"),
         ({"offset": [1.0, np.nan, 0]}, "offset contains NaN"),
         ({"exposure": [1.0, 0, 2]}, r"exposure must be above 0, got 0.0 in row 1\."),
     ],
@@ -809,7 +809,7 @@ def test_wrong_offsets(given, message):
         model.fit(X, y, **given)
     with pytest.raises(ValueError, match=message):
         model.fit(X, y).predict(X, **given)
-    with pytest.raises(ValueError, match="exposure is for the link 'log'"):
+    with pytest.raises(ValueError, match="exposure requires the link 'log'"):
         GeneralizedLinearRegressor().fit(X, y, exposure=[1, 1, 1])
 
 
@@ -820,7 +820,7 @@ def test_words_are_no_target():
 
 def test_no_coefficients_to_start_from():
     X = np.array([[1.0], [-1.0]])
-    with pytest.raises(ValueError, match="no initial coefficients"):
+    with pytest.raises(ValueError, match="No initial coefficients"):
         GeneralizedLinearRegressor("gamma", fit_intercept=False).fit(X, [1.0, 2.0])
 
 

@@ -402,7 +402,9 @@ def test_indicators_of_all_levels():
     assert some.coef_names_.tolist() == ["colour=g", "colour=r", "size"]
     assert every.rank_ == some.rank_ == 4
     assert_allclose(every.predict_proba(frame), some.predict_proba(frame), atol=1e-8)
-    with pytest.raises(ValueError, match="'colour', row 0, has the level 'x' that no"):
+    with pytest.raises(
+        ValueError, match="'colour', row 0, has the level 'x' that was no"
+    ):
         some.predict(pd.DataFrame({"colour": ["x"], "size": [1]}))
 
 

@@ -172,7 +172,7 @@ def test_lasso_of_many_columns(n_classes, most, monkeypatch):
 
 def test_bfgs_takes_no_absolute_values():
     X, y, _ = make_rows()
-    with pytest.raises(ValueError, match="solver='bfgs'.*l1_ratio is 0.5"):
+    with pytest.raises(ValueError, match="solver='bfgs'.*l1_ratio=0.5"):
         LogisticRegression(C=1.0, l1_ratio=0.5, solver="bfgs").fit(X, y)
     LogisticRegression(l1_ratio=0.5, solver="bfgs").fit(X, y)  # no penalty at all
 
@@ -244,7 +244,7 @@ def test_many_classes_are_read_in_blocks_of_rows(monkeypatch):
 def test_declared_class_without_rows_is_named(make):
     X, codes, weight = make_rows(3)
     labels = np.array(["a", "c", "b"])[codes]
-    with pytest.warns(UserWarning, match="declares classes that no row has: 'b'"):
+    with pytest.warns(UserWarning, match="declares classes without rows: 'b'"):
         model = LogisticRegression().fit(X[codes < 2], make(labels[codes < 2]))
     assert model.classes_.tolist() == ["a", "c"]
     weight[codes == 2] = 0.0

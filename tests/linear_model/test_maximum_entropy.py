@@ -143,7 +143,7 @@ def test_scaling_never_loses():
     X, y = load_iris(return_X_y=True)
     for solver in ("iis", "gis"):
         model = MaxEntClassifier(solver=solver, alpha=0.01, max_iter=300, tol=0.0)
-        with pytest.warns(ConvergenceWarning, match="has not converged after max_iter"):
+        with pytest.warns(ConvergenceWarning, match="did not converge in max_iter"):
             model.fit(X, y)
         assert model.n_iter_ == 300
         assert np.diff(model.loss_path_).max() < 0
@@ -337,7 +337,7 @@ def test_levels_that_never_occur_with_a_class(solver):
     text = str(caught[0].message)
     assert "minus infinity" in text
     assert "outlook=overcast & no" in text
-    assert "infinity of features with the greatest expectation" in text
+    assert "features with the largest possible expectation diverge to infinity" in text
     assert caught[0].filename == __file__
     assert np.isfinite(model.weights_).all()
     assert np.abs(model.weights_).max() < 40
@@ -366,7 +366,7 @@ def test_penalty_needs_no_warning():
 
 def test_too_few_rounds():
     X, y = make_classes(9)
-    with pytest.warns(ConvergenceWarning, match="'bfgs' has not .* max_iter=3 ") as w:
+    with pytest.warns(ConvergenceWarning, match="'bfgs' did not .* max_iter=3 ") as w:
         MaxEntClassifier(solver="bfgs", max_iter=3).fit(X, y)
     assert "differ by up to" in str(w[0].message)
     assert w[0].filename == __file__
@@ -470,10 +470,14 @@ def test_constraints_that_repeat_each_other():
 @pytest.mark.parametrize(
     ("features", "expectations", "message"),
     [
-        ([{"A", "B"}], [1.2], r"expectations\[0\] is 1.2, but feature 0 lies between"),
-        ([{"A"}, {"B"}], [0.7, 0.6], "the constraints contradict each other"),
-        ([{"A"}, {"A"}], [0.7, 0.6], "the constraints contradict each other"),
-        ([{"A"}], [0.7, 0.6], "one number for each of the 1 features"),
+        (
+            [{"A", "B"}],
+            [1.2],
+            r"expectations\[0\] must be between 0 and 1, .*; got 1.2",
+        ),
+        ([{"A"}, {"B"}], [0.7, 0.6], "they contradict each other"),
+        ([{"A"}, {"A"}], [0.7, 0.6], "they contradict each other"),
+        ([{"A"}], [0.7, 0.6], r"shape \(1,\), one number per feature"),
         ([{"A", "Q"}], [0.7], "'Q', which is not one of the outcomes"),
         ([[1.0, 2.0]], [0.7], r"features\[0\]"),
         ([{"A"}], [np.nan], "must be finite"),
@@ -602,7 +606,9 @@ def test_wrong_parameters(parameters, message):
 
 
 def test_wrong_tables():
-    with pytest.raises(ValueError, match="block of columns for each of the 3 classes"):
+    with pytest.raises(
+        ValueError, match="block of columns .* for each of the 3 classes"
+    ):
         MaxEntClassifier("precomputed").fit(X, y)
     with pytest.raises(ValueError, match="returned NaN or infinity for class 0"):
         MaxEntClassifier([lambda x, y: np.nan]).fit(X, y)
@@ -622,7 +628,7 @@ def test_wrong_tables():
 def test_too_many_pairs_of_rows_and_classes_are_refused():
     X = np.random.default_rng(0).standard_normal((20_000, 3))
     y = np.arange(20_000) % 10_000
-    message = "20,000 rows and 10,000 classes have 200,000,000 pairs, .* Merge classes"
+    message = "200,000,000 pairs of 20,000 rows and 10,000 classes. Merge classes"
     with pytest.raises(ValueError, match=message):
         MaxEntClassifier().fit(X, y)
     # Equal rows are one: what counts is how many differ.

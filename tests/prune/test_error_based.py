@@ -479,8 +479,14 @@ def test_parameters_are_an_estimators():
     ("changes", "message"),
     [
         ({"matrix": np.zeros((32, 3))}, r"must have shape \(32, 2\).*; got"),
-        ({"codes": np.zeros(31, int)}, r"for 31 class numbers and 2 columns; got \(32, 2\)"),
-        ({"sample_weight": np.ones(3)}, r"sample_weight must have shape \(32,\), got \(3,\)"),
+        (
+            {"codes": np.zeros(31, int)},
+            r"for 31 class numbers and 2 columns; got \(32, 2\)",
+        ),
+        (
+            {"sample_weight": np.ones(3)},
+            r"sample_weight must have shape \(32,\), got \(3,\)",
+        ),
         ({"sample_weight": np.eye(1, 32)[0]}, "from 32 rows, but the table has 1"),
         ({"codes": np.full(32, 2)}, "class numbers from 0 to 1"),
         ({"codes": np.full(32, -1)}, "class numbers from 0 to 1"),

@@ -205,7 +205,9 @@ def test_decisions_may_be_given():
 
 @pytest.mark.parametrize("decisions", [[1, 2], 3, np.zeros((5, 1, 1))])
 def test_decisions_of_another_shape_are_an_error(decisions):
-    with pytest.raises(ValueError, match="one entry or one row for each of the 5 nodes, got shape"):
+    with pytest.raises(
+        ValueError, match="one entry or one row for each of the 5 nodes, got shape"
+    ):
         merge_equal_leaves(make_tree(make_nodes([2, 2, 0, 0, 0])), decisions)
 
 

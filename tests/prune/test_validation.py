@@ -238,8 +238,16 @@ PRUNED = CARTClassifier(pruning="reduced_error")
         (PRUNED, (None, Y), "y_val was given without X_val"),
         (PRUNED, (None, None, np.ones(12)), "sample_weight_val was given without"),
         (PRUNED, (X[:, :1], Y), "X has 1 features, but CARTClassifier is expecting 2"),
-        (PRUNED, (X, Y[:5]), r"y_val must have shape \(12, 1\), for 12 rows .*; got \(5, 1\)"),
-        (PRUNED, (X, np.tile(Y, (2, 1)).T), r"y_val must have shape \(12, 1\), .*; got \(12, 2\)"),
+        (
+            PRUNED,
+            (X, Y[:5]),
+            r"y_val must have shape \(12, 1\), for 12 rows .*; got \(5, 1\)",
+        ),
+        (
+            PRUNED,
+            (X, np.tile(Y, (2, 1)).T),
+            r"y_val must have shape \(12, 1\), .*; got \(12, 2\)",
+        ),
         (PRUNED, (X, np.array(["a", "c", "b"] * 4)), "y_val contains the class 'c'"),
         (PRUNED, (X, np.arange(12)), "y_val contains the class"),
         (PRUNED, (X, Y, np.zeros(12)), "weights are zero: sample_weight_val"),
@@ -295,7 +303,9 @@ def test_training_rows_after_the_fact_come_whole():
         pruner.prune(fitted, X, Y, y=Y)
     with pytest.raises(ValueError, match="sample_weight was given without X"):
         pruner.prune(fitted, X, Y, sample_weight=np.ones(12))
-    with pytest.raises(ValueError, match=r"y must have shape \(12, 1\), for 12 rows .*; got \(3, 1\)"):
+    with pytest.raises(
+        ValueError, match=r"y must have shape \(12, 1\), for 12 rows .*; got \(3, 1\)"
+    ):
         pruner.prune(fitted, X, Y, X=X, y=Y[:3])
 
 

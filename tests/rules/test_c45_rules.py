@@ -454,7 +454,9 @@ def test_evaluation_takes_equal_labels_of_another_type(trained, tested):
 )
 def test_evaluation_refuses_labels_the_model_has_not(tested, listed):
     model = C45RulesClassifier().fit([[0.0], [9.0], [1.0], [8.0]], [0, 1, 0, 1])
-    with pytest.raises(ValueError, match=f"is a class of the model: y contains {listed}"):
+    with pytest.raises(
+        ValueError, match=f"is a class of the model: y contains {listed}"
+    ):
         model.evaluate([[0.0], [9.0], [1.0], [8.0]], tested)
 
 

@@ -13,74 +13,78 @@ from sklearn_textbook.ensemble.bagging.row_sampling import RowSamplingMixin
 class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
     r"""Bagging of any classifiers (自助聚集), with one encoded table for all trees.
 
-    Every member is fitted to a bootstrap sample, 自助采样: n of the n rows are drawn
-    with replacement, of which about 63.2 % are different. The ensemble predicts the
-    class with the largest mean probability, or with most votes (``voting="hard"``):
+    Each member is fitted to a bootstrap sample (自助采样): as many rows as there are,
+    drawn with replacement, about 63.2 % of which are distinct. The ensemble predicts
+    the class with the largest mean probability or, with ``voting="hard"``, the class
+    with the most votes:
 
     .. math:: H(x) = \arg\max_y \frac{1}{T} \sum_{t=1}^{T} p_t(y \mid x), \qquad
         H(x) = \arg\max_y \sum_{t=1}^{T} \mathbb{I}(h_t(x) = y).
 
-    Parameters of scikit-learn's ``BaggingClassifier`` have the same names, meanings and
-    defaults, so that only the import needs to be changed.
+    Parameters of scikit-learn's ``BaggingClassifier`` have the same name, meaning and
+    default here, so it is enough to replace the import.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        What the members are like: any object with ``fit`` and ``predict``, such as a
-        pipeline. None: :class:`~sklearn_textbook.tree.CARTClassifier`.
+        Base estimator of the members: any object with ``fit`` and ``predict``, such as
+        a pipeline. None: :class:`~sklearn_textbook.tree.CARTClassifier`.
     n_estimators : int, default=10
         Number of members.
     max_samples : int or float, default=None
-        Rows of a sample: a count, a fraction of all (of their total weight, if rows
-        have weights), or as many as there are.
+        Number of rows in a sample, or their fraction of all rows (of the total weight,
+        if the rows have weights). None: as many as there are.
     max_features : int or float, default=1.0
-        Columns that a member is fitted to: a count, or a fraction of all.
+        Number of columns that each member is fitted to, or their fraction.
     bootstrap : bool, default=True
         Whether rows are drawn with replacement.
     bootstrap_features : bool, default=False
-        Whether columns are drawn with replacement. A column drawn twice is given twice.
+        Whether columns are drawn with replacement. A column that is drawn twice is
+        passed to the member twice.
     oob_score : bool, str or callable, default=False
-        Whether to score the ensemble on out-of-bag rows (包外估计): with the accuracy,
-        with the scorer of scikit-learn that has this name, or with a function of the
-        true and the predicted class numbers. Needs ``bootstrap=True`` and
+        Whether to score the ensemble on out-of-bag rows (包外估计). True uses the
+        accuracy, a string the scikit-learn scorer of that name, and a callable receives
+        the true and the predicted class numbers. Requires ``bootstrap=True`` and
         ``warm_start=False``.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the fitted members and adds more, up to ``n_estimators``.
+        Whether ``fit`` keeps the fitted members and adds new ones, up to
+        ``n_estimators``.
     n_jobs : int, default=None
-        Members that are fitted at the same time. None: one, or the setting of
-        ``joblib.parallel_config``; trees of this package: one per core, in threads. -1:
-        one per core. The members are the same for any number.
+        Number of members fitted in parallel. None: one, or the setting of
+        ``joblib.parallel_config``; for trees of this package, one thread per core. -1:
+        one per core. The members do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draws, and of every ``random_state`` of the members.
+        Seed for the draws, and for every ``random_state`` of the members.
     verbose : int, default=0
-        1 prints about ten times how many members are fitted, a larger number prints
-        it after each of them.
+        1 prints the number of fitted members about ten times; larger values print it
+        after each member.
     voting : {"soft", "hard"}, default="soft"
-        How members are combined: by their mean probability, as in scikit-learn, or by
-        one vote each, the simple vote of the book (简单投票法); then of classes with
-        most votes the one with the largest mean probability is chosen. Members without
-        ``predict_proba`` vote in any case.
+        How members are combined: "soft" averages their probabilities, as in
+        scikit-learn; "hard" gives each one vote, the simple voting of the textbook
+        (简单投票法), where ties go to the class with the largest mean probability.
+        Members without ``predict_proba`` always vote.
     out_of_bag_posterior : bool, default=False
-        Whether nodes of a tree without training rows predict the class frequencies of
-        the out-of-bag rows that end there, instead of those of their parents. Such
-        nodes come from levels without rows in a multiway split. For trees of this
-        package only.
+        Whether nodes without training rows predict the class frequencies of the
+        out-of-bag rows that end there, instead of those of their parents. Such nodes
+        come from levels without rows in a multiway split. Only for trees of this
+        package.
 
     Attributes
     ----------
     estimator_ : estimator
-        What the members are like, not fitted.
+        The base estimator, not fitted.
     estimators_ : list of estimators
-        The members. Trees of this package have the class labels, so that each can be
-        explained alone; others have learned class numbers, as in scikit-learn.
+        The members. Trees of this package store the class labels, so each can be
+        explained on its own; other members are fitted to class numbers, as in
+        scikit-learn.
     estimators_features_ : list of ndarray of int
         The columns that each member was fitted to.
     estimators_samples_ : list of ndarray of int
-        The rows that each member was fitted to, each as often as it was drawn.
+        The rows that each member was fitted to, repeated as often as they were drawn.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all names are strings.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_classes_ : int
@@ -89,34 +93,36 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
         Score of the out-of-bag predictions, with ``oob_score``.
     oob_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag error of the first 1, 2, ... members, with ``oob_score``: the
-        fraction of wrong classes over the rows scored so far.
+        fraction of misclassified rows among those that can be scored so far.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
         Mean probabilities (or votes) of the members for which the row is out of bag,
-        with ``oob_score``; NaN if there is none.
+        with ``oob_score``; NaN if there are none.
 
     See Also
     --------
-    BaggingRegressor : The same for values.
-    RandomForestClassifier : Trees that also draw columns at every node.
-    RandomSubspaceClassifier : Draws columns only.
-    sklearn.ensemble.BaggingClassifier : No nominal columns, each member encodes X.
+    BaggingRegressor : The corresponding regressor.
+    RandomForestClassifier : Trees that also sample columns at each node.
+    RandomSubspaceClassifier : Draws only columns.
+    sklearn.ensemble.BaggingClassifier : No nominal columns; each member encodes X.
 
     Notes
     -----
     If the members are trees of this package, the table is read and encoded once for all
-    of them, with nominal columns and missing values as they come, and a sample is a
+    of them, with nominal columns and missing values as they are, and a sample is a
     weight per row: ``min_samples_split`` and ``min_samples_leaf`` of CART then count a
-    row that was drawn twice once, as with scikit-learn's trees. Other members get
-    counts as ``sample_weight`` if their ``fit`` takes one, and the drawn rows if not.
-    Subclasses of these trees with their own ``fit`` or ``predict`` count as others, and
-    so do trees whose ``fit`` is given routed parameters. ``pruning="out_of_bag"`` on
-    the template prunes every tree by its out-of-bag rows.
+    row that was drawn twice once, as with scikit-learn's trees. Other members receive
+    the counts as ``sample_weight`` if their ``fit`` accepts it, and the drawn rows
+    otherwise. This also applies to subclasses of the trees with their own ``fit`` or
+    ``predict``, and to trees whose ``fit`` receives routed parameters.
+    ``pruning="out_of_bag"`` in the base estimator prunes each tree on its out-of-bag
+    rows.
 
-    Draws are scikit-learn's for the same ``random_state``: with members that are not
-    trees both fit the same. Differences: a data frame is given to members as a frame,
-    so that they may choose columns by name, but for ``bootstrap_features=True``;
-    ``estimators_samples_`` lists all members after a warm start; out-of-bag
-    probabilities of members that lack a class are counted for the classes they have.
+    For the same ``random_state``, rows and columns are drawn as in scikit-learn, so
+    both fit the same members if these are not trees. Differences: members receive data
+    frames as frames, so they may select columns by name, except with
+    ``bootstrap_features=True``; ``estimators_samples_`` lists all members after a warm
+    start; the out-of-bag probabilities of members that lack a class are averaged over
+    the classes they have.
 
     References
     ----------
@@ -125,7 +131,7 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
 
     Examples
     --------
-    The watermelons of the book with C4.5 trees:
+    Bagging of C4.5 trees on the watermelon table of the textbook:
 
     >>> from sklearn_textbook.datasets import load_watermelon
     >>> from sklearn_textbook.ensemble import BaggingClassifier
@@ -136,7 +142,7 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
     >>> len(model), len(model.oob_curve_)
     (50, 50)
 
-    Any other estimator:
+    Bagging of any other estimator:
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
@@ -180,89 +186,89 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
 class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
     r"""Bagging of any regressors (自助聚集), with one encoded table for all trees.
 
-    Every member is fitted to a bootstrap sample, 自助采样: n of the n rows are drawn
-    with replacement, of which about 63.2 % are different. The ensemble predicts the
-    mean
+    Each member is fitted to a bootstrap sample (自助采样): as many rows as there are,
+    drawn with replacement, about 63.2 % of which are distinct. The ensemble predicts
+    the mean
 
     .. math:: H(x) = \frac{1}{T} \sum_{t=1}^{T} h_t(x).
 
-    Parameters of scikit-learn's ``BaggingRegressor`` have the same names, meanings and
-    defaults, so that only the import needs to be changed.
+    Parameters of scikit-learn's ``BaggingRegressor`` have the same name, meaning and
+    default here, so it is enough to replace the import.
 
     Parameters
     ----------
     estimator : regressor, default=None
-        What the members are like: any object with ``fit`` and ``predict``, such as a
-        pipeline. None: :class:`~sklearn_textbook.tree.CARTRegressor`.
+        Base estimator of the members: any object with ``fit`` and ``predict``, such as
+        a pipeline. None: :class:`~sklearn_textbook.tree.CARTRegressor`.
     n_estimators : int, default=10
         Number of members.
     max_samples : int or float, default=None
-        Rows of a sample: a count, a fraction of all (of their total weight, if rows
-        have weights), or as many as there are.
+        Number of rows in a sample, or their fraction of all rows (of the total weight,
+        if the rows have weights). None: as many as there are.
     max_features : int or float, default=1.0
-        Columns that a member is fitted to: a count, or a fraction of all.
+        Number of columns that each member is fitted to, or their fraction.
     bootstrap : bool, default=True
         Whether rows are drawn with replacement.
     bootstrap_features : bool, default=False
-        Whether columns are drawn with replacement. A column drawn twice is given twice.
+        Whether columns are drawn with replacement. A column that is drawn twice is
+        passed to the member twice.
     oob_score : bool, str or callable, default=False
-        Whether to score the ensemble on out-of-bag rows (包外估计): with the R² score,
-        with the scorer of scikit-learn that has this name, or with a function of the
-        true and the predicted values. Needs ``bootstrap=True`` and
-        ``warm_start=False``.
+        Whether to score the ensemble on out-of-bag rows (包外估计). True uses R², a
+        string the scikit-learn scorer of that name, and a callable receives the true
+        and the predicted values. Requires ``bootstrap=True`` and ``warm_start=False``.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the fitted members and adds more, up to ``n_estimators``.
+        Whether ``fit`` keeps the fitted members and adds new ones, up to
+        ``n_estimators``.
     n_jobs : int, default=None
-        Members that are fitted at the same time. None: one, or the setting of
-        ``joblib.parallel_config``; trees of this package: one per core, in threads. -1:
-        one per core. The members are the same for any number.
+        Number of members fitted in parallel. None: one, or the setting of
+        ``joblib.parallel_config``; for trees of this package, one thread per core. -1:
+        one per core. The members do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draws, and of every ``random_state`` of the members.
+        Seed for the draws, and for every ``random_state`` of the members.
     verbose : int, default=0
-        1 prints about ten times how many members are fitted, a larger number prints
-        it after each of them.
+        1 prints the number of fitted members about ten times; larger values print it
+        after each member.
     out_of_bag_posterior : bool, default=False
-        Whether nodes of a tree without training rows predict the mean value of the
-        out-of-bag rows that end there, instead of that of their parents. Such nodes
-        come from levels without rows in a multiway split. For trees of this package
-        only.
+        Whether nodes without training rows predict the mean value of the out-of-bag
+        rows that end there, instead of that of their parents. Such nodes come from
+        levels without rows in a multiway split. Only for trees of this package.
 
     Attributes
     ----------
     estimator_ : estimator
-        What the members are like, not fitted.
+        The base estimator, not fitted.
     estimators_ : list of estimators
         The members.
     estimators_features_ : list of ndarray of int
         The columns that each member was fitted to.
     estimators_samples_ : list of ndarray of int
-        The rows that each member was fitted to, each as often as it was drawn.
+        The rows that each member was fitted to, repeated as often as they were drawn.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all names are strings.
     oob_score_ : float
         Score of the out-of-bag predictions, with ``oob_score``.
     oob_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag error of the first 1, 2, ... members, with ``oob_score``: the mean
-        squared error over the rows scored so far.
+        squared error over the rows that can be scored so far.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Mean prediction of the members for which the row is out of bag, with
-        ``oob_score``; 0 if there is none.
+        ``oob_score``; 0 if there are none.
 
     See Also
     --------
-    BaggingClassifier : The same for classes.
-    RandomForestRegressor : Trees that also draw columns at every node.
-    RandomSubspaceRegressor : Draws columns only.
-    sklearn.ensemble.BaggingRegressor : No nominal columns, each member encodes X.
+    BaggingClassifier : The corresponding classifier.
+    RandomForestRegressor : Trees that also sample columns at each node.
+    RandomSubspaceRegressor : Draws only columns.
+    sklearn.ensemble.BaggingRegressor : No nominal columns; each member encodes X.
 
     Notes
     -----
-    As for :class:`BaggingClassifier`: trees of this package grow from one encoded
-    table, others are fitted as in scikit-learn, from the same draws. Several outputs
-    are possible if the members can predict them; then with ``oob_score``, too, unlike
-    scikit-learn.
+    As in :class:`BaggingClassifier`, trees of this package grow from one encoded table;
+    other members are fitted as in scikit-learn, from the same draws. Several outputs
+    are possible if the members support them, unlike in scikit-learn also with
+    ``oob_score``.
 
     References
     ----------

@@ -81,7 +81,7 @@ class BaggingClassifierMixin(ClassifierMixin):
         return best
 
     def predict(self, X, **params):
-        """Class of each row.
+        """Predict the class of each row.
 
         Parameters
         ----------
@@ -89,14 +89,14 @@ class BaggingClassifierMixin(ClassifierMixin):
             The rows.
         **params : dict
             Parameters for ``predict_proba`` of the members, or for ``predict`` if they
-            have no probabilities or vote; needs metadata routing.
+            have no ``predict_proba`` or vote; requires metadata routing.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            The class of the largest mean probability, the first of equals; with
-            ``voting="hard"`` the class with most votes, 相对多数投票法, and of equals
-            the one with the largest mean probability.
+            The class with the largest mean probability; ties go to the first. With
+            ``voting="hard"``, the class with the most votes (相对多数投票法); ties go
+            to the class with the largest mean probability.
         """
         best = self._combine("predict", X, params, self._choose_classes)
         return self.classes_.take(best)
@@ -110,26 +110,26 @@ class BaggingClassifierMixin(ClassifierMixin):
             The rows.
         **params : dict
             Parameters for ``predict_proba`` of the members, or for ``predict`` if they
-            have no probabilities or vote; needs metadata routing.
+            have no ``predict_proba`` or vote; requires metadata routing.
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            Mean probability over the members; with ``voting="hard"``, or of members
-            without ``predict_proba``, the fraction of members that vote for the class.
+            Mean probability over the members. With ``voting="hard"``, or if the members
+            have no ``predict_proba``, the fraction of members that vote for the class.
         """
         return self._combine("predict_proba", X, params, self._compute_probabilities)
 
     def predict_log_proba(self, X, **params):
-        """Natural logarithm of the class probabilities.
+        """Predict the natural logarithm of the class probabilities.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         **params : dict
-            Parameters for ``predict_log_proba`` of the members, or for the method that
-            stands in where they have none; needs metadata routing.
+            Parameters for ``predict_log_proba`` of the members, or for the method used
+            in its place; requires metadata routing.
 
         Returns
         -------
@@ -154,19 +154,20 @@ class BaggingClassifierMixin(ClassifierMixin):
 
     @available_if(_members_have_decisions)
     def decision_function(self, X, **params):
-        """Mean of the members' decision functions, if they have one.
+        """Compute the mean of the members' decision functions, if they have one.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         **params : dict
-            Parameters for ``decision_function`` of the members; needs metadata routing.
+            Parameters for ``decision_function`` of the members; requires metadata
+            routing.
 
         Returns
         -------
         decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The mean; one number per row for two classes.
+            The mean; a single number per row for two classes.
         """
         return self._combine("decision_function", X, params, self._compute_decisions)
 
@@ -186,14 +187,14 @@ class BaggingRegressorMixin(RegressorMixin):
         return values[:, 0] if self._n_outputs == 1 else values
 
     def predict(self, X, **params):
-        """Value of each row: the mean over the members, 简单平均法.
+        """Predict the value of each row: the mean over the members, 简单平均法.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         **params : dict
-            Parameters for ``predict`` of the members; needs metadata routing.
+            Parameters for ``predict`` of the members; requires metadata routing.
 
         Returns
         -------

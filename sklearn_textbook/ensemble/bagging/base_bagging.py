@@ -100,8 +100,8 @@ class BaseBagging(
             return max(1, int(self.max_features * n_columns))
         if self.max_features > n_columns:
             raise ValueError(
-                f"max_features must be <= n_features; got {self.max_features} for "
-                f"{n_columns} columns."
+                f"max_features must be <= n_features={n_columns}, got "
+                f"{self.max_features}."
             )
         return int(self.max_features)
 
@@ -115,12 +115,12 @@ class BaseBagging(
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The training table.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            The target; several outputs for values alone.
+            The target; several outputs only in regression.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. Where rows are drawn, they are with probabilities in
-            proportion.
+            Weights of the rows. If rows are drawn, they are drawn with probabilities
+            proportional to their weights.
         **fit_params : dict
-            Parameters for ``fit`` of the members; needs
+            Parameters for ``fit`` of the members; requires
             ``sklearn.set_config(enable_metadata_routing=True)``.
 
         Returns
@@ -159,9 +159,9 @@ class BaseBagging(
         keeps = self.warm_start and hasattr(self, "estimators_")
         if keeps and (self._reader is None) == as_trees:
             raise ValueError(
-                "warm_start=True keeps the members there are, which are "
-                f"{type(self.estimator_).__name__}: they cannot be mixed with "
-                f"{type(template).__name__}."
+                "warm_start=True keeps the fitted members, which are "
+                f"{type(self.estimator_).__name__} and cannot be mixed with "
+                f"{type(template).__name__}. Set warm_start=False to refit."
             )
         self.estimator_ = template
         self._reader = training.reader
@@ -237,9 +237,9 @@ class BaseBagging(
         draw = draws[0]
         if not all(map(draw.is_like, draws)):
             raise ValueError(
-                "its members come from several fits (warm_start=True), which drew from "
-                "different numbers of rows or columns or by different weights; only "
-                "members that were drawn alike can be saved"
+                "its members come from several fits (warm_start=True) that drew "
+                "different numbers of rows or columns, or used different weights; only "
+                "members drawn in the same way can be saved"
             )
         kept = {
             name: value for name, value in vars(draw).items() if name != "n_columns"
@@ -290,7 +290,7 @@ class BaseBagging(
     _route = route_parameters
 
     def get_metadata_routing(self):
-        """Tell which parameters go to which methods of the members.
+        """Get the routing of metadata to the methods of the members.
 
         Returns
         -------

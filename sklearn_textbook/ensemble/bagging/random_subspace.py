@@ -24,58 +24,60 @@ class DrawnColumns:
 
 
 class RandomSubspaceClassifier(DrawnColumns, BaggingClassifierMixin, BaseBagging):
-    r"""Random subspaces (随机子空间) of any classifiers, such as trees.
+    r"""Random subspace ensemble (随机子空间) of any classifiers, such as trees.
 
     Member t draws :math:`d'` of the d columns without replacement, the subspace
-    :math:`\mathcal{F}_t`, and is fitted to all rows of these columns. The ensemble
-    predicts the class with the largest mean probability, or with most votes
-    (``voting="hard"``), as in the book:
+    :math:`\mathcal{F}_t`, and is fitted to these columns of all rows. The ensemble
+    predicts the class with the largest mean probability or, with ``voting="hard"``, the
+    class with the most votes, as in the textbook:
 
     .. math:: H(x) = \arg\max_y \sum_{t=1}^{T}
         \mathbb{I}\big(h_t(\mathrm{Map}_{\mathcal{F}_t}(x)) = y\big).
 
-    Members without the best columns differ more and are faster to fit; this is useful
-    if many columns are redundant (大量冗余属性), but not if there are few columns.
+    Members that lack the best columns are more diverse and faster to train. This pays
+    off if many columns are redundant (大量冗余属性), but not if there are few columns.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        What the members are like: any object with ``fit`` and ``predict``. None:
+        Base estimator of the members: any object with ``fit`` and ``predict``. None:
         :class:`~sklearn_textbook.tree.CARTClassifier`.
     n_estimators : int, default=10
         Number of members T.
     max_features : int or float, default=0.5
-        Columns d' that a member is fitted to: a count, or a fraction of all. Ho took
-        half.
+        Number of columns d' that each member is fitted to, or their fraction. Ho used
+        half of them.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the fitted members and adds more, up to ``n_estimators``.
+        Whether ``fit`` keeps the fitted members and adds new ones, up to
+        ``n_estimators``.
     n_jobs : int, default=None
-        Members that are fitted at the same time. None: one, or the setting of
-        ``joblib.parallel_config``; trees of this package: one per core, in threads. -1:
-        one per core. The members are the same for any number.
+        Number of members fitted in parallel. None: one, or the setting of
+        ``joblib.parallel_config``; for trees of this package, one thread per core. -1:
+        one per core. The members do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draws, and of every ``random_state`` of the members.
+        Seed for the draws, and for every ``random_state`` of the members.
     verbose : int, default=0
-        1 prints about ten times how many members are fitted, a larger number prints
-        it after each of them.
+        1 prints the number of fitted members about ten times; larger values print it
+        after each member.
     voting : {"soft", "hard"}, default="soft"
-        How members are combined: by their mean probability, or by one vote each
-        (简单投票法); then of classes with equally many votes the one with the largest
-        mean probability is chosen.
+        How members are combined: "soft" averages their probabilities; "hard" gives each
+        one vote (简单投票法), where ties go to the class with the largest mean
+        probability.
 
     Attributes
     ----------
     estimator_ : estimator
-        What the members are like, not fitted.
+        The base estimator, not fitted.
     estimators_ : list of estimators
-        The members. Trees of this package have the class labels and the names of their
-        columns, so that each can be explained alone; others have learned class numbers.
+        The members. Trees of this package store the class labels and the names of their
+        columns, so each can be explained on its own; other members are fitted to class
+        numbers.
     estimators_features_ : list of ndarray of int
         The columns that each member was fitted to.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all names are strings.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_classes_ : int
@@ -83,16 +85,16 @@ class RandomSubspaceClassifier(DrawnColumns, BaggingClassifierMixin, BaseBagging
 
     See Also
     --------
-    RandomSubspaceRegressor : The same for values.
-    RandomForestClassifier : Samples columns at every node, rows for every tree.
-    BaggingClassifier : Draws rows, and columns with ``max_features``.
+    RandomSubspaceRegressor : The corresponding regressor.
+    RandomForestClassifier : Samples columns at each node, and rows for each tree.
+    BaggingClassifier : Draws rows, and with ``max_features`` columns.
 
     Notes
     -----
     scikit-learn has no estimator of this name; its ``BaggingClassifier`` with
     ``bootstrap=False, max_samples=1.0, max_features=0.5`` draws the same columns for
-    the same ``random_state``. ``sample_weight`` weighs the rows here, where bagging
-    draws by it. There are no out-of-bag rows.
+    the same ``random_state``. ``sample_weight`` sets the weights of the rows, whereas
+    bagging draws rows by it. There are no out-of-bag rows.
 
     References
     ----------
@@ -134,10 +136,10 @@ class RandomSubspaceClassifier(DrawnColumns, BaggingClassifierMixin, BaseBagging
 
 
 class RandomSubspaceRegressor(DrawnColumns, BaggingRegressorMixin, BaseBagging):
-    r"""Random subspaces (随机子空间) of any regressors, such as trees.
+    r"""Random subspace ensemble (随机子空间) of any regressors, such as trees.
 
     Member t draws :math:`d'` of the d columns without replacement, the subspace
-    :math:`\mathcal{F}_t`, and is fitted to all rows of these columns. The ensemble
+    :math:`\mathcal{F}_t`, and is fitted to these columns of all rows. The ensemble
     predicts the mean
 
     .. math:: H(x) = \frac{1}{T} \sum_{t=1}^{T} h_t(\mathrm{Map}_{\mathcal{F}_t}(x)).
@@ -145,28 +147,29 @@ class RandomSubspaceRegressor(DrawnColumns, BaggingRegressorMixin, BaseBagging):
     Parameters
     ----------
     estimator : regressor, default=None
-        What the members are like: any object with ``fit`` and ``predict``. None:
+        Base estimator of the members: any object with ``fit`` and ``predict``. None:
         :class:`~sklearn_textbook.tree.CARTRegressor`.
     n_estimators : int, default=10
         Number of members T.
     max_features : int or float, default=0.5
-        Columns d' that a member is fitted to: a count, or a fraction of all.
+        Number of columns d' that each member is fitted to, or their fraction.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the fitted members and adds more, up to ``n_estimators``.
+        Whether ``fit`` keeps the fitted members and adds new ones, up to
+        ``n_estimators``.
     n_jobs : int, default=None
-        Members that are fitted at the same time. None: one, or the setting of
-        ``joblib.parallel_config``; trees of this package: one per core, in threads. -1:
-        one per core. The members are the same for any number.
+        Number of members fitted in parallel. None: one, or the setting of
+        ``joblib.parallel_config``; for trees of this package, one thread per core. -1:
+        one per core. The members do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draws, and of every ``random_state`` of the members.
+        Seed for the draws, and for every ``random_state`` of the members.
     verbose : int, default=0
-        1 prints about ten times how many members are fitted, a larger number prints
-        it after each of them.
+        1 prints the number of fitted members about ten times; larger values print it
+        after each member.
 
     Attributes
     ----------
     estimator_ : estimator
-        What the members are like, not fitted.
+        The base estimator, not fitted.
     estimators_ : list of estimators
         The members.
     estimators_features_ : list of ndarray of int
@@ -174,20 +177,20 @@ class RandomSubspaceRegressor(DrawnColumns, BaggingRegressorMixin, BaseBagging):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all names are strings.
 
     See Also
     --------
-    RandomSubspaceClassifier : The same for classes.
-    RandomForestRegressor : Samples columns at every node, rows for every tree.
-    BaggingRegressor : Draws rows, and columns with ``max_features``.
+    RandomSubspaceClassifier : The corresponding classifier.
+    RandomForestRegressor : Samples columns at each node, and rows for each tree.
+    BaggingRegressor : Draws rows, and with ``max_features`` columns.
 
     Notes
     -----
     scikit-learn has no estimator of this name; its ``BaggingRegressor`` with
     ``bootstrap=False, max_samples=1.0, max_features=0.5`` draws the same columns for
-    the same ``random_state``. ``sample_weight`` weighs the rows here, where bagging
-    draws by it. There are no out-of-bag rows.
+    the same ``random_state``. ``sample_weight`` sets the weights of the rows, whereas
+    bagging draws rows by it. There are no out-of-bag rows.
 
     References
     ----------

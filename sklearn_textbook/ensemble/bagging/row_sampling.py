@@ -39,13 +39,14 @@ class RowSamplingMixin(OutOfBagMixin):
         monotonic = getattr(self.estimator, "monotonic_cst", None)
         if self.out_of_bag_posterior and monotonic is not None:
             raise ValueError(
-                "out_of_bag_posterior=True cannot keep the predictions monotonic; got "
+                "out_of_bag_posterior=True cannot keep predictions monotonic; got "
                 f"monotonic_cst={monotonic!r}."
             )
         if self.oob_score and self.warm_start:
             raise ValueError(
-                "Out of bag estimate only available if warm_start=False: members of "
-                f"an earlier fit may have seen other rows; got oob_score={value!r}."
+                "Out of bag estimate only available if warm_start=False, since members "
+                "of an earlier fit may have been fitted to other rows; got "
+                f"oob_score={value!r}."
             )
 
     def _repeats_columns(self):
@@ -54,9 +55,9 @@ class RowSamplingMixin(OutOfBagMixin):
     def _plan_draw(self, n_rows, n_columns, weight):
         if weight is not None and not self.bootstrap:
             warnings.warn(
-                f"When fitting {type(self).__name__} with sample_weight it is "
+                f"When fitting {type(self).__name__} with sample_weight, it is "
                 f"recommended to use bootstrap=True, got {self.bootstrap}: a row of "
-                "weight 2 is drawn no more than once, unlike two rows of weight 1.",
+                "weight 2 is drawn at most once, unlike two rows of weight 1.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -69,8 +70,8 @@ class RowSamplingMixin(OutOfBagMixin):
         n_drawable = n_rows if weight is None else np.count_nonzero(weight)
         if not self.bootstrap and n_drawn > n_drawable:
             raise ValueError(
-                f"max_samples={n_drawn} rows are to be drawn without replacement, but "
-                f"only {n_drawable} rows have a weight above 0."
+                f"max_samples={n_drawn} rows cannot be drawn without replacement: only "
+                f"{n_drawable} rows have a weight above 0."
             )
         self._max_samples = n_drawn
         self._max_features = self._count_drawn_columns(n_columns)
@@ -88,9 +89,9 @@ class RowSamplingMixin(OutOfBagMixin):
     def _require_no_tree_options(self):
         if self.out_of_bag_posterior:
             raise ValueError(
-                "out_of_bag_posterior=True estimates empty nodes of trees: the "
-                "'estimator' must be one of ID3Classifier, C45Classifier, "
-                f"CARTClassifier and CARTRegressor; got {self.estimator!r}."
+                "out_of_bag_posterior=True requires trees of this package: the "
+                "'estimator' must be an ID3Classifier, C45Classifier, CARTClassifier "
+                f"or CARTRegressor; got {self.estimator!r}."
             )
 
     # ------------------------------------------------------------------ out of bag

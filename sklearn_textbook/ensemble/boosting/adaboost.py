@@ -9,8 +9,8 @@ from sklearn_textbook.ensemble.boosting.base_adaboost import BaseAdaBoost
 class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
     r"""AdaBoost of stumps chosen by weighted error, or of any classifiers (提升方法).
 
-    From weights :math:`D_1` of the N rows, which sum to 1, round m fits a member
-    :math:`G_m` and then increases the weights of misclassified rows:
+    Starting from weights :math:`D_1` of the N rows, which sum to 1, round m fits a
+    member :math:`G_m` and then increases the weights of misclassified rows:
 
     .. math:: e_m = \sum_{i=1}^{N} w_{mi}\, \mathbb{I}(G_m(x_i) \ne y_i), \qquad
         \alpha_m = \frac{1}{2} \ln \frac{1 - e_m}{e_m},
@@ -18,60 +18,62 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
     .. math:: w_{m+1,i} = \frac{w_{mi}}{Z_m} e^{-\alpha_m y_i G_m(x_i)}, \qquad
         Z_m = \sum_{i=1}^{N} w_{mi}\, e^{-\alpha_m y_i G_m(x_i)}.
 
-    The class is the sign of :math:`f(x) = \sum_m \alpha_m G_m(x)`, where
-    ``classes_[1]`` counts +1 and ``classes_[0]`` -1. The weighted training error is at
-    most :math:`\prod_m Z_m`.
+    The predicted class is the sign of :math:`f(x) = \sum_m \alpha_m G_m(x)`, where
+    ``classes_[1]`` counts as +1 and ``classes_[0]`` as -1. The weighted training error
+    is at most :math:`\prod_m Z_m`.
 
-    For K classes this is SAMME [3]_: with :math:`\alpha_m = \frac{1}{2} \big(\ln
-    \frac{1 - e_m}{e_m} + \ln(K - 1)\big)`, with 1 and -1 in place of :math:`y_i
-    G_m(x_i)` for right and wrong, and with the class that has most weighted votes. The
-    bound holds as well.
+    For K classes, this is SAMME [3]_: :math:`\alpha_m = \frac{1}{2} \big(\ln \frac{1 -
+    e_m}{e_m} + \ln(K - 1)\big)`, :math:`y_i G_m(x_i)` is 1 if the prediction is right
+    and -1 if it is wrong, and the predicted class is the one with the largest sum of
+    weighted votes. The bound holds as well.
 
-    Parameters of scikit-learn's ``AdaBoostClassifier`` have the same names, meanings
-    and defaults, so that only the import needs to be changed.
+    Parameters of scikit-learn's ``AdaBoostClassifier`` have the same name, meaning and
+    default here, so it is enough to replace the import.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        What the members are like: any classifier whose ``fit`` takes
-        ``sample_weight``, or with ``sampling="resample"`` any at all. None: the stump
-        (决策树桩) with least weighted error, or a leaf if none has less than that.
+        Base estimator of the members: any classifier whose ``fit`` accepts
+        ``sample_weight`` or, with ``sampling="resample"``, any classifier. None: the
+        stump (决策树桩) with the smallest weighted error, or a leaf if no stump has a
+        smaller error.
     n_estimators : int, default=50
-        Largest number of rounds.
+        Maximum number of rounds.
     learning_rate : float, default=1.0
-        Factor of every :math:`\alpha_m`.
+        Factor applied to every :math:`\alpha_m`.
     sampling : {"reweight", "resample"}, default="reweight"
-        Whether members learn from the weights (重赋权法), or from as many rows as there
-        are, drawn with probabilities in proportion to the weights (重采样法).
-        Errors are weighted errors of all rows in either case.
+        How the weights are used: "reweight" passes them to the members (重赋权法);
+        "resample" draws as many rows as there are, with probabilities proportional to
+        the weights (重采样法). In both cases, errors are weighted errors of all rows.
     max_restarts : int, default=10
-        With "resample": how often the rows of a round are drawn again if the member
-        is no better than chance. If it still is not, and with "reweight" in any case,
-        boosting ends.
+        With "resample", how often the rows of a round are drawn again if the member is
+        no better than chance. If the last member still is not, and with "reweight" in
+        any case, boosting stops.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns of the default stump, as in
         :class:`~sklearn_textbook.tree.CARTClassifier`.
     missing : {"learned", "branch", "surrogate", "error"}, default="learned"
-        What becomes of missing values in the default stump, as there.
+        How the default stump treats missing values, as in
+        :class:`~sklearn_textbook.tree.CARTClassifier`.
     store_weights : bool, default=False
-        Whether to keep the weights of all rounds as ``sample_weights_``.
+        Whether to keep the row weights of all rounds as ``sample_weights_``.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the members there are and only adds rounds.
+        Whether ``fit`` keeps the fitted members and adds further rounds.
     n_jobs : int, default=None
-        Threads, where members are trees of this package. None: one per core. Members
-        are the same for any number.
+        Number of threads, if the members are trees of this package. None: one per core.
+        The members do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draws, and of every ``random_state`` of the members.
+        Seed for the draws, and for every ``random_state`` of the members.
     verbose : int, default=0
-        Whether to print the error and the weight of every round.
+        Whether to print the error and the weight of each round.
 
     Attributes
     ----------
     estimator_ : estimator
-        What the members are like, not fitted.
+        The base estimator, not fitted.
     estimators_ : list of estimators
-        The members. Trees of this package have the class labels, so that each can be
-        explained alone; others have learned class numbers.
+        The members. Trees of this package store the class labels, so each can be
+        explained on its own; other members are fitted to class numbers.
     estimator_errors_ : ndarray of float64, shape (n_rounds,)
         Weighted errors :math:`e_m`.
     estimator_weights_ : ndarray of float64, shape (n_rounds,)
@@ -79,17 +81,18 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
     normalizers_ : ndarray of float64, shape (n_rounds,)
         :math:`Z_m = (1 - e_m) e^{-\alpha_m} + e_m e^{\alpha_m}`.
     error_bounds_ : ndarray of float64, shape (n_rounds,)
-        Their products :math:`Z_1, Z_1 Z_2, \ldots`, bounds on the training error.
+        The products :math:`Z_1, Z_1 Z_2, \ldots`, which bound the training error.
     sample_weights_ : ndarray of float64, shape (n_rounds + 1, n_samples)
-        :math:`D_1, D_2, \ldots`, with ``store_weights``.
+        The row weights :math:`D_1, D_2, \ldots`, with ``store_weights``.
     stop_reason_ : str
-        A sentence on why there are no more rounds.
+        A sentence on why boosting stopped.
     feature_importances_ : ndarray of float64, shape (n_features,)
-        Mean importance of the columns over the members, by their weights.
+        Mean importance of each column over the members, weighted by
+        ``estimator_weights_``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all names are strings.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_classes_ : int
@@ -98,29 +101,30 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
     See Also
     --------
     BaggingClassifier : Members that are fitted independently of each other.
-    sklearn.ensemble.AdaBoostClassifier : Stumps by the Gini index, no nominal columns.
+    sklearn.ensemble.AdaBoostClassifier : Stumps by the Gini index; no nominal columns.
 
     Notes
     -----
-    A member without an error would have an infinite weight. It ends boosting, and
-    gets 1 more than all members before it have together, so that it decides alone; in
-    the first round this is scikit-learn's 1. If the first member is no better than
-    chance, :math:`e_1 \ge 1 - 1/K`, ``fit`` raises ValueError, as in scikit-learn; a
-    later one is not kept.
+    A member without errors would have an infinite weight. It ends boosting, and its
+    weight is 1 more than those of all previous members together, so that it decides
+    alone; in the first round, this is scikit-learn's weight of 1. If the first member
+    is no better than chance, :math:`e_1 \ge 1 - 1/K`, ``fit`` raises ValueError, as in
+    scikit-learn; a later one is discarded.
 
-    Differences from scikit-learn: stumps are chosen by their weighted error, and not
-    by the Gini index (take ``CARTClassifier(max_depth=1)`` as estimator for that);
-    :math:`\alpha_m` is half of SAMME's, which leaves classes and weights of rows as
-    they are; ``decision_function`` is not divided by :math:`\sum_m \alpha_m`, and
-    ``predict_proba`` follows from the exponential loss; weights of rows never
-    overflow. Weka's AdaBoostM1 is the same for two classes, but for weights of members
-    that are twice as large.
+    Differences from scikit-learn: stumps are chosen by their weighted error instead of
+    the Gini index (for the latter, use ``CARTClassifier(max_depth=1)`` as the
+    estimator); :math:`\alpha_m` is half of SAMME's, which does not change predicted
+    classes or row weights; ``decision_function`` is not divided by :math:`\sum_m
+    \alpha_m`, and ``predict_proba`` follows from the exponential loss; row weights
+    never overflow. For two classes, Weka's AdaBoostM1 is the same, except that its
+    member weights are twice as large.
 
     If the members are trees of this package, the table is read and encoded once for all
     of them. A default stump costs about as much as adding the weights of the rows that
-    the last one had wrong to histograms of all columns, and reading a few of their bins
-    row by row: it is the best of all, not only of the ends of the bins. Trees are given
-    weights with the sum of the first ones, other members weights that sum to 1.
+    the previous stump misclassified to histograms of all columns, and scanning a few of
+    their bins row by row; it is the best of all stumps, not only of those at the edges
+    of bins. Trees receive weights with the sum of the original weights, other members
+    weights that sum to 1.
 
     References
     ----------
@@ -134,7 +138,7 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
 
     Examples
     --------
-    The example of the book:
+    The example of the textbook:
 
     >>> from sklearn_textbook.datasets import load_adaboost_example
     >>> from sklearn_textbook.ensemble import AdaBoostClassifier

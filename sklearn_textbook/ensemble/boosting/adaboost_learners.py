@@ -157,9 +157,9 @@ class AnyLearner(Learner):
         takes_weight = has_fit_parameter(template, "sample_weight")
         if not (is_drawn or takes_weight or consumes_weight(template)):
             raise ValueError(
-                f"{type(template).__name__} doesn't support sample_weight: its fit "
-                "takes none. Choose sampling='resample', which draws rows instead, or "
-                "another estimator."
+                f"{type(template).__name__} doesn't support sample_weight in its fit. "
+                "Use sampling='resample', which draws rows instead, or another "
+                "estimator."
             )
 
     def fit_member(self, rows, seed):

@@ -110,23 +110,24 @@ class AdaBoostMixin(StagedClassifierMixin, ClassifierMixin):
         Returns
         -------
         decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes one number, positive for ``classes_[1]``. Else one for each
-            class, which sum to 0: a member adds :math:`\alpha_m` to the class that it
-            predicts and subtracts :math:`\alpha_m / (K - 1)` from every other class.
+            For two classes, one number per row, positive for ``classes_[1]``. For more,
+            one number per class; they sum to 0: a member adds :math:`\alpha_m` to the
+            class that it predicts and subtracts :math:`\alpha_m / (K - 1)` from every
+            other class.
         """
         return self._to_decisions(self._compute_raw(X))
 
     def predict_proba(self, X):
-        r"""Estimated probability of each class.
+        r"""Predict class probabilities.
 
-        The additive model that minimises the expected exponential loss is half of the
+        The additive model that minimises the expected exponential loss is half the
         logarithm of the odds, so that
 
         .. math:: P(y = k \mid x) \propto \exp\Big(2 \sum_m \alpha_m \,
             \mathbb{I}(G_m(x) = k)\Big),
 
-        for two classes :math:`1 / (1 + e^{-2 f(x)})`. After many rounds these are
-        near 0 and 1: calibrate them if they are to be probabilities.
+        which for two classes is :math:`1 / (1 + e^{-2 f(x)})`. After many rounds, these
+        values are close to 0 and 1 and need to be calibrated to serve as probabilities.
 
         Parameters
         ----------
@@ -136,12 +137,12 @@ class AdaBoostMixin(StagedClassifierMixin, ClassifierMixin):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            They sum to 1.
+            Estimates that sum to 1 in each row.
         """
         return self._to_probabilities(self._compute_raw(X))
 
     def predict_log_proba(self, X):
-        """Natural logarithm of :meth:`predict_proba`.
+        """Compute the natural logarithm of :meth:`predict_proba`.
 
         Parameters
         ----------
@@ -151,13 +152,13 @@ class AdaBoostMixin(StagedClassifierMixin, ClassifierMixin):
         Returns
         -------
         logarithms : ndarray of shape (n_samples, n_classes)
-            Also finite where the probability is rounded to 0.
+            Finite even where the probability is rounded to 0.
         """
         return log_softmax(2.0 * self._compute_raw(X), axis=1)
 
     # ---------------------------------------------------------------------- stages
     def staged_score(self, X, y, sample_weight=None):
-        """Accuracy of the first 1, 2, ... members.
+        """Compute the accuracy of the first 1, 2, ... members.
 
         Parameters
         ----------
@@ -166,19 +167,19 @@ class AdaBoostMixin(StagedClassifierMixin, ClassifierMixin):
         y : array-like of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Their weights.
+            Weights of the rows.
 
         Yields
         ------
         score : float
-            Fraction of the rows, by weight, whose class is right.
+            Fraction of correctly classified rows, by weight.
         """
         for predicted in self.staged_predict(X):
             yield accuracy_score(y, predicted, sample_weight=sample_weight)
 
     # -------------------------------------------------------------------- measures
     def margins(self, X, y):
-        r"""Margins of rows (间隔): by how much the votes are right.
+        r"""Compute the margins of rows (间隔): how clearly the votes are right.
 
         Parameters
         ----------
@@ -190,14 +191,14 @@ class AdaBoostMixin(StagedClassifierMixin, ClassifierMixin):
         Returns
         -------
         margins : ndarray of shape (n_samples,)
-            The fraction of votes for the right class less the largest one for another,
-            from -1 to 1; of two classes :math:`y f(x) / \sum_m \alpha_m`. Rows with a
-            class that was not seen in training have no votes for it.
+            The fraction of votes for the true class minus the largest fraction for
+            another class, from -1 to 1; for two classes, :math:`y f(x) / \sum_m
+            \alpha_m`. A class that was not seen in training has no votes.
         """
         return self._compare_votes(self._compute_raw(X), y, len(self.estimators_))
 
     def staged_margins(self, X, y):
-        """Margins of rows by the first 1, 2, ... members.
+        """Compute the margins of rows by the first 1, 2, ... members.
 
         Parameters
         ----------
@@ -209,7 +210,7 @@ class AdaBoostMixin(StagedClassifierMixin, ClassifierMixin):
         Yields
         ------
         margins : ndarray of shape (n_samples,)
-            As :meth:`margins`.
+            As in :meth:`margins`.
         """
         for number, votes in enumerate(self._stage_raw(X), start=1):
             yield self._compare_votes(votes, y, number)
@@ -227,33 +228,33 @@ class AdaBoostMixin(StagedClassifierMixin, ClassifierMixin):
     def error_bounds_(self):
         r"""Bounds on the weighted training error after 1, 2, ... rounds.
 
-        They are :math:`Z_1, Z_1 Z_2, \ldots`, by theorem 8.1 of the book, and may be
-        larger than 1 for more than two classes.
+        They are :math:`Z_1, Z_1 Z_2, \ldots`, by theorem 8.1 of the textbook. With more
+        than two classes, they may exceed 1.
         """
         check_is_fitted(self)
         return np.cumprod(self.normalizers_)
 
     @property
     def feature_importances_(self):
-        """Mean importance of each column over the members, by their weights.
+        """Mean importance of each column over the members, weighted by their weights.
 
         Raises
         ------
         AttributeError
-            If the members have no importances.
+            If the members have no ``feature_importances_``.
         """
         check_is_fitted(self)
         if not hasattr(self.estimators_[0], "feature_importances_"):
             raise AttributeError(
-                "feature_importances_ is the mean of those of the members, and "
-                f"{type(self.estimators_[0]).__name__} has none."
+                "feature_importances_ is the mean over the members, but "
+                f"{type(self.estimators_[0]).__name__} has no feature_importances_."
             )
         each = [member.feature_importances_ for member in self.estimators_]
         return self.estimator_weights_ @ each / self.estimator_weights_.sum()
 
     @available_if(_has_trees)
     def apply(self, X):
-        """Find the node where each row ends, in each of the trees.
+        """Find the node in which each row ends, for each tree.
 
         Parameters
         ----------
@@ -263,7 +264,7 @@ class AdaBoostMixin(StagedClassifierMixin, ClassifierMixin):
         Returns
         -------
         nodes : ndarray of int64, shape (n_samples, n_members)
-            Node numbers. Only if the members are trees of this package.
+            Node numbers. Only available if the members are trees of this package.
         """
         combiner = self._make_combiner()
         trees = [member.tree_ for member in self.estimators_]

@@ -90,18 +90,18 @@ class AdaBoostRounds:
             if member is None:
                 return
             # What a callback stops has no other reason.
-            self.stop_reason = "A callback has stopped the fit."
+            self.stop_reason = "A callback stopped the fit."
             self._add(member, error, self._weigh(error))
             if self.stores_weights:
                 self.row_weights.append(self.learner.preview(self.factor))
             yield member
             if error == 0.0:
                 self.stop_reason = (
-                    f"Member {len(self.members)} has no row wrong: nothing is left "
-                    "for others to learn."
+                    f"Member {len(self.members)} has no errors, so there is nothing "
+                    "left to learn."
                 )
                 return
-        self.stop_reason = f"All n_estimators={len(self.members)} rounds were made."
+        self.stop_reason = f"All n_estimators={len(self.members)} rounds were run."
 
     def _fit_member(self, seed):
         """Fit the member of a round; None if it is no better than chance."""
@@ -120,12 +120,12 @@ class AdaBoostRounds:
         again = f" in any of {n_tries} draws" if self.learner.is_drawn else ""
         self.stop_reason = (
             f"Member {number} was no better than chance{again}: its weighted error was "
-            f"{error:.6g}, that of guessing one of {n_classes} classes is {chance:.6g}."
+            f"{error:.6g}, that of guessing among {n_classes} classes is {chance:.6g}."
         )
         if number == 1:
             raise ValueError(
-                "The first member is not better, or even worse than random guessing, "
-                f"so there is nothing to boost. {self.stop_reason}"
+                "The first member is no better than random guessing, so there is "
+                f"nothing to boost. {self.stop_reason}"
             )
         return None, error
 

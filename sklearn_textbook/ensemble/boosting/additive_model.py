@@ -31,19 +31,19 @@ class AdditiveModel:
     estimators : list of estimator
         The members :math:`b_m`. A classifier predicts -1 or 1.
     coefficients : ndarray of float64, shape (n_members,)
-        Their coefficients :math:`\beta_m`.
+        The coefficients :math:`\beta_m`.
     losses : ndarray of float64, shape (n_members,)
-        Mean loss over the training rows after every round.
+        Mean loss over the training rows after each round.
     start : float
         The constant :math:`f_0`.
     loss : Loss
         The loss.
     classes : ndarray of shape (2,), default=None
-        Labels of the classes; the score is in favour of the second. None: values.
+        Class labels; positive scores favour the second. None: regression.
 
     See Also
     --------
-    fit_additive_model : Fits it.
+    fit_additive_model : Fits an additive model.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class AdditiveModel:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows, as the members take them.
+            The rows, in the form that the members accept.
 
         Yields
         ------
@@ -92,13 +92,13 @@ class AdditiveModel:
         Returns
         -------
         scores : ndarray of float64, shape (n_samples,)
-            After the last round.
+            The scores after the last round.
         """
         *_, scores = self.staged_scores(X)
         return scores
 
     def predict(self, X):
-        """Predict values, or classes.
+        """Predict values or classes.
 
         Parameters
         ----------
@@ -108,8 +108,8 @@ class AdditiveModel:
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            What the loss makes of the scores; of classes the label, the second where
-            the score is above 0.
+            The predictions that the loss derives from the scores. For classes, the
+            labels: the second where the score is above 0.
         """
         scores = self.compute_scores(X)
         if self.classes is not None:
@@ -134,8 +134,8 @@ def fit_additive_model(
 ):
     r"""Fit an additive model by the forward stagewise algorithm, 前向分步算法.
 
-    In each round, a member b and a coefficient are added, and the previous ones are not
-    changed:
+    In each round, a member b and a coefficient are added, and all previous terms remain
+    unchanged:
 
     .. math::
 
@@ -143,55 +143,57 @@ def fit_additive_model(
         L\big(y_i, f_{m-1}(x_i) + \beta\, b(x_i)\big), \qquad
         f_m(x) = f_{m-1}(x) + \beta_m b_m(x)
 
-    The member is chosen first, in the direction of the negative gradient
-    :math:`-g_i = -\partial L / \partial f` at :math:`f_{m-1}(x_i)`: a regressor is
-    fitted to it by least squares, a classifier to its sign, with the weights
-    :math:`|g_i|`. Then :math:`\beta_m` is searched along the line.
+    First the member is chosen, in the direction of the negative gradient :math:`-g_i =
+    -\partial L / \partial f` at :math:`f_{m-1}(x_i)`: a regressor is fitted to it by
+    least squares, a classifier to its sign with the weights :math:`|g_i|`. Then
+    :math:`\beta_m` is found by a line search.
 
-    With the squared error the negative gradients are the residuals: regression trees
-    make the boosting tree of algorithm 8.3, all coefficients being 1. With the
-    exponential loss and classifiers it is AdaBoost, :math:`\beta_m = \frac12 \log
-    \frac{1 - e_m}{e_m}`.
+    With the squared error, the negative gradients are the residuals; with regression
+    trees this is the boosting tree of algorithm 8.3, and all coefficients are 1. With
+    the exponential loss and classifiers it is AdaBoost, where :math:`\beta_m = \frac12
+    \log \frac{1 - e_m}{e_m}`.
 
     Parameters
     ----------
     estimator : regressor or classifier
-        What the members are like; it is copied. Its ``fit`` has to take
-        ``sample_weight`` if it is a classifier, or if weights are given.
+        Base estimator of the members; it is cloned. Its ``fit`` must accept
+        ``sample_weight`` if it is a classifier, or if ``sample_weight`` is given.
     X : array-like of shape (n_samples, n_features)
-        The rows, as the members take them.
+        The rows, in the form that the members accept.
     y : array-like of shape (n_samples,)
-        Values, or labels of two classes, as the loss takes them.
+        Values, or labels of two classes, depending on the loss.
     loss : Loss, default=None
-        A loss of one raw score, such as those of
-        :mod:`sklearn_textbook.ensemble.boosting.losses`; None: the squared error.
+        A loss with one raw score, such as those of
+        :mod:`sklearn_textbook.ensemble.boosting.losses`. None: the squared error.
     n_estimators : int, default=100
-        Largest number of members. There are fewer if one comes up along which the
-        loss does not fall.
+        Maximum number of members. Fitting stops early at a member along which the loss
+        does not decrease.
     init : {"zero", "constant"}, default="zero"
-        Begin with :math:`f_0 = 0`, or with the constant of the smallest loss.
+        Whether :math:`f_0` is 0, or the constant with the smallest loss.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows' losses.
+        Weights of the rows in the loss.
 
     Returns
     -------
     model : AdditiveModel
-        Members, coefficients and losses; it predicts.
+        The fitted model: members, coefficients and losses.
 
     Raises
     ------
     ValueError
-        If the loss has several scores or does not allow a target, or if the members
-        take no weights where they are needed.
+        If the loss has several raw scores per row or does not allow a target, or if the
+        members do not accept weights where they are needed.
 
     See Also
     --------
-    BoostingTreeRegressor : The squared error and trees, from tables of any kind.
+    BoostingTreeRegressor : The squared error and trees, for tables of any kind.
 
     Notes
     -----
-    A coefficient is where the slope of the loss along the member is 0, up to rounding.
-    Where the loss falls for ever, as the exponential loss along a classifier without
+    The coefficient is the point where the slope of the loss along the member is 0, up
+    to rounding. If the loss decreases without end, as the exponential loss does along a
+    classifier without errors, the search ends where the slope is :math:`10^{-12}` times
+    that at 0.
     error, the search ends where the slope is :math:`10^{-12}` of that at 0.
 
     References
@@ -204,7 +206,7 @@ def fit_additive_model(
 
     Examples
     --------
-    AdaBoost of the book's example 8.1:
+    AdaBoost on example 8.1 of the textbook:
 
     >>> from sklearn_textbook.datasets import load_adaboost_example
     >>> from sklearn_textbook.ensemble import fit_additive_model
@@ -249,8 +251,8 @@ def _read_target(loss, y):
     """Read values, or make codes of labels."""
     if loss.n_scores != 1:
         raise ValueError(
-            f"The loss {loss.name!r} has {loss.n_scores} raw scores per row; a "
-            "member says one number."
+            f"The loss {loss.name!r} has {loss.n_scores} raw scores per row, but an "
+            "additive model has one."
         )
     y = column_or_1d(decode_dictionary(y), warn=True)
     if loss.n_classes is None:
@@ -258,8 +260,8 @@ def _read_target(loss, y):
     (classes,), codes = encode_labels(y.reshape(-1, 1))
     if len(classes) != loss.n_classes:
         raise ValueError(
-            f"y has {len(classes)} classes; the loss {loss.name!r} takes "
-            f"{loss.n_classes}."
+            f"y must have {loss.n_classes} classes for the loss {loss.name!r}, got "
+            f"{len(classes)}."
         )
     return loss.check_target(codes[:, 0]), classes
 
@@ -269,9 +271,8 @@ def _require_weights(estimator, weight):
         return
     if not has_fit_parameter(estimator, "sample_weight"):
         raise ValueError(
-            f"{type(estimator).__name__}.fit takes no sample_weight, but the members "
-            "have to be fitted with weights: always if they are classifiers, else "
-            "where sample_weight is given."
+            f"{type(estimator).__name__}.fit does not accept sample_weight, which is "
+            "needed if the members are classifiers or sample_weight is given."
         )
 
 

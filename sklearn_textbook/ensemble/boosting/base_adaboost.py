@@ -90,9 +90,9 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
             value = getattr(self, name)
             if not (isinstance(value, str) and value == default):
                 raise ValueError(
-                    f"The {name!r} parameter is that of the default stump; with an "
-                    f"estimator it must be {default!r}, and what the members do is "
-                    f"theirs to say; got {value!r}."
+                    f"The {name!r} parameter applies only to the default stump and "
+                    f"must be {default!r} if an estimator is given; got {value!r}. Set "
+                    "it on the estimator instead."
                 )
 
     def _get_estimator(self):
@@ -112,7 +112,7 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
     # --------------------------------------------------------------------- fitting
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the members, one after the other.
+        """Fit the members one after the other.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; divided by their sum they are :math:`D_1`.
+            Weights of the rows; :math:`D_1` are these weights divided by their sum.
 
         Returns
         -------
@@ -160,10 +160,10 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
             or (self._reader is None) == as_trees
         ):
             raise ValueError(
-                "warm_start=True goes on with the members there are, which know the "
-                f"classes {before.tolist()} and are {type(self.estimator_).__name__}; "
-                f"got the classes {training.classes.tolist()} and members of type "
-                f"{type(template).__name__}."
+                "warm_start=True adds members to those of the last fit, which are "
+                f"{type(self.estimator_).__name__} for the classes {before.tolist()}; "
+                f"got {type(template).__name__} for the classes "
+                f"{training.classes.tolist()}. Set warm_start=False to refit."
             )
         self.estimator_, self._reader = template, training.reader
         self.classes_ = training.classes
@@ -228,7 +228,7 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
 
     def _restore(self, reader, members, columns, kept):
         if any(of_member is not None for of_member in columns):
-            raise ValueError("the members of AdaBoost see all columns")
+            raise ValueError("the members of AdaBoost must use all columns")
         super()._restore(reader, members, columns, kept)
         self.estimator_, self._reader = clone(reader), reader
 

@@ -167,7 +167,7 @@ class BaseGradientBoosting(
         y_val=None,
         sample_weight_val=None,
     ):
-        """Fit the trees, round by round.
+        """Fit the trees round by round.
 
         Parameters
         ----------
@@ -176,12 +176,12 @@ class BaseGradientBoosting(
         y : array-like of shape (n_samples,)
             The target.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; rows of weight 0 take no part.
+            Weights of the rows; rows of weight 0 are ignored.
         X_val, y_val : array-like, default=None
-            Validation rows for ``n_iter_no_change``; None: ``validation_fraction`` of
-            the training rows are held out.
+            Validation rows for ``n_iter_no_change``. None: the fraction
+            ``validation_fraction`` of the training rows is held out.
         sample_weight_val : array-like of shape (n_val,), default=None
-            Their weights.
+            Weights of the validation rows.
 
         Returns
         -------
@@ -191,7 +191,7 @@ class BaseGradientBoosting(
         Raises
         ------
         ValueError
-            If a parameter, the table, the target or a weight is not allowed.
+            If a parameter, the table, the target or a weight is invalid.
         """
         self._check_parameters()
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
@@ -225,16 +225,16 @@ class BaseGradientBoosting(
         """Hold out validation rows, if early stopping needs them."""
         X_val, y_val, weight_val = validation
         if X_val is None and not (y_val is None and weight_val is None):
-            raise ValueError("y_val and sample_weight_val need X_val, their rows.")
+            raise ValueError("y_val and sample_weight_val require X_val.")
         if self.n_iter_no_change is None:
             if X_val is not None:
                 raise ValueError(
-                    "X_val is for n_iter_no_change, which is None: no loss is computed."
+                    "X_val is used only with n_iter_no_change, which is None."
                 )
             return (X, y, weight), None
         if X_val is not None:
             if y_val is None:
-                raise ValueError("X_val needs y_val, the target of its rows.")
+                raise ValueError("X_val requires y_val.")
             return (X, y, weight), (X_val, self._encode_known(y_val), weight_val)
         check_consistent_length(X, y, weight)
         check_sparse_format(X)
@@ -390,7 +390,7 @@ class BaseGradientBoosting(
             return
         line = f"round {number}: training loss {rounds.train_losses[-1]:.6g}"
         if stopping is not None and stopping.losses:
-            line += f", validation loss before it {stopping.losses[-1]:.6g}"
+            line += f", validation loss before the round {stopping.losses[-1]:.6g}"
         print(line)
 
     # ---------------------------------------------------------------- model files
@@ -403,8 +403,8 @@ class BaseGradientBoosting(
     def _list_kept(self):
         if self.init_ is not None:
             raise ValueError(
-                f"it starts from the scores of a {type(self.init_).__name__} (init), "
-                "which a model file cannot hold; init may be None or 'zero'"
+                f"it starts from the predictions of a {type(self.init_).__name__} "
+                "(init), which a model file cannot contain; init may be None or 'zero'"
             )
         return super()._list_kept()
 
@@ -422,7 +422,7 @@ class BaseGradientBoosting(
             or not isinstance(self.loss_, Loss)
             or any(of_member is not None for of_member in columns)
         ):
-            raise ValueError("the loss, the start scores and the trees do not match")
+            raise ValueError("the loss, the initial scores and the trees do not match")
 
     # ------------------------------------------------------------------ prediction
     def _add_round(self, members, matrix, raw):
@@ -460,7 +460,7 @@ class BaseGradientBoosting(
 
     @property
     def feature_importances_(self):
-        """Importance of each column: its fraction of the decrease of the loss.
+        """Importance of each column: its share of the decrease of the loss.
 
         Returns
         -------

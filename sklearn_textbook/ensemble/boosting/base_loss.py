@@ -17,26 +17,27 @@ SMALLEST_HESSIAN = 1e-150
 
 
 class Loss(BaseEstimator):
-    r"""Base class for losses :math:`L(y, f)` of a target y and raw scores f.
+    r"""Base class of the losses :math:`L(y, f)` of a target y and raw scores f.
 
-    A user-defined loss needs :meth:`compute_row_losses` and :meth:`differentiate`, in
-    plain numpy, and may override any other method. A loss has parameters only; its
-    methods do not change it.
+    A user-defined loss must define :meth:`compute_row_losses` and
+    :meth:`differentiate`, in plain numpy, and may override any other method. A loss has
+    no state other than its parameters, and its methods do not change it.
 
     See Also
     --------
-    sklearn_textbook.ensemble.boosting.losses.SquaredError : A loss that is compiled.
+    sklearn_textbook.ensemble.boosting.losses.SquaredError : A compiled loss.
 
     Notes
     -----
-    Everywhere, ``y`` has the shape (n_rows,) and is of float64, classes as the codes 0,
-    1, ...; ``raw``, of float64 and C-contiguous, has the shape (n_scores, n_rows); a
-    weight of None stands for weights of 1, and a weight of 2 for two equal rows.
+    In all methods, ``y`` is a float64 array of shape (n_rows,), with classes as the
+    codes 0, 1, ...; ``raw`` is a C-contiguous float64 array of shape (n_scores,
+    n_rows). A weight of None means weights of 1, and a weight of 2 counts as two equal
+    rows.
 
     Examples
     --------
     The logarithm of the hyperbolic cosine is close to the squared error for small
-    residuals, and to the absolute error for large ones.
+    residuals and to the absolute error for large ones.
 
     >>> import numpy as np
     >>> from sklearn_textbook.ensemble.boosting.losses import Loss
@@ -80,14 +81,14 @@ class Loss(BaseEstimator):
         Returns
         -------
         loss : ndarray of shape (n_rows,)
-            Without weights.
+            Losses without weights.
         """
         raise NotImplementedError(
-            f"{type(self).__name__} has to define compute_row_losses."
+            f"{type(self).__name__} must define compute_row_losses."
         )
 
     def differentiate(self, y, raw):
-        """Compute the derivatives of each row's loss by its raw scores.
+        """Compute the derivatives of the loss of each row by its raw scores.
 
         Parameters
         ----------
@@ -101,41 +102,41 @@ class Loss(BaseEstimator):
         gradient : ndarray of shape (n_scores, n_rows)
             First derivatives, without weights.
         hessian : ndarray of shape (n_scores, n_rows)
-            Second derivatives, each by the same score twice.
+            Second derivatives, each with respect to a single score.
         """
-        raise NotImplementedError(f"{type(self).__name__} has to define differentiate.")
+        raise NotImplementedError(f"{type(self).__name__} must define differentiate.")
 
     def check_parameters(self):
-        """Require parameters that are allowed.
+        """Check the parameters.
 
         Raises
         ------
         ValueError
-            If a value is not allowed; the message lists what is.
+            If a value is invalid; the message lists the allowed values.
         """
 
     def check_target(self, y):
-        """Require targets that the loss is defined for.
+        """Check that the loss is defined for the targets.
 
         Parameters
         ----------
         y : array-like of shape (n_rows,)
-            Targets; of a classification the codes 0, 1, ... of the classes.
+            Targets; in classification, the class codes 0, 1, ...
 
         Returns
         -------
         y : ndarray of float64, shape (n_rows,)
-            The same.
+            The targets as an array.
 
         Raises
         ------
         ValueError
-            If a target or a parameter is not allowed; the message names the row.
+            If a target or a parameter is invalid; the message names the row.
         """
         self.check_parameters()
         y = np.ascontiguousarray(y, dtype=np.float64)
         if y.ndim != 1 or len(y) == 0:
-            raise ValueError(f"y must have one target per row, got shape {y.shape}.")
+            raise ValueError(f"y must have shape (n_rows,), got {y.shape}.")
         if self.n_classes is None:
             self._require(y, np.isfinite(y), "finite numbers")
         else:
@@ -147,12 +148,12 @@ class Loss(BaseEstimator):
         if not is_allowed.all():
             row = int(np.argmin(is_allowed))
             raise ValueError(
-                f"y has the value {y[row]} in row {row}, but the loss {self.name!r} "
-                f"takes {allowed}."
+                f"y must be {allowed} for the loss {self.name!r}, got {y[row]} in row "
+                f"{row}."
             )
 
     def find_start(self, y, weight=None):
-        """Find the constant scores of the smallest loss.
+        """Find the constant scores with the smallest loss.
 
         Parameters
         ----------
@@ -164,7 +165,7 @@ class Loss(BaseEstimator):
         Returns
         -------
         start : ndarray of float64, shape (n_scores,)
-            Found numerically unless a class overrides it.
+            The scores, found numerically unless a subclass overrides this method.
         """
         return self._find_start(y, weight)
 
@@ -178,7 +179,7 @@ class Loss(BaseEstimator):
         return minimize(compute, np.zeros(self.n_scores), jac=True).x
 
     def compute_loss(self, y, raw, weight=None, n_threads=1):
-        """Compute the weighted mean of the losses.
+        """Compute the weighted mean loss.
 
         Parameters
         ----------
@@ -203,7 +204,7 @@ class Loss(BaseEstimator):
         return float(np.average(self.compute_row_losses(y, raw), weights=weight))
 
     def compute_gradients(self, y, raw, weight, gradient, hessian, n_threads=1):
-        """Write the derivatives of each row's loss, times its weight.
+        """Compute the derivatives of the loss of each row, times its weight.
 
         Parameters
         ----------
@@ -214,16 +215,16 @@ class Loss(BaseEstimator):
         weight : ndarray of float64, shape (n_rows,), or None
             Weights.
         gradient : ndarray of float32 or float64, shape (n_scores, n_rows)
-            Is filled with the first derivatives.
+            Filled with the first derivatives.
         hessian : ndarray like ``gradient``, or None
-            Is filled with the second derivatives; None: they are not wanted.
+            Filled with the second derivatives. None: they are not computed.
         n_threads : int, default=1
             Number of threads; the result does not depend on it.
 
         Returns
         -------
         largest_gradient : float
-            The largest absolute value of a first derivative.
+            The largest absolute first derivative.
         largest_hessian : float
             The largest second derivative.
         """
@@ -231,7 +232,7 @@ class Loss(BaseEstimator):
         return self._fill_gradients(y, raw, weight, gradient, hessian, n_threads)
 
     def compute_with_loss(self, y, raw, weight, gradient, hessian, n_threads=1):
-        """Write the derivatives, and compute the mean loss, in one pass over the rows.
+        """Compute the derivatives and the mean loss in one pass over the rows.
 
         Parameters
         ----------
@@ -242,18 +243,18 @@ class Loss(BaseEstimator):
         weight : ndarray of float64, shape (n_rows,), or None
             Weights.
         gradient : ndarray of float32 or float64, shape (n_scores, n_rows)
-            Is filled with the first derivatives.
+            Filled with the first derivatives.
         hessian : ndarray like ``gradient``, or None
-            Is filled with the second derivatives; None: they are not wanted.
+            Filled with the second derivatives. None: they are not computed.
         n_threads : int, default=1
             Number of threads; the result does not depend on it.
 
         Returns
         -------
         largest : tuple of two floats
-            What :meth:`compute_gradients` returns.
+            As returned by :meth:`compute_gradients`.
         loss : float
-            What :meth:`compute_loss` returns.
+            As returned by :meth:`compute_loss`.
         """
         check_rows(self.n_scores, y, raw, weight, gradient, hessian)
         return self._compute_with_loss(y, raw, weight, gradient, hessian, n_threads)
@@ -287,12 +288,12 @@ class Loss(BaseEstimator):
         l2=0.0,
         n_threads=1,
     ):
-        r"""Compute what the leaves of a tree add to a score: one Newton step.
+        r"""Compute the values of the leaves of a tree: one Newton step.
 
         .. math:: c = -\frac{G}{H + \lambda}
 
-        with the sums G and H of the weighted derivatives of the rows in the leaf [1]_:
-        the minimum of a quadratic loss, and 0 where H + l2 is 0.
+        where G and H are the sums of the weighted derivatives over the rows in the leaf
+        [1]_. This is the minimum of a quadratic loss. The value is 0 if H + l2 is 0.
 
         Parameters
         ----------
@@ -303,24 +304,25 @@ class Loss(BaseEstimator):
         weight : ndarray of float64, shape (n_rows,), or None
             Weights.
         leaf_of_row : ndarray of int, shape (n_rows,)
-            Node where each row ended; negative: the row has no part in it.
+            Node in which each row ended; negative values leave the row out.
         n_nodes : int
-            Number of nodes. One without rows gets 0.
+            Number of nodes. Nodes without rows have the value 0.
         gradient_sums : ndarray of shape (n_nodes,), default=None
-            G of each node; None: it is computed.
+            G of each node. None: it is computed.
         hessian_sums : ndarray of shape (n_nodes,), default=None
-            H of each node; None: it is computed.
+            H of each node. None: it is computed.
         score : int, default=0
-            The score that the tree belongs to.
+            The score to which the tree belongs.
         l2 : float, default=0.0
-            What is added to H. Leaves that are medians or quantiles do not use it.
+            The :math:`\lambda` added to H. Leaves that are medians or quantiles do not
+            use it.
         n_threads : int, default=1
             Number of threads; the result does not depend on it.
 
         Returns
         -------
         values : ndarray of float64, shape (n_nodes,)
-            What is added, before any shrinkage.
+            The values added to the score, before shrinkage.
 
         References
         ----------
@@ -351,7 +353,7 @@ class Loss(BaseEstimator):
         raise NotImplementedError
 
     def to_prediction(self, raw):
-        """Turn raw scores into predictions.
+        """Convert raw scores to predictions.
 
         Parameters
         ----------
@@ -361,7 +363,7 @@ class Loss(BaseEstimator):
         Returns
         -------
         prediction : ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Values, or probabilities of the classes.
+            Values, or class probabilities.
         """
         return self._predict(raw)
 

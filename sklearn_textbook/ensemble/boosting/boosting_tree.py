@@ -102,8 +102,8 @@ class ResidualRounds:
         if not np.isfinite(loss):
             raise ValueError(
                 f"The squared error is not finite after round {self.n_rounds}: with "
-                f"learning_rate={self.learning_rate} it grows from round to round; the "
-                "learning rate should be at most 1."
+                f"learning_rate={self.learning_rate}, it grows from round to round. "
+                "Use a learning_rate of at most 1."
             )
         return loss
 
@@ -121,49 +121,51 @@ class BoostingTreeRegressor(
     CallbackSupportMixin,
     BaseEstimator,
 ):
-    r"""Boosting tree for regression, 回归问题的提升树: trees fitted to residuals.
+    r"""Boosting tree for regression (回归问题的提升树): trees fitted to residuals.
 
-    Starting from :math:`f_0(x) = 0`, every round fits a regression tree :math:`T_m` to
-    the residuals of the previous rounds, by least squares, and adds it:
+    Starting with :math:`f_0(x) = 0`, each round fits a regression tree :math:`T_m` to
+    the current residuals by least squares and adds it:
 
     .. math::
 
         r_{mi} = y_i - f_{m-1}(x_i), \qquad f_m(x) = f_{m-1}(x) + \eta\, T_m(x),
         \qquad f_M(x) = \sum_{m=1}^M \eta\, T_m(x)
 
-    The trees are two-leaf trees (stumps) unless the parameters allow larger ones, and
-    nothing is shrunk, as in the book.
+    As in the textbook, the trees have two leaves (stumps) and are not shrunk by
+    default.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of trees M.
     learning_rate : float, default=1.0
-        What each tree is multiplied by, :math:`\eta`; from 2 up the training error
-        grows from round to round.
+        Factor :math:`\eta` applied to each tree; with values of 2 or more, the training
+        error grows from round to round.
     max_depth : int, default=1
-        Largest depth of a tree; None: no limit.
+        Maximum depth of a tree. None: no limit.
     max_leaf_nodes : int, default=None
-        Largest number of leaves of a tree, the best splits first; needs a ``max_depth``
-        that leaves room for them.
+        Maximum number of leaves of a tree, grown best-first; requires a ``max_depth``
+        that allows as many.
     min_samples_leaf : int or float, default=1
-        Rows every leaf must have; a float is a fraction of all rows.
+        Minimum number of rows in each leaf; a float is a fraction of all rows.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Nominal columns: by dtype (strings, objects, unordered categories; ordered
-        ones are ordinal), none, or a mask, indices or names.
+        Nominal columns: by dtype (strings, objects, unordered categories; ordered ones
+        are ordinal), none, or given by a mask, indices or names.
     missing : {"learned", "branch", "surrogate", "error"}, default="learned"
-        What becomes of missing values, as in
+        How missing values are treated, as in
         :class:`~sklearn_textbook.tree.CARTRegressor`.
     max_bins : int, default=None
-        Into how many groups of neighbouring values a numeric column is divided at
-        most; None: thresholds are exact.
+        Maximum number of groups of neighbouring values into which a numeric column is
+        divided. None: thresholds are exact.
     n_jobs : int, default=None
-        Threads; None: one per core, fewer in a parallel call. The result is the same
-        for any number.
+        Number of threads. None: one per core, or fewer inside a parallel call. The
+        result does not depend on it.
     verbose : int, default=0
+        Whether to print the squared error of each round.
         Whether every round prints its squared error.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the fitted trees and adds more, up to ``n_estimators``.
+        Whether ``fit`` keeps the fitted trees and adds new ones, up to
+        ``n_estimators``.
 
     Attributes
     ----------
@@ -171,27 +173,27 @@ class BoostingTreeRegressor(
         The trees.
     train_losses_ : ndarray of float64, shape (n_estimators,)
         :math:`L(y, f_m) = \sum_i w_i (y_i - f_m(x_i))^2` over the training rows, after
-        every round.
+        each round.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each column: its fraction of the decrease of the squared error,
-        all trees together.
+        Importance of each column: its share of the decrease of the squared error over
+        all trees.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all names are strings.
 
     See Also
     --------
-    fit_additive_model : The same for any loss and any member.
-    sklearn.ensemble.GradientBoostingRegressor : With ``init="zero"``,
-        ``learning_rate=1`` and ``max_depth=1`` the same trees, up to ties and up to
+    fit_additive_model : The same algorithm for any loss and any member.
+    sklearn.ensemble.GradientBoostingRegressor : Gives the same trees with
+        ``init="zero"``, ``learning_rate=1`` and ``max_depth=1``, up to ties and up to
         thresholds, which it rounds to float32.
 
     Notes
     -----
-    Nothing is left to chance: of equally good splits a tree takes the first column and
-    the lowest threshold. A round costs one pass over the sorted columns for each level
-    of the tree, O(rows x columns x depth).
+    The algorithm is deterministic: of equally good splits, a tree uses the first column
+    and the lowest threshold. A round takes one pass over the sorted columns for each
+    level of the tree, O(rows x columns x depth).
 
     References
     ----------
@@ -254,16 +256,16 @@ class BoostingTreeRegressor(
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Fit the trees, one after the other.
+        """Fit the trees one after the other.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The training table.
         y : array-like of shape (n_samples,)
-            Values.
+            Target values.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the squared residuals; a weight of 2 stands for two equal rows.
+            Weights of the squared residuals; a weight of 2 counts as two equal rows.
 
         Returns
         -------
@@ -273,7 +275,7 @@ class BoostingTreeRegressor(
         Raises
         ------
         ValueError
-            If a parameter, the table, the target or a weight is not allowed.
+            If a parameter, the table, the target or a weight is invalid.
         """
         self._check_parameters()
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
@@ -321,7 +323,7 @@ class BoostingTreeRegressor(
                 setattr(self, name, getattr(members[0], name))
         raise ValueError(
             "warm_start=True adds trees to those of the last fit, so X must have the "
-            "same columns, kinds and levels as then; set warm_start=False to refit."
+            "same columns, kinds and levels. Set warm_start=False to refit."
         )
 
     def _grow(self, rounds, members, n_new, context, hooks):
@@ -370,32 +372,34 @@ class BoostingTreeRegressor(
         return raw[:, 0, 0].copy()
 
     def compute_residual_table(self, X, y):
-        """Compute the residuals before the first and after every round.
+        """Compute the residuals before the first and after each round.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows, such as those of the training table.
+            The rows, such as the training table.
         y : array-like of shape (n_samples,)
-            Their values.
+            Their target values.
 
         Returns
         -------
         residuals : ndarray of float64, shape (n_estimators + 1, n_samples)
-            Row m has :math:`y - f_m(x)`, what the tree of round m + 1 is fitted to.
+            Row m contains :math:`y - f_m(x)`, to which the tree of round m + 1 is
+            fitted.
         """
         check_is_fitted(self)
         y = column_or_1d(check_numbers(y, type(self).__name__))
         stages = list(self.staged_predict(X))
         if len(y) != len(stages[0]):
             raise ValueError(
-                f"y has {len(y)} entries, but X has {len(stages[0])} rows."
+                f"y must have one value per row of X, {len(stages[0])} in all, got "
+                f"{len(y)}."
             )
         return y - np.stack([np.zeros(len(y)), *stages])
 
     @property
     def feature_importances_(self):
-        """Importance of each column: its fraction of the decrease of the squared error.
+        """Importance of each column: its share of the decrease of the squared error.
 
         Returns
         -------

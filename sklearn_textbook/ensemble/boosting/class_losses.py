@@ -19,8 +19,8 @@ class LogLoss(CompiledLoss):
 
     .. math:: L(y, f) = \log(1 + e^{-\tilde y f}), \quad \tilde y = 2 y - 1
 
-    With :math:`p = 1 / (1 + e^{-f})` the derivatives are :math:`p - y` and
-    :math:`p (1 - p)`, and a leaf adds :math:`\sum w (y - p) / (\sum w p (1 - p) +
+    With :math:`p = 1 / (1 + e^{-f})`, the derivatives are :math:`p - y` and :math:`p (1
+    - p)`, and the value of a leaf is :math:`\sum w (y - p) / (\sum w p (1 - p) +
     \lambda)`.
 
     See Also
@@ -30,8 +30,8 @@ class LogLoss(CompiledLoss):
 
     Notes
     -----
-    Friedman's score is half the log odds. Steps of leaves agree with those of
-    scikit-learn's ``GradientBoostingClassifier``.
+    In Friedman's paper, the score is half the log odds. The values of leaves agree with
+    those of scikit-learn's ``GradientBoostingClassifier``.
 
     References
     ----------
@@ -66,22 +66,22 @@ class ExponentialLoss(LogLoss):
 
     .. math:: L(y, f) = e^{-\tilde y f}, \quad \tilde y = 2 y - 1
 
-    The loss of AdaBoost. A leaf adds the minimum
+    This is the loss of AdaBoost. The value of a leaf is the minimum
 
     .. math:: c = \frac12 \log \frac{W_+ + \lambda / 2}{W_- + \lambda / 2}, \quad
         W_\pm = \sum_{\tilde y_i = \pm 1} w_i e^{-\tilde y_i f(x_i)}
 
-    whose ratio is kept between :math:`2^{-52}` and :math:`2^{52}`: a leaf of one class
-    adds 18 at most.
+    where the ratio is limited to the range from :math:`2^{-52}` to :math:`2^{52}`, so
+    the value of a leaf with a single class is at most about 18.
 
     See Also
     --------
-    LogLoss : Less sensitive to labels that are wrong.
+    LogLoss : Less sensitive to wrong labels.
 
     Notes
     -----
-    scikit-learn's ``GradientBoostingClassifier`` takes a Newton step
-    :math:`(W_+ - W_-) / (W_+ + W_-)` instead.
+    scikit-learn's ``GradientBoostingClassifier`` uses a Newton step, :math:`(W_+ - W_-)
+    / (W_+ + W_-)`, instead.
 
     References
     ----------
@@ -109,12 +109,13 @@ class ExponentialLoss(LogLoss):
 
 
 class MultinomialLoss(CompiledLoss):
-    r"""Log loss for K classes, with a raw score for each class.
+    r"""Log loss for K classes, with one raw score per class.
 
     .. math:: L(y, f) = \log \sum_k e^{f_k} - f_y
 
-    With the probabilities :math:`p_k` of the softmax function the derivatives by
-    :math:`f_k` are :math:`p_k - 1[y = k]` and :math:`p_k (1 - p_k)`. A leaf adds
+    With the softmax probabilities :math:`p_k`, the derivatives with respect to
+    :math:`f_k` are :math:`p_k - 1[y = k]` and :math:`p_k (1 - p_k)`. The value of a
+    leaf is
 
     .. math:: c = \frac{K - 1}{K} \frac{\sum w (1[y = k] - p_k)}
         {\sum w p_k (1 - p_k) + \lambda}
@@ -124,8 +125,8 @@ class MultinomialLoss(CompiledLoss):
     n_classes : int, default=3
         Number of classes K.
     friedman_factor : bool, default=True
-        Whether leaves are multiplied by (K - 1) / K, since the K trees of a round are
-        fitted independently although the scores are not independent.
+        Whether to multiply the values of leaves by (K - 1) / K, since the K trees of a
+        round are fitted independently although the scores are not independent.
 
     See Also
     --------
@@ -133,8 +134,8 @@ class MultinomialLoss(CompiledLoss):
 
     Notes
     -----
-    scikit-learn's ``GradientBoostingClassifier`` has the factor, its
-    ``HistGradientBoostingClassifier`` has not. The starting scores add up to 0.
+    scikit-learn's ``GradientBoostingClassifier`` uses the factor, its
+    ``HistGradientBoostingClassifier`` does not. The initial scores sum to 0.
 
     References
     ----------
@@ -164,16 +165,16 @@ class MultinomialLoss(CompiledLoss):
 
     @property
     def has_newton_leaves(self):
-        """Whether leaves have the values -G / (H + l2)."""
+        """Whether the values of leaves are -G / (H + l2)."""
         return not self.friedman_factor
 
     def check_parameters(self):
-        """Require parameters that are allowed.
+        """Check the parameters.
 
         Raises
         ------
         ValueError
-            If a value is not allowed; the message lists what is.
+            If a value is invalid; the message lists the allowed values.
         """
         check_integer("n_classes", self.n_classes, 2)
         check_truth("friedman_factor", self.friedman_factor)

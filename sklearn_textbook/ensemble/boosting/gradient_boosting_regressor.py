@@ -42,147 +42,152 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     .. math:: f_0(x) = \arg\min_c \sum_i L(y_i, c), \qquad
         f_m(x) = f_{m-1}(x) + \eta \sum_j c_{mj}\, \mathbb{I}(x \in R_{mj}).
 
-    The regions :math:`R_{mj}` are the leaves of a regression tree of the m-th round.
+    The regions :math:`R_{mj}` are the leaves of the tree of round m.
 
     Parameters
     ----------
     loss : str or Loss, default="squared_error"
         Loss function to minimise: "squared_error", "absolute_error", "huber",
-        "quantile", "poisson", "gamma" or "tweedie", of which the last three predict
-        with the link :math:`\mathrm{E}(y) = e^f`. An object of a subclass of
+        "quantile", "poisson", "gamma" or "tweedie"; the last three use the link
+        :math:`\mathrm{E}(y) = e^f`. An instance of a subclass of
         :class:`~sklearn_textbook.ensemble.boosting.losses.Loss` is a user-defined loss.
     learning_rate : float, default=0.1
-        What the values of leaves are multiplied by, :math:`\eta` (shrinkage).
+        Factor :math:`\eta` applied to the values of leaves (shrinkage).
     n_estimators : int, default=100
         Number of rounds M.
     subsample : float, default=1.0
-        Fraction of the rows, drawn without replacement, that grow the trees of a round;
-        the others estimate its ``oob_improvement_``.
+        Fraction of the rows, drawn without replacement, from which the trees of a round
+        are grown; the other rows are used for ``oob_improvement_``.
     alpha : float, default=0.9
-        Quantile of "quantile", and of the absolute residuals from which on "huber"
-        counts them linearly.
+        The quantile for "quantile". For "huber", the quantile of the absolute residuals
+        above which the loss is linear.
     power : float, default=1.5
-        Power of the variance of "tweedie", between 1 and 2.
+        Power of the variance for "tweedie", between 1 and 2.
     max_depth : int, default=None
-        Largest depth of a tree; None: no limit.
+        Maximum depth of a tree. None: no limit.
     max_leaf_nodes : int, default=31
-        Largest number of leaves of a tree, the best splits first; None: trees grow
-        depth by depth, as far as the other limits let them.
+        Maximum number of leaves of a tree, grown best-first. None: no limit; trees grow
+        level by level.
     min_samples_split : int or float, default=2
-        Rows a node needs to be split; a float is a fraction of all rows.
+        Minimum number of rows in a node to be split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=20
-        Rows every leaf must have; a float is a fraction of all rows.
+        Minimum number of rows in each leaf; a float is a fraction of all rows.
     min_impurity_decrease : float, default=0.0
-        A node is split if that decreases the sum of twice the loss, to the second
-        order and divided by the sum of all hessians, by at least as much.
+        A node is split only if this decreases twice the second-order approximation of
+        the loss, divided by the sum of all hessians, by at least this value.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Columns sampled at each node: a count, a fraction, the root, the binary
-        logarithm, or all (None).
+        Number of columns sampled at each node: an integer, a fraction of all columns,
+        their square root or binary logarithm. None: all.
     l2_regularization : float, default=0.0
-        :math:`\lambda`: added to the sum of hessians of a leaf.
+        :math:`\lambda`, which is added to the sum of hessians of a leaf.
     max_bins : int, default=255
-        Into how many groups of neighbouring values a numeric column is divided at
-        most, as far as possible with equal numbers of rows; None: thresholds are exact.
+        Maximum number of groups of neighbouring values into which a numeric column is
+        divided, with equal numbers of rows as far as possible. None: thresholds are
+        exact.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Nominal columns: by dtype (strings, objects, unordered categories; ordered
-        ones are ordinal), none, or a mask, indices or names. Their levels are put in
-        order by their steps and divided in two; a missing value is one more level.
+        Nominal columns: by dtype (strings, objects, unordered categories; ordered ones
+        are ordinal), none, or given by a mask, indices or names. Their levels are
+        sorted by their Newton steps and divided into two groups; missing values count
+        as a level.
     categorical_smoothing : float, default=10.0
-        Added to the sum of hessians of a level where levels are put in order, so that
-        rare ones stand near 0. Used with bins, as the next two are.
+        Value added to the sum of hessians of a level for sorting, which moves rare
+        levels towards 0. Used only with bins, as are the next two parameters.
     categorical_l2 : float, default=10.0
-        Added to :math:`\lambda` in the score of a nominal split, which has more ways to
-        fit noise than a threshold has.
+        Value added to :math:`\lambda` in the score of a nominal split, which can fit
+        noise in more ways than a threshold.
     min_samples_category : int, default=10
-        Levels with fewer rows in a node are taken together there.
+        Levels with fewer rows in a node are merged there.
     missing : {"learned", "error"}, default="learned"
-        Missing values go to the child that decreases the loss more, or are an error.
+        How missing values are treated: "learned" sends them to the child that decreases
+        the loss more; "error" raises an error.
     monotonic_cst : array-like of {-1, 0, 1} or dict of {str: int}, default=None
-        For each column, or for some by their names: the raw score must fall (-1) or
-        rise (1) with it.
+        Monotonicity constraints for all columns, or for some by name. 1: the raw score
+        may only increase with the column; -1: it may only decrease; 0: no constraint.
     interaction_cst : str or sequence of sequences of int, default=None
         Groups of columns that may be tested on the same path, at most 64; columns in no
-        group are one more. "no_interactions": each column alone; "pairwise": any two.
+        group form an additional group. "no_interactions": each column on its own;
+        "pairwise": any two columns.
     init : estimator, "zero" or None, default=None
-        What predicts before the first round: a regressor, which is fitted; 0; or the
-        constant of the smallest loss (None).
+        Predictions before the first round: those of a regressor, which is fitted first;
+        0; or the constant with the smallest loss (None).
     n_iter_no_change : int, default=None
-        Growth ends when this many rounds have not decreased the loss of the validation
-        rows by ``tol``; None: all rounds are made.
+        Fitting stops when the loss of the validation rows has not decreased by ``tol``
+        for this many rounds. None: no early stopping.
     validation_fraction : float, default=0.1
-        Proportion of the training rows held out, unless ``fit`` is given ``X_val``.
+        Fraction of the training rows held out for validation if ``fit`` is not given
+        ``X_val``.
     tol : float, default=1e-4
-        A smaller decrease of the loss is none.
+        Smallest decrease of the loss that counts as an improvement.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the fitted trees and adds more, up to ``n_estimators``.
+        Whether ``fit`` keeps the fitted trees and adds new ones, up to
+        ``n_estimators``.
     n_jobs : int, default=None
-        Threads; None: one per core, fewer in a parallel call. The result is the same
-        for any number, bit for bit.
+        Number of threads. None: one per core, or fewer inside a parallel call. The
+        result does not depend on it, bit for bit.
     random_state : int, RandomState instance or None, default=None
-        Seed of the samples of rows and columns, and of the validation rows.
+        Seed for sampling rows and columns, and for choosing validation rows.
     verbose : int, default=0
-        Whether every round prints its loss.
+        Whether to print the loss of each round.
 
     Attributes
     ----------
     estimators_ : ndarray of CARTRegressor, shape (n_rounds, n_scores)
-        The trees, whose values are raw scores and include the learning rate.
+        The trees; their values are raw scores that include the learning rate.
     n_estimators_ : int
         Number of rounds.
     loss_ : Loss
         The loss.
     init_ : estimator or None
-        What gives the scores before the first round, if it is an estimator.
+        The fitted initial estimator, if there is one.
     train_score_ : ndarray of float64, shape (n_rounds,)
         Mean loss of the training rows after each round.
     validation_score_ : ndarray of float64
-        The same of the validation rows, with ``n_iter_no_change``.
+        Mean loss of the validation rows, with ``n_iter_no_change``.
     oob_scores_, oob_improvement_ : ndarray of float64, shape (n_rounds,)
-        With ``subsample`` below 1: mean loss of the rows that did not grow the trees
-        of a round after it, and by how much the round has decreased it; 0 for rounds
-        before a warm start that all rows have grown.
+        With ``subsample`` below 1, for the rows not used to grow the trees of a round:
+        their mean loss after the round, and its decrease in the round; 0 for rounds
+        before a warm start that used all rows.
     oob_score_ : float
-        The last of the former.
+        The last value of ``oob_scores_``.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each column: its fraction of the decrease of the loss, all trees
-        together.
+        Importance of each column: its share of the decrease of the loss over all trees.
     max_features_ : int
-        Number of columns considered at a node.
+        Number of columns considered at each node.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all names are strings.
 
     See Also
     --------
-    GradientBoostingClassifier : The same for classes.
-    BoostingTreeRegressor : The book's boosting tree, without shrinkage.
+    GradientBoostingClassifier : The corresponding classifier.
+    BoostingTreeRegressor : The boosting tree of the textbook, without shrinkage.
 
     Notes
     -----
-    Every round computes the first and second derivatives :math:`g_i, h_i` of the loss
-    by the raw scores, and grows a tree whose splits and leaves minimise
+    Each round computes the first and second derivatives :math:`g_i, h_i` of the loss
+    with respect to the raw scores, and grows a tree whose splits and leaves minimise
 
     .. math:: \sum_{\text{leaves } R} \Big( G_R\, v_R
         + \tfrac12 (H_R + \lambda)\, v_R^2 \Big),
         \qquad v_R = -\frac{G_R}{H_R + \lambda},
 
-    with the sums :math:`G_R, H_R` over the rows of a leaf [2]_. Leaves of the
-    absolute error and of quantiles are weighted medians and quantiles of the residuals,
-    those of "huber" one step of Friedman's [1]_.
+    where :math:`G_R, H_R` are sums over the rows of a leaf [2]_. Leaves have the
+    weighted median of the residuals with the absolute error, their weighted quantile
+    with "quantile", and one step of Friedman's algorithm [1]_ with "huber".
 
-    Scikit-learn has two implementations. Names and defaults are those of its
-    ``HistGradientBoostingRegressor``, where these differ from
-    ``GradientBoostingRegressor``, but that rounds are ``n_estimators``, and that early
-    stopping is set with ``n_iter_no_change``. The trees of the latter, up to ties, are
-    grown with ``max_depth=3, max_leaf_nodes=None, min_samples_leaf=1, max_bins=None``
-    and the squared error.
+    scikit-learn has two implementations. Where they differ, names and defaults here are
+    those of ``HistGradientBoostingRegressor``, except that the number of rounds is
+    ``n_estimators`` and early stopping is set by ``n_iter_no_change``. The trees of
+    ``GradientBoostingRegressor`` are obtained, up to ties, with ``max_depth=3,
+    max_leaf_nodes=None, min_samples_leaf=1, max_bins=None`` and the squared error.
 
-    With bins, gradients and hessians are rounded to whole multiples of a power of two,
-    so small that a sum over all rows has 62 bits: sums are exact, and the result
-    depends neither on the order of the rows nor on the number of threads. A round costs
-    O(rows x columns x log(leaves)) additions at most, mostly far less, as the
-    histograms of one child of a split are what is left of those of its parent.
+    With bins, gradients and hessians are rounded to multiples of a power of two that is
+    so small that a sum over all rows has 62 bits. Sums are therefore exact, and the
+    result depends neither on the order of the rows nor on the number of threads. A
+    round takes at most O(rows x columns x log(leaves)) additions, usually far fewer,
+    since the histograms of one child of a split are those of its parent minus those of
+    the other child.
 
     References
     ----------

@@ -40,8 +40,8 @@ def list_groups(interaction_cst, names):
         groups = [list(group) for group in interaction_cst]
     except TypeError:
         raise ValueError(
-            "Interaction constraints must be a sequence of tuples or lists of column "
-            "numbers, or 'pairwise' or 'no_interactions'; got "
+            "Interaction constraints must be 'pairwise', 'no_interactions' or a "
+            "sequence of tuples or lists of column indices; got "
             f"interaction_cst={interaction_cst!r}."
         ) from None
     for group in groups:
@@ -80,8 +80,8 @@ def choose_held_rows(codes, fraction, random_state):
         is_held[random_state.choice(rows, n_held, replace=False)] = True
     if not is_held.any():
         raise ValueError(
-            f"n_iter_no_change needs rows for validation, but n_samples={len(codes)} "
-            f"and validation_fraction={fraction} leave none: give X_val."
+            f"n_iter_no_change needs validation rows, but n_samples={len(codes)} and "
+            f"validation_fraction={fraction} leave none. Give X_val and y_val."
         )
     return is_held
 

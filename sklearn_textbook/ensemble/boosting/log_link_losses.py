@@ -14,31 +14,31 @@ from sklearn_textbook.ensemble.boosting.compiled_loss import (
 
 
 class TweedieLoss(CompiledLoss):
-    r"""Half the deviance of a Tweedie distribution with the mean :math:`e^f`.
+    r"""Half the deviance of a Tweedie distribution with mean :math:`e^f`.
 
     .. math:: L(y, f) = \frac{e^{(2-p) f}}{2 - p} - y \frac{e^{(1-p) f}}{1 - p}
 
-    less a number that depends on y alone. Targets are at least 0.
+    up to a term that depends only on y. Targets must be at least 0.
 
     Parameters
     ----------
     power : float, default=1.5
         Exponent p of the variance :math:`\phi \mu^p`, from 1 (Poisson) to 2 (gamma).
     leaf_rule : {"newton", "minimum"}, default="newton"
-        A leaf adds one Newton step :math:`-G / (H + \lambda)`, or the minimum
+        Value of a leaf: one Newton step :math:`-G / (H + \lambda)`, or the minimum
         :math:`\log \frac{\sum w y \mu^{1-p} + \lambda}{\sum w \mu^{2-p} + \lambda}`,
-        whose ratio is kept between :math:`2^{-52}` and :math:`2^{52}`.
+        where the ratio is limited to the range from :math:`2^{-52}` to :math:`2^{52}`.
 
     See Also
     --------
-    PoissonLoss : The power 1.
-    GammaLoss : The power 2.
+    PoissonLoss : The special case of power 1.
+    GammaLoss : The special case of power 2.
 
     Notes
     -----
-    Both rules agree for small steps. A Newton step overshoots where the targets of a
-    leaf are many times as large as what was predicted. scikit-learn's
-    ``HistGradientBoostingRegressor`` takes Newton steps; it has no Tweedie loss.
+    Both rules agree for small steps. A Newton step overshoots if the targets of a leaf
+    are many times larger than the predictions. scikit-learn's
+    ``HistGradientBoostingRegressor`` uses Newton steps; it has no Tweedie loss.
 
     References
     ----------
@@ -63,22 +63,22 @@ class TweedieLoss(CompiledLoss):
 
     @property
     def has_newton_leaves(self):
-        """Whether leaves have the values -G / (H + l2)."""
+        """Whether the values of leaves are -G / (H + l2)."""
         return self.leaf_rule == "newton"
 
     def check_parameters(self):
-        """Require parameters that are allowed.
+        """Check the parameters.
 
         Raises
         ------
         ValueError
-            If a value is not allowed; the message lists what is.
+            If a value is invalid; the message lists the allowed values.
         """
         check_real("power", self.power, 1.0, 2.0)
         check_choice("leaf_rule", self.leaf_rule, ("newton", "minimum"))
 
     def check_target(self, y):
-        """Require targets that the loss is defined for.
+        """Check that the loss is defined for the targets.
 
         Parameters
         ----------
@@ -88,26 +88,26 @@ class TweedieLoss(CompiledLoss):
         Returns
         -------
         y : ndarray of float64, shape (n_rows,)
-            The same.
+            The targets as an array.
 
         Raises
         ------
         ValueError
-            If a target is negative (for power 2: not above 0), or all of them are 0.
+            If a target is negative (with power 2, not above 0), or all targets are 0.
         """
         y = super().check_target(y)
         if self.power == 2.0:
-            self._require(y, y > 0.0, "numbers above 0")
+            self._require(y, y > 0.0, "above 0")
         else:
-            self._require(y, y >= 0.0, "numbers from 0 up")
+            self._require(y, y >= 0.0, "at least 0")
         self._take_log(y.max())
         return y
 
     def _take_log(self, mean):
         if mean <= 0.0:
             raise ValueError(
-                f"y is 0 in all rows, but the loss {self.name!r} takes the logarithm "
-                "of their mean: at least one has to be above 0."
+                f"y must have a value above 0 for the loss {self.name!r}, since the "
+                "initial score is the logarithm of the mean; got only zeros."
             )
         return np.log(mean)
 
@@ -130,14 +130,14 @@ class TweedieLoss(CompiledLoss):
 
 
 class PoissonLoss(TweedieLoss):
-    r"""Half the Poisson deviance with the mean :math:`e^f`: :math:`e^f - y f`.
+    r"""Half the Poisson deviance with mean :math:`e^f`: :math:`e^f - y f`.
 
-    For counts: targets are at least 0, whole or not.
+    For counts. Targets must be at least 0, but need not be integers.
 
     Parameters
     ----------
     leaf_rule : {"newton", "minimum"}, default="newton"
-        A leaf adds one Newton step :math:`-G / (H + \lambda)`, or the minimum
+        Value of a leaf: one Newton step :math:`-G / (H + \lambda)`, or the minimum
         :math:`\log \frac{\sum w y + \lambda}{\sum w \mu + \lambda}`.
 
     See Also
@@ -155,8 +155,7 @@ class PoissonLoss(TweedieLoss):
     >>> PoissonLoss().check_target([0, 2, -1])
     Traceback (most recent call last):
         ...
-    ValueError: y has the value -1.0 in row 2, but the loss 'poisson' takes numbers
-    from 0 up.
+    ValueError: y must be at least 0 for the loss 'poisson', got -1.0 in row 2.
     """
 
     name = "poisson"
@@ -167,14 +166,14 @@ class PoissonLoss(TweedieLoss):
 
 
 class GammaLoss(TweedieLoss):
-    r"""Half the gamma deviance with the mean :math:`e^f`: :math:`f + y e^{-f}`.
+    r"""Half the gamma deviance with mean :math:`e^f`: :math:`f + y e^{-f}`.
 
-    Targets are above 0.
+    Targets must be above 0.
 
     Parameters
     ----------
     leaf_rule : {"newton", "minimum"}, default="newton"
-        A leaf adds one Newton step :math:`-G / (H + \lambda)`, or the minimum
+        Value of a leaf: one Newton step :math:`-G / (H + \lambda)`, or the minimum
         :math:`\log \frac{\sum w y / \mu + \lambda}{\sum w + \lambda}`.
 
     See Also

@@ -34,11 +34,11 @@ def check_rows(n_scores, y, raw, weight, *outputs):
     ):
         if array is not None and array.shape != shape:
             raise ValueError(
-                f"{name} has the shape {array.shape}, but {shape[0]} raw scores per "
-                f"row and {shape[1]} rows of y need {shape}."
+                f"{name} must have shape {shape}, for {shape[0]} raw scores per row "
+                f"and {shape[1]} rows; got {array.shape}."
             )
     if weight is not None and weight.shape != shape[1:]:
-        raise ValueError(f"weight has the shape {weight.shape}, but y {shape[1:]}.")
+        raise ValueError(f"weight must have shape {shape[1:]}, got {weight.shape}.")
 
 
 def sum_by_node(values, leaf_of_row, n_nodes):
@@ -86,12 +86,12 @@ def check_leaves(leaf_of_row, n_rows, n_nodes):
     """
     if leaf_of_row.shape != (n_rows,):
         raise ValueError(
-            f"leaf_of_row has the shape {leaf_of_row.shape}, but y ({n_rows},)."
+            f"leaf_of_row must have shape ({n_rows},), got {leaf_of_row.shape}."
         )
     row = int(np.argmax(leaf_of_row))
     if leaf_of_row[row] >= n_nodes:
         raise ValueError(
-            f"leaf_of_row holds {leaf_of_row[row]} in row {row}, but there are "
-            f"{n_nodes} nodes."
+            f"leaf_of_row must be below n_nodes={n_nodes}, got {leaf_of_row[row]} in "
+            f"row {row}."
         )
     return np.ascontiguousarray(leaf_of_row, dtype=np.int32)

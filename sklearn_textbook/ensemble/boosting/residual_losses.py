@@ -36,8 +36,8 @@ def find_quantile(values, weight, quantile):
 class SquaredError(CompiledLoss):
     r"""Squared error :math:`\frac12 (y - f)^2`.
 
-    The negative gradient is the residual, and a leaf adds the mean of the residuals in
-    it: boosting fits residuals.
+    The negative gradient is the residual, and the value of a leaf is the mean of its
+    residuals: boosting fits residuals.
 
     See Also
     --------
@@ -45,8 +45,8 @@ class SquaredError(CompiledLoss):
 
     Notes
     -----
-    李航 writes :math:`(y - f)^2`, twice as much; so does ``train_score_`` of
-    scikit-learn's ``GradientBoostingRegressor``.
+    李航 defines the loss as :math:`(y - f)^2`, twice this value, and so does
+    ``train_score_`` of scikit-learn's ``GradientBoostingRegressor``.
 
     References
     ----------
@@ -107,8 +107,8 @@ class _QuantileLeaves(CompiledLoss):
 class AbsoluteError(_QuantileLeaves):
     r"""Absolute error :math:`|y - f|`.
 
-    The gradient is the sign of f - y, 0 where they are equal. A leaf adds the weighted
-    median of the residuals in it, the lowest where there are several.
+    The gradient is the sign of f - y, or 0 if they are equal. The value of a leaf is
+    the weighted median of its residuals, the lowest if there are several.
 
     See Also
     --------
@@ -116,8 +116,9 @@ class AbsoluteError(_QuantileLeaves):
 
     Notes
     -----
-    scikit-learn's ``GradientBoostingRegressor`` takes the same median, its
-    ``HistGradientBoostingRegressor`` without weights the middle of two.
+    scikit-learn's ``GradientBoostingRegressor`` uses the same median; its
+    ``HistGradientBoostingRegressor`` uses the midpoint of the two middle values if
+    there are no weights.
 
     References
     ----------
@@ -139,10 +140,10 @@ class AbsoluteError(_QuantileLeaves):
 
 
 class QuantileLoss(_QuantileLeaves):
-    r"""Pinball loss :math:`q (y - f)_+ + (1 - q) (f - y)_+`, for quantiles.
+    r"""Pinball loss :math:`q (y - f)_+ + (1 - q) (f - y)_+` for quantiles.
 
-    A leaf adds the weighted quantile of the residuals in it: the lowest value with at
-    least the fraction q of the weight up to it.
+    The value of a leaf is the weighted quantile of its residuals: the lowest value such
+    that at least the fraction q of the weight does not exceed it.
 
     Parameters
     ----------
@@ -155,8 +156,8 @@ class QuantileLoss(_QuantileLeaves):
 
     Notes
     -----
-    scikit-learn calls the parameter ``alpha`` or ``quantile``. Its
-    ``HistGradientBoostingRegressor`` without weights interpolates between two values.
+    scikit-learn calls the parameter ``alpha`` or ``quantile``. Without weights, its
+    ``HistGradientBoostingRegressor`` interpolates between two values.
 
     References
     ----------
@@ -177,12 +178,12 @@ class QuantileLoss(_QuantileLeaves):
         self.quantile = quantile
 
     def check_parameters(self):
-        """Require parameters that are allowed.
+        """Check the parameters.
 
         Raises
         ------
         ValueError
-            If a value is not allowed; the message lists what is.
+            If a value is invalid; the message lists the allowed values.
         """
         check_real("quantile", self.quantile, 0.0, 1.0)
 
@@ -201,9 +202,9 @@ class HuberLoss(_QuantileLeaves):
         L(y, f) = \begin{cases} \frac12 r^2 & |r| \le \delta \\
         \delta (|r| - \frac12 \delta) & |r| > \delta \end{cases}, \quad r = y - f
 
-    where :math:`\delta` is a weighted quantile of the absolute residuals of the rows
-    given, found again whenever the loss is used. A leaf adds the weighted median m of
-    the residuals in it, and from there one step towards the minimum:
+    where :math:`\delta` is a weighted quantile of the absolute residuals, computed anew
+    from the rows given in each use of the loss. The value of a leaf is the weighted
+    median m of its residuals plus one step towards the minimum:
 
     .. math:: c = m + \frac{\sum_i w_i \operatorname{sign}(r_i - m)
         \min(\delta, |r_i - m|)}{\sum_i w_i}
@@ -211,20 +212,20 @@ class HuberLoss(_QuantileLeaves):
     Parameters
     ----------
     alpha : float, default=0.9
-        Fraction of the rows whose residuals are counted as small, between 0 and 1.
+        Fraction of the rows whose residuals count as small, between 0 and 1.
     delta : float or None, default=None
-        A fixed :math:`\delta`, with which losses of other rows or rounds compare; None:
-        by ``alpha``.
+        A fixed :math:`\delta`, which makes losses of different rows or rounds
+        comparable. None: :math:`\delta` is determined by ``alpha``.
 
     See Also
     --------
-    SquaredError : For all residuals.
+    SquaredError : Squared for all residuals.
     AbsoluteError : Linear throughout.
 
     Notes
     -----
-    The second derivative is taken to be 1 everywhere, as in scikit-learn. The starting
-    score is the median, or with ``delta`` the minimum.
+    The second derivative is taken to be 1 everywhere, as in scikit-learn. The initial
+    score is the median or, if ``delta`` is given, the minimum of the loss.
 
     References
     ----------
@@ -247,12 +248,12 @@ class HuberLoss(_QuantileLeaves):
         self.delta = delta
 
     def check_parameters(self):
-        """Require parameters that are allowed.
+        """Check the parameters.
 
         Raises
         ------
         ValueError
-            If a value is not allowed; the message lists what is.
+            If a value is invalid; the message lists the allowed values.
         """
         check_real("alpha", self.alpha, 0.0, 1.0)
         if self.delta is not None:

@@ -21,7 +21,7 @@ class StagedPredictionMixin:
         """Turn raw scores into predicted values or labels, a new array."""
 
     def predict(self, X):
-        """Predict values, or class labels.
+        """Predict values or class labels.
 
         Parameters
         ----------
@@ -31,12 +31,12 @@ class StagedPredictionMixin:
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Values of float64, or labels: of equally good classes the first.
+            Float64 values, or labels; ties go to the first class.
         """
         return self._to_target(self._compute_raw(X))
 
     def staged_predict(self, X):
-        """Predict values, or class labels, after each round.
+        """Predict values or class labels after each round.
 
         Parameters
         ----------
@@ -46,7 +46,7 @@ class StagedPredictionMixin:
         Yields
         ------
         y : ndarray of shape (n_samples,)
-            As :meth:`predict`, which equals the last.
+            As in :meth:`predict`, which equals the last.
         """
         yield from map(self._to_target, self._stage_raw(X))
 
@@ -73,13 +73,13 @@ class StagedClassifierMixin(StagedPredictionMixin):
         Yields
         ------
         decisions : ndarray of float64, shape (n_samples,) or (n_samples, n_classes)
-            As :meth:`decision_function`.
+            As in :meth:`decision_function`.
         """
         for raw in self._stage_raw(X):
             yield self._to_decisions(raw).copy()
 
     def staged_predict_proba(self, X):
-        """Predict probabilities of the classes after each round.
+        """Predict class probabilities after each round.
 
         Parameters
         ----------
@@ -89,6 +89,6 @@ class StagedClassifierMixin(StagedPredictionMixin):
         Yields
         ------
         probabilities : ndarray of float64, shape (n_samples, n_classes)
-            As :meth:`predict_proba`.
+            As in :meth:`predict_proba`.
         """
         yield from map(self._to_probabilities, self._stage_raw(X))

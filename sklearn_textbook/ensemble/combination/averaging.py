@@ -26,47 +26,48 @@ WEIGHTINGS = {
 
 
 class AveragingRegressor(RegressorMixin, BaseCombination):
-    r"""Simple or weighted average of any regressors, 平均法.
+    r"""Average of any regressors, 平均法: simple or weighted.
 
     .. math:: H(x) = \sum_{i=1}^{T} w_i h_i(x)
 
-    Parameters of scikit-learn's ``VotingRegressor`` have the same names, meanings and
-    defaults.
+    Parameters of scikit-learn's ``VotingRegressor`` have the same name, meaning and
+    default here.
 
     Parameters
     ----------
     estimators : list of (str, regressor) tuples
-        The members, by name: regressors of this package, of scikit-learn, of others, or
-        pipelines. ``"drop"`` instead of an estimator omits it.
+        The members and their names: regressors of this package, of scikit-learn or of
+        other packages, or pipelines. ``"drop"`` in place of an estimator leaves it out.
     weights : array-like of shape (n_members,) or str, default=None
-        Weights of the members, divided by their sum; None: all alike (简单平均法). Or
-        how they are found (加权平均法) from predictions of rows that the members did
-        not learn from: "inverse_error", "non_negative" (Breiman's stacked regression;
-        the weights need not sum to 1) or "optimal" (from the covariances of the
-        errors; they sum to 1 and may be negative).
+        Weights of the members, which are divided by their sum. None: equal weights
+        (简单平均法). A string determines weights (加权平均法) from held-out
+        predictions: "inverse_error"; "non_negative" (Breiman's stacked regression;
+        these weights need not sum to 1); or "optimal" (from the covariances of the
+        errors; these weights sum to 1 and may be negative).
     n_jobs : int, default=None
-        Workers that fit the members; those of this package are fitted one after the
-        other with threads, from a table that is encoded once. None: one worker, or
-        those of ``joblib.parallel_config``.
+        Number of members fitted in parallel. None: one, or the setting of
+        ``joblib.parallel_config``. Members of this package are fitted one after the
+        other with threads, from a table that is encoded once.
     verbose : bool, default=False
-        Whether a line is printed for each fitted member.
+        Whether to print a line for each fitted member.
     cv : int, cross-validation generator or iterable, default=None
-        The folds whose rows members predict when weights are to be found, each by
-        members fitted to the others; ``LeaveOneOut()`` included. None: 5 folds.
+        Folds for determining weights: each is predicted by members fitted to the
+        others; ``LeaveOneOut()`` is allowed. None: 5 folds.
     prefit : bool, default=False
-        Whether the members are already fitted. Weights are then found from the rows
-        given to :meth:`fit`, which members should not have seen.
+        Whether the members are already fitted and are used as they are. Weights are
+        then determined from the rows passed to :meth:`fit`, which members should not
+        have seen.
 
     Attributes
     ----------
     estimators_ : list of regressor
         The fitted members.
     named_estimators_ : Bunch
-        The same by name.
+        The fitted members by name.
     weights_ : ndarray of shape (n_members,)
-        The weights in use.
+        The weights used.
     held_out_predictions_ : ndarray of shape (n_samples, n_members)
-        What the weights were found from; only if they were.
+        The predictions from which weights were determined, if they were.
     n_features_in_ : int
         Number of columns, if the members have this attribute.
     feature_names_in_ : ndarray of str
@@ -74,12 +75,12 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
 
     See Also
     --------
-    sklearn.ensemble.VotingRegressor : Weights are given, not found.
-    StackingRegressor : Any second learner.
+    sklearn.ensemble.VotingRegressor : Uses given weights only.
+    StackingRegressor : Uses any regressor to combine the members.
 
     Notes
     -----
-    Source: 周志华《机器学习》, section 8.4.1; see
+    Reference: 周志华《机器学习》, section 8.4.1; see
     :func:`~sklearn_textbook.ensemble.combination.compute_optimal_weights` and
     :func:`~sklearn_textbook.ensemble.combination.compute_non_negative_weights` for
     the papers.
@@ -156,10 +157,10 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
     def _restore(self, parts, kept):
         super()._restore(parts, kept)
         if len(self.weights_) != len(self.estimators_):
-            raise ValueError("weights_ and the members do not belong together")
+            raise ValueError("weights_ do not match the members")
 
     def predict(self, X):
-        """Value of each row: the weighted average of the members' values.
+        """Predict the value of each row: the weighted average over the members.
 
         Parameters
         ----------
@@ -174,7 +175,7 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
         return self.transform(X) @ self.weights_
 
     def transform(self, X):
-        """Values that the members give, as columns.
+        """Return the predictions of the members as columns.
 
         Parameters
         ----------
@@ -184,18 +185,18 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
         Returns
         -------
         predictions : ndarray of shape (n_samples, n_members)
-            Values.
+            Predicted values.
         """
         check_is_fitted(self)
         return np.stack(self._call_members("predict", X), axis=1)
 
     def get_feature_names_out(self, input_features=None):
-        """Name the columns that :meth:`transform` gives.
+        """Return the names of the columns of :meth:`transform`.
 
         Parameters
         ----------
         input_features : array-like of str or None, default=None
-            Only checked against the columns of the training table.
+            Used only to check it against the columns of the training table.
 
         Returns
         -------

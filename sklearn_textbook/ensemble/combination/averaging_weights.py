@@ -11,27 +11,27 @@ from sklearn_textbook._contract.weights import check_weights
 
 
 def compute_inverse_error_weights(y, predictions, sample_weight=None):
-    r"""Weight each member by the inverse of its mean squared error.
+    r"""Compute weights inversely proportional to the mean squared errors of members.
 
     .. math:: w_i = \frac{1 / E_i}{\sum_k 1 / E_k}, \qquad
         E_i = \frac{\sum_n s_n (f_i(x_n) - y_n)^2}{\sum_n s_n}
 
-    These are the optimal weights of members whose errors are uncorrelated. Members
-    without any error share the whole weight.
+    These weights are optimal if the errors of the members are uncorrelated. Members
+    without errors share the whole weight.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
         The true values.
     predictions : array-like of shape (n_samples, n_members)
-        What the members predict for rows that they did not learn from.
+        Held-out predictions of the members: for rows to which they were not fitted.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
 
     Returns
     -------
     weights : ndarray of float64, shape (n_members,)
-        They sum to 1.
+        Weights that sum to 1.
 
     Examples
     --------
@@ -50,29 +50,29 @@ def compute_inverse_error_weights(y, predictions, sample_weight=None):
 
 
 def compute_optimal_weights(y, predictions, sample_weight=None):
-    r"""Find the weights of sum 1 with the smallest squared error of the average.
+    r"""Compute the weights with sum 1 that minimise the squared error of the average.
 
     .. math:: w = \frac{C^{-1} \mathbf{1}}{\mathbf{1}^\top C^{-1} \mathbf{1}}, \qquad
         C_{ij} = \frac{\sum_n s_n (f_i(x_n) - y_n)(f_j(x_n) - y_n)}{\sum_n s_n}
 
-    Computed as a least squares problem in the differences between the members, which
-    needs no inverse: of several solutions, as with two equal members, it takes the one
-    nearest to equal weights. Weights may be negative, and much larger than 1 if
-    members are nearly alike.
+    They are computed by least squares in the differences between the members, without
+    an inverse. If there are several solutions, as with two equal members, the result is
+    the one closest to equal weights. Weights may be negative, and much larger than 1 if
+    members are very similar.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
         The true values.
     predictions : array-like of shape (n_samples, n_members)
-        What the members predict for rows that they did not learn from.
+        Held-out predictions of the members: for rows to which they were not fitted.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
 
     Returns
     -------
     weights : ndarray of float64, shape (n_members,)
-        They sum to 1.
+        Weights that sum to 1.
 
     Notes
     -----
@@ -106,7 +106,7 @@ def compute_optimal_weights(y, predictions, sample_weight=None):
 def compute_non_negative_weights(
     y, predictions, sample_weight=None, *, sum_to_one=False
 ):
-    r"""Find the non-negative weights with the smallest squared error of the average.
+    r"""Compute the non-negative weights that minimise the squared error.
 
     .. math:: \min_{w \ge 0} \sum_n s_n \Bigl(y_n - \sum_i w_i f_i(x_n)\Bigr)^2
 
@@ -115,17 +115,17 @@ def compute_non_negative_weights(
     y : array-like of shape (n_samples,)
         The true values.
     predictions : array-like of shape (n_samples, n_members)
-        What the members predict for rows that they did not learn from.
+        Held-out predictions of the members: for rows to which they were not fitted.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     sum_to_one : bool, default=False
-        Whether the weights must sum to 1. Breiman found that without the condition
-        they nearly do.
+        Whether the weights must sum to 1. Breiman found that they nearly do so without
+        this constraint.
 
     Returns
     -------
     weights : ndarray of float64, shape (n_members,)
-        All at least 0; all 0 if no member has any use.
+        Weights of at least 0; all are 0 if no member reduces the error.
 
     Notes
     -----
@@ -172,8 +172,8 @@ def _compute_errors(y, predictions, sample_weight):
     y = check_numbers(y)
     if y.shape != (len(predictions),):
         raise ValueError(
-            f"y must have one value for each of the {len(predictions)} rows of "
-            f"predictions, got an array of shape {y.shape}."
+            f"y must have shape ({len(predictions)},), one value per row of "
+            f"predictions, got {y.shape}."
         )
     _, exponent = np.frexp(max(np.abs(y).max(), np.abs(predictions).max()))
     y, predictions = np.ldexp(y, -exponent), np.ldexp(predictions, -exponent)

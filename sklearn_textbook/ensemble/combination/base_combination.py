@@ -70,7 +70,7 @@ class BaseCombination(
             self.weights, (str, bytes, dict, set, type)
         ):
             raise ValueError(
-                "The 'weights' parameter must be None or an array with a number for "
+                "The 'weights' parameter must be None or an array of one number for "
                 f"each of the {len(self.estimators)} estimators; got "
                 f"{show_value(self.weights)}."
             )
@@ -85,13 +85,13 @@ class BaseCombination(
             if isinstance(error, ValueError) and not is_no_number(error):
                 raise
             raise ValueError(
-                f"The 'weights' parameter must hold finite numbers of at least 0; got "
+                "The 'weights' parameter must be finite numbers of at least 0; got "
                 f"{show_value(self.weights)}: {error}"
             ) from None
         if not np.any(self._list_weights()):
             raise ValueError(
-                "The 'weights' parameter is 0 for all estimators that are not dropped; "
-                f"got {show_value(self.weights)}."
+                "The 'weights' parameter must not be 0 for all estimators that are not "
+                f"dropped; got {show_value(self.weights)}."
             )
 
     def _list_weights(self):
@@ -117,14 +117,15 @@ class BaseCombination(
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The training table. Members get it as it is.
+            The training table, which is passed to the members as it is.
         y : array-like of shape (n_samples,)
             The target.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, for every member; a pipeline hands them to its last
-            step. With metadata routing: for the members that request them.
+            Weights of the rows, passed to every member; a pipeline passes them to its
+            last step. With metadata routing, they are passed to the members that
+            request them.
         **fit_params : dict
-            Parameters for ``fit`` of the members; needs
+            Parameters for ``fit`` of the members; requires
             ``sklearn.set_config(enable_metadata_routing=True)``.
 
         Returns
@@ -192,8 +193,8 @@ class BaseCombination(
             check_is_fitted(member)
         except NotFittedError:
             raise NotFittedError(
-                f"Members are taken as they are (prefit), but {name!r}, a "
-                f"{type(member).__name__}, is not fitted yet: call its fit."
+                f"The member {name!r}, {type(member).__name__}, is not fitted yet, but "
+                "prefit members are used as they are. Call its fit first."
             ) from None
         return member
 
@@ -295,7 +296,7 @@ class BaseCombination(
             for one in self.estimators_
         }
         if len(shapes) > 1:
-            raise ValueError("the columns of the members are not the same")
+            raise ValueError("the members do not have the same columns")
 
     # --------------------------------------------------------------------- columns
     def _check_names(self, input_features):

@@ -37,8 +37,8 @@ class BaseStacking(BaseCombination):
         final = self.final_estimator
         if final is not None and not hasattr(final, "fit"):
             raise ValueError(
-                "'final_estimator' parameter must be an estimator with fit, or None; "
-                f"got {final!r}."
+                "The 'final_estimator' parameter must be None or an estimator with "
+                f"fit; got {final!r}."
             )
 
     @abstractmethod
@@ -130,7 +130,7 @@ class BaseStacking(BaseCombination):
     def _restore(self, parts, kept):
         *members, (_, final) = parts
         if final is None:
-            raise ValueError("the second learner is missing")
+            raise ValueError("the final estimator is missing")
         self.final_estimator = clone(final)
         super()._restore(members, kept)
         self.final_estimator_ = final
@@ -144,11 +144,11 @@ class BaseStacking(BaseCombination):
         ]
         n_columns = sum(self._n_answers) + self.passthrough * self.n_features_in_
         if final.n_features_in_ != n_columns:
-            raise ValueError("the second learner does not belong to the members")
+            raise ValueError("the final estimator does not match the members")
 
     # ------------------------------------------------------------------ prediction
     def transform(self, X):
-        """Table that the second learner gets: the members' answers.
+        """Return the table passed to the final estimator: the outputs of the members.
 
         Parameters
         ----------
@@ -158,8 +158,8 @@ class BaseStacking(BaseCombination):
         Returns
         -------
         table : ndarray, data frame or sparse matrix of shape (n_samples, n_made)
-            A column per member and class; of two probabilities only that of the second
-            class. With ``passthrough=True`` followed by the columns of X.
+            A column per member and class; for two classes, only the probability of the
+            second. With ``passthrough=True``, followed by the columns of X.
         """
         check_is_fitted(self)
         answers = self._call_members(self.stack_method_, X)
@@ -191,7 +191,7 @@ class BaseStacking(BaseCombination):
         return names
 
     def get_feature_names_out(self, input_features=None):
-        """Name the columns that :meth:`transform` gives.
+        """Return the names of the columns of :meth:`transform`.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ class BaseStacking(BaseCombination):
         Returns
         -------
         names : ndarray of object
-            ``stackingclassifier_<name><number of the class>`` and the like.
+            Names of the form ``stackingclassifier_<name><number of the class>``.
         """
         given = self._check_names(input_features)
         names = self._name_answers()
@@ -213,7 +213,7 @@ class BaseStacking(BaseCombination):
 
     # --------------------------------------------------------------------- routing
     def get_metadata_routing(self):
-        """Get which parameters go to which method of which estimator.
+        """Get the routing of metadata to the methods of the estimators.
 
         Returns
         -------

@@ -93,7 +93,7 @@ def join_classes(members):
         if isinstance(classes, list) or np.ndim(classes) != 1:
             raise ValueError(
                 f"The member {name!r}, {type(member).__name__}, predicts several "
-                "outputs; only members that predict one class per row can be combined."
+                "outputs; members must predict a single class per row."
             )
         known.append(np.asarray(classes))
         if isinstance(known[-1].tolist()[0], str):
@@ -106,7 +106,7 @@ def join_classes(members):
             for name, classes in (text, number)
         )
         raise ValueError(
-            f"The classes of the members are of different types, such as {shown}: fit "
+            f"The classes of the members have different types, such as {shown}. Fit "
             "all members to the same labels."
         )
     return np.unique(np.concatenate(known))
@@ -132,6 +132,6 @@ def require_places(owner, member, places):
     is_place = (places >= 0) & (places < len(owner.classes_))
     if not is_place.all() or len(set(places.tolist())) < len(places):
         raise ValueError(
-            f"the classes of the {type(member).__name__} are not those of the "
+            f"the classes of the {type(member).__name__} differ from those of the "
             f"{type(owner).__name__}"
         )

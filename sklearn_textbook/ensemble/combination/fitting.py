@@ -91,8 +91,8 @@ def ask_member(name, member, method, X):
     wanted = (count_rows(X), *wanted)
     if given.shape != wanted:
         raise ValueError(
-            f"{method} of the member {name!r}, {type(member).__name__}, must give an "
-            f"array of shape {wanted}; it has given one of shape {given.shape}."
+            f"{method} of the member {name!r}, {type(member).__name__}, must return an "
+            f"array of shape {wanted}, got {given.shape}."
         )
     return given
 

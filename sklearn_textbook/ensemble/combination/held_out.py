@@ -85,8 +85,8 @@ def widen(given, member, method, n_classes):
         return given
     if method != "predict_proba":
         raise ValueError(
-            f"{method} of {type(member).__name__} covers {len(member.classes_)} of "
-            f"{n_classes} classes in a fold: choose stratified folds (cv), and leave "
+            f"{method} of {type(member).__name__} covers only {len(member.classes_)} "
+            f"of {n_classes} classes in a fold. Use stratified folds (cv), and leave "
             "out classes whose rows all have weight 0."
         )
     return spread(given, member.classes_, n_classes, 0.0)
@@ -129,8 +129,8 @@ def predict_held_out(tasks, methods, X, y, *, cv, n_jobs=None, n_classes=None):
     order = np.concatenate([fold.test for fold in folds])
     if not np.array_equal(np.sort(order), np.arange(len(y))):
         raise ValueError(
-            "cv must predict every row exactly once, as KFold does; folds that overlap "
-            "or leave rows out cannot give one prediction per row."
+            "The 'cv' parameter must predict each row exactly once, as KFold does; "
+            "folds that overlap or omit rows are not allowed."
         )
     arguments = tasks, methods, X, y, n_classes
     n_workers = min(effective_n_jobs(n_jobs), len(folds))
@@ -153,8 +153,8 @@ def check_folds(cv):
 
 def _fold_error(cv, error):
     return ValueError(
-        f"The 'cv' parameter must be a number of folds, a cross-validation generator "
-        f"or a list of folds; got {show_value(cv)}: {error}"
+        "The 'cv' parameter must be a number of folds, a cross-validation generator or "
+        f"a list of folds; got {show_value(cv)}: {error}"
     )
 
 
@@ -168,7 +168,7 @@ def _list_folds(cv, X, y, *, is_classifier):
         for fold in folds:
             for rows in (fold.train, fold.test):
                 if y[rows].ndim != 1:  # an IndexError if they are no numbers of rows
-                    raise ValueError("folds must be lists of rows")
+                    raise ValueError("folds must be lists of row indices")
     except (TypeError, ValueError, AttributeError, IndexError) as error:
         raise _fold_error(cv, error) from error
     return folds

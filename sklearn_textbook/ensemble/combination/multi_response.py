@@ -16,10 +16,10 @@ from sklearn_textbook.linear_model import LinearRegression
 
 
 class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
-    r"""Classification by a least squares regression for each class, 多响应线性回归.
+    r"""Classifier with one least-squares regression per class, 多响应线性回归.
 
-    The response of class j is 1 in its rows and 0 in all others; a row belongs to the
-    class with the largest fitted response:
+    The response of class j is 1 for rows of the class and 0 for all others. The
+    predicted class is the one with the largest fitted response:
 
     .. math:: f_j = \arg\min_f \sum_n s_n \bigl(\mathbb{I}(y_n = j) - f(x_n)\bigr)^2,
         \qquad H(x) = \arg\max_j f_j(x).
@@ -27,32 +27,32 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     inputs : {"all", "class"}, default="all"
-        "all": every regression uses all columns (Ting and Witten's MLR). "class": the
-        regression of a class uses the probabilities of that class alone (StackingC),
-        which needs far fewer coefficients. Columns are then the probabilities of the
-        classes, member after member, as
-        :class:`~sklearn_textbook.ensemble.StackingClassifier` gives them; for two
-        classes one column per member, the probability of the second class.
+        Columns used by the regressions. "all": each uses all columns (Ting and Witten's
+        MLR). "class": the regression of a class uses only the probabilities of that
+        class (StackingC), which requires far fewer coefficients. Columns must then be
+        the class probabilities of one member after the other, as
+        :class:`~sklearn_textbook.ensemble.StackingClassifier` passes them; for two
+        classes, one column per member with the probability of the second class.
     positive : bool, default=False
-        Whether coefficients, but not intercepts, must be at least 0, so that a
-        member's probability never counts against its class.
+        Whether coefficients, but not intercepts, must be at least 0, so that a member's
+        probability never counts against its class.
     fit_intercept : bool, default=True
-        Whether regressions have an intercept.
+        Whether the regressions have an intercept.
     alpha : float, default=0.0
-        Strength of a ridge penalty; see
+        Strength of the ridge penalty; see
         :class:`~sklearn_textbook.linear_model.LinearRegression`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes.
+        Class labels.
     regressions_ : list of LinearRegression
-        One for each class; for two classes only that of the second, from which the
-        other follows.
+        One regression per class; for two classes, only that of the second, which
+        determines the other.
     coef_ : ndarray of shape (n_regressions, n_made)
-        Their coefficients; with ``inputs="class"`` those of one column per member.
+        Coefficients of the regressions; with ``inputs="class"``, one per member.
     intercept_ : ndarray of shape (n_regressions,)
-        Their intercepts.
+        Intercepts of the regressions.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -60,23 +60,22 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    StackingClassifier : Has this as its second learner.
+    StackingClassifier : Uses this classifier as its default final estimator.
     sklearn.linear_model.RidgeClassifier : Codes classes as -1 and 1, with a penalty.
 
     Notes
     -----
-    Text columns are coded as in ``LinearRegression``. With ``inputs="all"`` the
-    probabilities of a member sum to 1, so that columns depend on each other: of all
-    solutions the one of least norm is taken, and predictions are not affected.
+    Text columns are coded as in ``LinearRegression``. With ``inputs="all"``, the
+    columns are linearly dependent, since the probabilities of a member sum to 1. The
+    minimum-norm solution is used; predictions are not affected.
 
-    Weka's StackingC and its ``ClassificationViaRegression`` with ``LinearRegression
-    -S 1 -C`` give the same probabilities, up to their ridge penalty of 1e-8. Without
-    ``-C``, which is their default, they leave columns out one by one until no
-    standardized coefficient is above 1.5, so that of members that are nearly alike
-    only some are used.
+    Weka's StackingC and its ``ClassificationViaRegression`` with ``LinearRegression -S
+    1 -C`` give the same probabilities, up to their ridge penalty of 1e-8. By default,
+    without ``-C``, they remove columns one by one until no standardized coefficient
+    exceeds 1.5, so that only some of several similar members are used.
 
-    Source: K. M. Ting and I. H. Witten, "Issues in stacked generalization", Journal of
-    Artificial Intelligence Research 10, 1999; A. K. Seewald, "How to make stacking
+    References: K. M. Ting and I. H. Witten, "Issues in stacked generalization", Journal
+    of Artificial Intelligence Research 10, 1999; A. K. Seewald, "How to make stacking
     better and faster while also taking care of an unknown weakness", ICML 2002
     (StackingC); 周志华《机器学习》, section 8.4.3.
 
@@ -106,9 +105,9 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The table; numbers for ``inputs="class"``.
+            The table; for ``inputs="class"``, numbers only.
         y : array-like of shape (n_samples,)
-            The classes.
+            Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -123,8 +122,8 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         self.classes_, codes = read_class_target(self, y)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two classes, y has one class: "
-                f"{self.classes_.tolist()[0]!r}."
+                f"{type(self).__name__} needs at least two classes, but y has only one "
+                f"class: {self.classes_.tolist()[0]!r}."
             )
         check_columns(self, X, y)
         tables = self._split_columns(X)
@@ -175,7 +174,7 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
                 for one in self.regressions_
             )
         ):
-            raise ValueError("the regressions do not belong to the classes")
+            raise ValueError("the regressions do not match the classes")
         first = self.regressions_[0]
         if has_all and hasattr(first, "feature_names_in_"):
             self.feature_names_in_ = first.feature_names_in_
@@ -199,8 +198,8 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         n_columns = self.n_features_in_
         if n_columns % n_classes:
             raise ValueError(
-                f'inputs="class" needs {n_classes} probabilities, one for each class, '
-                f"from every member; X has {n_columns} columns."
+                f'inputs="class" requires {n_classes} columns per member, one for each '
+                f"class; X has {n_columns} columns."
             )
         X = X if hasattr(X, "shape") else np.asarray(X)
         return [
@@ -227,7 +226,7 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         return fitted
 
     def decision_function(self, X):
-        """Fitted response of each class.
+        """Compute the fitted response of each class.
 
         Parameters
         ----------
@@ -237,7 +236,7 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         Returns
         -------
         responses : ndarray of shape (n_samples, n_classes) or (n_samples,)
-            For two classes the difference of the second and the first.
+            Responses; for two classes, that of the second minus that of the first.
         """
         responses = self._compute_responses(X)
         if len(self.classes_) == 2:
@@ -245,7 +244,7 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         return responses
 
     def predict_proba(self, X):
-        """Responses as probabilities.
+        """Convert the responses to class probabilities.
 
         Parameters
         ----------
@@ -255,8 +254,8 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            Responses cut to the range from 0 to 1 and divided by their sum; where all
-            are 0, the class of the largest response has probability 1.
+            Responses, clipped to the range from 0 to 1 and divided by their sum. If all
+            are 0, the class with the largest response has probability 1.
         """
         responses = self._compute_responses(X)
         is_largest = responses.argmax(axis=1)[:, np.newaxis] == np.arange(
@@ -267,7 +266,7 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         return cut / cut.sum(axis=1, keepdims=True)
 
     def predict(self, X):
-        """Class of the largest response, the first of equals.
+        """Predict the class with the largest response; ties go to the first.
 
         Parameters
         ----------
@@ -277,7 +276,7 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Classes.
+            Class labels.
         """
         responses = self._compute_responses(X)
         return self.classes_.take(responses.argmax(axis=1))

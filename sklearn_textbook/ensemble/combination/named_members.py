@@ -22,13 +22,13 @@ class NamedMembersMixin:
         return Bunch(**dict(self.estimators or ()))
 
     def get_params(self, deep=True):
-        """Get the parameters of the ensemble, and those of its estimators.
+        """Get the parameters of the ensemble and of its estimators.
 
         Parameters
         ----------
         deep : bool, default=True
-            Whether the estimators and their parameters are included, under
-            ``name`` and ``name__parameter``.
+            Whether to include the estimators and their parameters, as ``name`` and
+            ``name__parameter``.
 
         Returns
         -------
@@ -50,8 +50,9 @@ class NamedMembersMixin:
         Parameters
         ----------
         **params : dict
-            Parameters by name. An estimator is replaced by ``name=estimator``, left
-            out by ``name="drop"``, and its parameters are ``name__parameter``.
+            Parameters by name. ``name=estimator`` replaces an estimator,
+            ``name="drop"`` leaves it out, and ``name__parameter`` sets one of its
+            parameters.
 
         Returns
         -------
@@ -120,7 +121,7 @@ class NamedMembersMixin:
         )
 
     def get_metadata_routing(self):
-        """Get which parameters go to ``fit`` of which estimator.
+        """Get the routing of metadata to ``fit`` of the estimators.
 
         Returns
         -------

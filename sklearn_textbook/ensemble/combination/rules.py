@@ -54,8 +54,8 @@ def check_member_weights(weights, n_members, *, name="weights"):
     weights = check_array(weights, ensure_2d=False, dtype=np.float64, input_name=name)
     if weights.shape != (n_members,):
         raise ValueError(
-            f"{name} must have one entry for each of the {n_members} members, got an "
-            f"array of shape {weights.shape}."
+            f"{name} must have shape ({n_members},), one entry per member, got "
+            f"{weights.shape}."
         )
     if (weights < 0).any():
         place = int(np.argmax(weights < 0))
@@ -63,7 +63,7 @@ def check_member_weights(weights, n_members, *, name="weights"):
             f"{name} must not be negative, got {weights[place]} for member {place}."
         )
     if not weights.any():
-        raise ValueError(f"{name} are all zero: no member would count.")
+        raise ValueError(f"{name} must not be all zero.")
     return weights
 
 
@@ -75,16 +75,16 @@ def count_votes(votes, n_classes=None, weights=None):
     Parameters
     ----------
     votes : array-like of int, shape (n_samples, n_members)
-        The number of the class that each member predicts, counted from 0.
+        The class number that each member predicts, starting from 0.
     n_classes : int, default=None
-        Number of classes; None: one more than the largest number.
+        Number of classes. None: one more than the largest class number.
     weights : array-like of shape (n_members,), default=None
-        What the vote of each member counts; None: 1.
+        Weight of each member's vote. None: 1.
 
     Returns
     -------
     counts : ndarray of float64, shape (n_samples, n_classes)
-        Votes for each class.
+        Number of votes, or their weight, for each class.
 
     Examples
     --------
@@ -95,13 +95,14 @@ def count_votes(votes, n_classes=None, weights=None):
     """
     votes = check_array(votes, dtype=None, input_name="votes")
     if votes.dtype.kind not in "iu" or votes.min() < 0:
-        raise ValueError("votes must be numbers of classes, integers of at least 0.")
+        raise ValueError("votes must be class numbers, integers of at least 0.")
     n_samples, n_members = votes.shape
     largest = int(votes.max())
     n_classes = largest + 1 if n_classes is None else n_classes
     if largest >= n_classes:
         raise ValueError(
-            f"votes has the class number {largest}, but n_classes is {n_classes}."
+            f"votes must be below n_classes={n_classes}, got the class number "
+            f"{largest}."
         )
     # Class after class in memory, which makes sums and largest counts of rows faster.
     counts = np.zeros(n_classes * n_samples)
@@ -119,35 +120,35 @@ def choose_by_votes(
     confidence=None,
     random_state=None,
 ):
-    r"""Choose a class for each row by votes, or reject the row.
+    r"""Choose the class of each row by the votes, or reject it.
 
     Parameters
     ----------
     counts : array-like of shape (n_samples, n_classes)
-        Votes for each class, as :func:`count_votes` gives them.
+        Votes for each class, as returned by :func:`count_votes`.
     rule : {"plurality", "majority", "unanimity"}, default="plurality"
-        "plurality" (相对多数投票法): the class with most votes. "majority"
+        "plurality" (相对多数投票法): the class with the most votes. "majority"
         (绝对多数投票法): the class with more than half of all votes, otherwise none.
         "unanimity" (一致同意): the class with all votes, otherwise none.
     tie_breaking : {"first", "random", "confidence"}, default="first"
-        Which of several classes with equally many votes is chosen.
+        How ties between classes are broken.
     confidence : array-like of shape (n_samples, n_classes), default=None
-        For ``tie_breaking="confidence"``, such as mean probabilities: the largest
-        wins, the first of equals.
+        Values such as mean probabilities for ``tie_breaking="confidence"``: the class
+        with the largest value is chosen; further ties go to the first.
     random_state : int, RandomState instance or None, default=None
-        For ``tie_breaking="random"``.
+        Seed for ``tie_breaking="random"``.
 
     Returns
     -------
     classes : ndarray of int, shape (n_samples,)
-        Number of the class; -1 where the rule gives none.
+        Class numbers; -1 where the rule chooses none.
 
     Notes
     -----
-    Weka's ``Vote`` breaks ties at random, and a member that gives several classes its
-    largest probability votes there for all of them.
+    Weka's ``Vote`` breaks ties at random, and a member with several most probable
+    classes votes for all of them.
 
-    Source: 周志华《机器学习》, section 8.4.2, (8.24) to (8.26).
+    Reference: 周志华《机器学习》, section 8.4.2, (8.24) to (8.26).
 
     Examples
     --------
@@ -170,7 +171,7 @@ def choose_by_votes(
     choices = is_top.argmax(axis=1)
     if tie_breaking == "confidence":
         if confidence is None:
-            raise ValueError('tie_breaking="confidence" needs confidence.')
+            raise ValueError('tie_breaking="confidence" requires confidence.')
         confidence = check_array(confidence, dtype=np.float64, input_name="confidence")
         choices = np.where(is_top, confidence, -np.inf).argmax(axis=1)
     elif tie_breaking == "random":
@@ -184,7 +185,7 @@ def choose_by_votes(
 
 
 def combine_probabilities(probabilities, rule="mean", weights=None):
-    r"""Combine class probabilities of several members into one distribution per row.
+    r"""Combine the class probabilities of several members.
 
     .. math:: p_j(x) \propto \sum_i w_i p_{ij}(x), \quad
         \prod_i p_{ij}(x)^{w_i}, \quad \min_i p_{ij}(x), \quad \max_i p_{ij}(x), \quad
@@ -193,26 +194,25 @@ def combine_probabilities(probabilities, rule="mean", weights=None):
     Parameters
     ----------
     probabilities : array-like of shape (n_members, n_samples, n_classes)
-        What each member gives.
+        Probabilities of each member.
     rule : {"mean", "product", "min", "max", "median"}, default="mean"
-        The rule. Where "product", "min" or "median" gives 0 for every class, such as
-        for members that are sure of different classes, the row has the mean.
+        The rule. If "product", "min" or "median" gives 0 for every class, as it does if
+        members are certain of different classes, the mean is used for the row.
     weights : array-like of shape (n_members,), default=None
-        Weights of the members for "mean" and "product"; None: 1.
+        Weights of the members for "mean" and "product". None: 1.
 
     Returns
     -------
     combined : ndarray of float64, shape (n_samples, n_classes)
-        Each row sums to 1.
+        Probabilities; each row sums to 1.
 
     Notes
     -----
-    The product with weights of 1 is that of Kittler, Hatef, Duin and Matas (1998) for
-    equal priors: probabilities of members that err independently. Weights are not
-    normalised for it.
+    With weights of 1, the product is that of Kittler, Hatef, Duin and Matas (1998) for
+    equal priors and members that err independently. Its weights are not normalised.
 
-    Weka's ``Vote`` gives the same for equal weights, but no class at all where the
-    product or the minimum is 0 for every class.
+    With equal weights, Weka's ``Vote`` gives the same result, except that it predicts
+    no class if the product or the minimum is 0 for every class.
 
     Source: 周志华《机器学习》, section 8.4; Kittler et al., "On combining classifiers",
     IEEE Transactions on Pattern Analysis and Machine Intelligence 20(3), 1998.
@@ -231,7 +231,8 @@ def combine_probabilities(probabilities, rule="mean", weights=None):
     members = _read_members(probabilities)
     if weights is not None and rule not in WEIGHTED_RULES:
         raise ValueError(
-            f"weights are for the rules {WEIGHTED_RULES}, not for rule={rule!r}."
+            f"weights are allowed only with rule in {WEIGHTED_RULES}, got "
+            f"rule={rule!r}."
         )
     weights = check_member_weights(weights, len(members))
     n_rows, n_classes = members[0].shape
@@ -253,7 +254,7 @@ def _read_members(probabilities):
         if all(one.min() >= 0 for one in given):
             return given
     raise ValueError(
-        "probabilities must be numbers of at least 0 of shape (n_members, n_samples, "
+        "probabilities must be non-negative numbers of shape (n_members, n_samples, "
         f"n_classes), got {len(given)} members of shapes {sorted(shapes)}."
     )
 

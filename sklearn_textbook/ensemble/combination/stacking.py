@@ -31,55 +31,57 @@ def _final_has(method):
 
 
 class StackingClassifier(ClassifierMixin, BaseStacking):
-    """Stacking of any classifiers: a second learner combines their predictions.
+    """Stacking of any classifiers: a final classifier combines their outputs.
 
-    Every row is predicted by members fitted to the other folds; these predictions are
-    the secondary table (次级训练集), to which the second learner is fitted. The members
-    used in prediction are fitted to all rows.
+    Each member predicts every row after being fitted to the other folds. These
+    predictions form the secondary table (次级训练集), to which the final estimator is
+    fitted. The members are then refitted to all rows.
 
-    Parameters of scikit-learn's ``StackingClassifier`` have the same names and meanings
-    and, except for ``final_estimator``, the same defaults.
+    Parameters of scikit-learn's ``StackingClassifier`` have the same name, meaning and,
+    except for ``final_estimator``, default here.
 
     Parameters
     ----------
     estimators : list of (str, estimator) tuples
-        The members, by name: classifiers, pipelines, or regressors of class numbers.
-        ``"drop"`` instead of an estimator omits it.
+        The members and their names: classifiers, pipelines, or regressors of class
+        numbers. ``"drop"`` in place of an estimator leaves it out.
     final_estimator : classifier, default=None
-        The second learner; None: ``MultiResponseLinearRegression()``, as the book
-        advises (scikit-learn: logistic regression).
+        The estimator that combines the members. None:
+        ``MultiResponseLinearRegression()``, as the textbook recommends (scikit-learn:
+        logistic regression).
     cv : int, cross-validation generator, iterable or "prefit", default=None
         The folds; ``LeaveOneOut()`` for one row at a time. None: 5 stratified folds.
-        "prefit": the members are fitted already, and the second learner learns from
-        their answers to the rows given to :meth:`fit`, which they should not have
+        "prefit": the members are already fitted, and the final estimator is fitted to
+        their outputs for the rows passed to :meth:`fit`, which they should not have
         seen.
     stack_method : {"auto", "predict_proba", "decision_function", "predict"}, \
 default="auto"
-        Which answers of members the second learner gets; "auto": the first that a
-        member has.
+        Method of the members whose outputs are used. "auto": the first in this order
+        that a member has.
     n_jobs : int, default=None
-        Workers among which members and folds are divided. None: one, or those of
-        ``joblib.parallel_config``.
+        Number of workers among which members and folds are divided. None: one, or the
+        setting of ``joblib.parallel_config``.
     passthrough : bool, default=False
-        Whether the second learner also gets the columns of X, text included.
+        Whether the columns of X, including text, are also passed to the final
+        estimator.
     verbose : bool, default=False
-        Whether a line is printed for each fitted member.
+        Whether to print a line for each fitted member.
 
     Attributes
     ----------
     estimators_ : list of estimator
-        The members, fitted to all rows with the places of the classes in ``classes_``;
-        with ``cv="prefit"`` those given.
+        The members, fitted to all rows with class numbers (indices into ``classes_``);
+        with ``cv="prefit"``, the estimators as given.
     named_estimators_ : Bunch
-        The same by name.
+        The fitted members by name.
     final_estimator_ : classifier
-        The second learner; its classes are places in ``classes_``.
+        The fitted final estimator; its classes are indices into ``classes_``.
     secondary_table_ : ndarray, data frame or sparse matrix
-        What it learned from, with a row for each of X.
+        The table to which the final estimator was fitted, with one row per row of X.
     stack_method_ : list of str
-        Method that answers, of each member.
+        The method used for each member.
     classes_ : ndarray of shape (n_classes,)
-        The classes.
+        Class labels.
     n_features_in_ : int
         Number of columns, if the members have this attribute.
     feature_names_in_ : ndarray of str
@@ -87,15 +89,16 @@ default="auto"
 
     See Also
     --------
-    sklearn.ensemble.StackingClassifier : Has no text in ``passthrough``, does not keep
-        the secondary table, encodes a table for each member; takes multilabel targets.
-    VotingClassifier : Combines by a fixed rule.
+    sklearn.ensemble.StackingClassifier : Accepts multilabel targets, but no text in
+        ``passthrough``; does not keep the secondary table; encodes the table for each
+        member.
+    VotingClassifier : Combines members by a fixed rule.
 
     Notes
     -----
-    Sample weights reach the members of every fold and the second learner.
+    Sample weights are passed to the members of every fold and to the final estimator.
 
-    Source: D. H. Wolpert, "Stacked generalization", Neural Networks 5, 1992;
+    References: D. H. Wolpert, "Stacked generalization", Neural Networks 5, 1992;
     周志华《机器学习》, section 8.4.3, figure 8.9.
 
     Examples
@@ -143,13 +146,13 @@ default="auto"
         final = self._get_final()
         if not is_classifier(final):
             raise ValueError(
-                f"'final_estimator' parameter should be a classifier. Got {final!r}"
+                f"The 'final_estimator' parameter must be a classifier; got {final!r}."
             )
         takes_classes = getattr(final, "inputs", "all") == "class"
         if self.passthrough and takes_classes:
             raise ValueError(
-                "passthrough=True gives the second learner columns of no class; it has "
-                'inputs="class".'
+                "passthrough=True cannot be combined with a final_estimator with "
+                'inputs="class", since the columns of X belong to no class.'
             )
 
     def _read_target(self, y):
@@ -158,7 +161,8 @@ default="auto"
         if needs_two and len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} with MultiResponseLinearRegression needs at "
-                f"least two classes, y has one class: {self.classes_.tolist()[0]!r}."
+                "least two classes, but y has only one class: "
+                f"{self.classes_.tolist()[0]!r}."
             )
         return codes
 
@@ -172,31 +176,31 @@ default="auto"
             if hasattr(member, "classes_"):
                 places = np.asarray(member.classes_)
                 if places.dtype.kind not in "iu":
-                    raise ValueError("members must have learned numbers of classes")
+                    raise ValueError("members must be fitted to class numbers")
                 require_places(self, member, places)
 
     @available_if(_final_has("predict"))
     def predict(self, X, **predict_params):
-        """Class of each row.
+        """Predict the class of each row.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         **predict_params : dict
-            Parameters for ``predict`` of the second learner.
+            Parameters for ``predict`` of the final estimator.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Classes.
+            Class labels.
         """
         places = self._predict_final("predict", X, predict_params)
         return self.classes_.take(np.asarray(places, dtype=np.intp))
 
     @available_if(_final_has("predict_proba"))
     def predict_proba(self, X):
-        """Probability of each class, by the second learner.
+        """Predict class probabilities with the final estimator.
 
         Parameters
         ----------
@@ -206,13 +210,13 @@ default="auto"
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            Probabilities.
+            Probabilities, in the order of ``classes_``.
         """
         return self._predict_final("predict_proba", X)
 
     @available_if(_final_has("decision_function"))
     def decision_function(self, X):
-        """Decision function of the second learner.
+        """Compute the decision function of the final estimator.
 
         Parameters
         ----------
@@ -222,49 +226,50 @@ default="auto"
         Returns
         -------
         decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            What it gives.
+            Values returned by the final estimator.
         """
         return self._predict_final("decision_function", X)
 
 
 class StackingRegressor(RegressorMixin, BaseStacking):
-    """Stacking of any regressors: a second learner combines their predictions.
+    """Stacking of any regressors: a final regressor combines their predictions.
 
-    Parameters of scikit-learn's ``StackingRegressor`` have the same names and meanings
-    and, except for ``final_estimator``, the same defaults.
+    Parameters of scikit-learn's ``StackingRegressor`` have the same name, meaning and,
+    except for ``final_estimator``, default here.
 
     Parameters
     ----------
     estimators : list of (str, regressor) tuples
-        The members, by name. ``"drop"`` instead of an estimator omits it.
+        The members and their names. ``"drop"`` in place of an estimator leaves it out.
     final_estimator : regressor, default=None
-        The second learner; None: ``LinearRegression`` with coefficients of at least 0
-        (Breiman), with ``passthrough=True`` of any sign (scikit-learn: ridge
-        regression).
+        The estimator that combines the members. None: ``LinearRegression``, with
+        coefficients of at least 0 (Breiman) unless ``passthrough=True`` (scikit-learn:
+        ridge regression).
     cv : int, cross-validation generator, iterable or "prefit", default=None
-        The folds; ``LeaveOneOut()`` for one row at a time. None: 5 folds. "prefit":
-        the members are fitted already, and the second learner learns from their values
-        for the rows given to :meth:`fit`, which they should not have seen.
+        The folds; ``LeaveOneOut()`` for one row at a time. None: 5 folds. "prefit": the
+        members are already fitted, and the final estimator is fitted to their
+        predictions for the rows passed to :meth:`fit`, which they should not have seen.
     n_jobs : int, default=None
-        Workers among which members and folds are divided. None: one, or those of
-        ``joblib.parallel_config``.
+        Number of workers among which members and folds are divided. None: one, or the
+        setting of ``joblib.parallel_config``.
     passthrough : bool, default=False
-        Whether the second learner also gets the columns of X, text included.
+        Whether the columns of X, including text, are also passed to the final
+        estimator.
     verbose : bool, default=False
-        Whether a line is printed for each fitted member.
+        Whether to print a line for each fitted member.
 
     Attributes
     ----------
     estimators_ : list of regressor
-        The members, fitted to all rows; with ``cv="prefit"`` those given.
+        The members, fitted to all rows; with ``cv="prefit"``, the estimators as given.
     named_estimators_ : Bunch
-        The same by name.
+        The fitted members by name.
     final_estimator_ : regressor
-        The second learner.
+        The fitted final estimator.
     secondary_table_ : ndarray, data frame or sparse matrix
-        What it learned from, with a row for each of X.
+        The table to which the final estimator was fitted, with one row per row of X.
     stack_method_ : list of str
-        Method that answers, of each member.
+        The method used for each member.
     n_features_in_ : int
         Number of columns, if the members have this attribute.
     feature_names_in_ : ndarray of str
@@ -272,15 +277,15 @@ class StackingRegressor(RegressorMixin, BaseStacking):
 
     See Also
     --------
-    sklearn.ensemble.StackingRegressor : Has no text in ``passthrough``, does not keep
-        the secondary table, encodes a table for each member.
-    AveragingRegressor : Combines by weights alone.
+    sklearn.ensemble.StackingRegressor : Accepts no text in ``passthrough``; does not
+        keep the secondary table; encodes the table for each member.
+    AveragingRegressor : Combines members only by weights.
 
     Notes
     -----
-    Sample weights reach the members of every fold and the second learner.
+    Sample weights are passed to the members of every fold and to the final estimator.
 
-    Source: L. Breiman, "Stacked regressions", Machine Learning 24, 1996;
+    References: L. Breiman, "Stacked regressions", Machine Learning 24, 1996;
     周志华《机器学习》, section 8.4.3.
 
     Examples
@@ -326,18 +331,18 @@ class StackingRegressor(RegressorMixin, BaseStacking):
 
     @available_if(_final_has("predict"))
     def predict(self, X, **predict_params):
-        """Value of each row.
+        """Predict the value of each row.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         **predict_params : dict
-            Parameters for ``predict`` of the second learner.
+            Parameters for ``predict`` of the final estimator.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Values.
+            Predicted values.
         """
         return self._predict_final("predict", X, predict_params)

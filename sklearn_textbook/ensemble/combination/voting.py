@@ -43,73 +43,74 @@ def _has_probabilities(ensemble):
 
 
 class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
-    r"""Voting of any classifiers, 投票法, which may reject rows.
+    r"""Voting of any classifiers, 投票法, which may also reject rows.
 
-    Hard voting counts the members' classes, soft voting combines their probabilities:
+    Hard voting counts the predicted classes, soft voting combines the probabilities of
+    the members:
 
     .. math:: v_j(x) = \frac{\sum_i w_i \mathbb{I}(h_i(x) = j)}{\sum_i w_i}, \qquad
         p_j(x) = \frac{\sum_i w_i p_{ij}(x)}{\sum_i w_i}.
 
-    Parameters of scikit-learn's ``VotingClassifier`` have the same names, meanings and
-    defaults.
+    Parameters of scikit-learn's ``VotingClassifier`` have the same name, meaning and
+    default here.
 
     Parameters
     ----------
     estimators : list of (str, classifier) tuples
-        The members, by name: classifiers of this package, of scikit-learn, of others,
-        or pipelines. ``"drop"`` instead of an estimator omits it.
+        The members and their names: classifiers of this package, of scikit-learn or of
+        other packages, or pipelines. ``"drop"`` in place of an estimator leaves it out.
     voting : {"hard", "soft"}, default="hard"
         Whether classes or probabilities are combined.
     weights : array-like of shape (n_members,), default=None
-        Weights of the members; None: 1 for each.
+        Weights of the members. None: 1 for each.
     n_jobs : int, default=None
-        Workers that fit the members; those of this package are fitted one after the
-        other with threads, from a table that is encoded once. None: one worker, or
-        those of ``joblib.parallel_config``.
+        Number of members fitted in parallel. None: one, or the setting of
+        ``joblib.parallel_config``. Members of this package are fitted one after the
+        other with threads, from a table that is encoded once.
     flatten_transform : bool, default=True
-        Whether :meth:`transform` gives a table for soft voting, not an array of shape
-        (n_members, n_samples, n_classes).
+        Whether :meth:`transform` returns a table in soft voting, instead of an array of
+        shape (n_members, n_samples, n_classes).
     verbose : bool, default=False
-        Whether a line is printed for each fitted member.
+        Whether to print a line for each fitted member.
     rule : str, default=None
-        For hard voting "plurality" (相对多数投票法, default), "majority"
-        (绝对多数投票法: more than half of the votes) or "unanimity"; for soft voting
-        "mean" (default), "product", "min", "max" or "median". See
+        In hard voting, "plurality" (相对多数投票法, the default), "majority"
+        (绝对多数投票法: more than half of the votes) or "unanimity"; in soft voting,
+        "mean" (the default), "product", "min", "max" or "median". See
         :func:`~sklearn_textbook.ensemble.combination.choose_by_votes` and
         :func:`~sklearn_textbook.ensemble.combination.combine_probabilities`.
     reject_threshold : float, default=0.0
-        Rows whose class has a smaller fraction of the votes, or a smaller combined
-        probability, are rejected, besides those that the rule rejects.
+        Rows are rejected if the fraction of votes or the combined probability of their
+        class is below this threshold, in addition to rows rejected by the rule.
     reject_label : object, default=None
-        What :meth:`predict` gives for rejected rows; not one of the classes. None:
-        their class by plurality or by the largest probability, so that every row has
-        a class; :meth:`rejected` still tells which they are.
+        Label that :meth:`predict` returns for rejected rows; it must not be one of the
+        classes. None: the class with the most votes or the largest probability, so that
+        every row has a class; :meth:`rejected` still finds the rejected rows.
     tie_breaking : {"first", "random", "confidence"}, default="first"
-        Which class is chosen in hard voting if several have most votes: the first in
-        the order of ``classes_``, one by chance, or the one with the largest mean
-        probability, of members that give probabilities.
+        How ties are broken in hard voting: "first" chooses the first class in the order
+        of ``classes_``; "random" one at random; "confidence" the class with the largest
+        mean probability over the members with ``predict_proba``.
     prefit : bool, default=False
-        Whether the members are already fitted. ``classes_`` are then all classes that
-        some member knows.
+        Whether the members are already fitted and are used as they are. ``classes_``
+        are then all classes known to any member.
     calibration : {"sigmoid", "isotonic", "temperature"}, default=None
-        How the members' probabilities are calibrated, by scikit-learn's
+        How the probabilities of the members are calibrated by scikit-learn's
         ``CalibratedClassifierCV``: Platt's sigmoid, isotonic regression or temperature
-        scaling, fitted in cross-validation; with ``prefit=True`` fitted to the rows
-        given to :meth:`fit`, which members should not have seen.
+        scaling. Calibration uses cross-validation or, with ``prefit=True``, the rows
+        passed to :meth:`fit`, which members should not have seen.
     cv : int, cross-validation generator or iterable, default=None
-        The folds of the calibration, as in ``CalibratedClassifierCV``.
+        Folds for the calibration, as in ``CalibratedClassifierCV``.
     random_state : int, RandomState instance or None, default=None
-        For ``tie_breaking="random"``.
+        Seed for ``tie_breaking="random"``.
 
     Attributes
     ----------
     estimators_ : list of classifier
-        The fitted members. They learned numbers, places in ``classes_``, but for
-        ``prefit=True``.
+        The fitted members. Unless ``prefit=True``, they are fitted to class numbers
+        (indices into ``classes_``).
     named_estimators_ : Bunch
-        The same by name.
+        The fitted members by name.
     classes_ : ndarray of shape (n_classes,)
-        The classes.
+        Class labels.
     n_features_in_ : int
         Number of columns, if the members have this attribute.
     feature_names_in_ : ndarray of str
@@ -117,15 +118,15 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
 
     See Also
     --------
-    sklearn.ensemble.VotingClassifier : Has neither other rules, rejection, ties
-        decided by confidence, fitted members nor calibration.
-    AveragingRegressor : The same for values.
-    StackingClassifier : Learns how to combine.
+    sklearn.ensemble.VotingClassifier : Supports neither other rules, rejection, ties
+        broken by confidence, prefit members nor calibration.
+    AveragingRegressor : The corresponding regressor.
+    StackingClassifier : Learns how to combine members.
 
     Notes
     -----
-    Source: 周志华《机器学习》, section 8.4.2. Rejection by a threshold: C. K. Chow, "On
-    optimum recognition error and reject tradeoff", IEEE Transactions on Information
+    References: 周志华《机器学习》, section 8.4.2. Rejection by a threshold: C. K. Chow,
+    "On optimum recognition error and reject tradeoff", IEEE Transactions on Information
     Theory 16(1), 1970.
 
     Examples
@@ -226,7 +227,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
 
     def _restore(self, parts, kept):
         if self.calibration is not None:
-            raise ValueError("calibrated members cannot be in a model file")
+            raise ValueError("a model file cannot contain calibrated members")
         super()._restore(parts, kept)
         self._check_reject_label()
 
@@ -240,7 +241,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
             )
         if label is not None and label in self.classes_.tolist():
             raise ValueError(
-                f"The 'reject_label' parameter must not be one of the classes "
+                "The 'reject_label' parameter must not be one of the classes "
                 f"{self.classes_.tolist()}; got {label!r}."
             )
 
@@ -251,7 +252,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         return np.stack([self._encode(labels) for labels in answers]).T
 
     def vote_fractions(self, X):
-        """Fraction of the votes for each class.
+        """Compute the fraction of votes for each class.
 
         Parameters
         ----------
@@ -261,7 +262,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         Returns
         -------
         fractions : ndarray of shape (n_samples, n_classes)
-            Weighted, if members have weights; each row sums to 1.
+            Fractions, weighted if members have weights; each row sums to 1.
         """
         check_is_fitted(self)
         votes = self._collect_votes(X)
@@ -270,7 +271,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X):
-        """Probability of each class, combined by the rule.
+        """Predict class probabilities, combined by the rule.
 
         Parameters
         ----------
@@ -280,7 +281,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            Each row sums to 1, rejected or not.
+            Probabilities; each row sums to 1, including rejected rows.
         """
         check_is_fitted(self)
         return combine_probabilities(
@@ -288,7 +289,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         )
 
     def predict(self, X):
-        """Class of each row, or ``reject_label`` for rejected rows.
+        """Predict the class of each row, or ``reject_label`` for rejected rows.
 
         Parameters
         ----------
@@ -298,8 +299,8 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Classes. With a ``reject_label`` of another type than the classes, such as
-            a string beside integers, an array of objects.
+            Class labels. If ``reject_label`` has another type than the classes, such as
+            a string with integers, an array of objects.
         """
         places, is_rejected = self._decide(X)
         y = self.classes_.take(places)
@@ -314,7 +315,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         return y
 
     def rejected(self, X):
-        """Tell which rows are rejected: the members are not sure enough of a class.
+        """Find the rejected rows, for which the members are not certain enough.
 
         Parameters
         ----------
@@ -359,8 +360,8 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         able = [hasattr(member, "predict_proba") for _, member in members]
         if not any(able):
             raise ValueError(
-                'tie_breaking="confidence" needs a member with predict_proba; none of '
-                f"{[name for name, _ in members]} has it."
+                'tie_breaking="confidence" requires a member with predict_proba; none '
+                f"of {[name for name, _ in members]} has it."
             )
         weights = self._list_weights()
         members = [pair for pair, is_able in zip(members, able, strict=True) if is_able]
@@ -370,7 +371,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         return combine_probabilities(probabilities)
 
     def transform(self, X):
-        """Answers of the members, as columns.
+        """Return the outputs of the members as columns.
 
         Parameters
         ----------
@@ -380,8 +381,8 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         Returns
         -------
         answers : ndarray
-            Hard voting: places of the classes in ``classes_``, shape (n_samples,
-            n_members). Soft voting: probabilities, shape (n_samples, n_members *
+            In hard voting, class numbers (indices into ``classes_``), shape (n_samples,
+            n_members). In soft voting, probabilities, shape (n_samples, n_members *
             n_classes), or (n_members, n_samples, n_classes) with
             ``flatten_transform=False``.
         """
@@ -393,17 +394,17 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         return join(probabilities)
 
     def get_feature_names_out(self, input_features=None):
-        """Name the columns that :meth:`transform` gives.
+        """Return the names of the columns of :meth:`transform`.
 
         Parameters
         ----------
         input_features : array-like of str or None, default=None
-            Only checked against the columns of the training table.
+            Used only to check it against the columns of the training table.
 
         Returns
         -------
         names : ndarray of object
-            ``votingclassifier_<name>``, for soft voting with the number of the class.
+            ``votingclassifier_<name>``, in soft voting with the number of the class.
         """
         check_is_fitted(self)
         if self.voting == "hard":

@@ -11,40 +11,41 @@ from sklearn_textbook.ensemble.diversity.predictions import (
 
 
 def contingency_table(first, second, *, y_true=None, labels=None, sample_weight=None):
-    """Count the pairs of predictions of two members (列联表).
+    """Compute the contingency table of the predictions of two members (列联表).
 
     Parameters
     ----------
     first, second : array-like of shape (n_samples,)
         Predicted labels of two members.
     y_true : array-like of shape (n_samples,), default=None
-        True labels. If they are given, the table counts whether the members are right.
+        True labels. If given, the table counts whether the members are right.
     labels : array-like of shape (n_labels,), default=None
-        Order of the labels in the table. None: sorted. Not with ``y_true``.
+        Order of the labels in the table. None: sorted. Not allowed with ``y_true``.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
 
     Returns
     -------
     table : ndarray of shape (n_labels, n_labels)
-        In row i and column j the number of rows, or their weight, for which ``first``
-        predicts label i and ``second`` label j. With ``y_true`` the first row and
-        column stand for "right", the second ones for "wrong".
+        Number of rows, or their weight, for which ``first`` predicts label i (row) and
+        ``second`` predicts label j (column). With ``y_true``, the first row and column
+        stand for "right", the second for "wrong".
 
     Raises
     ------
     ValueError
-        If lengths differ, labels are missing or continuous, or ``labels`` lacks one.
+        If lengths differ, labels are missing or continuous, or ``labels`` is
+        incomplete.
 
     See Also
     --------
-    disagreement, correlation, q_statistic, kappa, double_fault : Measures of it.
+    disagreement, correlation, q_statistic, kappa, double_fault : Derived measures.
 
     Notes
     -----
-    With ``labels=[1, -1]`` this is the table [[a, b], [c, d]] of section 8.5.2 of
-    周志华《机器学习》: a counts the rows that both call positive, b those that only
-    ``first`` does, c those that only ``second`` does, and d the others.
+    With ``labels=[1, -1]``, this is the table [[a, b], [c, d]] of section 8.5.2 of
+    周志华《机器学习》: a is the number of rows that both predict as positive, b those
+    that only ``first`` does, c those that only ``second`` does, and d the others.
 
     Examples
     --------
@@ -67,7 +68,8 @@ def contingency_table(first, second, *, y_true=None, labels=None, sample_weight=
     for name, values in columns.items():
         if len(values) != n_rows:
             raise ValueError(
-                f"{name} has {len(values)} entries, but first has {n_rows}."
+                f"{name} must have as many entries as first, {n_rows}, got "
+                f"{len(values)}."
             )
     if labels is not None:
         labels = _read_column("labels", labels)
@@ -79,8 +81,8 @@ def _read_column(name, values):
     values = np.asarray(values)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(
-            f"{name} must have the shape (n_samples,) with at least one entry; got an "
-            f"array of shape {values.shape}."
+            f"{name} must have shape (n_samples,) with at least one entry; got "
+            f"{values.shape}."
         )
     return values
 
@@ -100,10 +102,11 @@ def _count_cells(columns, labels, weight):
         lacking = np.setdiff1d(np.concatenate((first, second)), wanted)
         if len(lacking):
             raise ValueError(
-                f"labels lacks {classes.tolist()[lacking[0]]!r}, which is predicted."
+                f"labels must include {classes.tolist()[lacking[0]]!r}, which is "
+                "predicted."
             )
         if len(wanted) != n_labels:
-            raise ValueError("labels must not name a label twice.")
+            raise ValueError("labels must be unique.")
         places = np.argsort(wanted)
         first, second = places[first], places[second]
     table = np.bincount(first * n_labels + second, weight, minlength=n_labels**2)

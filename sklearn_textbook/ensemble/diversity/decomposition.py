@@ -19,22 +19,22 @@ from sklearn_textbook.ensemble.diversity.predictions import (
 
 @dataclass(frozen=True, eq=False)
 class ErrorAmbiguity:
-    r"""The squared error of an ensemble: :math:`E = \bar E - \bar A`.
+    r"""Error-ambiguity decomposition of a squared error: :math:`E = \bar E - \bar A`.
 
     Parameters
     ----------
     error : float
-        E, that of the ensemble.
+        Error E of the ensemble.
     mean_error : float
-        :math:`\bar E`, the weighted mean of those of the members.
+        Weighted mean :math:`\bar E` of the errors of the members.
     ambiguity : float
-        :math:`\bar A`, the weighted mean of the members' ambiguities.
+        Weighted mean :math:`\bar A` of the ambiguities of the members.
     member_errors : ndarray of shape (n_members,)
         Error of each member.
     member_ambiguities : ndarray of shape (n_members,)
-        Mean square by which each member differs from the ensemble.
+        Mean squared difference of each member from the ensemble.
     row_errors, row_mean_errors, row_ambiguities : ndarray of shape (n_samples,)
-        The first three for each row.
+        ``error``, ``mean_error`` and ``ambiguity`` for each row.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class ErrorAmbiguity:
 
 @dataclass(frozen=True)
 class BiasVarianceCovariance:
-    r"""The expected squared error of the mean of M members.
+    r"""Decomposition of the expected squared error of the mean of M members.
 
     :math:`E = \overline{bias}^2 + \frac 1 M \overline{var} + (1 - \frac 1 M)
     \overline{covar}`.
@@ -64,15 +64,15 @@ class BiasVarianceCovariance:
     Parameters
     ----------
     error : float
-        E, the mean over the fits and the rows.
+        Error E, the mean over the fits and the rows.
     squared_bias : float
-        Square of the members' mean bias.
+        Square of the mean bias of the members.
     variance : float
         Mean variance of a member over the fits.
     covariance : float
-        Mean covariance of two members over the fits; 0 if there is only one.
+        Mean covariance of two members over the fits; 0 if there is only one member.
     n_members : int
-        M.
+        Number M of members.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class BiasVarianceCovariance:
 def error_ambiguity_decomposition(
     y_true, predictions, weights=None, sample_weight=None
 ):
-    r"""Divide the squared error of a weighted mean of members (误差-分歧分解).
+    r"""Decompose the squared error of a weighted mean of members (误差-分歧分解).
 
     Parameters
     ----------
@@ -106,21 +106,21 @@ def error_ambiguity_decomposition(
     predictions : array-like of shape (n_samples, n_members)
         Predicted values.
     weights : array-like of shape (n_members,), default=None
-        Weights of the members, which are divided by their sum. None: equal.
+        Weights of the members, which are divided by their sum. None: equal weights.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
 
     Returns
     -------
     decomposition : ErrorAmbiguity
-        The errors E of the ensemble :math:`H(x) = \sum_i w_i h_i(x)` and
-        :math:`\bar E` of its members, and the ambiguity (分歧) :math:`\bar A`:
-        :math:`E = \bar E - \bar A` on every row and overall, up to rounding.
+        The errors E of the ensemble :math:`H(x) = \sum_i w_i h_i(x)` and :math:`\bar E`
+        of its members, and the ambiguity (分歧) :math:`\bar A`; :math:`E = \bar E -
+        \bar A` holds for each row and overall, up to rounding.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, or if values are missing, infinite or no numbers.
+        If shapes do not match, or if values are missing, infinite or not numbers.
 
     References
     ----------
@@ -162,8 +162,8 @@ def _subtract(predictions, y_true):
     largest = np.abs(differences).max()
     if not largest <= LARGEST_VALUE:
         raise ValueError(
-            f"predictions differ from y_true by up to {largest:.3g}; at most "
-            f"{LARGEST_VALUE:g} is allowed, so that squares are not infinite."
+            f"predictions must not differ from y_true by more than {LARGEST_VALUE:g}, "
+            f"since squares would overflow; got {largest:.3g}."
         )
     return differences
 
@@ -174,41 +174,41 @@ def _read_member_weights(weights, n_members):
         return np.full(n_members, 1.0 / n_members)
     if np.shape(weights) != (n_members,):
         raise ValueError(
-            f"weights must have an entry for each of the {n_members} members; got an "
-            f"array of shape {np.shape(weights)}."
+            f"weights must have shape ({n_members},), one entry per member; got "
+            f"{np.shape(weights)}."
         )
     weights = check_weights(weights, n_members, name="weights")
     return weights / weights.sum()
 
 
 def bias_variance_covariance_decomposition(y_true, predictions, sample_weight=None):
-    r"""Divide the expected squared error of a mean of members over several fits.
+    r"""Decompose the expected squared error of a mean of members over several fits.
 
-    Expected values are means over the fits, each of which fitted all members to another
-    sample.
+    Expected values are means over the fits, each of which has trained all members on a
+    different sample.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         True values.
     predictions : array-like of shape (n_fits, n_samples, n_members)
-        Values that the members of each fit predict.
+        Predictions of the members of each fit.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
 
     Returns
     -------
     decomposition : BiasVarianceCovariance
-        Means over the rows; the parts add up to the error, up to rounding.
+        Means over the rows; the parts sum to the error, up to rounding.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, or if values are missing, infinite or no numbers.
+        If shapes do not match, or if values are missing, infinite or not numbers.
 
     See Also
     --------
-    error_ambiguity_decomposition : Of one fit.
+    error_ambiguity_decomposition : The decomposition for a single fit.
 
     References
     ----------
@@ -236,8 +236,8 @@ def bias_variance_covariance_decomposition(y_true, predictions, sample_weight=No
     )
     if predictions.ndim != 3 or predictions.shape[2] < 1:
         raise ValueError(
-            "predictions must have the shape (n_fits, n_samples, n_members); got an "
-            f"array of shape {predictions.shape}."
+            "predictions must have shape (n_fits, n_samples, n_members); got "
+            f"{predictions.shape}."
         )
     n_rows, n_members = predictions.shape[1:]
     y_true = read_truth(y_true, n_rows, is_numeric=True)

@@ -29,30 +29,30 @@ def _share_of_failures(right):
 
 
 def entropy(predictions, *, y_true=None, sample_weight=None):
-    r"""Mean entropy of the members' predictions for a row (熵度量).
+    r"""Compute the mean entropy of the members' predictions for a row (熵度量).
 
     Parameters
     ----------
     predictions : array-like of shape (n_samples, n_members)
         Predicted labels.
     y_true : array-like of shape (n_samples,), default=None
-        True labels. None: the entropy of Cunningham and Carney, of the votes. If they
-        are given: the measure E of Kuncheva and Whitaker, of right and wrong.
+        True labels. If given, the measure E of Kuncheva and Whitaker, of right and
+        wrong predictions. None: the entropy of Cunningham and Carney, of the votes.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
 
     Returns
     -------
     entropy : float
-        Without ``y_true`` the mean of :math:`-\sum_k p_k \log_2 p_k` in bits, where
-        :math:`p_k` is the share of the L members that vote for class k. With it the
-        mean of :math:`\min(l, L - l) / (L - \lceil L/2 \rceil)`, where l members are
-        right, from 0 to 1. Both are 0 if all members agree.
+        Without ``y_true``, the mean of :math:`-\sum_k p_k \log_2 p_k` in bits, where
+        :math:`p_k` is the fraction of the L members that vote for class k. With
+        ``y_true``, the mean of :math:`\min(l, L - l) / (L - \lceil L/2 \rceil)`, where
+        l members are right, from 0 to 1. Both are 0 if all members agree.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, or labels are missing or continuous.
+        If shapes do not match, or labels are missing or continuous.
 
     References
     ----------
@@ -89,7 +89,7 @@ def measure_entropy(members):
 
 
 def kohavi_wolpert_variance(y_true, predictions, *, sample_weight=None):
-    r"""Kohavi-Wolpert variance of right and wrong (KW 方差).
+    r"""Compute the Kohavi-Wolpert variance of right and wrong predictions (KW 方差).
 
     Parameters
     ----------
@@ -103,14 +103,14 @@ def kohavi_wolpert_variance(y_true, predictions, *, sample_weight=None):
     Returns
     -------
     variance : float
-        The mean of :math:`l (L - l) / L^2`, where l of the L members are right on a
-        row; from 0 to 1/4. It is :math:`(L - 1) / (2 L)` times the mean
-        :func:`disagreement` of two members, given ``y_true``.
+        Mean of :math:`l (L - l) / L^2`, where l of the L members are right for a row;
+        from 0 to 1/4. It equals :math:`(L - 1) / (2 L)` times the mean
+        :func:`disagreement` of two members with ``y_true``.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, or labels are missing or continuous.
+        If shapes do not match, or labels are missing or continuous.
 
     References
     ----------
@@ -135,7 +135,7 @@ def measure_kohavi_wolpert(right):
 
 
 def interrater_agreement(y_true, predictions, *, sample_weight=None):
-    r"""Fleiss' kappa of right and wrong: agreement of all members beyond chance.
+    r"""Compute Fleiss' kappa: agreement of all members beyond chance.
 
     Parameters
     ----------
@@ -149,19 +149,19 @@ def interrater_agreement(y_true, predictions, *, sample_weight=None):
     Returns
     -------
     kappa : float
-        1 less the mean of :math:`l (L - l)` over
-        :math:`L (L - 1) \bar p (1 - \bar p)`, where l of the L members are right on a
-        row and :math:`\bar p` is their mean accuracy. 1 if all members agree on all
-        rows, also where all of them are right, or all wrong (0/0).
+        1 minus the mean of :math:`l (L - l)` divided by :math:`L (L - 1) \bar p (1 -
+        \bar p)`, where l of the L members are right for a row and :math:`\bar p` is
+        their mean accuracy. 1 if all members agree for all rows, also if they are
+        always right or always wrong (0/0).
 
     Raises
     ------
     ValueError
-        If shapes do not fit, or labels are missing or continuous.
+        If shapes do not match, or labels are missing or continuous.
 
     See Also
     --------
-    kappa : Of each pair of members.
+    kappa : Kappa of each pair of members.
 
     References
     ----------
@@ -193,7 +193,7 @@ def measure_interrater(right):
 
 
 def generalized_diversity(y_true, predictions, *, sample_weight=None):
-    r"""Generalized diversity: how rarely two random members fail together.
+    r"""Compute the generalized diversity: how rarely two members fail together.
 
     Parameters
     ----------
@@ -207,14 +207,14 @@ def generalized_diversity(y_true, predictions, *, sample_weight=None):
     Returns
     -------
     diversity : float
-        :math:`1 - p(2) / p(1)`, where p(1) is the probability that a member chosen at
-        random is wrong on a row, and p(2) that two chosen at random are; from 0 (all
-        fail together) to 1 (no two do). 0 if no member is ever wrong (0/0).
+        :math:`1 - p(2) / p(1)`, where p(1) is the probability that a random member is
+        wrong for a row, and p(2) that two random members are; from 0 (all fail
+        together) to 1 (no two do). 0 if no member is ever wrong (0/0).
 
     Raises
     ------
     ValueError
-        If shapes do not fit, or labels are missing or continuous.
+        If shapes do not match, or labels are missing or continuous.
 
     References
     ----------
@@ -246,7 +246,7 @@ def measure_generalized(right):
 
 
 def coincident_failure_diversity(y_true, predictions, *, sample_weight=None):
-    r"""Coincident failure diversity: how few members fail on rows where any fails.
+    r"""Compute the coincident failure diversity: how few members fail together.
 
     Parameters
     ----------
@@ -260,14 +260,14 @@ def coincident_failure_diversity(y_true, predictions, *, sample_weight=None):
     Returns
     -------
     diversity : float
-        The mean of :math:`(L - i) / (L - 1)` over the rows on which at least one of the
-        L members is wrong, where i are; from 0 (all fail together) to 1 (one at a
-        time). 0 if no member is ever wrong.
+        Mean of :math:`(L - i) / (L - 1)` over the rows for which at least one of the L
+        members is wrong, where i is the number of wrong members; from 0 (all fail
+        together) to 1 (one at a time). 0 if no member is ever wrong.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, or labels are missing or continuous.
+        If shapes do not match, or labels are missing or continuous.
 
     References
     ----------
@@ -295,7 +295,7 @@ def measure_coincident_failure(right):
 
 
 def difficulty(y_true, predictions, *, sample_weight=None):
-    r"""Difficulty θ: variance over the rows of the share of right members (难度).
+    r"""Compute the difficulty θ: variance of the fraction of right members (难度).
 
     Parameters
     ----------
@@ -309,13 +309,13 @@ def difficulty(y_true, predictions, *, sample_weight=None):
     Returns
     -------
     difficulty : float
-        The variance, from 0 to 1/4. It is large where the same rows are difficult for
-        all members, so that a smaller one is more diverse.
+        Variance over the rows, from 0 to 1/4. It is large if the same rows are
+        difficult for all members, so smaller values mean more diversity.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, or labels are missing or continuous.
+        If shapes do not match, or labels are missing or continuous.
 
     References
     ----------

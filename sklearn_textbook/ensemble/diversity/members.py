@@ -62,37 +62,38 @@ _OF_NUMBERS = (
 
 
 def predict_members(ensemble, X):
-    """Return the predictions of each member of a fitted ensemble.
+    """Predict each row with each member of a fitted ensemble.
 
     Parameters
     ----------
     ensemble : estimator, or sequence of estimator
         A fitted ensemble with ``estimators_``, such as bagging, forests, AdaBoost,
-        voting and stacking of scikit-learn and of this package, or fitted classifiers.
+        voting and stacking of scikit-learn and of this package; or several fitted
+        classifiers.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The rows.
 
     Returns
     -------
     predictions : ndarray of shape (n_samples, n_members)
-        Labels of a classifier, values of a regressor; a column for each member.
+        Predicted labels or values, with one column per member.
 
     Raises
     ------
     sklearn.exceptions.NotFittedError
         If the ensemble is not fitted.
     ValueError
-        If the members do not predict the target alone, as those of gradient boosting,
-        if there are several outputs, or fewer than two members.
+        If the members do not predict the target itself, as in gradient boosting, or if
+        there are several outputs or fewer than two members.
 
     See Also
     --------
-    diversity_report : All measures of the predictions of classifiers.
+    diversity_report : All measures for the predictions of classifiers.
     error_ambiguity_decomposition : The error of the mean of regressors.
 
     Notes
     -----
-    An ensemble of trees of this package reads the table once for all of them.
+    An ensemble of trees of this package reads the table once for all members.
 
     Examples
     --------
@@ -151,16 +152,18 @@ def require_classifiers(ensemble):
     name = type(ensemble).__name__
     if _is_regressor(ensemble):
         raise ValueError(
-            f"{name} is a regressor, whose members predict numbers. Give their "
+            f"{name} is a regressor, whose members predict numbers. Pass their "
             "predictions (predict_members) to error_ambiguity_decomposition."
         )
     _require_members(ensemble)
     if hasattr(ensemble, "code_book_"):
         raise ValueError(
-            f"{name}: its members predict digits of code words and no classes."
+            f"The members of {name} predict digits of code words, not classes."
         )
     if not isinstance(getattr(ensemble, "classes_", None), np.ndarray):
-        raise ValueError(f"{name} must have one output, with its classes in classes_.")
+        raise ValueError(
+            f"{name} must have a single output and the attribute classes_."
+        )
 
 
 def _is_regressor(ensemble):
@@ -174,16 +177,17 @@ def _require_members(ensemble):
     if isinstance(ensemble, type) or not hasattr(ensemble, "predict"):
         raise ValueError(
             "ensemble must be a fitted ensemble or a sequence of fitted classifiers; "
-            f"got {name}. Give predictions with X=None."
+            f"got {name}. Use X=None to pass predictions."
         )
     if isinstance(ensemble, _OF_GRADIENTS):
         raise ValueError(
-            f"{name}: its members are trees of gradients, which correct the sum of "
-            "those before them and do not predict the target; they have no diversity."
+            f"The members of {name} are trees fitted to gradients, which correct the "
+            "sum of the preceding trees and do not predict the target; they have no "
+            "diversity."
         )
     check_is_fitted(ensemble)
     if not hasattr(ensemble, "estimators_"):
-        raise ValueError(f"{name} has no estimators_: its members are not known.")
+        raise ValueError(f"{name} has no estimators_, so its members are unknown.")
 
 
 def _predict_all(ensemble, X):
@@ -192,9 +196,11 @@ def _predict_all(ensemble, X):
     predicted = predict(ensemble, X)
     name = type(ensemble).__name__
     if len(predicted) < 2:
-        raise ValueError(f"{name} has {len(predicted)} member; diversity needs two.")
+        raise ValueError(
+            f"Diversity needs at least two members; {name} has {len(predicted)}."
+        )
     if np.ndim(predicted[0]) != 1:
-        raise ValueError(f"{name} must have one output.")
+        raise ValueError(f"{name} must have a single output.")
     return predicted
 
 
@@ -290,7 +296,7 @@ def _learn_numbers(ensemble, members):
             return True
     words = ", ".join(map(repr, ensemble.classes_.tolist()[:5]))
     raise ValueError(
-        f"{type(ensemble).__name__}: its members do not predict its classes {words}."
+        f"The members of {type(ensemble).__name__} do not predict its classes {words}."
     )
 
 
@@ -314,7 +320,7 @@ def _find_classes(labels, ensemble, number):
         raise ValueError(
             f"Member {number} of {type(ensemble).__name__}, a "
             f"{type(ensemble.estimators_[number]).__name__}, predicts {wrong!r}, which "
-            f"is none of the classes {words}: its members do not predict classes."
+            f"is not one of the classes {words}: its members do not predict classes."
         )
     return np.searchsorted(classes, labels)
 
@@ -325,10 +331,12 @@ def _predict_classifiers(classifiers, X):
         if not hasattr(classifier, "predict"):
             raise ValueError(
                 f"ensemble[{number}] must be a fitted classifier; got "
-                f"{type(classifier).__name__}. Give predictions with X=None."
+                f"{type(classifier).__name__}. Use X=None to pass predictions."
             )
     if len(classifiers) < 2:
-        raise ValueError(f"Diversity needs two members; got {len(classifiers)}.")
+        raise ValueError(
+            f"Diversity needs at least two members; got {len(classifiers)}."
+        )
     predicted = {
         f"ensemble[{number}].predict(X)": np.asarray(classifier.predict(X))
         for number, classifier in enumerate(classifiers)

@@ -116,7 +116,7 @@ class PairTables:
         classes = self.members.classes
         if len(classes) > 2:
             raise ValueError(
-                f"{measure} of predictions is defined for two classes; these have "
+                f"{measure} of predictions is defined only for two classes, got "
                 f"{len(classes)}, such as {', '.join(map(repr, classes[:3].tolist()))}."
                 " Give y_true to measure whether the members are right."
             )

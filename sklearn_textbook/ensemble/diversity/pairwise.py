@@ -16,32 +16,32 @@ def _tables(predictions, y_true, sample_weight):
 
 
 def disagreement(predictions, *, y_true=None, sample_weight=None):
-    r"""Share of the rows on which two members differ (不合度量).
+    r"""Compute the fraction of rows on which two members differ (不合度量).
 
     Parameters
     ----------
     predictions : array-like of shape (n_samples, n_members)
         Predicted labels, of any number of classes.
     y_true : array-like of shape (n_samples,), default=None
-        True labels. If they are given, members differ where one is right and the other
-        is wrong; else, where their predictions differ.
+        True labels. If given, members differ if one is right and the other is wrong;
+        otherwise, if their predictions differ.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
 
     Returns
     -------
     disagreement : ndarray of float64, shape (n_members, n_members)
-        :math:`(b + c) / m` for each pair, from 0 to 1; 0 in the diagonal.
+        :math:`(b + c) / m` for each pair, from 0 to 1; 0 on the diagonal.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, or labels are missing or continuous.
+        If shapes do not match, or labels are missing or continuous.
 
     See Also
     --------
-    kappa : The same, less what chance explains.
-    kohavi_wolpert_variance : Its mean over the pairs, but for a factor.
+    kappa : Agreement corrected for chance.
+    kohavi_wolpert_variance : Mean disagreement of the pairs, up to a factor.
 
     References
     ----------
@@ -64,34 +64,34 @@ def disagreement(predictions, *, y_true=None, sample_weight=None):
 
 
 def correlation(predictions, *, y_true=None, sample_weight=None):
-    r"""Correlation coefficient of two members (相关系数).
+    r"""Compute the correlation coefficient of two members (相关系数).
 
     Parameters
     ----------
     predictions : array-like of shape (n_samples, n_members)
         Predicted labels; without ``y_true``, of at most two classes.
     y_true : array-like of shape (n_samples,), default=None
-        True labels. If they are given, right and wrong are correlated; else the
-        predictions.
+        True labels. If given, the correlation is that of being right; otherwise that of
+        the predictions.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
 
     Returns
     -------
     correlation : ndarray of float64, shape (n_members, n_members)
-        :math:`(ad - bc) / \sqrt{(a+b)(a+c)(c+d)(b+d)}` for each pair, from -1 to 1.
-        Where a member predicts the same for all rows this is 0/0: 1 if the two agree on
-        all rows, else 0.
+        :math:`(ad - bc) / \sqrt{(a+b)(a+c)(c+d)(b+d)}` for each pair, from -1 to 1. If
+        a member predicts the same for all rows, this is 0/0; the value is then 1 if
+        both agree for all rows, and 0 otherwise.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, labels are missing or continuous, or predictions have more
-        than two classes and ``y_true`` is not given.
+        If shapes do not match, labels are missing or continuous, or predictions have
+        more than two classes and ``y_true`` is not given.
 
     See Also
     --------
-    q_statistic : Of the same sign, and at least as large.
+    q_statistic : Has the same sign, and is at least as large in absolute value.
 
     References
     ----------
@@ -111,14 +111,14 @@ def correlation(predictions, *, y_true=None, sample_weight=None):
 
 
 def q_statistic(predictions, *, y_true=None, sample_weight=None):
-    r"""Yule's Q statistic of two members (Q-统计量).
+    r"""Compute Yule's Q statistic of two members (Q-统计量).
 
     Parameters
     ----------
     predictions : array-like of shape (n_samples, n_members)
         Predicted labels; without ``y_true``, of at most two classes.
     y_true : array-like of shape (n_samples,), default=None
-        True labels. If they are given, Q is that of right and wrong; else that of the
+        True labels. If given, Q is that of being right; otherwise that of the
         predictions.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
@@ -126,18 +126,19 @@ def q_statistic(predictions, *, y_true=None, sample_weight=None):
     Returns
     -------
     q : ndarray of float64, shape (n_members, n_members)
-        :math:`(ad - bc) / (ad + bc)` for each pair, from -1 to 1. Where a member says
-        the same of all rows this is 0/0: 1 if the two agree on all rows, else 0.
+        :math:`(ad - bc) / (ad + bc)` for each pair, from -1 to 1. If a member predicts
+        the same for all rows, this is 0/0; the value is then 1 if both agree for all
+        rows, and 0 otherwise.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, labels are missing or continuous, or predictions have more
-        than two classes and ``y_true`` is not given.
+        If shapes do not match, labels are missing or continuous, or predictions have
+        more than two classes and ``y_true`` is not given.
 
     See Also
     --------
-    correlation : Of the same sign, and at most as large.
+    correlation : Has the same sign, and is at most as large in absolute value.
 
     References
     ----------
@@ -157,34 +158,35 @@ def q_statistic(predictions, *, y_true=None, sample_weight=None):
 
 
 def kappa(predictions, *, y_true=None, sample_weight=None):
-    r"""Cohen's kappa of two members (κ-统计量): agreement beyond chance.
+    r"""Compute Cohen's kappa of two members (κ-统计量): agreement beyond chance.
 
     Parameters
     ----------
     predictions : array-like of shape (n_samples, n_members)
         Predicted labels, of any number of classes.
     y_true : array-like of shape (n_samples,), default=None
-        True labels. If they are given, members agree where both are right or both are
-        wrong; else, where their predictions are equal.
+        True labels. If given, members agree if both are right or both are wrong;
+        otherwise, if their predictions are equal.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
 
     Returns
     -------
     kappa : ndarray of float64, shape (n_members, n_members)
-        :math:`(p_1 - p_2) / (1 - p_2)` for each pair, where :math:`p_1` is the share of
-        rows on which they agree and :math:`p_2` what it would be by chance. It is 1 for
-        members that agree on all rows, also where these have one label (0/0).
+        :math:`(p_1 - p_2) / (1 - p_2)` for each pair, where :math:`p_1` is the fraction
+        of rows on which both agree and :math:`p_2` the fraction expected by chance. It
+        is 1 for members that agree for all rows, also if they predict a single label
+        (0/0).
 
     Raises
     ------
     ValueError
-        If shapes do not fit, or labels are missing or continuous.
+        If shapes do not match, or labels are missing or continuous.
 
     See Also
     --------
-    sklearn.metrics.cohen_kappa_score : The same of one pair; NaN for one label.
-    kappa_error_points : Kappa beside the mean error of the pair.
+    sklearn.metrics.cohen_kappa_score : Kappa of one pair; NaN for a single label.
+    kappa_error_points : Kappa and mean error of each pair.
     interrater_agreement : One kappa for all members.
 
     References
@@ -205,7 +207,7 @@ def kappa(predictions, *, y_true=None, sample_weight=None):
 
 
 def double_fault(y_true, predictions, *, sample_weight=None):
-    """Share of the rows on which two members are both wrong.
+    """Compute the fraction of rows on which two members are both wrong.
 
     Parameters
     ----------
@@ -219,16 +221,16 @@ def double_fault(y_true, predictions, *, sample_weight=None):
     Returns
     -------
     double_fault : ndarray of float64, shape (n_members, n_members)
-        Shares from 0 to 1; in the diagonal the error of each member.
+        Fractions from 0 to 1; the diagonal contains the error of each member.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, or labels are missing or continuous.
+        If shapes do not match, or labels are missing or continuous.
 
     See Also
     --------
-    disagreement : Rows on which one of two is wrong, given ``y_true``.
+    disagreement : Rows on which only one of the two is wrong, with ``y_true``.
 
     References
     ----------
@@ -246,7 +248,7 @@ def double_fault(y_true, predictions, *, sample_weight=None):
 
 
 def kappa_error_points(y_true, predictions, *, sample_weight=None):
-    """Points of the kappa-error diagram (κ-误差图): kappa and mean error of all pairs.
+    """Compute the kappa-error diagram (κ-误差图): kappa and mean error of each pair.
 
     Parameters
     ----------
@@ -260,18 +262,18 @@ def kappa_error_points(y_true, predictions, *, sample_weight=None):
     Returns
     -------
     points : Table
-        Arrays ``first``, ``second``, ``kappa`` and ``error``, an entry for each of the
-        n (n - 1) / 2 pairs: numbers of the members, :func:`kappa` of their predictions
-        and the mean of their errors.
+        Arrays ``first``, ``second``, ``kappa`` and ``error`` with one entry for each of
+        the n (n - 1) / 2 pairs: the numbers of the members, :func:`kappa` of their
+        predictions and the mean of their errors.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, or labels are missing or continuous.
+        If shapes do not match, or labels are missing or continuous.
 
     See Also
     --------
-    sklearn_textbook.inspection.KappaErrorDisplay : Draws them.
+    sklearn_textbook.inspection.KappaErrorDisplay : Plots the diagram.
 
     References
     ----------

@@ -163,8 +163,8 @@ def read_columns(predictions, *, dtype=None):
     )
     if predictions.ndim != 2 or predictions.shape[1] < 2:
         raise ValueError(
-            "predictions must have the shape (n_samples, n_members), a column for each "
-            f"of at least two members; got an array of shape {predictions.shape}."
+            "predictions must have shape (n_samples, n_members) with at least two "
+            f"members; got {predictions.shape}."
         )
     return predictions
 
@@ -194,8 +194,8 @@ def read_truth(y_true, n_rows, *, is_numeric=False):
     y_true = check_target(y_true, is_numeric=is_numeric, name="y_true")
     if y_true.shape[1] != 1:
         raise ValueError(
-            f"y_true must have the shape (n_samples,); got an array of shape "
-            f"{y_true.shape}. The predictions of members come after it."
+            f"y_true must have shape (n_samples,); got {y_true.shape}. It comes before "
+            "the predictions of the members."
         )
     require_length("y_true", len(y_true), n_rows)
     return y_true[:, 0]
@@ -204,7 +204,7 @@ def read_truth(y_true, n_rows, *, is_numeric=False):
 def require_truth(y_true):
     """Raise ValueError if there are no true labels."""
     if y_true is None:
-        raise ValueError("y_true must be the true labels; got None.")
+        raise ValueError("y_true must be the true labels, got None.")
     return y_true
 
 
@@ -231,7 +231,8 @@ def require_length(name, length, n_rows):
     """
     if length != n_rows:
         raise ValueError(
-            f"{name} has {length} entries, but predictions has {n_rows} rows."
+            f"{name} must have one entry per row of predictions, {n_rows} in all, got "
+            f"{length}."
         )
 
 
@@ -288,7 +289,7 @@ def _check_labels(labels, name):
     if not is_whole.all():
         row = int(np.argmin(is_whole))
         raise ValueError(
-            f"{name} must hold class labels; got the continuous number "
+            f"{name} must be class labels; got the continuous number "
             f"{labels[row]} in row {row}."
         )
     if np.abs(labels).max(initial=0.0) < _LARGEST_WHOLE:
@@ -305,7 +306,7 @@ def _encode_labels(labels, name):
         return np.unique(labels, return_inverse=True)
     except TypeError:
         raise ValueError(
-            f"{name} mixes labels that cannot be sorted, such as text and numbers."
+            f"{name} mixes labels that cannot be sorted, such as strings and numbers."
         ) from None
 
 

@@ -23,33 +23,33 @@ PAIR_MEASURES = ("disagreement", "correlation", "q_statistic", "double_fault", "
 
 @dataclass(frozen=True, eq=False)
 class DiversityReport:
-    """Diversity measures of an ensemble, as computed by :func:`diversity_report`.
+    """Diversity of the members of an ensemble, as measured by :func:`diversity_report`.
 
-    Disagreement, correlation, Q and double fault are those of right and wrong; kappa is
-    that of the predictions, as in the kappa-error diagram. Printed, it is at most 80
-    columns wide.
+    Disagreement, correlation, Q and double fault are those of right and wrong
+    predictions; kappa is that of the predictions, as in the kappa-error diagram. The
+    printed report is at most 80 columns wide.
 
     Parameters
     ----------
     name : str
-        What was measured: the class of the ensemble, or "predictions".
+        Name of what was measured: the class of the ensemble, or "predictions".
     n_samples : int
-        Number of rows, without those of weight 0.
+        Number of rows, without rows of weight 0.
     is_weighted : bool
         Whether the rows have weights.
     members : Table
-        A row for each member: its number ``member``, its ``error``, and the means of
+        One row per member: its number ``member``, its ``error``, and the means of
         ``disagreement``, ``correlation``, ``q_statistic``, ``double_fault`` and
         ``kappa`` over its pairs with the others.
     pairwise : Table
-        A row for each pair: the numbers ``first`` and ``second``, the mean ``error`` of
+        One row per pair: the numbers ``first`` and ``second``, the mean ``error`` of
         the two, and the five measures.
     group : Table
-        The columns ``measure`` and ``value``: ``mean_error`` of a member,
-        ``vote_error`` of the plurality vote (the first of equal classes), and the
-        measures of all members together: ``entropy`` of right and wrong,
-        ``vote_entropy``, ``kohavi_wolpert_variance``, ``interrater_agreement``,
-        ``generalized_diversity``, ``coincident_failure_diversity``, ``difficulty``.
+        Columns ``measure`` and ``value``: ``mean_error`` of the members, ``vote_error``
+        of the plurality vote (ties go to the first class), and the measures for all
+        members together: ``entropy`` of right and wrong predictions, ``vote_entropy``,
+        ``kohavi_wolpert_variance``, ``interrater_agreement``,
+        ``generalized_diversity``, ``coincident_failure_diversity`` and ``difficulty``.
 
     Examples
     --------
@@ -78,22 +78,22 @@ class DiversityReport:
         return self.members.n_rows
 
     def get(self, measure):
-        """Return the value of a measure of all members.
+        """Return the value of a measure for all members together.
 
         Parameters
         ----------
         measure : str
-            Its name in ``group``.
+            Name of the measure in ``group``.
 
         Returns
         -------
         value : float
-            Its value.
+            Value of the measure.
 
         Raises
         ------
         KeyError
-            If there is none of this name.
+            If there is no measure of this name.
         """
         values = dict(
             zip(self.group["measure"].tolist(), self.group["value"], strict=True)
@@ -101,12 +101,12 @@ class DiversityReport:
         return float(values[measure])
 
     def summarize_pairs(self):
-        """Summarize the measures of pairs.
+        """Summarize the measures over the pairs.
 
         Returns
         -------
         summary : Table
-            ``measure``, and its ``mean``, ``smallest`` and ``largest`` value.
+            Columns ``measure``, ``mean``, ``smallest`` and ``largest``.
         """
         columns = [self.pairwise[name] for name in PAIR_MEASURES]
         return Table(
@@ -135,7 +135,7 @@ class DiversityReport:
 
 
 def diversity_report(ensemble, X, y, sample_weight=None):
-    """Compute all diversity measures of a fitted ensemble.
+    """Measure the diversity of the members of a fitted ensemble.
 
     Parameters
     ----------
@@ -143,28 +143,28 @@ def diversity_report(ensemble, X, y, sample_weight=None):
         A fitted ensemble of classifiers, as for :func:`predict_members`; fitted
         classifiers; or, with ``X=None``, predictions of shape (n_samples, n_members).
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The rows, or None. Use rows that were not used in the fit.
+        The rows, or None. Rows not used in the fit are more informative.
     y : array-like of shape (n_samples,)
-        Their labels.
+        True labels of the rows.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
 
     Returns
     -------
     report : DiversityReport
-        Tables of the members, of the pairs and of all together.
+        Tables for the members, for the pairs and for all members together.
 
     Raises
     ------
     sklearn.exceptions.NotFittedError
         If the ensemble is not fitted.
     ValueError
-        If its members do not predict classes, as those of gradient boosting, if it has
+        If the members do not predict classes, as in gradient boosting, if there are
         fewer than two, or if ``y`` has a class that the ensemble does not know.
 
     See Also
     --------
-    sklearn_textbook.inspection.KappaErrorDisplay : Draws kappa against error.
+    sklearn_textbook.inspection.KappaErrorDisplay : Plots kappa against error.
 
     Examples
     --------
@@ -229,8 +229,8 @@ def _predict_all(ensemble, X, y, sample_weight):
     n_rows = codes.shape[1]
     if y.shape != (n_rows, 1):
         raise ValueError(
-            f"y must have a label for each of the {n_rows} rows of X; got an array of "
-            f"shape {y.shape[:1] if y.shape[1] == 1 else y.shape}."
+            f"y must have one label per row of X, {n_rows} in all; got shape "
+            f"{y.shape[:1] if y.shape[1] == 1 else y.shape}."
         )
     known = encode_known_labels(y, [classes])[:, 0]
     weight = check_weights(sample_weight, n_rows)

@@ -26,9 +26,9 @@ def require_means(model):
     """Raise ValueError for an ensemble whose members vote."""
     if getattr(model, "voting", "soft") == "hard":
         raise ValueError(
-            f'{type(model).__name__} has voting="hard": its trees vote, while '
-            "ensembles of scikit-learn take the mean of their probabilities. Fit the "
-            'model with voting="soft".'
+            f'{type(model).__name__} has voting="hard", but scikit-learn ensembles '
+            "average the probabilities of their trees. Fit the model with "
+            'voting="soft".'
         )
 
 
@@ -36,8 +36,8 @@ def require_trees(model):
     """Raise TypeError for an ensemble of which the members are other estimators."""
     if model._reader is None:
         raise TypeError(
-            f"to_sklearn converts {type(model).__name__} of trees of sklearn_textbook; "
-            f"the members are {type(model.estimators_[0]).__name__}."
+            f"to_sklearn requires a {type(model).__name__} of sklearn_textbook trees; "
+            f"got members of type {type(model.estimators_[0]).__name__}."
         )
 
 

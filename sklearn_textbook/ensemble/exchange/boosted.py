@@ -51,8 +51,8 @@ def convert_adaboost(model: BaseAdaBoost):
     total = model.estimator_weights_.sum()
     if not 0.0 < total < np.inf:
         raise ValueError(
-            f"The weights of the members (estimator_weights_) sum to {total}; "
-            "AdaBoost of scikit-learn divides by a positive, finite sum."
+            "The member weights (estimator_weights_) must have a positive, finite sum, "
+            f"by which scikit-learn's AdaBoost divides; got {total}."
         )
     kind = DecisionTreeClassifier
     members = [make_sklearn_tree(member, kind) for member in model.estimators_]
@@ -74,13 +74,13 @@ def convert_gradient_boosting(model: BaseGradientBoosting):
     if type(model.loss_) not in SHARED_LOSSES:
         names = sorted({loss.name for loss in SHARED_LOSSES})
         raise ValueError(
-            f"The loss {type(model.loss_).__name__} has no equivalent in gradient "
-            f"boosting of scikit-learn; those with one are {', '.join(names)}."
+            f"The loss {type(model.loss_).__name__} has no equivalent in "
+            f"scikit-learn's gradient boosting; supported are {', '.join(names)}."
         )
     if model.init_ is not None:
         raise ValueError(
-            f"init={model.init!r} is an estimator; only init=None and init='zero' can "
-            "be converted."
+            "Only models with init=None or init='zero' can be converted; got "
+            f"init={model.init!r}."
         )
     rate = float(model.learning_rate)
     # Leaves of these trees are steps already multiplied by the rate.

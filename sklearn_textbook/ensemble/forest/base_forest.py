@@ -145,8 +145,8 @@ class BaseForest(
             )
         if not self.bootstrap and self.oob_score:
             raise ValueError(
-                "Out of bag estimation only available if bootstrap=True: without "
-                "bootstrap every tree sees every row; got oob_score="
+                "Out of bag estimation only available if bootstrap=True, since "
+                "otherwise each tree is grown on all rows; got oob_score="
                 f"{self.oob_score!r}."
             )
 
@@ -177,12 +177,12 @@ class BaseForest(
 
     @property
     def estimator(self):
-        """The tree that members would be like if the forest were fitted now.
+        """The base estimator with which the forest would be fitted now.
 
         Returns
         -------
         template : tree estimator
-            A new one, not fitted.
+            A new tree, not fitted.
         """
         return self._make_template()
 
@@ -198,8 +198,9 @@ class BaseForest(
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The target.
         sample_weight : array-like of shape (n_samples,), default=None
-            With ``bootstrap=True`` rows are drawn with probabilities in proportion,
-            as in scikit-learn since 1.9; otherwise every tree weighs the rows so.
+            Weights of the rows. With ``bootstrap=True``, rows are drawn with
+            probabilities proportional to their weights, as in scikit-learn since 1.9;
+            otherwise the weights are passed to each tree.
 
         Returns
         -------
@@ -272,8 +273,8 @@ class BaseForest(
                 setattr(self, name, getattr(known, name))
         if n_new > 0:
             raise ValueError(
-                f"warm_start=True adds trees to those of the last fit, so X and y must "
-                f"have the same {what} as then. Set warm_start=False to refit."
+                "warm_start=True adds trees to those of the last fit, so X and y must "
+                f"have the same {what}. Set warm_start=False to refit."
             )
         return False
 
@@ -394,7 +395,7 @@ class BaseForest(
         return out
 
     def decision_path(self, X):
-        """Find the nodes of every tree that each row enters.
+        """Find the nodes that each row passes through, for each tree.
 
         Parameters
         ----------
@@ -404,7 +405,7 @@ class BaseForest(
         Returns
         -------
         indicator : scipy.sparse.csr_matrix of shape (n_samples, n_nodes)
-            1 where the row enters the node; the nodes of all trees side by side.
+            1 if the row passes through the node; the nodes of all trees side by side.
         n_nodes_ptr : ndarray of int64, shape (n_estimators + 1,)
             The nodes of tree i are the columns from ``n_nodes_ptr[i]`` to
             ``n_nodes_ptr[i + 1]``.
@@ -417,9 +418,9 @@ class BaseForest(
 
     @property
     def feature_importances_(self):
-        """Importance of each column: its fraction of the decrease of impurity.
+        """Importance of each column: its share of the decrease of impurity.
 
-        The mean over the trees.
+        This is the mean over the trees.
 
         Returns
         -------

@@ -108,14 +108,16 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
             value = getattr(self, name)
             if value is not without and not (np.isscalar(value) and value == without):
                 raise ValueError(
-                    f'criterion="gain_ratio" grows C4.5 trees, which have no {name}; '
-                    f"got {value!r}. Leave it at {without}."
+                    f"The {name!r} parameter must be {without} with "
+                    'criterion="gain_ratio", since C4.5 trees do not support it; got '
+                    f"{value!r}."
                 )
         choices = ("auto", "fractional", "error")
         if self.missing not in choices:
             raise ValueError(
-                f"With criterion=\"gain_ratio\" the 'missing' parameter must be one of "
-                f"{', '.join(map(repr, choices))}; got {self.missing!r}."
+                "The 'missing' parameter must be one of "
+                f'{", ".join(map(repr, choices))} with criterion="gain_ratio"; got '
+                f"{self.missing!r}."
             )
 
     def _make_template(self):
@@ -215,14 +217,14 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes), or list of such arrays
-            Mean probability over the trees; with ``voting="hard"`` the fraction of
+            Mean probability over the trees; with ``voting="hard"``, the fraction of
             trees that vote for the class. A list for several outputs.
         """
         probabilities = self._predict_blocks(X, self._compute_probabilities)
         return split_shares(probabilities, self.n_classes_)
 
     def predict_log_proba(self, X):
-        """Natural logarithm of :meth:`predict_proba`.
+        """Compute the natural logarithm of :meth:`predict_proba`.
 
         Parameters
         ----------
@@ -237,7 +239,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         return take_logarithms(self.predict_proba(X))
 
     def predict(self, X):
-        """Class of each row.
+        """Predict the class of each row.
 
         Parameters
         ----------
@@ -247,9 +249,9 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            The class of the largest mean probability, 相对多数投票法 with probabilities
-            (Soft), the first of equals; with ``voting="hard"`` the class with most
-            votes, and of equals the one with the largest mean probability.
+            The class with the largest mean probability (相对多数投票法 with
+            probabilities); ties go to the first. With ``voting="hard"``, the class with
+            the most votes; ties go to the class with the largest mean probability.
         """
         best = self._predict_blocks(X, self._choose_classes)
         return decode_labels(best, self._list_classes())

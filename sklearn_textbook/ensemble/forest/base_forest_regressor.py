@@ -49,8 +49,8 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
         if isinstance(criterion, str) and criterion == "friedman_mse":
             # scikit-learn's name of the same splits, deprecated there as well.
             warnings.warn(
-                'criterion="friedman_mse" is deprecated and grows the same trees as '
-                '"squared_error"; use that name.',
+                'criterion="friedman_mse" is deprecated; use "squared_error", which '
+                "grows the same trees.",
                 FutureWarning,
                 # The line that calls the class, which may have an __init__ too.
                 stacklevel=3 - (type(self).__init__ is BaseForestRegressor.__init__),
@@ -83,7 +83,7 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
         self.top_splits = top_splits
 
     def predict(self, X):
-        """Value of each row: the mean over the trees.
+        """Predict the value of each row: the mean over the trees.
 
         Parameters
         ----------

@@ -10,108 +10,111 @@ from sklearn_textbook.ensemble.forest.base_forest_regressor import BaseForestReg
 
 
 class ExtraTreesClassifier(BaseForestClassifier):
-    r"""Extremely randomised classification trees (极端随机树).
+    r"""Forest of extremely randomised classification trees (极端随机树).
 
-    At each node a tree samples some columns, draws a random threshold (or a random
-    split of levels) for each, and uses the best of these; the forest predicts the class
-    with the largest mean probability. Trees are grown on all rows unless
+    At each node, a tree samples some columns, draws a random threshold (or a random
+    split of levels) for each, and uses the best of these splits. The forest predicts
+    the class with the largest mean probability. Each tree is grown on all rows unless
     ``bootstrap=True``.
 
-    Parameters of scikit-learn's ``ExtraTreesClassifier`` have the same names, meanings
-    and defaults, so that only the import needs to be changed.
+    Parameters of scikit-learn's ``ExtraTreesClassifier`` have the same name, meaning
+    and default here, so it is enough to replace the import.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of trees.
     criterion : {"gini", "entropy", "log_loss", "error"}, default="gini"
-        Impurity whose decrease chooses among the random splits, as in
+        Impurity by which the best of the random splits is chosen, as in
         :class:`~sklearn_textbook.tree.CARTClassifier`.
     max_depth : int, default=None
-        Largest depth of a tree; None: until the other limits stop.
+        Maximum depth of a tree. None: limited only by the other parameters.
     min_samples_split : int or float, default=2
-        Rows a node needs to be split; a float is a fraction of all rows. A row that was
-        drawn twice counts once.
+        Minimum number of rows in a node to be split; a float is a fraction of all rows.
+        A row that was drawn twice counts once.
     min_samples_leaf : int or float, default=1
-        Minimum rows in each child, whatever they weigh (a row that is drawn twice is
-        one); a float is a fraction of all rows.
+        Minimum number of rows in each child, whatever their weights; a float is a
+        fraction of all rows. A row that was drawn twice counts once.
     min_weight_fraction_leaf : float, default=0.0
-        Fraction of the total weight that every child must have.
+        Minimum fraction of the total weight in each child.
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
-        Columns sampled at each node (属性扰动): a count, a fraction of the columns, the
-        square root of d, its binary logarithm (which the book recommends), or all
-        (None).
+        Number of columns sampled at each node (属性扰动): an integer, a fraction of the
+        d columns, their square root or binary logarithm (which the textbook
+        recommends). None: all.
     max_leaf_nodes : int, default=None
-        Largest number of leaves of a tree; the nodes that gain most are split first.
+        Maximum number of leaves of a tree, grown best-first.
     min_impurity_decrease : float, default=0.0
-        A node is split if this lowers the impurity of its tree by at least as much.
+        A node is split only if this decreases the impurity of its tree by at least this
+        value.
     bootstrap : bool, default=False
-        Whether every tree is grown on a bootstrap sample (自助采样) of the rows; False:
-        on all rows.
+        Whether each tree is grown on a bootstrap sample of the rows (自助采样). If
+        False, each is grown on all rows.
     oob_score : bool, str or callable, default=False
-        Whether to score the forest on out-of-bag rows (包外估计): with the accuracy,
-        with the scorer of scikit-learn that has this name, or with a function of the
-        true and the predicted class numbers. Needs ``bootstrap=True``.
+        Whether to score the forest on out-of-bag rows (包外估计). True uses the
+        accuracy, a string the scikit-learn scorer of that name, and a callable receives
+        the true and the predicted class numbers. Requires ``bootstrap=True``.
     n_jobs : int, default=None
-        Trees that grow at the same time, and threads that predict. None: one per core,
-        or the setting of ``joblib.parallel_config``; -1: one per core. The forest is
-        the same for any number.
+        Number of trees grown in parallel, and of threads in prediction. None: one per
+        core, or the setting of ``joblib.parallel_config``; -1: one per core. The forest
+        does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of the samples and of the sampled columns.
+        Seed for drawing rows and sampling columns.
     verbose : int, default=0
-        1 prints about ten times how many members are fitted, a larger number prints
-        it after each of them.
+        1 prints the number of fitted members about ten times; larger values print it
+        after each member.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the fitted trees and adds more, up to ``n_estimators``.
+        Whether ``fit`` keeps the fitted trees and adds new ones, up to
+        ``n_estimators``.
     class_weight : dict, list of dict, {"balanced", "balanced_subsample"}, default=None
-        Weights of the classes: given, inverse to their frequency, or inverse to their
-        frequency in each bootstrap sample. With ``bootstrap=True`` the first two
-        change the probability with which rows are drawn.
+        Weights of the classes: as given; inversely proportional to their frequencies
+        ("balanced"); or inversely proportional to their frequencies in each bootstrap
+        sample ("balanced_subsample"). With ``bootstrap=True``, the first two change the
+        probabilities with which rows are drawn.
     ccp_alpha : non-negative float, default=0.0
-        Complexity parameter of minimal cost-complexity pruning; 0: no pruning.
+        Complexity parameter of minimal cost-complexity pruning. 0: no pruning.
     max_samples : int or float, default=None
-        Rows of a bootstrap sample: a count, a fraction of all, or as many as there are.
+        Number of rows in a bootstrap sample, or their fraction of all rows. None: as
+        many as there are.
     monotonic_cst : array-like of {-1, 0, 1} or dict of {str: int}, default=None
-        Constraints of all columns, or of some by their names. 1: the prediction may
-        only rise with the column, -1: only fall, 0: free.
+        Monotonicity constraints for all columns, or for some by name. 1: the prediction
+        may only increase with the column; -1: it may only decrease; 0: no constraint.
     voting : {"soft", "hard"}, default="soft"
-        How trees are combined: by the mean of their probabilities, as in scikit-learn,
-        or one vote each (简单投票法), as in the book and in Breiman's paper; then of
-        classes with equally many votes the one with the largest mean probability is
-        chosen.
+        How trees are combined: "soft" averages their probabilities, as in scikit-learn;
+        "hard" gives each tree one vote (简单投票法), as in the textbook and in
+        Breiman's paper, where ties go to the class with the largest mean probability.
     pruning : None, str or pruner, default=None
-        How every tree is pruned: "out_of_bag" uses its out-of-bag rows; the others are
-        those of the single trees.
+        How each tree is pruned: "out_of_bag" uses its out-of-bag rows; the other
+        methods are those of single trees.
     max_bins : int, default=None
-        None: numeric columns are split exactly. An integer groups the values of a
-        column into at most this many bins, which is faster.
+        Maximum number of bins into which the values of a numeric column are grouped,
+        which is faster. None: numeric columns are split exactly.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Nominal columns: by dtype, none, or a mask, indices or names.
+        Nominal columns: by dtype, none, or given by a mask, indices or names.
     categorical_split : {"auto", "subset", "one_vs_rest", "multiway"}, default="auto"
-        How a nominal column divides its levels; "auto": into subsets.
+        How a nominal column divides its levels, as in single trees. "auto" is "subset".
     missing : {"auto", "learned", "branch", "surrogate", "error"}, default="auto"
-        What becomes of missing values. "auto": "learned", the better child.
+        How missing values are treated, as in single trees. "auto" is "learned".
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
-        What becomes of a level without training rows in a node.
+        How a level without training rows in a node is treated, as in single trees.
     tie_breaking : {"first", "random"}, default="first"
-        Of equally good splits that of the first sampled column is taken; "random": that
-        of the first in a random order of all columns.
+        How ties between equally good splits are broken: "first" prefers the first of
+        the sampled columns; "random" goes through all columns in random order.
     top_splits : int, default=1
-        Each node takes one of this many best splits at random (算法参数扰动); 1: the
-        best.
+        Number of best splits from which one is drawn at random at each node
+        (算法参数扰动). 1: the best.
 
     Attributes
     ----------
     estimator : tree estimator
-        The tree that all would be like if the forest were fitted now.
+        The base estimator with which the forest would be fitted now.
     estimator_ : tree estimator
-        The tree that all are like, not fitted.
+        The base estimator of the trees, not fitted.
     estimators_ : list of tree estimators
-        The trees. They have the class labels, so that each can be explained alone.
+        The trees. They store the class labels, so each can be explained on its own.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all names are strings.
     n_outputs_ : int
         Number of outputs.
     classes_ : ndarray of shape (n_classes,), or list of such arrays
@@ -119,34 +122,34 @@ class ExtraTreesClassifier(BaseForestClassifier):
     n_classes_ : int or list of int
         Number of classes.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each column: its fraction of the decrease of impurity.
+        Importance of each column: its share of the decrease of impurity.
     estimators_samples_ : list of ndarray of int
-        The rows that each tree was grown on.
+        The rows on which each tree was grown.
     oob_score_ : float
         Score of the out-of-bag predictions, with ``oob_score``.
     oob_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag error of the first 1, 2, ... trees, with ``oob_score``: the fraction
-        of wrong classes over the rows scored so far.
+        of misclassified rows among those that can be scored so far.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
         Mean probabilities (or votes) of the trees for which the row is out of bag; 0 if
-        there is none. With several outputs the shape is (n_samples, n_classes,
+        there are none. With several outputs, the shape is (n_samples, n_classes,
         n_outputs).
 
     See Also
     --------
-    ExtraTreesRegressor : The same for values.
-    RandomForestClassifier : Takes the best threshold.
+    ExtraTreesRegressor : The corresponding regressor.
+    RandomForestClassifier : Uses the best thresholds.
     sklearn.ensemble.ExtraTreesClassifier : Numeric columns only, thresholds in float32.
 
     Notes
     -----
-    The table is read and encoded once for all trees; a bootstrap sample is a weight
-    per row. Growing takes O(n log n · max_features) per tree, in one thread each.
+    The table is read and encoded once for all trees; a bootstrap sample is a weight per
+    row. Growing takes O(n log n · max_features) time per tree, in one thread each.
 
     Differences from scikit-learn: thresholds are exact in float64; nominal columns and
-    missing values are taken as they are; of equally good splits that of the first
-    sampled column is taken; a seed draws the same rows, but samples other columns at
-    the nodes. ``estimators_`` have the labels, where scikit-learn's have class numbers.
+    missing values need no preprocessing; ties between equally good splits go to the
+    first sampled column; the same seed draws the same rows, but samples other columns
+    at the nodes; ``estimators_`` store class labels, not class numbers.
 
     References
     ----------
@@ -200,128 +203,131 @@ class ExtraTreesClassifier(BaseForestClassifier):
 
 
 class ExtraTreesRegressor(BaseForestRegressor):
-    r"""Extremely randomised regression trees (极端随机树).
+    r"""Forest of extremely randomised regression trees (极端随机树).
 
-    At each node a tree samples some columns, draws a random threshold (or a random
-    split of levels) for each, and uses the best of these; the forest predicts the mean.
-    Trees are grown on all rows unless ``bootstrap=True``.
+    At each node, a tree samples some columns, draws a random threshold (or a random
+    split of levels) for each, and uses the best of these splits. The forest predicts
+    the mean over the trees. Each tree is grown on all rows unless ``bootstrap=True``.
 
-    Parameters of scikit-learn's ``ExtraTreesRegressor`` have the same names, meanings
-    and defaults, so that only the import needs to be changed.
+    Parameters of scikit-learn's ``ExtraTreesRegressor`` have the same name, meaning and
+    default here, so it is enough to replace the import.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of trees.
     criterion : {"squared_error", "absolute_error", "poisson"}, default="squared_error"
-        Impurity whose decrease chooses the splits, as in
+        Impurity by which splits are chosen, as in
         :class:`~sklearn_textbook.tree.CARTRegressor`.
     max_depth : int, default=None
-        Largest depth of a tree; None: until the other limits stop.
+        Maximum depth of a tree. None: limited only by the other parameters.
     min_samples_split : int or float, default=2
-        Rows a node needs to be split; a float is a fraction of all rows. A row that was
-        drawn twice counts once.
+        Minimum number of rows in a node to be split; a float is a fraction of all rows.
+        A row that was drawn twice counts once.
     min_samples_leaf : int or float, default=1
-        Minimum rows in each child, whatever they weigh (a row that is drawn twice is
-        one); a float is a fraction of all rows.
+        Minimum number of rows in each child, whatever their weights; a float is a
+        fraction of all rows. A row that was drawn twice counts once.
     min_weight_fraction_leaf : float, default=0.0
-        Fraction of the total weight that every child must have.
+        Minimum fraction of the total weight in each child.
     max_features : int, float, {"sqrt", "log2"} or None, default=1.0
-        Columns sampled at each node (属性扰动): a count, a fraction of the columns, the
-        square root of d, its binary logarithm (which the book recommends), or all
-        (None).
+        Number of columns sampled at each node (属性扰动): an integer, a fraction of the
+        d columns, their square root or binary logarithm (which the textbook
+        recommends). None: all.
     max_leaf_nodes : int, default=None
-        Largest number of leaves of a tree; the nodes that gain most are split first.
+        Maximum number of leaves of a tree, grown best-first.
     min_impurity_decrease : float, default=0.0
-        A node is split if this lowers the impurity of its tree by at least as much.
+        A node is split only if this decreases the impurity of its tree by at least this
+        value.
     bootstrap : bool, default=False
-        Whether every tree is grown on a bootstrap sample (自助采样) of the rows; False:
-        on all rows.
+        Whether each tree is grown on a bootstrap sample of the rows (自助采样). If
+        False, each is grown on all rows.
     oob_score : bool, str or callable, default=False
-        Whether to score the forest on out-of-bag rows (包外估计): with the R² score,
-        with the scorer of scikit-learn that has this name, or with a function of the
-        true and the predicted values. Needs ``bootstrap=True``.
+        Whether to score the forest on out-of-bag rows (包外估计). True uses R², a
+        string the scikit-learn scorer of that name, and a callable receives the true
+        and the predicted values. Requires ``bootstrap=True``.
     n_jobs : int, default=None
-        Trees that grow at the same time, and threads that predict. None: one per core,
-        or the setting of ``joblib.parallel_config``; -1: one per core. The forest is
-        the same for any number.
+        Number of trees grown in parallel, and of threads in prediction. None: one per
+        core, or the setting of ``joblib.parallel_config``; -1: one per core. The forest
+        does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of the samples and of the sampled columns.
+        Seed for drawing rows and sampling columns.
     verbose : int, default=0
-        1 prints about ten times how many members are fitted, a larger number prints
-        it after each of them.
+        1 prints the number of fitted members about ten times; larger values print it
+        after each member.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the fitted trees and adds more, up to ``n_estimators``.
+        Whether ``fit`` keeps the fitted trees and adds new ones, up to
+        ``n_estimators``.
     ccp_alpha : non-negative float, default=0.0
-        Complexity parameter of minimal cost-complexity pruning; 0: no pruning.
+        Complexity parameter of minimal cost-complexity pruning. 0: no pruning.
     max_samples : int or float, default=None
-        Rows of a bootstrap sample: a count, a fraction of all, or as many as there are.
+        Number of rows in a bootstrap sample, or their fraction of all rows. None: as
+        many as there are.
     monotonic_cst : array-like of {-1, 0, 1} or dict of {str: int}, default=None
-        Constraints of all columns, or of some by their names. 1: the prediction may
-        only rise with the column, -1: only fall, 0: free.
+        Monotonicity constraints for all columns, or for some by name. 1: the prediction
+        may only increase with the column; -1: it may only decrease; 0: no constraint.
     pruning : None, str or pruner, default=None
-        How every tree is pruned: "out_of_bag" uses its out-of-bag rows; the others are
-        those of the single trees.
+        How each tree is pruned: "out_of_bag" uses its out-of-bag rows; the other
+        methods are those of single trees.
     max_bins : int, default=None
-        None: numeric columns are split exactly. An integer groups the values of a
-        column into at most this many bins, which is faster.
+        Maximum number of bins into which the values of a numeric column are grouped,
+        which is faster. None: numeric columns are split exactly.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Nominal columns: by dtype, none, or a mask, indices or names.
+        Nominal columns: by dtype, none, or given by a mask, indices or names.
     categorical_split : {"auto", "subset", "one_vs_rest", "multiway"}, default="auto"
-        How a nominal column divides its levels; "auto": into subsets.
+        How a nominal column divides its levels, as in single trees. "auto" is "subset".
     missing : {"auto", "learned", "branch", "surrogate", "error"}, default="auto"
-        What becomes of missing values. "auto": "learned", the better child.
+        How missing values are treated, as in single trees. "auto" is "learned".
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
-        What becomes of a level without training rows in a node.
+        How a level without training rows in a node is treated, as in single trees.
     tie_breaking : {"first", "random"}, default="first"
-        Of equally good splits that of the first sampled column is taken; "random": that
-        of the first in a random order of all columns.
+        How ties between equally good splits are broken: "first" prefers the first of
+        the sampled columns; "random" goes through all columns in random order.
     top_splits : int, default=1
-        Each node takes one of this many best splits at random (算法参数扰动); 1: the
-        best.
+        Number of best splits from which one is drawn at random at each node
+        (算法参数扰动). 1: the best.
 
     Attributes
     ----------
     estimator : tree estimator
-        The tree that all would be like if the forest were fitted now.
+        The base estimator with which the forest would be fitted now.
     estimator_ : tree estimator
-        The tree that all are like, not fitted.
+        The base estimator of the trees, not fitted.
     estimators_ : list of tree estimators
         The trees.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all names are strings.
     n_outputs_ : int
         Number of outputs.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each column: its fraction of the decrease of impurity.
+        Importance of each column: its share of the decrease of impurity.
     estimators_samples_ : list of ndarray of int
-        The rows that each tree was grown on.
+        The rows on which each tree was grown.
     oob_score_ : float
         Score of the out-of-bag predictions, with ``oob_score``.
     oob_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag error of the first 1, 2, ... trees, with ``oob_score``: the mean
-        squared error over the rows scored so far.
+        squared error over the rows that can be scored so far.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        Mean prediction of the trees for which the row is out of bag; 0 if there is
+        Mean prediction of the trees for which the row is out of bag; 0 if there are
         none.
 
     See Also
     --------
-    ExtraTreesClassifier : The same for classes.
-    RandomForestRegressor : Takes the best threshold.
+    ExtraTreesClassifier : The corresponding classifier.
+    RandomForestRegressor : Uses the best thresholds.
     sklearn.ensemble.ExtraTreesRegressor : Numeric columns only, thresholds in float32.
 
     Notes
     -----
-    The table is read and encoded once for all trees; a bootstrap sample is a weight
-    per row. Growing takes O(n log n · max_features) per tree, in one thread each.
+    The table is read and encoded once for all trees; a bootstrap sample is a weight per
+    row. Growing takes O(n log n · max_features) time per tree, in one thread each.
 
     Differences from scikit-learn: thresholds are exact in float64; nominal columns and
-    missing values are taken as they are; of equally good splits that of the first
-    sampled column is taken; a seed draws the same rows, but samples other columns at
-    the nodes.
+    missing values need no preprocessing; ties between equally good splits go to the
+    first sampled column; the same seed draws the same rows, but samples other columns
+    at the nodes.
 
     References
     ----------

@@ -12,19 +12,19 @@ class ForestMeasures:
     """Proximities of rows, and importances of columns by permutation."""
 
     def proximities(self, X, Y=None, *, out_of_bag=False, dense=True):
-        """Measure how near rows are: the fraction of trees with both in the same leaf.
+        """Compute the proximity of rows: the fraction of trees with both in one leaf.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         Y : table of shape (n_others, n_features), default=None
-            Rows to compare them with; None: X itself.
+            Rows to compare them with. None: X itself.
         out_of_bag : bool, default=False
-            Whether only trees count for which both rows are out of bag; X is then the
-            training table.
+            Whether to use only the trees for which both rows are out of bag; X must
+            then be the training table.
         dense : bool, default=True
-            Whether the result is an array or a sparse matrix.
+            Whether to return an array or a sparse matrix.
 
         Returns
         -------
@@ -34,50 +34,51 @@ class ForestMeasures:
         return compute_proximities(self, X, Y, out_of_bag=out_of_bag, dense=dense)
 
     def permutation_importances(self, X, y, *, n_repeats=1, random_state=None):
-        r"""Measure how much more trees err on a permuted column, 置换重要性.
+        r"""Compute how much a permuted column increases the error, 置换重要性.
 
-        For every tree t, the values of column j are permuted among its out-of-bag rows
-        :math:`O_t`, and the rise of its error on them is taken:
+        For each tree t, the values of column j are permuted among its out-of-bag rows
+        :math:`O_t`, and the increase of its error on them is computed:
 
         .. math:: I_{jt} = \frac{1}{|O_t|} \sum_{i \in O_t} \left[
             L(y_i, h_t(x_i^{(j)})) - L(y_i, h_t(x_i)) \right]
 
-        L is 1 for a wrong class and 0 for the right one, or the squared error. The
-        importance of a column is the mean over the trees.
+        In classification, L is 1 for a wrong class and 0 for the right one; in
+        regression, it is the squared error. The importance of a column is the mean over
+        the trees.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The training table, in its order.
+            The training table, with its rows in the same order.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The training target.
         n_repeats : int, default=1
-            How many times a column is permuted for each tree.
+            Number of permutations of a column for each tree.
         random_state : int, RandomState instance or None, default=None
-            Seed of the permutations.
+            Seed for the permutations.
 
         Returns
         -------
         importances : Bunch
-            ``importances``, of shape (n_features, n_estimators), has the rise for every
-            tree, the mean over its repeats; ``importances_mean`` and
-            ``importances_std``, of shape (n_features,), are over the trees.
+            ``importances``, of shape (n_features, n_estimators), contains the increase
+            for each tree, averaged over the repeats; ``importances_mean`` and
+            ``importances_std``, of shape (n_features,), are taken over the trees.
 
         Raises
         ------
         ValueError
-            If the forest has ``bootstrap=False``, or if X or y are not of the training
-            table's shape.
+            If the forest has ``bootstrap=False``, or if X or y do not have the shape of
+            the training data.
 
         Notes
         -----
         A column that a tree does not test cannot change its error and costs nothing.
-        ``sklearn.inspection.permutation_importance`` permutes a column of all rows that
-        it is given and scores the forest as a whole: on training rows, which the trees
-        know, this overrates; and where two columns are redundant, the trees that use
-        the other hide the loss. Here each tree is scored alone, on rows that it has not
-        seen. With ``pruning="out_of_bag"`` these rows have cut the tree back, so that
-        importances are somewhat too large.
+        ``sklearn.inspection.permutation_importance`` permutes a column of all rows
+        given and scores the forest as a whole. On training rows, which the trees have
+        seen, it therefore overestimates importances, and if two columns are redundant,
+        the trees that use the other one hide the effect. Here, each tree is scored
+        individually, on rows that it has not seen. With ``pruning="out_of_bag"``, these
+        rows have been used for pruning, so importances are somewhat too large.
 
         References
         ----------

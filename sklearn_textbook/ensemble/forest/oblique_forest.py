@@ -45,42 +45,44 @@ class ObliqueMembers:
 class ObliqueRandomForestClassifier(ObliqueMembers, BaseForestClassifier):
     r"""Random forest of oblique classification trees (斜决策树的随机森林).
 
-    Every tree is grown on a bootstrap sample of the rows, and a node tests a weighted
+    Each tree is grown on a bootstrap sample of the rows, and its nodes test a weighted
     sum of columns,
 
     .. math:: \sum_j w_j x_j \leq t.
 
-    By default it takes the best of some random sparse directions: 1 to 3 columns, with
-    weights of plus or minus one in standard units. The forest predicts the class with
-    the largest mean probability.
+    By default, each node uses the best of several random sparse directions: 1 to 3
+    columns, with weights of plus or minus one in standard units. The forest predicts
+    the class with the largest mean probability.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of trees.
     direction : {"lda", "logistic", "ridge", "ols", "oc1", "random"}, default="random"
-        Where directions come from: Fisher's linear discriminant; logistic regression;
-        ridge regression or least squares of a class indicator; a search that changes
-        one weight after the other to its best value, with several starts, as OC1 does;
-        or random sparse directions, as in sparse oblique forests. With more than two
-        classes, "logistic", "ridge", "ols" and "oc1" start from the two groups of
-        classes that Fisher's discriminant separates best.
+        How directions are found: "lda" is Fisher's linear discriminant; "logistic" a
+        logistic regression; "ridge" and "ols" are a ridge and a least-squares
+        regression of a class indicator; "oc1" is the search of OC1, which sets one
+        weight after the other to its best value, from several starts; "random" draws
+        sparse directions, as in sparse oblique forests. With more than two classes,
+        "logistic", "ridge", "ols" and "oc1" separate the two groups of classes that
+        Fisher's discriminant separates best.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         Impurity of a node.
     max_depth : int, default=None
-        Largest depth of a tree; None: until the other limits stop.
+        Maximum depth of a tree. None: limited only by the other parameters.
     min_samples_split : int or float, default=2
-        Rows a node needs to be split; a float is a fraction of all rows. A row that was
-        drawn twice counts once.
+        Minimum number of rows in a node to be split; a float is a fraction of all rows.
+        A row that was drawn twice counts once.
     min_samples_leaf : int or float, default=1
-        Minimum rows in each child, whatever they weigh (a row that is drawn twice is
-        one); a float is a fraction of all rows. With ``criterion="gain_ratio"`` weights
-        are measured, as in :class:`~sklearn_textbook.tree.C45Classifier`.
+        Minimum number of rows in each child, whatever their weights; a float is a
+        fraction of all rows. A row that was drawn twice counts once. With
+        ``criterion="gain_ratio"``, weights count instead, as in
+        :class:`~sklearn_textbook.tree.C45Classifier`.
     min_weight_fraction_leaf : float, default=0.0
-        Fraction of the total weight that every child must have.
+        Minimum fraction of the total weight in each child.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Columns sampled at each node for each direction that is computed, and for tests
-        of one column. None: all.
+        Number of columns sampled at each node for each computed direction, and for the
+        tests of a single column. None: all.
     max_features_per_split : int, default=None
         Maximum number of columns in a test. A computed direction is reduced by dropping
         the half of its columns with the smallest weights and computing it again, as
@@ -91,75 +93,79 @@ class ObliqueRandomForestClassifier(ObliqueMembers, BaseForestClassifier):
         number of columns. None: 1; with "oc1", 20 starts; with "random", as many as
         columns.
     prefer_axis : float, default=None
-        Tests of one column compete with oblique tests. An oblique test of k columns is
-        chosen if its decrease of impurity exceeds theirs by more than
-        ``prefer_axis * (k - 1)`` times theirs. 0.0: the larger decrease. None: tests of
-        one column are not searched, but a direction may have one column.
+        Preference for tests of a single column. An oblique test of k columns is chosen
+        if its decrease of impurity exceeds that of the best such test by more than the
+        fraction ``prefer_axis * (k - 1)`` of the latter. 0.0: the larger decrease wins.
+        None: tests of a single column are not searched, but a direction may have a
+        single column.
     ridge : float, default=0.001
-        Ridge penalty of standardized columns, for "lda", "logistic", "ridge" and the
+        Ridge penalty on standardized columns, for "lda", "logistic", "ridge" and the
         first start of "oc1".
     lasso : float, default=0.0
         Lasso penalty for "lda", "logistic", "ridge" and "ols", as a fraction of the
         smallest penalty for which all weights are 0. Larger values give sparser tests.
     max_leaf_nodes : int, default=None
-        Largest number of leaves of a tree; the nodes that gain most are split first.
+        Maximum number of leaves of a tree, grown best-first.
     min_impurity_decrease : float, default=0.0
-        A node is split if this lowers the impurity of its tree by at least as much.
+        A node is split only if this decreases the impurity of its tree by at least this
+        value.
     bootstrap : bool, default=True
-        Whether every tree is grown on a bootstrap sample (自助采样) of the rows; False:
-        on all rows.
+        Whether each tree is grown on a bootstrap sample of the rows (自助采样). If
+        False, each is grown on all rows.
     oob_score : bool, str or callable, default=False
-        Whether to score the forest on out-of-bag rows (包外估计): with the accuracy,
-        with the scorer of scikit-learn that has this name, or with a function of the
-        true and the predicted class numbers. Needs ``bootstrap=True``.
+        Whether to score the forest on out-of-bag rows (包外估计). True uses the
+        accuracy, a string the scikit-learn scorer of that name, and a callable receives
+        the true and the predicted class numbers. Requires ``bootstrap=True``.
     n_jobs : int, default=None
-        Trees that grow at the same time, and threads that predict. None: one per core,
-        or the setting of ``joblib.parallel_config``; -1: one per core. The forest is
-        the same for any number.
+        Number of trees grown in parallel, and of threads in prediction. None: one per
+        core, or the setting of ``joblib.parallel_config``; -1: one per core. The forest
+        does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of the samples, of the sampled columns and of the directions.
+        Seed for drawing rows, sampling columns and finding directions.
     verbose : int, default=0
-        1 prints about ten times how many members are fitted, a larger number prints
-        it after each of them.
+        1 prints the number of fitted members about ten times; larger values print it
+        after each member.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the fitted trees and adds more, up to ``n_estimators``.
+        Whether ``fit`` keeps the fitted trees and adds new ones, up to
+        ``n_estimators``.
     class_weight : dict, list of dict, {"balanced", "balanced_subsample"}, default=None
-        Weights of the classes: given, inverse to their frequency, or inverse to their
-        frequency in each bootstrap sample. With ``bootstrap=True`` the first two
-        change the probability with which rows are drawn.
+        Weights of the classes: as given; inversely proportional to their frequencies
+        ("balanced"); or inversely proportional to their frequencies in each bootstrap
+        sample ("balanced_subsample"). With ``bootstrap=True``, the first two change the
+        probabilities with which rows are drawn.
     ccp_alpha : non-negative float, default=0.0
-        Complexity parameter of minimal cost-complexity pruning; 0: no pruning.
+        Complexity parameter of minimal cost-complexity pruning. 0: no pruning.
     max_samples : int or float, default=None
-        Rows of a bootstrap sample: a count, a fraction of all, or as many as there are.
+        Number of rows in a bootstrap sample, or their fraction of all rows. None: as
+        many as there are.
     voting : {"soft", "hard"}, default="soft"
-        How trees are combined: by the mean of their probabilities, as in scikit-learn,
-        or one vote each (简单投票法), as in the book and in Breiman's paper; then of
-        classes with equally many votes the one with the largest mean probability is
-        chosen.
+        How trees are combined: "soft" averages their probabilities, as in scikit-learn;
+        "hard" gives each tree one vote (简单投票法), as in the textbook and in
+        Breiman's paper, where ties go to the class with the largest mean probability.
     pruning : None, str or pruner, default=None
-        How every tree is pruned: "out_of_bag" uses its out-of-bag rows; the others are
-        those of the single trees.
+        How each tree is pruned: "out_of_bag" uses its out-of-bag rows; the other
+        methods are those of single trees.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Nominal columns: by dtype, none, or a mask, indices or names.
+        Nominal columns: by dtype, none, or given by a mask, indices or names.
     missing : {"mean", "error"}, default="mean"
         How missing values are treated: "mean" replaces them by the mean of their column
         in the node in an oblique test, and sends them to the child that is better in
         training in a test of a single column; "error" raises an error.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
-        What becomes of a level without training rows in a node.
+        How a level without training rows in a node is treated, as in single trees.
 
     Attributes
     ----------
     estimator : tree estimator
-        The tree that all would be like if the forest were fitted now.
+        The base estimator with which the forest would be fitted now.
     estimator_ : tree estimator
-        The tree that all are like, not fitted.
+        The base estimator of the trees, not fitted.
     estimators_ : list of tree estimators
-        The trees. They have the class labels, so that each can be explained alone.
+        The trees. They store the class labels, so each can be explained on its own.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all names are strings.
     n_outputs_ : int
         Number of outputs.
     classes_ : ndarray of shape (n_classes,), or list of such arrays
@@ -167,28 +173,28 @@ class ObliqueRandomForestClassifier(ObliqueMembers, BaseForestClassifier):
     n_classes_ : int or list of int
         Number of classes.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each column: its fraction of the decrease of impurity.
+        Importance of each column: its share of the decrease of impurity.
     estimators_samples_ : list of ndarray of int
-        The rows that each tree was grown on.
+        The rows on which each tree was grown.
     oob_score_ : float
         Score of the out-of-bag predictions, with ``oob_score``.
     oob_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag error of the first 1, 2, ... trees, with ``oob_score``: the fraction
-        of wrong classes over the rows scored so far.
+        of misclassified rows among those that can be scored so far.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
         Mean probabilities (or votes) of the trees for which the row is out of bag; 0 if
-        there is none. With several outputs the shape is (n_samples, n_classes,
+        there are none. With several outputs, the shape is (n_samples, n_classes,
         n_outputs).
 
     See Also
     --------
-    RandomForestClassifier : Tests of one column.
-    sklearn_textbook.tree.ObliqueTreeClassifier : The members.
+    RandomForestClassifier : Trees whose tests have a single column.
+    sklearn_textbook.tree.ObliqueTreeClassifier : The base estimator.
 
     Notes
     -----
-    The table is read once for all trees. A random direction takes O(n log n) for the n
-    rows of a node.
+    The table is read once for all trees. A random direction takes O(n log n) time for
+    the n rows of a node.
 
     References
     ----------
@@ -248,39 +254,40 @@ class ObliqueRandomForestClassifier(ObliqueMembers, BaseForestClassifier):
 class ObliqueRandomForestRegressor(ObliqueMembers, BaseForestRegressor):
     r"""Random forest of oblique regression trees (斜决策树的随机森林).
 
-    Every tree is grown on a bootstrap sample of the rows, and a node tests a weighted
+    Each tree is grown on a bootstrap sample of the rows, and its nodes test a weighted
     sum of columns,
 
     .. math:: \sum_j w_j x_j \leq t.
 
-    By default it takes the best of some random sparse directions: 1 to 3 columns, with
-    weights of plus or minus one in standard units. The forest predicts the mean of the
-    trees.
+    By default, each node uses the best of several random sparse directions: 1 to 3
+    columns, with weights of plus or minus one in standard units. The forest predicts
+    the mean over the trees.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of trees.
     direction : {"ridge", "ols", "oc1", "random"}, default="random"
-        Where directions come from: ridge regression or least squares; a search that
-        changes one weight after the other to its best value, with several starts, as
-        OC1 does; or random sparse directions, as in sparse oblique forests. With
-        several outputs, the one with the largest variance in the node is used.
+        How directions are found: "ridge" and "ols" are a ridge and a least-squares
+        regression; "oc1" is the search of OC1, which sets one weight after the other to
+        its best value, from several starts; "random" draws sparse directions, as in
+        sparse oblique forests. With several outputs, the output with the largest
+        variance in the node is used.
     criterion : {"squared_error", "poisson"}, default="squared_error"
         Impurity of a node: the variance, or half the mean Poisson deviance.
     max_depth : int, default=None
-        Largest depth of a tree; None: until the other limits stop.
+        Maximum depth of a tree. None: limited only by the other parameters.
     min_samples_split : int or float, default=2
-        Rows a node needs to be split; a float is a fraction of all rows. A row that was
-        drawn twice counts once.
+        Minimum number of rows in a node to be split; a float is a fraction of all rows.
+        A row that was drawn twice counts once.
     min_samples_leaf : int or float, default=1
-        Minimum rows in each child, whatever they weigh (a row that is drawn twice is
-        one); a float is a fraction of all rows.
+        Minimum number of rows in each child, whatever their weights; a float is a
+        fraction of all rows. A row that was drawn twice counts once.
     min_weight_fraction_leaf : float, default=0.0
-        Fraction of the total weight that every child must have.
+        Minimum fraction of the total weight in each child.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Columns sampled at each node for each direction that is computed, and for tests
-        of one column. None: all.
+        Number of columns sampled at each node for each computed direction, and for the
+        tests of a single column. None: all.
     max_features_per_split : int, default=None
         Maximum number of columns in a test. A computed direction is reduced by dropping
         the half of its columns with the smallest weights and computing it again, as
@@ -291,90 +298,93 @@ class ObliqueRandomForestRegressor(ObliqueMembers, BaseForestRegressor):
         number of columns. None: 1; with "oc1", 20 starts; with "random", as many as
         columns.
     prefer_axis : float, default=None
-        Tests of one column compete with oblique tests. An oblique test of k columns is
-        chosen if its decrease of impurity exceeds theirs by more than
-        ``prefer_axis * (k - 1)`` times theirs. 0.0: the larger decrease. None: tests of
-        one column are not searched, but a direction may have one column.
+        Preference for tests of a single column. An oblique test of k columns is chosen
+        if its decrease of impurity exceeds that of the best such test by more than the
+        fraction ``prefer_axis * (k - 1)`` of the latter. 0.0: the larger decrease wins.
+        None: tests of a single column are not searched, but a direction may have a
+        single column.
     ridge : float, default=0.001
-        Ridge penalty of standardized columns, for "ridge" and the first start
-        of "oc1".
+        Ridge penalty on standardized columns, for "ridge" and the first start of "oc1".
     lasso : float, default=0.0
         Lasso penalty for "ridge" and "ols", as a fraction of the smallest
         penalty for which all weights are 0. Larger values give sparser tests.
     max_leaf_nodes : int, default=None
-        Largest number of leaves of a tree; the nodes that gain most are split first.
+        Maximum number of leaves of a tree, grown best-first.
     min_impurity_decrease : float, default=0.0
-        A node is split if this lowers the impurity of its tree by at least as much.
+        A node is split only if this decreases the impurity of its tree by at least this
+        value.
     bootstrap : bool, default=True
-        Whether every tree is grown on a bootstrap sample (自助采样) of the rows; False:
-        on all rows.
+        Whether each tree is grown on a bootstrap sample of the rows (自助采样). If
+        False, each is grown on all rows.
     oob_score : bool, str or callable, default=False
-        Whether to score the forest on out-of-bag rows (包外估计): with the R² score,
-        with the scorer of scikit-learn that has this name, or with a function of the
-        true and the predicted values. Needs ``bootstrap=True``.
+        Whether to score the forest on out-of-bag rows (包外估计). True uses R², a
+        string the scikit-learn scorer of that name, and a callable receives the true
+        and the predicted values. Requires ``bootstrap=True``.
     n_jobs : int, default=None
-        Trees that grow at the same time, and threads that predict. None: one per core,
-        or the setting of ``joblib.parallel_config``; -1: one per core. The forest is
-        the same for any number.
+        Number of trees grown in parallel, and of threads in prediction. None: one per
+        core, or the setting of ``joblib.parallel_config``; -1: one per core. The forest
+        does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of the samples, of the sampled columns and of the directions.
+        Seed for drawing rows, sampling columns and finding directions.
     verbose : int, default=0
-        1 prints about ten times how many members are fitted, a larger number prints
-        it after each of them.
+        1 prints the number of fitted members about ten times; larger values print it
+        after each member.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the fitted trees and adds more, up to ``n_estimators``.
+        Whether ``fit`` keeps the fitted trees and adds new ones, up to
+        ``n_estimators``.
     ccp_alpha : non-negative float, default=0.0
-        Complexity parameter of minimal cost-complexity pruning; 0: no pruning.
+        Complexity parameter of minimal cost-complexity pruning. 0: no pruning.
     max_samples : int or float, default=None
-        Rows of a bootstrap sample: a count, a fraction of all, or as many as there are.
+        Number of rows in a bootstrap sample, or their fraction of all rows. None: as
+        many as there are.
     pruning : None, str or pruner, default=None
-        How every tree is pruned: "out_of_bag" uses its out-of-bag rows; the others are
-        those of the single trees.
+        How each tree is pruned: "out_of_bag" uses its out-of-bag rows; the other
+        methods are those of single trees.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
-        Nominal columns: by dtype, none, or a mask, indices or names.
+        Nominal columns: by dtype, none, or given by a mask, indices or names.
     missing : {"mean", "error"}, default="mean"
         How missing values are treated: "mean" replaces them by the mean of their column
         in the node in an oblique test, and sends them to the child that is better in
         training in a test of a single column; "error" raises an error.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
-        What becomes of a level without training rows in a node.
+        How a level without training rows in a node is treated, as in single trees.
 
     Attributes
     ----------
     estimator : tree estimator
-        The tree that all would be like if the forest were fitted now.
+        The base estimator with which the forest would be fitted now.
     estimator_ : tree estimator
-        The tree that all are like, not fitted.
+        The base estimator of the trees, not fitted.
     estimators_ : list of tree estimators
         The trees.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all names are strings.
     n_outputs_ : int
         Number of outputs.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each column: its fraction of the decrease of impurity.
+        Importance of each column: its share of the decrease of impurity.
     estimators_samples_ : list of ndarray of int
-        The rows that each tree was grown on.
+        The rows on which each tree was grown.
     oob_score_ : float
         Score of the out-of-bag predictions, with ``oob_score``.
     oob_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag error of the first 1, 2, ... trees, with ``oob_score``: the mean
-        squared error over the rows scored so far.
+        squared error over the rows that can be scored so far.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        Mean prediction of the trees for which the row is out of bag; 0 if there is
+        Mean prediction of the trees for which the row is out of bag; 0 if there are
         none.
 
     See Also
     --------
-    RandomForestRegressor : Tests of one column.
-    sklearn_textbook.tree.ObliqueTreeRegressor : The members.
+    RandomForestRegressor : Trees whose tests have a single column.
+    sklearn_textbook.tree.ObliqueTreeRegressor : The base estimator.
 
     Notes
     -----
-    The table is read once for all trees. A random direction takes O(n log n) for the n
-    rows of a node.
+    The table is read once for all trees. A random direction takes O(n log n) time for
+    the n rows of a node.
 
     References
     ----------

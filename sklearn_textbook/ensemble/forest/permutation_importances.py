@@ -76,8 +76,8 @@ def _read_known(forest, y, n_rows):
     y = check_target(y, is_numeric=is_numeric)
     if y.shape != (n_rows, forest.n_outputs_):
         raise ValueError(
-            f"y has shape {y.shape}; the training target has {n_rows} rows and "
-            f"{forest.n_outputs_} outputs."
+            f"y must be the training target, with {n_rows} rows and "
+            f"{forest.n_outputs_} outputs, got shape {y.shape}."
         )
     if is_numeric:
         return y

@@ -16,13 +16,13 @@ _BLOCK_ENTRIES = 1 << 22
 
 
 def compute_proximities(forest, X, Y=None, *, out_of_bag=False, dense=True):
-    r"""Compute the proportion of trees in which two rows are in the same leaf.
+    r"""Compute the proximity of rows: how often they reach the same leaf of a forest.
 
     .. math:: \text{prox}(x, x') = \frac{1}{T} \sum_{t=1}^T
         \mathbb{I}(\text{leaf}_t(x) = \text{leaf}_t(x'))
 
-    With ``out_of_bag=True``, the sum and T are over the trees for which both rows are
-    out of bag, since trees separate their own training rows of different classes,
+    With ``out_of_bag=True``, the sum and T include only the trees for which both rows
+    are out of bag, since a tree separates its training rows of different classes,
     however similar they are.
 
     Parameters
@@ -32,43 +32,44 @@ def compute_proximities(forest, X, Y=None, *, out_of_bag=False, dense=True):
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The rows.
     Y : table of shape (n_others, n_features), default=None
-        Rows to compare them with; None: X itself.
+        Rows to compare them with. None: X itself.
     out_of_bag : bool, default=False
-        Whether only trees count for which both rows are out of bag. X is then the
-        training table, in its order, Y is None, and the forest has ``bootstrap=True``.
+        Whether to use only the trees for which both rows are out of bag. X must then be
+        the training table, with its rows in the same order, and Y must be None; the
+        forest must have ``bootstrap=True``.
     dense : bool, default=True
-        Whether the result is an array, or a sparse matrix, which is smaller where most
-        rows have no leaf in common: in large tables and forests of deep trees.
+        Whether to return an array or a sparse matrix. The latter is smaller if most
+        rows have no leaf in common, as in large tables and forests of deep trees.
 
     Returns
     -------
     proximities : ndarray or csr_matrix of float64, shape (n_samples, n_others)
-        From 0 to 1. Without ``Y``, a row's proximity to itself is 1. With
-        ``out_of_bag=True``, 0 for rows that no tree has both left out.
+        Values from 0 to 1. Without ``Y``, the proximity of a row to itself is 1. With
+        ``out_of_bag=True``, the proximity is 0 if no tree has left out both rows.
 
     Raises
     ------
     ValueError
-        If ``out_of_bag=True`` and one of its conditions does not hold.
+        If ``out_of_bag=True`` and one of its conditions is not met.
 
     See Also
     --------
-    RandomForestClassifier : A forest.
+    RandomForestClassifier : A forest of trees.
 
     Notes
     -----
-    A row ends in an inner node, which counts as a leaf, where its value is missing or
-    its level is unknown and no branch is for unknown levels. A row that is divided
-    among leaves counts in each with its fraction (``missing="fractional"``): a tree
-    adds the probability that two rows end in the same leaf.
+    A row with a missing value or unknown level for which there is no branch ends in an
+    inner node, which counts as a leaf. A row that is divided among leaves
+    (``missing="fractional"``) counts in each with its fraction: a tree adds the
+    probability that both rows end in the same leaf.
 
-    The leaves of all trees are the columns of one sparse matrix, with an entry per row
-    and tree, and the sum is its product with its transpose, block of rows by block.
-    Memory is O(n · T) in addition to the result; with ``out_of_bag=True`` the number of
-    trees of each pair is counted in blocks, too. 1 - proximity is a dissimilarity that
-    clustering and multidimensional scaling can take.
+    The leaves of all trees are the columns of a sparse matrix with one entry per row
+    and tree, and the sum is the product of this matrix with its transpose, computed in
+    blocks of rows. Memory is O(n · T) in addition to the result; with
+    ``out_of_bag=True``, the number of trees of each pair is counted in blocks as well.
+    1 - proximity is a dissimilarity for clustering and multidimensional scaling.
 
-    Scikit-learn has no such function.
+    scikit-learn has no such function.
 
     References
     ----------
@@ -121,7 +122,7 @@ def compute_proximities(forest, X, Y=None, *, out_of_bag=False, dense=True):
 def _mark_left_out(forest, X, Y):
     """Mark the out-of-bag rows of each tree; shape (n_rows, n_trees)."""
     if Y is not None:
-        raise ValueError("out_of_bag=True compares the training rows: Y must be None.")
+        raise ValueError("Y must be None if out_of_bag=True, which compares X itself.")
     return np.stack(
         [out for _, out in mark_out_of_bag_rows(forest, X, "out_of_bag=True")], axis=1
     )
@@ -152,14 +153,14 @@ def mark_out_of_bag_rows(forest, X, caller):
     draw = forest._make_draw()
     if draw.n_drawn_rows is None:
         raise ValueError(
-            f"{caller} needs a forest with bootstrap=True: every tree of this one has "
-            "seen every row."
+            f"{caller} needs a forest with bootstrap=True; each tree of this forest "
+            "was grown on all rows."
         )
     n_rows = count_rows(X)
     if n_rows != draw.n_rows:
         raise ValueError(
-            f"{caller} needs the training table, in its order: it had {draw.n_rows} "
-            f"rows, X has {n_rows}."
+            f"{caller} needs the training table, with its {draw.n_rows} rows in the "
+            f"same order; got {n_rows} rows."
         )
     return [
         (member, draw.mark_out_of_bag(member.random_state))

@@ -118,8 +118,8 @@ def route_parameters(owner, method, params):
         return {}
     if not get_config()["enable_metadata_routing"]:
         raise ValueError(
-            f"{type(owner).__name__}.{method} got {sorted(params)}: parameters for "
-            "the members need sklearn.set_config(enable_metadata_routing=True)."
+            f"{type(owner).__name__}.{method} got {sorted(params)}; parameters for "
+            "the members require sklearn.set_config(enable_metadata_routing=True)."
         )
     routed = process_routing(owner, method, **params)["estimator"]
     return {name: dict(routed[name]) for name in routed}
@@ -228,8 +228,8 @@ class EstimatorTraining:
         gives_weight = consumes_weight(self.template)
         if not gives_weight and draw.n_drawn_rows is None and draw.weight is not None:
             raise ValueError(
-                f"sample_weight was given, but {type(self.template).__name__}.fit "
-                "takes none, and rows are not drawn."
+                f"sample_weight was given, but {type(self.template).__name__}.fit does "
+                "not accept it, and rows are not drawn by their weights."
             )
         y = self.target if self.target.shape[1] > 1 else self.target[:, 0]
         if self.classes is not None:

@@ -20,7 +20,7 @@ class TreeListMixin:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def apply(self, X):
-        """Find the leaf of every tree where each row ends.
+        """Find the leaf in which each row ends, for each tree.
 
         Parameters
         ----------

@@ -94,8 +94,8 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
             check_n_jobs(self.n_jobs)
             if self.prefit:
                 raise ValueError(
-                    "The 'prefit' parameter is for members; got True with "
-                    "estimators=None."
+                    "The 'prefit' parameter must be False with estimators=None; got "
+                    "True."
                 )
             return
         super()._check_parameters()
@@ -104,7 +104,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
                 self._take_numbers(name)
         if self.n_parameters is not None and (self._take_numbers(name) < 0).any():
             raise ValueError(
-                "The 'n_parameters' parameter must hold numbers of at least 0; got "
+                "The 'n_parameters' parameter must be numbers of at least 0; got "
                 f"{self.n_parameters!r}."
             )
         compute_log_prior(self._take_numbers("prior"), len(self._list_given()))
@@ -248,7 +248,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         measures = {name: kept.pop(name, None) for name in MEASURES}
         super()._restore(parts, kept)
         if len(self.weights_) != len(self.estimators_):
-            raise ValueError("weights_ and the members do not belong together")
+            raise ValueError("weights_ do not match the members")
         known = {name: of for name, of in measures.items() if of is not None}
         self._tabulate(known)
 
@@ -265,7 +265,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         self._n_columns = n_columns
 
     def transform(self, X):
-        """Collect what the members predict, as columns.
+        """Return the predictions of the members as columns.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         -------
         predictions : ndarray of shape (n_samples, n_members) or \
                 (n_samples, n_members * n_classes)
-            Values of regressors, probabilities of classifiers. Only with
+            Values of regressors, probabilities of classifiers. Only available with
             ``estimators``.
         """
         check_is_fitted(self)
@@ -284,17 +284,17 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
 
     @available_if(_has_members)
     def get_feature_names_out(self, input_features=None):
-        """Name the columns that :meth:`transform` gives.
+        """Return the names of the columns of :meth:`transform`.
 
         Parameters
         ----------
         input_features : array-like of str or None, default=None
-            Only checked against the columns of the training table.
+            Used only to check it against the columns of the training table.
 
         Returns
         -------
         names : ndarray of object
-            Name of the class in small letters, of the member, and for classifiers the
+            Lower-case name of the class, name of the member, and for classifiers the
             number of the class.
         """
         n_classes = self._count_classes()
@@ -302,14 +302,14 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         return self._name_columns(input_features, endings)
 
     def summary(self, *, width=WIDTH, n_models=MOST_LISTED):
-        """Describe the weights in a text.
+        """Return a text summary of the weights.
 
         Parameters
         ----------
         width : int or None, default=80
-            Maximum length of lines; None: any.
+            Maximum line length. None: no limit.
         n_models : int or None, default=5
-            With ``estimators=None``, how many models are listed; None: all.
+            With ``estimators=None``, the number of models listed. None: all.
 
         Returns
         -------
@@ -324,7 +324,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
 
     # --------------------------------------------------------------------- routing
     def get_metadata_routing(self):
-        """Get which parameters go to ``fit`` of which estimator.
+        """Get the routing of metadata to ``fit`` of the estimators.
 
         Returns
         -------

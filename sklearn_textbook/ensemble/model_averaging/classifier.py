@@ -25,8 +25,8 @@ class BayesianModelAveragingClassifier(
 ):
     r"""Bayesian model averaging of classifiers, 贝叶斯模型平均.
 
-    Each member is weighted by its posterior probability, which is proportional to the
-    product of its prior probability and its evidence:
+    Each member is weighted by its posterior probability, the product of its prior
+    probability and its evidence given the data:
 
     .. math::
 
@@ -34,105 +34,110 @@ class BayesianModelAveragingClassifier(
         w_i = \frac{\pi_i \, e^{L_i}}{\sum_k \pi_k \, e^{L_k}}.
 
     The log evidence :math:`L_i` is approximated in one of three ways (``weighting``).
-    Without members, the average is over the logistic regressions on all subsets of the
-    columns.
+    If no members are given, the average is over the logistic regressions on all subsets
+    of the columns.
 
     Parameters
     ----------
     estimators : list of (str, classifier) tuples, default=None
-        The members, by name: classifiers with ``predict_proba``, or pipelines.
-        ``"drop"`` instead of an estimator omits it. None: the logistic regressions on
-        all subsets of the columns.
+        The members and their names: classifiers with ``predict_proba``, or pipelines.
+        ``"drop"`` in place of an estimator leaves it out. None: the logistic
+        regressions on all subsets of the columns.
     weighting : {"held_out", "bic", "pseudo_bma_plus"}, default="held_out"
         How members are weighted. "held_out": :math:`L_i = \sum_n s_n \log p_i(y_n \mid
-        x_n)` with probabilities for rows that the member did not learn from and the
+        x_n)`, with probabilities for rows to which the member was not fitted and the
         weights :math:`s_n` of the rows. "bic": :math:`L_i = -\mathrm{BIC}_i / 2` with
         :math:`\mathrm{BIC}_i = k_i \log N - 2 \sum_n s_n \log p_i(y_n \mid x_n)` for
-        the rows that it learned from, :math:`k_i` parameters and :math:`N = \sum_n
-        s_n`. "pseudo_bma_plus": as "held_out", averaged over the Bayesian bootstrap of
-        the rows, see
+        the training rows, :math:`k_i` parameters and :math:`N = \sum_n s_n`.
+        "pseudo_bma_plus": as "held_out", averaged over the Bayesian bootstrap of the
+        rows; see
         :func:`~sklearn_textbook.ensemble.model_averaging.compute_pseudo_bma_plus_weights`.
         Subsets of the columns are always weighted by BIC.
     prior : array-like, default=None
-        Prior probabilities :math:`\pi_i` of the members up to a common factor, one for
-        each. With ``estimators=None``: for each column of the table the probability
-        from 0 to 1 that it is in the model; 1 keeps it in, 0 leaves it out. None: all
-        members, or all subsets, alike.
+        Prior probabilities :math:`\pi_i` of the members, up to a common factor. With
+        ``estimators=None``, for each column of the table the probability that it is in
+        the model; 1 always includes it, 0 always excludes it. None: all members, or all
+        subsets, are equally probable.
     cv : int, cross-validation generator or iterable, default=None
-        The folds whose rows members predict that were fitted to the others. None: 5
-        folds.
+        Folds for held-out predictions: each is predicted by members fitted to the
+        others. None: 5 folds.
     n_jobs : int, default=None
-        Workers among which members and folds are divided. None: one, or those of
-        ``joblib.parallel_config``. With ``estimators=None``: threads; None: all.
+        Number of workers among which members and folds are divided. None: one, or the
+        setting of ``joblib.parallel_config``. With ``estimators=None``, the number of
+        threads; None: one per core.
     verbose : bool, default=False
-        Whether a line is printed for each fitted member.
+        Whether to print a line for each fitted member.
     prefit : bool, default=False
-        Whether the members are already fitted. Their probabilities for the rows given
-        to :meth:`fit` are then taken as held out, so that members should not have seen
-        them; for "bic" these should be the rows that they learned from.
+        Whether the members are already fitted and are used as they are. Their
+        probabilities for the rows passed to :meth:`fit` then count as held out, so
+        members should not have seen these rows; for "bic", they should be the training
+        rows of the members.
     n_parameters : array-like of shape (n_members,), default=None
-        Numbers :math:`k_i` of parameters for "bic". None: they are counted. Linear
-        models: the rank with the intercept or, with a penalty, the coefficients that
-        are not 0, for each class but one. Trees: leaves times the number of classes
-        less 1. Pipelines: their last step. Other members need a number.
+        Numbers :math:`k_i` of parameters for "bic". None: they are counted. For linear
+        models, the rank including the intercept or, with a penalty, the number of
+        nonzero coefficients, for each class but one. For trees, the number of leaves
+        times the number of classes minus 1. For pipelines, the parameters of their last
+        step. Other members require this parameter.
     n_bootstrap : int, default=1000
-        Replications of the Bayesian bootstrap, for "pseudo_bma_plus".
+        Number of replications of the Bayesian bootstrap, for "pseudo_bma_plus".
     floor : float, default=2.220446049250313e-16
-        Smaller probabilities count as this; the default is that of scikit-learn's
-        ``log_loss``. Without a floor, a single probability of 0 for the true class, as
-        unpruned trees give, excludes a member.
+        Smaller probabilities are raised to this value; the default is that of
+        scikit-learn's ``log_loss``. Without a floor, a single probability of 0 for the
+        true class, as unpruned trees give, excludes a member.
     random_state : int, RandomState instance or None, default=None
-        For "pseudo_bma_plus".
+        Seed for "pseudo_bma_plus".
     occam_window : float, default=20.0
-        With ``estimators=None``: models are averaged over unless the best one is more
-        than that many times as probable (Occam's window); ``numpy.inf``: all.
+        With ``estimators=None``, models are excluded from the average if the best model
+        is more than this many times as probable (Occam's window); ``numpy.inf``
+        includes all.
     max_subset_size : int, default=None
-        With ``estimators=None``: most columns in a model; None: all. There may be up
-        to 2**20 subsets.
+        With ``estimators=None``, maximum number of columns in a model. None: no limit.
+        There may be up to 2**20 subsets.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
-        With ``estimators=None``: which columns have levels, as of
+        With ``estimators=None``, the columns with levels, as in
         :class:`~sklearn_textbook.linear_model.LogisticRegression`.
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
-        With ``estimators=None``: which level of a nominal column gets no indicator.
+        With ``estimators=None``, the level of a nominal column that has no indicator.
     handle_unknown : {"error", "ignore"}, default="error"
-        With ``estimators=None``: what to do with a level that no training row had.
+        With ``estimators=None``, how levels not seen in training are treated.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes.
+        Class labels.
     weights_ : ndarray of shape (n_models,)
-        Posterior probabilities of the members, or of the models within the window, the
-        most probable first.
+        Posterior probabilities of the members or, most probable first, of the models
+        within the window.
     log_evidence_ : ndarray of shape (n_models,)
-        Log evidence :math:`L_i` of each, without the prior.
+        Log evidence :math:`L_i` of each member or model, without the prior.
     posterior_table_ : Table
-        A row for each member or model; a dict of arrays, with ``as_frame()``.
+        One row per member or model; a dict of arrays, with a method ``as_frame()``.
     held_out_log_densities_ : ndarray of shape (n_samples, n_members)
-        Logarithms of the probabilities that members give to the true classes. Only
-        with members, unless ``weighting="bic"``.
+        Logarithms of the probabilities of the true classes. Only with members, unless
+        ``weighting="bic"``.
     estimators_ : list of classifier
-        The members, fitted to all rows; with ``prefit=True`` those given. As
-        ``named_estimators_`` only with members.
+        The members, fitted to all rows; with ``prefit=True``, the estimators as given.
+        Like ``named_estimators_``, only with members.
     named_estimators_ : Bunch
-        The same by name.
+        The fitted members by name.
     inclusion_probabilities_ : ndarray of shape (n_features,)
-        Posterior probability of each column of the table to be in the model. This and
-        all that follow only with ``estimators=None``.
+        Posterior probability that each column of the table is in the model. This and
+        the following attributes up to ``design_`` exist only with ``estimators=None``.
     coef_ : ndarray of shape (1 or n_classes - 1, n_coefficients)
         Posterior means of the coefficients, which are 0 in models without the column.
-        Probabilities are averages of the models', not those of these coefficients.
+        Predicted probabilities are averages over the models, and do not follow from
+        these coefficients.
     intercept_ : ndarray of shape (1 or n_classes - 1,)
         Posterior means of the intercepts.
     coef_std_ : ndarray of the shape of ``coef_``
-        Posterior standard deviations; NaN if some model within the window does not
-        determine a coefficient.
+        Posterior standard deviations; NaN if a coefficient is not determined in some
+        model within the window.
     intercept_std_ : ndarray of the shape of ``intercept_``
         Posterior standard deviations of the intercepts.
     coef_names_ : ndarray of str, shape (n_coefficients,)
         Names of the columns of ``coef_``.
     design_ : Design
-        What the columns of the table became.
+        Mapping of the columns of the table to coefficients.
     n_features_in_ : int
         Number of columns, if the members have this attribute.
     feature_names_in_ : ndarray of str
@@ -140,29 +145,30 @@ class BayesianModelAveragingClassifier(
 
     See Also
     --------
-    BayesianModelAveragingRegressor : The same for values.
-    StackingClassifier : Learns how to combine; better if no member is right.
-    VotingClassifier : Equal or given weights.
+    BayesianModelAveragingRegressor : The corresponding regressor.
+    StackingClassifier : Learns how to combine members; better if no member is right.
+    VotingClassifier : Uses equal or given weights.
 
     Notes
     -----
-    With many rows nearly all weight goes to one member, since log evidence grows with
-    their number: averaging over models supposes that one of them is right.
-    "pseudo_bma_plus" gives less extreme weights, as it also averages over the rows that
-    might have been drawn. "bic" favours trees, whose thresholds are not counted.
+    With many rows, one member receives nearly all the weight, since log evidence grows
+    with the number of rows: the method assumes that one of the models is right.
+    "pseudo_bma_plus" gives less extreme weights, since it also averages over the rows
+    that might have been drawn. "bic" favours trees, since their thresholds are not
+    counted as parameters.
 
-    With ``estimators=None`` a nominal column is in the model with all its indicators or
-    not at all; columns that others determine add nothing to the number of parameters.
-    Up to 32 subsets are all fitted. If there are more, the log likelihood is
-    approximated by a quadratic function near the model of all columns, as R's
-    ``bic.glm`` does; models within the squared window by this approximation, 2000 at
-    most, are fitted exactly.
+    With ``estimators=None``, a nominal column is in the model with all its indicators
+    or not at all; columns that are linear combinations of others do not increase the
+    number of parameters. Up to 32 subsets are all fitted. If there are more, the log
+    likelihood is approximated by a quadratic function near the model of all columns, as
+    in R's ``bic.glm``; the models within the squared window by this approximation, at
+    most 2000, are fitted exactly.
 
-    Differences from R's ``BMA::bic.glm``: all subsets are looked at, not the best of
-    each size; the window keeps models that contain better ones, as ``strict=FALSE``;
-    several classes. ``arviz.compare`` with ``method="BB-pseudo-BMA"`` weighs
-    log densities that Pareto smoothed importance sampling approximates; here they are
-    those of cross-validation.
+    Differences from R's ``BMA::bic.glm``: all subsets are considered, not only the best
+    of each size; the window keeps models that contain better models, as with
+    ``strict=FALSE``; there may be several classes. ``arviz.compare`` with
+    ``method="BB-pseudo-BMA"`` uses log densities approximated by Pareto smoothed
+    importance sampling; here they come from cross-validation.
 
     References
     ----------
@@ -187,7 +193,7 @@ class BayesianModelAveragingClassifier(
     >>> averaging.weights_.round(2)
     array([0.95, 0.05])
 
-    Which columns matter:
+    Find the columns that matter:
 
     >>> averaging = BayesianModelAveragingClassifier().fit(X[50:], y[50:])
     >>> averaging.inclusion_probabilities_.round(2)
@@ -239,9 +245,8 @@ class BayesianModelAveragingClassifier(
         for name, member in self._list_templates():
             if not hasattr(member, self._method):
                 raise ValueError(
-                    f"The member {name!r}, {type(member).__name__}, has no "
-                    "predict_proba, which Bayesian model averaging needs. scikit-"
-                    "learn's CalibratedClassifierCV gives it one."
+                    f"The member {name!r}, {type(member).__name__}, must have "
+                    "predict_proba. scikit-learn's CalibratedClassifierCV can add it."
                 )
 
     def _count_classes(self):
@@ -265,7 +270,7 @@ class BayesianModelAveragingClassifier(
 
     # ------------------------------------------------------------------ prediction
     def predict_proba(self, X):
-        """Probability of each class, averaged by the weights.
+        """Predict class probabilities: the weighted average over the members.
 
         Parameters
         ----------
@@ -275,7 +280,7 @@ class BayesianModelAveragingClassifier(
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            Each row sums to 1.
+            Probabilities; each row sums to 1.
         """
         check_is_fitted(self)
         if self._averages_subsets:
@@ -284,7 +289,7 @@ class BayesianModelAveragingClassifier(
         return combine_probabilities(probabilities, weights=self.weights_)
 
     def predict(self, X):
-        """Class of each row: the most probable one.
+        """Predict the most probable class of each row.
 
         Parameters
         ----------
@@ -294,7 +299,7 @@ class BayesianModelAveragingClassifier(
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Classes.
+            Class labels.
         """
         places = self.predict_proba(X).argmax(axis=1)
         return self.classes_.take(places)

@@ -18,26 +18,26 @@ def compute_evidence_weights(log_evidence, prior=None):
 
     .. math:: w_i = \frac{\pi_i \, e^{L_i}}{\sum_k \pi_k \, e^{L_k}}
 
-    They are computed from logarithms, so that no exponential underflows.
+    They are computed from logarithms, so no exponential underflows.
 
     Parameters
     ----------
     log_evidence : array-like of shape (n_members,)
-        Logarithms :math:`L_i` of the evidence, up to a common constant; for a
-        Bayesian information criterion, -BIC / 2. Minus infinity excludes a model.
+        Logarithms :math:`L_i` of the evidence, up to a common constant; for a Bayesian
+        information criterion, -BIC / 2. Minus infinity excludes a model.
     prior : array-like of shape (n_members,), default=None
-        Prior probabilities :math:`\pi_i`, up to a common factor. None: all alike.
+        Prior probabilities :math:`\pi_i`, up to a common factor. None: all equal.
 
     Returns
     -------
     weights : ndarray of float64, shape (n_members,)
-        They sum to 1.
+        Weights that sum to 1.
 
     Raises
     ------
     ValueError
-        If the prior is not one number of at least 0 for each model, or if all models
-        are excluded.
+        If the prior is not one non-negative number per model, or if all models are
+        excluded.
 
     Examples
     --------
@@ -65,8 +65,8 @@ def compute_pseudo_bma_plus_weights(
     r"""Compute pseudo-BMA+ weights by the Bayesian bootstrap.
 
     With the held-out log densities :math:`\ell_{ni} = \log p_i(y_n \mid x_n)`, each of
-    B replications draws shares of the rows and computes the weights that follow from
-    them; the weights are the means of all replications:
+    B replications draws proportions of the rows and computes weights from them; the
+    result is the mean over the replications:
 
     .. math::
 
@@ -78,28 +78,27 @@ def compute_pseudo_bma_plus_weights(
     Parameters
     ----------
     log_densities : array-like of shape (n_samples, n_members)
-        Logarithms of the probability, or density, that each member gives to the true
-        value of each row, which it did not learn from. Minus infinity excludes a
-        member.
+        Logarithms of the probability, or density, that each member assigns to the true
+        value of each row, to which it was not fitted. Minus infinity excludes a member.
     prior : array-like of shape (n_members,), default=None
-        Prior probabilities of the members, up to a common factor. None: all alike.
+        Prior probabilities of the members, up to a common factor. None: all equal.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights :math:`s_n` of the rows; a weight of 2 is worth two equal rows. None: 1
+        Weights :math:`s_n` of the rows; a weight of 2 counts as two equal rows. None: 1
         for each, the usual Bayesian bootstrap.
     n_bootstrap : int, default=1000
         Number B of replications.
     random_state : int, RandomState instance or None, default=None
-        For the shares.
+        Seed for drawing the proportions.
 
     Returns
     -------
     weights : ndarray of float64, shape (n_members,)
-        They sum to 1.
+        Weights that sum to 1.
 
     Raises
     ------
     ValueError
-        If an argument is not allowed.
+        If an argument is invalid.
 
     Notes
     -----
@@ -175,7 +174,7 @@ def compute_log_prior(prior, n_members):
     values = read_numbers("prior", prior, n_members)
     if (values < 0).any() or not values.any():
         raise ValueError(
-            "The 'prior' parameter must hold numbers of at least 0 that are not all 0; "
+            "The 'prior' parameter must be numbers of at least 0 that are not all 0; "
             f"got {prior!r}."
         )
     with np.errstate(divide="ignore"):
@@ -228,7 +227,7 @@ def normalise_log_weights(log_weights):
     largest = log_weights.max(axis=-1, keepdims=True)
     if not (largest > -np.inf).all():
         raise ValueError(
-            "All members are excluded: those with a prior above 0 give probability 0 "
+            "All members are excluded: those with a prior above 0 assign probability 0 "
             "to the data."
         )
     weights = np.exp(log_weights - largest)

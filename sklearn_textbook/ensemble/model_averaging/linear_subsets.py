@@ -111,9 +111,9 @@ def average_regressions(averaging, X, target, sample_weight):
     keeps = n - 1 - rank > EPSILON * n
     if not keeps.any():
         raise ValueError(
-            f"Found n_samples={len(target)} with weights that sum to {n:g}, but no "
-            "model has a residual degree of freedom unless the sum is above "
-            f"{1 + rank.min()}: sample_weight counts rows."
+            f"Found n_samples={len(target)} with weights that sum to {n:g}, but the "
+            f"sum must exceed {1 + rank.min()} for a model to have residual degrees of "
+            "freedom; weights count as numbers of rows."
         )
     is_in, rank, residual = is_in[keeps], rank[keeps], residual[keeps]
     log_likelihood = -0.5 * n * (np.log(2 * np.pi * residual / n) + 1)
@@ -168,8 +168,8 @@ def _reduce_table(averaging, X, target, sample_weight):
         )
     if not np.isfinite(rows.triangle).all():
         raise ValueError(
-            "The numbers of X, times the roots of their weights, are too large for "
-            "their squares: divide them by a power of ten."
+            "The numbers of X, times the square roots of their weights, are so large "
+            "that their squares overflow: divide them by a power of ten."
         )
     return rows, unit
 

@@ -117,9 +117,9 @@ def average_logistic(averaging, X, codes, sample_weight):
         candidates = rules.select(log_prior + evidence, WIDER)
         if len(candidates) > MOST_FITS:
             warnings.warn(
-                f"{len(candidates)} models may be within the window: the {MOST_FITS} "
-                "that an approximation finds most probable are averaged over. A "
-                "smaller occam_window or max_subset_size leaves fewer.",
+                f"{len(candidates)} models may be within the window; only the "
+                f"{MOST_FITS} that are most probable by an approximation are averaged. "
+                "Reduce occam_window or max_subset_size to consider fewer models.",
                 UserWarning,
                 stacklevel=6,
             )
@@ -146,16 +146,16 @@ def _warn_of_fits(fitted):
     if n_separated:
         warnings.warn(
             f"Classes can be separated in {n_separated} of the {len(fitted)} models "
-            "within the window: their likelihood has no maximum, and coefficients mean "
-            "nothing.",
+            "within the window: their likelihood has no maximum, and their "
+            "coefficients are meaningless.",
             ConvergenceWarning,
             stacklevel=7,
         )
     n_unfinished = sum(not one.is_converged_ for one in fitted)
     if n_unfinished > n_separated:
         warnings.warn(
-            f"{n_unfinished} of the {len(fitted)} models within the window have not "
-            "converged.",
+            f"{n_unfinished} of the {len(fitted)} models within the window did not "
+            "converge.",
             ConvergenceWarning,
             stacklevel=7,
         )

@@ -45,9 +45,8 @@ def count_parameters(name, member):
     else:
         raise ValueError(
             f"The parameters of the member {name!r}, {type(last).__name__}, cannot be "
-            "counted: only those of linear models and single trees can. Give their "
-            'numbers by n_parameters, or use weighting="held_out" or '
-            '"pseudo_bma_plus".'
+            "counted; this is possible only for linear models and single trees. Set "
+            'n_parameters, or use weighting="held_out" or "pseudo_bma_plus".'
         )
     return float(n_parameters + (not is_classifier(last)))
 

@@ -24,8 +24,8 @@ from sklearn_textbook.ensemble.model_averaging.linear_subsets import (
 class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
     r"""Bayesian model averaging of regressors, 贝叶斯模型平均.
 
-    Each member is weighted by its posterior probability, which is proportional to the
-    product of its prior probability and its evidence:
+    Each member is weighted by its posterior probability, the product of its prior
+    probability and its evidence given the data:
 
     .. math::
 
@@ -35,102 +35,105 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
         w_i = \frac{\pi_i \, e^{L_i}}{\sum_k \pi_k \, e^{L_k}}.
 
     The log evidence :math:`L_i` is approximated in one of three ways (``weighting``);
-    densities are normal around the predictions. Without members, the average is over
-    the linear regressions on all subsets of the columns.
+    densities are normal around the predictions. If no members are given, the average is
+    over the linear regressions on all subsets of the columns.
 
     Parameters
     ----------
     estimators : list of (str, regressor) tuples, default=None
-        The members, by name. ``"drop"`` instead of an estimator omits it. None: the
-        linear regressions on all subsets of the columns.
+        The members and their names. ``"drop"`` in place of an estimator leaves it out.
+        None: the linear regressions on all subsets of the columns.
     weighting : {"held_out", "bic", "pseudo_bma_plus"}, default="held_out"
         How members are weighted. "held_out": :math:`L_i = \sum_n s_n \log p_i(y_n \mid
-        x_n)` with normal densities around predictions for rows that the member did not
-        learn from, the mean square of whose errors is the variance
-        :math:`\sigma_i^2`, and the weights :math:`s_n` of the rows. "bic": :math:`L_i
-        = -\mathrm{BIC}_i / 2` with :math:`\mathrm{BIC}_i = k_i \log N - 2 \sum_n s_n
-        \log p_i(y_n \mid x_n)` for the rows that it learned from, with the variance of
-        largest likelihood, :math:`k_i` parameters and :math:`N = \sum_n s_n`.
+        x_n)`, with normal densities around predictions for rows to which the member was
+        not fitted and the weights :math:`s_n` of the rows; the variance
+        :math:`\sigma_i^2` is the mean squared error of these predictions. "bic":
+        :math:`L_i = -\mathrm{BIC}_i / 2` with :math:`\mathrm{BIC}_i = k_i \log N - 2
+        \sum_n s_n \log p_i(y_n \mid x_n)` for the training rows, with the
+        maximum-likelihood variance, :math:`k_i` parameters and :math:`N = \sum_n s_n`.
         "pseudo_bma_plus": as "held_out", averaged over the Bayesian bootstrap of the
-        rows, see
+        rows; see
         :func:`~sklearn_textbook.ensemble.model_averaging.compute_pseudo_bma_plus_weights`.
         Subsets of the columns are always weighted by BIC.
     prior : array-like, default=None
-        Prior probabilities :math:`\pi_i` of the members up to a common factor, one for
-        each. With ``estimators=None``: for each column of the table the probability
-        from 0 to 1 that it is in the model; 1 keeps it in, 0 leaves it out. None: all
-        members, or all subsets, alike.
+        Prior probabilities :math:`\pi_i` of the members, up to a common factor. With
+        ``estimators=None``, for each column of the table the probability that it is in
+        the model; 1 always includes it, 0 always excludes it. None: all members, or all
+        subsets, are equally probable.
     cv : int, cross-validation generator or iterable, default=None
-        The folds whose rows members predict that were fitted to the others. None: 5
-        folds.
+        Folds for held-out predictions: each is predicted by members fitted to the
+        others. None: 5 folds.
     n_jobs : int, default=None
-        Workers among which members and folds are divided. None: one, or those of
-        ``joblib.parallel_config``. With ``estimators=None``: threads; None: all.
+        Number of workers among which members and folds are divided. None: one, or the
+        setting of ``joblib.parallel_config``. With ``estimators=None``, the number of
+        threads; None: one per core.
     verbose : bool, default=False
-        Whether a line is printed for each fitted member.
+        Whether to print a line for each fitted member.
     prefit : bool, default=False
-        Whether the members are already fitted. Their predictions for the rows given to
-        :meth:`fit` are then taken as held out, so that members should not have seen
-        them; for "bic" these should be the rows that they learned from.
+        Whether the members are already fitted and are used as they are. Their
+        predictions for the rows passed to :meth:`fit` then count as held out, so
+        members should not have seen these rows; for "bic", they should be the training
+        rows of the members.
     n_parameters : array-like of shape (n_members,), default=None
-        Numbers :math:`k_i` of parameters for "bic", the variance included. None: they
-        are counted. Linear models: the rank, with a penalty the effective rank, at
-        most the coefficients that are not 0, with the intercept. Trees: leaves. Of all
-        1 more, for the variance. Pipelines: their last step. Other members need a
-        number.
+        Numbers :math:`k_i` of parameters for "bic", including the variance. None: they
+        are counted, with 1 for the variance. For linear models, the rank including the
+        intercept or, with a penalty, the effective rank, but at most the number of
+        nonzero coefficients. For trees, the number of leaves. For pipelines, the
+        parameters of their last step. Other members require this parameter.
     n_bootstrap : int, default=1000
-        Replications of the Bayesian bootstrap, for "pseudo_bma_plus".
+        Number of replications of the Bayesian bootstrap, for "pseudo_bma_plus".
     random_state : int, RandomState instance or None, default=None
-        For "pseudo_bma_plus".
+        Seed for "pseudo_bma_plus".
     occam_window : float, default=20.0
-        With ``estimators=None``: models are averaged over unless the best one is more
-        than that many times as probable (Occam's window); ``numpy.inf``: all.
+        With ``estimators=None``, models are excluded from the average if the best model
+        is more than this many times as probable (Occam's window); ``numpy.inf``
+        includes all.
     max_subset_size : int, default=None
-        With ``estimators=None``: most columns in a model; None: all. There may be up
-        to 2**20 subsets.
+        With ``estimators=None``, maximum number of columns in a model. None: no limit.
+        There may be up to 2**20 subsets.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
-        With ``estimators=None``: which columns have levels, as of
+        With ``estimators=None``, the columns with levels, as in
         :class:`~sklearn_textbook.linear_model.LinearRegression`.
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
-        With ``estimators=None``: which level of a nominal column gets no indicator.
+        With ``estimators=None``, the level of a nominal column that has no indicator.
     handle_unknown : {"error", "ignore"}, default="error"
-        With ``estimators=None``: what to do with a level that no training row had.
+        With ``estimators=None``, how levels not seen in training are treated.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_models,)
-        Posterior probabilities of the members, or of the models within the window, the
-        most probable first.
+        Posterior probabilities of the members or, most probable first, of the models
+        within the window.
     log_evidence_ : ndarray of shape (n_models,)
-        Log evidence :math:`L_i` of each, without the prior.
+        Log evidence :math:`L_i` of each member or model, without the prior.
     posterior_table_ : Table
-        A row for each member or model; a dict of arrays, with ``as_frame()``.
+        One row per member or model; a dict of arrays, with a method ``as_frame()``.
     held_out_log_densities_ : ndarray of shape (n_samples, n_members)
-        Logarithms of the densities that members give to the true values. Only with
-        members, unless ``weighting="bic"``.
+        Logarithms of the densities of the true values. Only with members, unless
+        ``weighting="bic"``.
     standard_deviations_ : ndarray of shape (n_members,)
-        Roots of the variances :math:`\sigma_i^2`. Only with members.
+        Square roots of the variances :math:`\sigma_i^2`. Only with members.
     estimators_ : list of regressor
-        The members, fitted to all rows; with ``prefit=True`` those given. As
-        ``named_estimators_`` only with members.
+        The members, fitted to all rows; with ``prefit=True``, the estimators as given.
+        Like ``named_estimators_``, only with members.
     named_estimators_ : Bunch
-        The same by name.
+        The fitted members by name.
     inclusion_probabilities_ : ndarray of shape (n_features,)
-        Posterior probability of each column of the table to be in the model. This and
-        all that follow only with ``estimators=None``.
+        Posterior probability that each column of the table is in the model. This and
+        the following attributes up to ``design_`` exist only with ``estimators=None``.
     coef_ : ndarray of shape (n_coefficients,)
         Posterior means of the coefficients, which are 0 in models without the column.
     intercept_ : float
         Posterior mean of the intercept.
     coef_std_ : ndarray of shape (n_coefficients,)
-        Posterior standard deviations, within and between models; NaN if some model
-        within the window does not determine a coefficient.
+        Posterior standard deviations, within and between models; NaN if a coefficient
+        is not determined in some model within the window.
     intercept_std_ : float
         Posterior standard deviation of the intercept.
     coef_names_ : ndarray of str, shape (n_coefficients,)
         Names of the columns of ``coef_``.
     design_ : Design
-        What the columns of the table became.
+        Mapping of the columns of the table to coefficients.
     n_features_in_ : int
         Number of columns, if the members have this attribute.
     feature_names_in_ : ndarray of str
@@ -138,30 +141,33 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
 
     See Also
     --------
-    BayesianModelAveragingClassifier : The same for classes.
-    AveragingRegressor : Weights that make the error of the average least.
-    StackingRegressor : Learns how to combine; better if no member is right.
+    BayesianModelAveragingClassifier : The corresponding classifier.
+    AveragingRegressor : Weights that minimise the error of the average.
+    StackingRegressor : Learns how to combine members; better if no member is right.
 
     Notes
     -----
-    With many rows nearly all weight goes to one member, since log evidence grows with
-    their number: averaging over models supposes that one of them is right.
-    "pseudo_bma_plus" gives less extreme weights, as it also averages over the rows that
-    might have been drawn. "bic" favours trees, whose thresholds are not counted.
+    With many rows, one member receives nearly all the weight, since log evidence grows
+    with the number of rows: the method assumes that one of the models is right.
+    "pseudo_bma_plus" gives less extreme weights, since it also averages over the rows
+    that might have been drawn. "bic" favours trees, since their thresholds are not
+    counted as parameters.
 
-    With ``estimators=None`` the residual sums of squares of all subsets follow from one
-    triangle of the rows. A nominal column is in the model with all its indicators or
-    not at all; columns that others determine add nothing to the number of parameters.
-    Sample weights count rows. Subsets that leave no residual degree of freedom are
-    excluded. The standard deviation of a prediction then has three parts: the noise,
-    with the unbiased variance of each model, the uncertainty of the coefficients within
-    the models, and the differences between models.
+    With ``estimators=None``, the residual sums of squares of all subsets are computed
+    from one triangular matrix. A nominal column is in the model with all its indicators
+    or not at all; columns that are linear combinations of others do not increase the
+    number of parameters. Sample weights count as numbers of rows. Subsets that leave no
+    residual degrees of freedom are excluded. The standard deviation of a prediction
+    then has three parts: the noise, with the unbiased variance of each model; the
+    uncertainty of the coefficients within the models; and the differences between
+    models.
 
-    The formulas are those of R's ``BMA::bicreg`` with ``strict=FALSE``. That takes the
-    levels of a factor apart, rounds R², keeps the ``nbest`` models of each size, drops
-    columns one by one if there are more than 30, and its weights are of variances.
-    ``arviz.compare`` with ``method="BB-pseudo-BMA"`` weighs log densities that Pareto
-    smoothed importance sampling approximates; here they are those of cross-validation.
+    The formulas are those of R's ``BMA::bicreg`` with ``strict=FALSE``. The latter
+    treats the levels of a factor as separate columns, rounds R², keeps the ``nbest``
+    models of each size, drops columns one by one if there are more than 30, and weights
+    variances. ``arviz.compare`` with ``method="BB-pseudo-BMA"`` uses log densities
+    approximated by Pareto smoothed importance sampling; here they come from
+    cross-validation.
 
     References
     ----------
@@ -189,7 +195,7 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
     >>> deviations.round(1)
     array([54.9, 55.2])
 
-    Which columns matter:
+    Find the columns that matter:
 
     >>> averaging = BayesianModelAveragingRegressor().fit(X, y)
     >>> print(averaging.summary())
@@ -263,7 +269,7 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
     def _restore(self, parts, kept):
         super()._restore(parts, kept)
         if len(self.standard_deviations_) != len(self.estimators_):
-            raise ValueError("standard_deviations_ and the members do not fit")
+            raise ValueError("standard_deviations_ do not match the members")
 
     def _read_target(self, y):
         return column_or_1d(check_numbers(y, type(self).__name__), warn=True)
@@ -287,22 +293,22 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
 
     # ------------------------------------------------------------------ prediction
     def predict(self, X, return_std=False):
-        """Value of each row: the average by the weights.
+        """Predict the value of each row: the weighted average over the members.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         return_std : bool, default=False
-            Whether to return standard deviations, too.
+            Whether to return standard deviations as well.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Values.
+            Predicted values.
         deviations : ndarray of shape (n_samples,)
-            Standard deviations of the true values, within and between models. Only
-            with ``return_std=True``.
+            Standard deviations of the true values, within and between models. Only with
+            ``return_std=True``.
         """
         check_is_fitted(self)
         check_truth("return_std", return_std)

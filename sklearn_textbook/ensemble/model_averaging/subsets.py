@@ -57,9 +57,8 @@ class SubsetRules:
             inclusion = read_numbers("prior", averaging.prior, len(names), "columns")
             if ((inclusion < 0) | (inclusion > 1)).any():
                 raise ValueError(
-                    "With estimators=None the 'prior' parameter must hold "
-                    "probabilities from 0 to 1, one for each column; got "
-                    f"{averaging.prior!r}."
+                    "The 'prior' parameter must be one probability from 0 to 1 per "
+                    f"column with estimators=None; got {averaging.prior!r}."
                 )
         max_size = averaging.max_subset_size
         max_size = len(names) if max_size is None else int(max_size)
@@ -87,8 +86,9 @@ class SubsetRules:
         n_forced, n_subsets = int(self.is_forced.sum()), self.count()
         if n_forced > self.max_size:
             raise ValueError(
-                f"The 'prior' parameter is 1 for {n_forced} columns, but the "
-                f"'max_subset_size' parameter is {self.max_size}."
+                f"The 'max_subset_size' parameter must be at least {n_forced}, since "
+                f"the 'prior' parameter is 1 for {n_forced} columns; got "
+                f"{self.max_size}."
             )
         if n_subsets <= MOST_SUBSETS:
             return
@@ -96,10 +96,10 @@ class SubsetRules:
         while self.count(size + 1) <= MOST_SUBSETS:
             size += 1
         raise ValueError(
-            f"{int(self.is_free.sum())} columns have {n_subsets} subsets, and at most "
-            f"{MOST_SUBSETS} can be averaged over. Set the 'max_subset_size' parameter "
-            f"to at most {size}, set the 'prior' parameter to 0 or 1 for some columns, "
-            "or give fewer columns."
+            f"{int(self.is_free.sum())} columns have {n_subsets} subsets, but at most "
+            f"{MOST_SUBSETS} can be averaged. Set the 'max_subset_size' parameter to "
+            f"at most {size}, set the 'prior' parameter to 0 or 1 for some columns, or "
+            "use fewer columns."
         )
 
     def compute_log_prior(self, is_in):

@@ -53,121 +53,121 @@ LARGEST_PENALTY = 1e15
 class NegativeCorrelationRegressor(
     CallbackSupportMixin, RegressorMixin, BaseLinearModel
 ):
-    r"""Members trained together to differ, 负相关 (negative correlation learning).
+    r"""Ensemble of members trained jointly to differ, 负相关 (negative correlation).
 
-    The ensemble predicts the mean :math:`\bar F` of its M members :math:`F_i`. Each of
-    them is trained on its own error and on a penalty for agreeing with the others (Liu
+    The ensemble predicts the mean :math:`\bar F` of its M members :math:`F_i`. Each
+    member is trained on its own error and a penalty for agreeing with the others (Liu
     and Yao [1]_):
 
     .. math:: E_i = \tfrac{1}{2} (F_i - y)^2 + \lambda\, (F_i - \bar F)
-        \sum_{j \ne i} (F_j - \bar F)
-        = \tfrac{1}{2} (F_i - y)^2 - \lambda\, (F_i - \bar F)^2,
+        \sum_{j \ne i} (F_j - \bar F) = \tfrac{1}{2} (F_i - y)^2 - \lambda\, (F_i - \bar
+        F)^2.
 
-    whose first form they differentiate as if :math:`\bar F` did not depend on
+    Liu and Yao differentiate the first form as if :math:`\bar F` did not depend on
     :math:`F_i`: :math:`\partial E_i / \partial F_i = F_i - y - \lambda (F_i - \bar F)`.
-    These are the exact derivatives of one loss of all members, which is minimised:
+    These are the exact derivatives of a joint loss of all members, which is minimised:
 
     .. math:: E = \tfrac{1}{2} \sum_i \bigl((F_i - y)^2 - \lambda (F_i - \bar F)^2\bigr)
-        = \tfrac{M}{2} \Bigl((\bar F - y)^2 + (1 - \lambda)
-        \tfrac{1}{M} \sum_i (F_i - \bar F)^2\Bigr).
+        = \tfrac{M}{2} \Bigl((\bar F - y)^2 + (1 - \lambda) \tfrac{1}{M} \sum_i (F_i -
+        \bar F)^2\Bigr).
 
-    With :math:`\lambda = 0`, every member is trained separately; with
-    :math:`\lambda = 1`, only the error of the ensemble matters, as if it were one
-    network of M parts.
+    With :math:`\lambda = 0`, members are trained independently. With :math:`\lambda =
+    1`, only the error of the ensemble counts, as if it were a single network of M
+    parts.
 
     Parameters
     ----------
     n_estimators : int, default=10
         Number M of members.
     correlation_penalty : float, default=0.5
-        :math:`\lambda`, from 0 to 1. Above 1 the loss has no minimum.
+        :math:`\lambda`, from 0 to 1. Above 1, the loss has no minimum.
     member : {"network", "linear"}, default="network"
-        What members are: networks with one hidden layer of tanh units, or linear
-        functions, each of some columns.
+        Kind of the members: networks with one hidden layer of tanh units, or linear
+        functions, each of some of the columns.
     hidden_units : int, default=10
-        Hidden units of a network.
+        Number of hidden units of a network.
     max_features : int, float or "auto", default="auto"
-        Columns that each member sees, drawn by chance: a count, or a share of all.
-        "auto": all of them for networks, half of them for linear members.
+        Number of columns drawn at random for each member, or their fraction. "auto":
+        all columns for networks, half of them for linear members.
     alpha : float, default=0.01
-        Strength of the L2 penalty, :math:`\frac{\alpha}{2}` times the sum of the
-        squared weights without biases, beside the mean of E over the rows.
+        Strength of the L2 penalty: :math:`\frac{\alpha}{2}` times the sum of the
+        squared weights without biases is added to the mean of E over the rows.
     max_iter : int, default=1000
-        Number of iterations of the L-BFGS method, at most.
+        Maximum number of L-BFGS iterations.
     tol : float, default=1e-3
-        Training ends when no derivative of the loss exceeds ``tol``, or when an
-        iteration lowers the loss by less than ``tol ** 2`` of it. Columns and target
-        are standardised before, so that it does not depend on their units.
+        Training stops when no derivative of the loss exceeds ``tol``, or when an
+        iteration reduces the loss by less than the fraction ``tol ** 2``. Columns and
+        target are standardised first, so this does not depend on their units.
     early_stopping : bool, default=False
-        Whether training ends when the error of the ensemble on held-out rows has not
-        fallen for ``n_iter_no_change`` iterations; the members with the smallest error
-        are kept.
+        Whether training stops when the error of the ensemble on held-out rows has not
+        decreased for ``n_iter_no_change`` iterations; the members with the smallest
+        error are kept.
     validation_fraction : float, default=0.1
-        Share of the rows that are held out for it.
+        Fraction of the rows held out for early stopping.
     n_iter_no_change : int, default=10
-        How many iterations that may be.
+        Number of iterations without improvement after which training stops.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
-        Which columns have levels. "from_dtype": strings and categorical dtypes. A mask,
-        indices or names. A dict from names or indices to "nominal" or to the list of
-        levels in their order. Each level but one becomes a column of 0 and 1.
+        Columns with levels. "from_dtype": strings and categorical dtypes. A mask,
+        indices or names; or a dict from names or indices to "nominal" or to the ordered
+        list of levels. Each level but one becomes a column of 0 and 1.
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
-        Which level of a nominal column gets no such column; None: all get one.
+        Level of a nominal column without an indicator column. None: all levels have
+        one.
     handle_unknown : {"error", "ignore"}, default="error"
-        What to do with a level that no training row had.
+        How levels not seen in training are treated.
     n_jobs : int, default=None
-        Number of threads, each with some of the rows; None: one per core. The result is
-        the same for any number.
+        Number of threads, among which rows are divided. None: one per core. The result
+        does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of the first weights, of the columns of the members, and of held-out rows.
+        Seed for initial weights, columns of the members, and held-out rows.
 
     Attributes
     ----------
     estimators_ : list of FittedMember
-        The members; their ``predict`` takes numbers.
+        The members; their ``predict`` accepts numbers.
     loss_curve_ : ndarray of float64
-        The loss, with the L2 penalty, before the first and after each iteration, of the
-        standardised target.
+        Loss of the standardised target, including the L2 penalty, before the first and
+        after each iteration.
     validation_curve_ : ndarray of float64 or None
-        Mean squared error of the ensemble on held-out rows at the same iterations, of
-        the standardised target; with ``correlation_penalty=0`` the mean of those of the
-        members. None without ``early_stopping``.
+        Mean squared error of the standardised target on held-out rows at the same
+        iterations, for the ensemble or, with ``correlation_penalty=0``, as the mean
+        over the members. None without ``early_stopping``.
     n_iter_ : int
         Number of iterations.
     ensemble_error_ : float
-        Mean squared error :math:`\bar E - \bar A` of the ensemble on the rows that it
-        was trained on.
+        Mean squared error :math:`\bar E - \bar A` of the ensemble on the training rows.
     member_error_ : float
         Mean :math:`\bar E` of the mean squared errors of the members.
     ambiguity_ : float
-        Mean ambiguity :math:`\bar A`, 分歧: the mean squared distance of the members
+        Mean ambiguity :math:`\bar A` (分歧): the mean squared distance of the members
         from the ensemble.
     design_ : Design
-        What the columns of the table became.
+        Mapping of the columns of the table to the columns of the members.
     coef_names_ : ndarray of str, shape (n_coefficients,)
-        Names of these columns.
+        Names of the latter columns.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all names are strings.
 
     See Also
     --------
-    BaggingRegressor : Members that differ by their rows, trained apart.
+    BaggingRegressor : Members trained independently on different rows.
 
     Notes
     -----
-    Liu and Yao train networks by one gradient step for each row in turn; here all rows
-    count in each step of the L-BFGS method, with the same derivatives. Brown, Wyatt and
-    Tiňo [2]_ derive :math:`E_i = \frac{1}{2} (F_i - y)^2 - \gamma (F_i - \bar F)^2`
-    without holding :math:`\bar F` fixed: their derivatives are the same with
-    :math:`\lambda = 2 \gamma (1 - 1 / M)`, so that :math:`\lambda = 1` is their upper
-    bound :math:`\gamma = M / (2 (M - 1))`.
+    Liu and Yao train networks by gradient steps for one row at a time; here, each
+    L-BFGS step uses all rows, with the same derivatives. Brown, Wyatt and Tiňo [2]_
+    derive :math:`E_i = \frac{1}{2} (F_i - y)^2 - \gamma (F_i - \bar F)^2` without
+    holding :math:`\bar F` fixed. Their derivatives are the same with :math:`\lambda = 2
+    \gamma (1 - 1 / M)`, so :math:`\lambda = 1` is their upper bound :math:`\gamma = M /
+    (2 (M - 1))`.
 
-    There is no classifier, as the decomposition of the error into that of the members
-    and their ambiguity (周志华 8.5.1) is one of squared errors: with another loss the
-    penalty has no such meaning.
+    There is no classifier, since the decomposition of the error into the error and
+    ambiguity of the members (周志华 8.5.1) holds for squared errors; with another loss,
+    the penalty has no such meaning.
 
-    Rows of weight 0 leave no trace. Scikit-learn has no such estimator.
+    Rows of weight 0 have no effect. scikit-learn has no such estimator.
 
     References
     ----------
@@ -256,9 +256,9 @@ class NegativeCorrelationRegressor(
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Rows.
+            The training table.
         y : array-like of shape (n_samples,)
-            Targets.
+            Target values.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weights of the rows.
 
@@ -270,8 +270,8 @@ class NegativeCorrelationRegressor(
         Raises
         ------
         ValueError
-            If a parameter is not allowed, X or y has missing or infinite values, or
-            they do not fit together.
+            If a parameter is invalid, X or y has missing or infinite values, or their
+            shapes do not match.
         """
         self._check_parameters()
         told = None if sample_weight is None else {"sample_weight": sample_weight}
@@ -329,9 +329,9 @@ class NegativeCorrelationRegressor(
         n_held = max(1, round(self.validation_fraction * n_rows))
         if n_held >= n_rows:
             raise ValueError(
-                f"early_stopping=True with validation_fraction="
-                f"{self.validation_fraction!r} holds out all rows of weight above 0, "
-                f"n_samples={n_rows}: there is none to learn from."
+                "early_stopping=True with "
+                f"validation_fraction={self.validation_fraction!r} holds out all "
+                f"n_samples={n_rows} rows of positive weight; none remain for training."
             )
         order = check_random_state(seed).permutation(n_rows)
         held, learned = np.sort(order[:n_held]), np.sort(order[n_held:])
@@ -349,8 +349,8 @@ class NegativeCorrelationRegressor(
             count = max(1, int(count * n_columns))
         if count > n_columns:
             raise ValueError(
-                f"max_features={count} is more than the {n_columns} columns that "
-                "members can see."
+                f"max_features must be at most {n_columns}, the number of columns, got "
+                f"{count}."
             )
         sees = np.zeros((len(seeds), n_columns), dtype=bool)
         for seed, of_member in zip(seeds, sees, strict=True):
@@ -380,8 +380,8 @@ class NegativeCorrelationRegressor(
         self.ensemble_error_ = square * float(rows.share @ (mean - rows.target) ** 2)
         if not trained.is_converged:
             warnings.warn(
-                f"Training has not converged in max_iter={self.max_iter} iterations: "
-                "raise max_iter or tol, or set early_stopping=True.",
+                f"Training did not converge in max_iter={self.max_iter} iterations. "
+                "Increase max_iter or tol, or set early_stopping=True.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -389,12 +389,12 @@ class NegativeCorrelationRegressor(
     # -------------------------------------------------------------------- predicting
     @property
     def estimators_(self):
-        """The members, each with a ``predict`` of numbers.
+        """The members, whose ``predict`` accepts numbers.
 
         Returns
         -------
         members : list of FittedMember
-            As many as ``n_estimators``.
+            ``n_estimators`` members.
         """
         if "_members" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
@@ -405,56 +405,56 @@ class NegativeCorrelationRegressor(
         ]
 
     def predict_members(self, X):
-        """Predict with each member.
+        """Predict the value of each row with each member.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Rows.
+            The rows.
 
         Returns
         -------
         values : ndarray of float64, shape (n_samples, n_estimators)
-            What the members say.
+            Predicted values of the members.
         """
         matrix = self._read_new_table(X)
         matrix = matrix.toarray() if issparse(matrix) else matrix
         return self._units.predict(self._members, matrix)
 
     def predict(self, X):
-        """Predict the target.
+        """Predict the value of each row: the mean over the members, 简单平均法.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Rows.
+            The rows.
 
         Returns
         -------
         y : ndarray of float64, shape (n_samples,)
-            The mean of the members, 简单平均法.
+            Predicted values.
         """
         return self.predict_members(X).mean(axis=1)
 
     def summary(self, width=80):
-        """Return a summary of the members and of the error as text.
+        """Return a text summary of the members and the error.
 
         Parameters
         ----------
         width : int or None, default=80
-            Largest width of the lines; None: any.
+            Maximum line length. None: no limit.
 
         Returns
         -------
         text : str
-            Several lines.
+            The summary.
         """
         is_network = isinstance(self._members, NetworkMembers)
         kind = "networks" if is_network else "linear functions"
         head = f"{len(self._members)} {kind}, lambda {self.correlation_penalty:g}"
         errors = {
             "mean squared error of the members": self.member_error_,
-            "less their ambiguity": self.ambiguity_,
+            "minus their ambiguity": self.ambiguity_,
             "mean squared error of the ensemble": self.ensemble_error_,
         }
         lines = [f"{name:<35}{value:.5g}" for name, value in errors.items()]

@@ -109,8 +109,8 @@ def make_exhaustive(n_classes):
     """List all divisions of the classes into two sides, in Dietterich's order."""
     if n_classes > MOST_EXHAUSTIVE_CLASSES:
         raise ValueError(
-            f"code='exhaustive' of {n_classes} classes has {2 ** (n_classes - 1) - 1} "
-            f"columns; it is made for at most {MOST_EXHAUSTIVE_CLASSES} classes. Take "
+            f"code='exhaustive' allows at most {MOST_EXHAUSTIVE_CLASSES} classes; got "
+            f"{n_classes} classes, which need {2 ** (n_classes - 1) - 1} columns. Use "
             "'dense_random' or 'bch'."
         )
     numbers = np.arange(2 ** (n_classes - 1) - 1)
@@ -182,9 +182,9 @@ def draw_code(n_classes, code_size, random_state, *, is_sparse):
             break
     if best is None:
         raise ValueError(
-            f"No random code of {n_columns} columns for {n_classes} classes, with "
-            f"different rows and both signs in every column, was found in "
-            f"{N_TRIES * n_draws} draws: raise code_size={code_size!r}."
+            f"No random code with {n_columns} columns for {n_classes} classes, with "
+            "distinct rows and both signs in every column, was found in "
+            f"{N_TRIES * n_draws} draws. Increase code_size={code_size!r}."
         )
     return best
 
@@ -197,16 +197,16 @@ def _count_columns(n_classes, code_size, is_sparse):
     n_columns = int(code_size * n_classes)
     if n_columns > possible:
         raise ValueError(
-            f"code_size={code_size!r} asks for {n_columns} columns, but {n_classes} "
-            f"classes have only {possible} that are neither equal nor complementary: "
-            f"code_size must be at most {possible / n_classes:.6g}, or 'auto'."
+            f"code_size must be 'auto' or at most {possible / n_classes:.6g} for "
+            f"{n_classes} classes, since only {possible} columns are neither equal nor "
+            f"complementary; got {code_size!r}, which gives {n_columns} columns."
         )
     least = math.ceil(math.log(n_classes, 3 if is_sparse else 2) - 1e-9)
     if n_columns < least:
         raise ValueError(
-            f"code_size={code_size!r} asks for {n_columns} columns, but the rows of "
-            f"{n_classes} classes are different from {least} columns on: code_size "
-            f"must be at least {least / n_classes:.6g}, or 'auto'."
+            f"code_size must be 'auto' or at least {least / n_classes:.6g} for "
+            f"{n_classes} classes, since distinct rows need {least} columns; got "
+            f"{code_size!r}, which gives {n_columns} columns."
         )
     return n_columns
 
@@ -299,15 +299,15 @@ def read_code(code, n_classes):
         matrix = np.empty(0)
     if matrix.ndim != 2 or matrix.shape[0] != n_classes or not matrix.shape[1]:
         raise ValueError(
-            f"The 'code' parameter must be a name or a matrix of {n_classes} rows, one "
-            f"for each class, and a column for each binary problem; got "
+            f"The 'code' parameter must be a name or a matrix with {n_classes} rows, "
+            "one per class, and one column per binary problem; got "
             f"{show_value(code)}."
         )
     is_wrong = ~np.isin(matrix, (-1, 0, 1))
     if is_wrong.any():
         row, column = np.argwhere(is_wrong)[0]
         raise ValueError(
-            "The 'code' parameter must hold -1, 0 and +1, or 0 and 1; got "
+            "The 'code' parameter must consist of -1, 0 and +1, or of 0 and 1; got "
             f"{matrix[row, column]:g} in row {row}, column {column}."
         )
     if matrix.min() >= 0:
@@ -331,7 +331,7 @@ def _find_fault(matrix):
     is_empty = ~matrix.any(axis=1)
     if is_empty.any():
         return (
-            "must have an entry other than 0 in every row; row "
+            "must have a nonzero entry in every row; row "
             f"{int(np.argmax(is_empty))} has none."
         )
     _, first, number = np.unique(matrix, axis=0, return_index=True, return_inverse=True)

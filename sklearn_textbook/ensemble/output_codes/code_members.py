@@ -85,9 +85,9 @@ class BinaryProblems:
         if lacks.any():
             known = classes[totals > 0].tolist()
             raise ValueError(
-                f"Column {int(np.argmax(lacks))} of the code has one side only, as "
-                f"rows of sample_weight above 0 are of the classes {known} alone: "
-                "leave out the rows of the other classes."
+                f"Column {int(np.argmax(lacks))} of the code has only one side, since "
+                f"only the classes {known} have rows with sample_weight above 0. Leave "
+                "out the rows of the other classes."
             )
 
 

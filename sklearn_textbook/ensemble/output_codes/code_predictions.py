@@ -25,8 +25,8 @@ def _gives_shares(ensemble):
     if ensemble.decoding == "probability":
         return True
     raise AttributeError(
-        f"decoding={ensemble.decoding!r} gives no shares of the classes; "
-        "decoding='probability' does."
+        "Class probabilities are available only with decoding='probability'; got "
+        f"decoding={ensemble.decoding!r}."
     )
 
 
@@ -35,8 +35,8 @@ def _gives_decisions(ensemble):
     if ensemble.decoding != "probability":
         return True
     raise AttributeError(
-        "decoding='probability' has no decision function; predict_proba gives the "
-        "shares of the classes."
+        "decision_function is not available with decoding='probability'; use "
+        "predict_proba."
     )
 
 
@@ -60,20 +60,20 @@ class CodePredictions:
         return -sum_losses(outputs, self.code_book_, self.loss)
 
     def predict(self, X, **params):
-        """Class of each row.
+        """Predict the class of each row.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         **params : dict
-            Parameters for the method of the members that the decoding uses; needs
+            Parameters for the method of the members used by the decoding; requires
             metadata routing.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            The nearest class, the first of equals.
+            The closest class; ties go to the first.
         """
         if self.decoding == "probability":
             scores = self._compute_shares("predict", X, params)
@@ -83,21 +83,21 @@ class CodePredictions:
 
     @available_if(_gives_decisions)
     def decision_function(self, X, **params):
-        """Negated distance of each row from the codewords of the classes.
+        """Compute the negated distances of each row from the codewords.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         **params : dict
-            Parameters for the method of the members that the decoding uses; needs
+            Parameters for the method of the members used by the decoding; requires
             metadata routing.
 
         Returns
         -------
         decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The negated Hamming distance, or sum of losses; of two classes, that of the
-            second less that of the first.
+            The negated Hamming distance or sum of losses; for two classes, that of the
+            second minus that of the first.
         """
         decisions = self._compute_decisions("decision_function", X, params)
         return decisions if self.n_classes_ > 2 else decisions[:, 1] - decisions[:, 0]
@@ -107,37 +107,37 @@ class CodePredictions:
 
     @available_if(_gives_shares)
     def predict_proba(self, X, **params):
-        """Share of each class, with ``decoding="probability"``.
+        """Predict class probabilities, with ``decoding="probability"``.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         **params : dict
-            Parameters for ``predict_proba`` of the members; needs metadata routing.
+            Parameters for ``predict_proba`` of the members; requires metadata routing.
 
         Returns
         -------
         shares : ndarray of shape (n_samples, n_classes)
-            Shares of ``classes_``; they sum to 1.
+            Probabilities, in the order of ``classes_``; each row sums to 1.
         """
         return self._compute_shares("predict_proba", X, params)
 
     @available_if(_gives_shares)
     def predict_log_proba(self, X, **params):
-        """Natural logarithm of :meth:`predict_proba`.
+        """Compute the natural logarithm of :meth:`predict_proba`.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         **params : dict
-            Parameters for ``predict_proba`` of the members; needs metadata routing.
+            Parameters for ``predict_proba`` of the members; requires metadata routing.
 
         Returns
         -------
         logarithms : ndarray of shape (n_samples, n_classes)
-            ``-inf`` where a share is 0.
+            ``-inf`` where a probability is 0.
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, **params))

@@ -81,91 +81,90 @@ class OutputCodeClassifier(
     ClassifierMixin,
     BaseEstimator,
 ):
-    r"""Several classes as binary problems, 纠错输出码 (error-correcting output codes).
+    r"""Multiclass classification by many binary problems, 纠错输出码 (ECOC).
 
-    A coding matrix M (编码矩阵) has a row per class and a column per binary problem.
-    The member of column b is fitted to distinguish the classes r with
-    :math:`M_{rb} = +1` from those with :math:`M_{rb} = -1`; rows of classes with
-    :math:`M_{rb} = 0` (停用类) are not used. The predictions of the members for a new
-    row are compared with the rows of M, and the nearest class is predicted, so that
-    mistakes of a few members are corrected. If the smallest distance between two rows,
-    ``row_separation_``, is d, a code without zeros corrects any
-    :math:`\lfloor (d - 1) / 2 \rfloor` mistakes.
+    The coding matrix M (编码矩阵) of an error-correcting output code has a row per
+    class and a column per binary problem. The member of column b is trained to separate
+    the classes r with :math:`M_{rb} = +1` from those with :math:`M_{rb} = -1`; rows of
+    classes with :math:`M_{rb} = 0` (停用类) are left out. For a new row, the outputs of
+    the members are compared with the rows of M, and the closest class is predicted, so
+    that mistakes of a few members are corrected. If :math:`d` is the smallest distance
+    of two rows, ``row_separation_``, a code without zeros corrects up to :math:`\lfloor
+    (d - 1) / 2 \rfloor` mistakes.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        What members are like. None: a fully grown
-        :class:`~sklearn_textbook.tree.CARTClassifier`. Trees of this package grow over
-        one encoded table; any classifier of scikit-learn's kind will do. Members learn
-        the classes 1, for +1, and 0, for -1.
+        Base estimator of the members. None: a fully grown
+        :class:`~sklearn_textbook.tree.CARTClassifier`. Trees of this package share one
+        encoded table; any scikit-learn classifier is allowed. Members are fitted to the
+        classes 1, for +1, and 0, for -1.
     code : str or array-like of shape (n_classes, n_columns), default="dense_random"
         The coding matrix.
 
-        - "dense_random": +1 and -1, equally likely; "sparse_random": 0 with probability
-          1/2, +1 and -1 with 1/4 each. No two columns are equal or complementary, every
-          column has both signs, and no two rows are equal. Of up to 100 such codes, the
-          one with the largest row separation is taken, of equals the one with the
-          largest column separation.
+        - "dense_random": +1 and -1 with equal probability; "sparse_random": 0 with
+          probability 1/2, +1 and -1 with probability 1/4 each. No two columns are equal
+          or complementary, every column has both signs, and no two rows are equal. Of
+          up to 100 such codes, the one with the largest row separation is used; ties
+          are broken by the largest column separation.
         - "one_vs_rest" (一对其余): each class against all others.
-        - "one_vs_one" (一对一): every two classes, n (n - 1) / 2 columns.
+        - "one_vs_one" (一对一): each pair of classes, n (n - 1) / 2 columns.
         - "exhaustive": all :math:`2^{n - 1} - 1` divisions of the n classes into two
           sides, in the order of Dietterich and Bakiri [1]_; up to 11 classes. The row
           separation is :math:`2^{n - 2}`.
         - "bch": the first n words of the binary simplex code of length
-          :math:`2^m - 1`, with the smallest m for which :math:`2^m \geq n`: entry
-          (r, c), for c from 1, is the parity of the ones that the binary numbers r and
-          c have in common. It is the BCH code of designed distance
-          :math:`2^{m - 1}`, a Hadamard matrix without its constant column; any two rows
-          have this distance.
-        - A matrix of -1, 0 and +1, or of 0 and 1 alone, where 0 means -1. Rows are in
-          the order of the sorted classes.
+          :math:`2^m - 1`, with the smallest m for which :math:`2^m \geq n`. Entry
+          (r, c), with c starting from 1, is the parity of the number of ones that the
+          binary numbers r and c have in common. This is the BCH code of designed
+          distance :math:`2^{m - 1}`, a Hadamard matrix without its constant column; any
+          two rows have this distance.
+        - A matrix of -1, 0 and +1, or of 0 and 1, where 0 means -1. Rows are in the
+          order of the sorted classes.
 
-        Two classes are one column, whichever the name.
+        For two classes, all names give a single column.
     code_size : float or "auto", default="auto"
-        Columns per class of a random code: there are ``int(code_size * n_classes)``.
-        "auto": 1.5, or as many as there are different ones, if that is less. Codes of
-        other names have as many as they have.
+        Columns per class of a random code, which has ``int(code_size * n_classes)``
+        columns. "auto": 1.5, or fewer if there are not as many distinct columns. Other
+        codes ignore it.
     decoding : {"loss", "hamming", "probability"}, default="loss"
-        How classes are found from what the members say.
+        How classes are derived from the outputs of the members.
 
-        - "loss": by the smallest sum of losses (Allwein, Schapire and Singer [2]_),
-          :math:`\sum_b L(M_{rb} f_b)`, with the members' ``decision_function`` f, or
-          :math:`2 q - 1` with their share q of the class 1 if they have no decision
-          function, or their votes if they have neither.
-        - "hamming": by the Hamming distance (海明距离) of their votes
-          :math:`v_b = \pm 1`, :math:`\sum_b (1 - M_{rb} v_b) / 2`, to which a zero adds
-          1/2.
-        - "probability": by shares of the classes, which ``predict_proba`` gives; see
-          Notes.
+        - "loss": the smallest sum of losses (Allwein, Schapire and Singer [2]_),
+          :math:`\sum_b L(M_{rb} f_b)`, where f is the ``decision_function`` of the
+          members. Members without it use :math:`2 q - 1`, where q is the probability of
+          class 1, or their votes if they do not predict probabilities either.
+        - "hamming": the smallest Hamming distance (海明距离) from the votes
+          :math:`v_b = \pm 1` of the members, :math:`\sum_b (1 - M_{rb} v_b) / 2`, to
+          which a zero contributes 1/2.
+        - "probability": the largest probability; see Notes for ``predict_proba``.
     loss : {"linear", "exponential", "logistic", "hinge"}, default="linear"
         L for ``decoding="loss"``: :math:`-z`, :math:`e^{-z}`,
         :math:`\ln(1 + e^{-2z})` or :math:`\max(1 - z, 0)`. The loss that the members
-        minimise is the natural one.
+        minimise is the natural choice.
     random_state : int, RandomState instance or None, default=None
-        Seed of a random code, and of members: it sets all those ``random_state`` of the
-        estimator that are None.
+        Seed for a random code and for the members: it sets every ``random_state`` of
+        the estimator that is None.
     n_jobs : int, default=None
-        Members that are fitted at the same time. None: what ``joblib.parallel_config``
-        says, or one; one per core for trees of this package. -1: one per core. The
-        result is the same for any number.
+        Number of members fitted in parallel. None: one, or the setting of
+        ``joblib.parallel_config``; for trees of this package, one thread per core. -1:
+        one per core. The result does not depend on it.
     verbose : int, default=0
-        1 prints about ten times how many members are fitted, a larger number prints
-        it after each of them.
+        1 prints the number of fitted members about ten times; larger values print it
+        after each member.
 
     Attributes
     ----------
     estimator_ : classifier
-        What the members are like, not fitted.
+        The base estimator, not fitted.
     estimators_ : list of classifiers
         The members, in the order of the columns.
     code_book_ : ndarray of int8, shape (n_classes, n_columns)
-        The coding matrix, of -1, 0 and +1.
+        The coding matrix with entries -1, 0 and +1.
     row_separation_ : float
-        Smallest distance of two rows, as "hamming" measures it.
+        Smallest distance of two rows, as defined for "hamming".
     column_separation_ : float
-        Smallest distance of two columns, or of one and the other negated; NaN of a
-        single column, and of more than 5000, which are not compared.
+        Smallest distance of a column from another column or its negation; NaN for a
+        single column, and for more than 5000 columns, which are not compared.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_classes_ : int
@@ -173,37 +172,38 @@ class OutputCodeClassifier(
     n_features_in_ : int
         Number of columns of the table.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of these, if the table has names that are all strings.
+        Names of the columns, if all names are strings.
 
     See Also
     --------
-    sklearn.multiclass.OutputCodeClassifier : Scikit-learn's.
+    sklearn.multiclass.OutputCodeClassifier : Random codes without constraints.
 
     Notes
     -----
-    Scikit-learn's ``OutputCodeClassifier`` draws each entry by itself, so that columns
-    may be equal, complementary or constant, and rows equal. Here they are not: 3
-    classes have 3 columns at most, and a ``code_size`` that asks for more is refused.
-    It predicts the row of M at the smallest Euclidean distance from the outputs, which
-    for a dense code is the largest :math:`\sum_b M_{rb} f_b`: the default here. With
-    the same code and the same members both predict the same. It has neither zeros in
-    codes nor other decodings, and takes no ``sample_weight`` without metadata routing.
+    scikit-learn's ``OutputCodeClassifier`` draws each entry independently, so columns
+    may be equal, complementary or constant, and rows equal. Here this is excluded: for
+    3 classes there are at most 3 columns, and a ``code_size`` that requires more raises
+    an error. scikit-learn predicts the row of M with the smallest Euclidean distance
+    from the outputs. For a dense code, this is the row with the largest :math:`\sum_b
+    M_{rb} f_b`, as with the defaults here; with the same code and the same members,
+    both predict the same. scikit-learn supports neither zeros in codes nor other
+    decodings, and accepts ``sample_weight`` only with metadata routing.
 
-    ``predict_proba`` finds the shares p of the classes that agree best with the shares
-    :math:`q_b` of the class 1 that the members give. Where these are exact,
+    ``predict_proba`` computes the class probabilities p that agree best with the
+    probabilities :math:`q_b` of class 1 predicted by the members. If these are exact,
     :math:`q_b = P^+_b / (P^+_b + P^-_b)` with the sums of p over the classes on either
-    side of column b. The shares minimise
+    side of column b. The result minimises
 
     .. math:: \sum_b \bigl((1 - q_b) P^+_b - q_b P^-_b\bigr)^2, \qquad
         p_r \geq 0, \quad \sum_r p_r = 1.
 
-    For codes without zeros these are the least squares of Kong and Dietterich [3]_, for
-    pairs of classes the second method of Wu, Lin and Weng [4]_. With "one_vs_rest",
-    shares that sum to 1 come back as they are. Of several minima the one with the
-    smallest sum of squares is taken.
+    For codes without zeros, this is the least-squares method of Kong and Dietterich
+    [3]_; for pairs of classes, the second method of Wu, Lin and Weng [4]_. With
+    "one_vs_rest", probabilities that sum to 1 are returned unchanged. If there are
+    several minima, the one with the smallest sum of squares is used.
 
-    Rows of ``sample_weight`` 0 are no rows for trees of this package; other members are
-    given all weights as they are.
+    Rows with ``sample_weight`` 0 are ignored by trees of this package; other members
+    receive all weights as they are.
 
     References
     ----------
@@ -302,9 +302,9 @@ class OutputCodeClassifier(
         y : array-like of shape (n_samples,)
             Labels of two or more classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, which members are given.
+            Weights of the rows, passed to the members.
         **fit_params : dict
-            Parameters for ``fit`` of the members; needs
+            Parameters for ``fit`` of the members; requires
             ``sklearn.set_config(enable_metadata_routing=True)``.
 
         Returns
@@ -362,15 +362,15 @@ class OutputCodeClassifier(
         """Read the table in the way of the members."""
         if self.decoding == "probability" and not hasattr(template, "predict_proba"):
             raise ValueError(
-                "decoding='probability' needs members with predict_proba, which "
-                f"{type(template).__name__} has not."
+                "decoding='probability' requires members with predict_proba; got "
+                f"{type(template).__name__}."
             )
         if can_share_table(template) and not metadata:
             return CodedTrees(self, template, X, problems)
         if problems.weight is not None and not consumes_weight(template):
             raise ValueError(
-                f"sample_weight was given, but {type(template).__name__}.fit takes "
-                "none."
+                f"sample_weight was given, but {type(template).__name__}.fit does not "
+                "accept it."
             )
         table = read_table(self, X)
         check_consistent_length(table, problems.codes)
@@ -388,7 +388,7 @@ class OutputCodeClassifier(
         if not np.array_equal(matrix, kept["code_book_"]) or any(
             of_member is not None for of_member in columns
         ):
-            raise ValueError("code_book_ and the members do not belong together")
+            raise ValueError("code_book_ does not match the members")
         self.estimator_, self._reader = clone(reader), reader
         vars(self).update(_describe_members(matrix, members))
 
@@ -396,7 +396,7 @@ class OutputCodeClassifier(
     _route = route_parameters
 
     def get_metadata_routing(self):
-        """Tell which parameters go to which methods of the members.
+        """Get the routing of metadata to the methods of the members.
 
         Returns
         -------

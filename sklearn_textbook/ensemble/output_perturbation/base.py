@@ -166,8 +166,8 @@ class BaseOutputPerturbation(
         check_count_or_share("max_samples", self.max_samples, 1, words=(None,))
         if not self.bootstrap and self.max_samples is not None:
             raise ValueError(
-                "max_samples is the size of a bootstrap sample: it must be None with "
-                f"bootstrap=False; got {self.max_samples!r}."
+                "max_samples must be None with bootstrap=False, since it is the size "
+                f"of a bootstrap sample; got {self.max_samples!r}."
             )
 
     @abstractmethod
@@ -202,8 +202,9 @@ class BaseOutputPerturbation(
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights by which classes are counted and members are fitted; with
-            ``bootstrap=True`` rows are drawn with probabilities in proportion instead.
+            Weights of the rows, for class frequencies and for fitting the members. With
+            ``bootstrap=True``, rows are instead drawn with probabilities proportional
+            to their weights.
 
         Returns
         -------
@@ -259,8 +260,8 @@ class BaseOutputPerturbation(
         if weight is not None and not self.bootstrap and not takes_weight:
             name = type(self.estimator_).__name__
             raise ValueError(
-                f"sample_weight cannot be given: {name}.fit does not take it. With "
-                "bootstrap=True rows are drawn by their weights."
+                f"sample_weight was given, but {name}.fit does not accept it. Set "
+                "bootstrap=True to draw rows by their weights instead."
             )
         n_drawn = None
         if self.bootstrap:
@@ -367,12 +368,12 @@ class BaseOutputPerturbation(
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``; they sum to 1.
+            Probabilities, in the order of ``classes_``; each row sums to 1.
         """
         return self._predict_blocks(X, self._compute_probabilities)
 
     def predict_log_proba(self, X):
-        """Natural logarithm of :meth:`predict_proba`.
+        """Compute the natural logarithm of :meth:`predict_proba`.
 
         Parameters
         ----------
@@ -389,7 +390,7 @@ class BaseOutputPerturbation(
             return np.log(probabilities)
 
     def predict(self, X):
-        """Class of each row.
+        """Predict the class of each row.
 
         Parameters
         ----------

@@ -99,62 +99,65 @@ class LabelFlips:
 
 
 class OutputFlippingClassifier(BaseOutputPerturbation):
-    r"""Members fitted to randomly flipped class labels, 翻转法 (output flipping).
+    r"""Ensemble of classifiers fitted to randomly flipped labels, 翻转法.
 
-    Every member is fitted to the same rows, but the labels of a random fraction p of
-    them, the ``flip_rate``, are changed, so that the class frequencies stay the same on
-    average: a row of class i is assigned class j with the probability
+    All members are fitted to the same rows (output flipping), but the labels of a
+    random fraction p of them, the ``flip_rate``, are changed such that class
+    frequencies remain the same on average. A row of class i is assigned class j with
+    the probability
 
     .. math:: P(i \to j) = w P_j, \quad j \neq i, \qquad
         w = \frac{p}{\sum_k P_k (1 - P_k)}
 
     where :math:`P_j` is the relative frequency of class j. The predictions of the
-    members are combined. This perturbs only the outputs, whereas bagging perturbs the
-    rows, 样本扰动, and a random forest also the columns, 属性扰动.
+    members are combined by voting. Only the outputs are perturbed, whereas bagging
+    perturbs the rows (样本扰动) and a random forest the columns as well (属性扰动).
 
     Parameters
     ----------
     estimator : classifier, default=None
-        What members are like. None: a fully grown
-        :class:`~sklearn_textbook.tree.CARTClassifier`. Trees of this package share
-        one encoded table; any classifier of scikit-learn's kind will do.
+        Base estimator of the members. None: a fully grown
+        :class:`~sklearn_textbook.tree.CARTClassifier`. Trees of this package share one
+        encoded table; any scikit-learn classifier is allowed.
     n_estimators : int, default=100
         Number of members.
     flip_rate : float or "auto", default="auto"
         Mean fraction of rows with changed labels, at least 0 and less than
-        :math:`\sum_k P_k (1 - P_k) / (1 + \max_k P_k - \min_k P_k)`, from where on a
-        row of the smallest class is likelier to get the label of the largest than to
-        keep its own; for two classes that is the frequency of the smaller one. "auto":
-        0.2, or half of this bound if that is less.
+        :math:`\sum_k P_k (1 - P_k) / (1 + \max_k P_k - \min_k P_k)`. Above this bound,
+        a row of the smallest class would be more likely to be assigned the largest
+        class than to keep its own; for two classes, it is the frequency of the smaller
+        class. "auto": 0.2, or half of the bound if that is less.
     voting : {"soft", "hard"}, default="soft"
-        How members are combined: by the mean of their class probabilities, or with one
-        vote each, as in the paper; of equally many votes the largest mean probability
+        How members are combined: "soft" averages their probabilities; "hard" gives each
+        one vote, as in the paper, where ties go to the class with the largest mean
+        probability. Members without ``predict_proba`` always vote.
         decides. Members without ``predict_proba`` vote.
     bootstrap : bool, default=False
-        Whether every member is fitted to a bootstrap sample (自助采样) of the rows;
-        False: to all rows.
+        Whether each member is fitted to a bootstrap sample of the rows (自助采样). If
+        False, each is fitted to all rows.
     max_samples : int or float, default=None
-        Rows of a bootstrap sample: a count, a fraction of all, or as many as there are.
+        Number of rows in a bootstrap sample, or their fraction of all rows. None: as
+        many as there are.
     n_jobs : int, default=None
-        Members that are fitted at the same time. None: one per core, or the setting of
-        ``joblib.parallel_config``; -1: one per core. The result is the same for any
-        number.
+        Number of members fitted in parallel. None: one per core, or the setting of
+        ``joblib.parallel_config``; -1: one per core. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of the flips, of the samples, and of members that leave things to chance.
+        Seed for the flips, the samples, and every ``random_state`` of the members.
     verbose : int, default=0
-        1 prints about ten times how many members are fitted, a larger number prints
-        it after each of them.
+        1 prints the number of fitted members about ten times; larger values print it
+        after each member.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the fitted members and adds more, up to ``n_estimators``.
+        Whether ``fit`` keeps the fitted members and adds new ones, up to
+        ``n_estimators``.
 
     Attributes
     ----------
     estimator_ : classifier
-        What the members are like, not fitted.
+        The base estimator, not fitted.
     estimators_ : list of classifiers
-        The members. They have the class labels.
+        The members. They store the class labels.
     flip_rate_ : float
-        The flip rate in use.
+        The flip rate used.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_classes_ : int
@@ -162,28 +165,29 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all names are strings.
     estimators_samples_ : list of ndarray of int
-        The rows that each member was fitted to.
+        The rows to which each member was fitted.
 
     See Also
     --------
-    OutputSmearingClassifier : Perturbs outputs by noise.
+    OutputSmearingClassifier : Perturbs outputs with noise.
     RandomForestClassifier : Perturbs rows and columns.
 
     Notes
     -----
-    As :math:`\sum_{i \neq j} P_i w P_j + P_j (1 - w (1 - P_j)) = P_j`, the expected
-    class frequencies are those of the table. A class without weight is not flipped to.
+    Since :math:`\sum_{i \neq j} P_i w P_j + P_j (1 - w (1 - P_j)) = P_j`, the expected
+    class frequencies are those of the table. No labels are flipped to a class without
+    weight.
 
-    The probabilities of :meth:`predict_proba` are those of flipped labels: where all
-    rows have class i, class j gets :math:`w P_j` on average.
+    :meth:`predict_proba` estimates the probabilities of flipped labels: where all rows
+    have class i, the mean probability of class j is :math:`w P_j`.
 
-    Growing a member takes longer than a tree of the true labels, because it ends in
-    many leaves of single flipped rows. Scikit-learn has no such estimator.
+    Growing a member takes longer than growing a tree on the true labels, because it
+    ends in many leaves with single flipped rows. scikit-learn has no such estimator.
 
-    ``class_weight`` of the estimator goes by the true labels in trees of this package,
-    by the flipped ones in others.
+    ``class_weight`` of the base estimator refers to the true labels in trees of this
+    package, and to the flipped labels in other estimators.
 
     References
     ----------
@@ -269,9 +273,9 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
             return min(DEFAULT_FLIP_RATE, largest / 2)
         if self.flip_rate >= largest:
             raise ValueError(
-                f"flip_rate={self.flip_rate!r} is too much for the class frequencies "
-                f"of y: it must be less than {largest:.6g}, from where on rows of the "
-                "smallest class are likelier to get another label than to keep theirs."
+                f"flip_rate must be less than {largest:.6g} for the class frequencies "
+                f"of y, got {self.flip_rate!r}; otherwise rows of the smallest class "
+                "would be more likely to change their label than to keep it."
             )
         return float(self.flip_rate)
 

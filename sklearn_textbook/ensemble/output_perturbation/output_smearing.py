@@ -53,53 +53,54 @@ class LabelNoise:
 
 
 class OutputSmearingClassifier(BaseOutputPerturbation):
-    r"""Regressors fitted to noisy class labels, 输出调制法 (output smearing).
+    r"""Ensemble of regressors fitted to noisy class indicators, 输出调制法.
 
-    Classification becomes regression: there is one output for each class, which is 1
-    for rows of the class and 0 for others. For every member, Gaussian noise is added to
-    all outputs,
+    Classification is turned into regression (output smearing): there is one output per
+    class, 1 for rows of the class and 0 for others. For each member, Gaussian noise is
+    added to all outputs,
 
     .. math:: y'_{rj} = \mathbb{I}(y_r = j) + \text{noise} \cdot
         \sqrt{P_j (1 - P_j)} \, z_{rj}, \qquad z_{rj} \sim N(0, 1)
 
-    where :math:`P_j` is the relative frequency of class j, so that the root is the
-    standard deviation of its output. A member is one regression tree for all outputs at
-    once. The ensemble chooses the class with the largest mean output; for
-    probabilities, negative mean outputs are replaced by 0, and the sum is scaled to 1.
+    where :math:`P_j` is the relative frequency of class j, so the root is the standard
+    deviation of its output. A member is a single regression tree for all outputs. The
+    ensemble predicts the class with the largest mean output. Probabilities are mean
+    outputs, with negative values set to 0, divided by their sum.
 
     Parameters
     ----------
     estimator : regressor, default=None
-        What members are like; it has to take several outputs. None: a fully grown
-        :class:`~sklearn_textbook.tree.CARTRegressor`. Trees of this package share one
-        encoded table; any regressor of scikit-learn's kind will do.
+        Base estimator of the members, which must support several outputs. None: a fully
+        grown :class:`~sklearn_textbook.tree.CARTRegressor`. Trees of this package share
+        one encoded table; any scikit-learn regressor is allowed.
     n_estimators : int, default=100
         Number of members.
     noise : float, default=1.0
-        Standard deviation of the noise, in units of that of the output.
+        Standard deviation of the noise, as a multiple of that of the output.
     bootstrap : bool, default=False
-        Whether every member is fitted to a bootstrap sample (自助采样) of the rows;
-        False: to all rows.
+        Whether each member is fitted to a bootstrap sample of the rows (自助采样). If
+        False, each is fitted to all rows.
     max_samples : int or float, default=None
-        Rows of a bootstrap sample: a count, a fraction of all, or as many as there are.
+        Number of rows in a bootstrap sample, or their fraction of all rows. None: as
+        many as there are.
     n_jobs : int, default=None
-        Members that are fitted at the same time. None: one per core, or the setting of
-        ``joblib.parallel_config``; -1: one per core. The result is the same for any
-        number.
+        Number of members fitted in parallel. None: one per core, or the setting of
+        ``joblib.parallel_config``; -1: one per core. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed of the noise, of the samples, and of members that leave things to chance.
+        Seed for the noise, the samples, and every ``random_state`` of the members.
     verbose : int, default=0
-        1 prints about ten times how many members are fitted, a larger number prints
-        it after each of them.
+        1 prints the number of fitted members about ten times; larger values print it
+        after each member.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the fitted members and adds more, up to ``n_estimators``.
+        Whether ``fit`` keeps the fitted members and adds new ones, up to
+        ``n_estimators``.
 
     Attributes
     ----------
     estimator_ : regressor
-        What the members are like, not fitted.
+        The base estimator, not fitted.
     estimators_ : list of regressors
-        The members; their outputs are those of ``classes_``.
+        The members; their outputs are in the order of ``classes_``.
     noise_ : ndarray of float64, shape (n_classes,)
         Standard deviation of the noise on the output of each class.
     classes_ : ndarray of shape (n_classes,)
@@ -109,24 +110,24 @@ class OutputSmearingClassifier(BaseOutputPerturbation):
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, if the table has names that are all strings.
+        Names of the columns, if all names are strings.
     estimators_samples_ : list of ndarray of int
-        The rows that each member was fitted to.
+        The rows to which each member was fitted.
 
     See Also
     --------
-    OutputFlippingClassifier : Perturbs class labels by chance.
+    OutputFlippingClassifier : Perturbs class labels at random.
     RandomForestClassifier : Perturbs rows and columns.
 
     Notes
     -----
-    Without noise a tree that minimises the squared error of all outputs is one that
-    minimises the Gini impurity, because the variance of a 0-1 output of frequency p is
-    :math:`p (1 - p)`.
+    Without noise, a tree that minimises the squared error of all outputs also minimises
+    the Gini impurity, because the variance of a 0-1 output with frequency p is :math:`p
+    (1 - p)`.
 
-    Noise makes all values different, so that a fully grown member has a leaf per row:
-    limits such as ``estimator=CARTRegressor(min_samples_leaf=5)`` make it smaller.
-    Scikit-learn has no such estimator.
+    With noise, all values differ, so a fully grown member has one leaf per row. Limits
+    such as ``estimator=CARTRegressor(min_samples_leaf=5)`` make it smaller.
+    scikit-learn has no such estimator.
 
     References
     ----------

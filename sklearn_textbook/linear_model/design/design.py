@@ -97,14 +97,14 @@ class Design:
         return self.schema.is_plain
 
     def to_dict(self):
-        """Make a dictionary for JSON.
+        """Convert the design to a dictionary for JSON.
 
         Returns
         -------
         design : dict
-            ``columns``, as `TableSchema.to_dict` writes them, and ``terms``: for each
-            column None or, if it is nominal, the codes of the levels that have an
-            indicator and that of the reference level.
+            ``columns``, as written by `TableSchema.to_dict`, and ``terms``: for each
+            column None or, if it is nominal, the codes of the levels with an indicator
+            and that of the reference level.
         """
         terms = [
             {"codes": list(term.codes), "reference": term.reference}
@@ -116,17 +116,17 @@ class Design:
 
     @classmethod
     def from_dict(cls, design):
-        """Read the design that `to_dict` wrote.
+        """Read a design written by `to_dict`.
 
         Parameters
         ----------
         design : dict
-            As `to_dict` returns it, or the same after JSON.
+            The return value of `to_dict`, also after conversion to and from JSON.
 
         Returns
         -------
         design : Design
-            Equal to the one written.
+            A design equal to the one written.
 
         Raises
         ------
@@ -140,7 +140,7 @@ class Design:
         return cls(schema, read)
 
     def find_columns(self, position):
-        """Find the resulting columns of one column of the table.
+        """Find the design matrix columns of a column of the table.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class Design:
         Returns
         -------
         columns : slice
-            Numbers of the columns that it is encoded in.
+            Numbers of the columns in which it is encoded.
         """
         start = sum(len(term.names) for term in self.terms[:position])
         return slice(start, start + len(self.terms[position].names))
@@ -163,19 +163,20 @@ class Design:
         X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
             The table.
         handle_unknown : {"error", "ignore"}, default="error"
-            What to do with a level that no training row had: raise a ValueError, or
-            set all indicators of the column to zero, which means the reference level
-            if there is one, and no level otherwise.
+            How levels not seen in training are treated: raise a ValueError, or set all
+            indicators of the column to zero, which means the reference level if there
+            is one, and no level otherwise.
 
         Returns
         -------
         matrix : ndarray or csr_array of shape (n_rows, n_made)
+            The design matrix, not checked for missing values in numeric columns.
             The numbers, not checked for missing values in numeric columns.
 
         Raises
         ------
         ValueError
-            If the table does not fit, or has an unseen or missing level.
+            If the table does not match, or has an unseen or missing level.
         """
         blocks = []
         for rows, block in self.schema.read_blocks(X):
@@ -186,23 +187,23 @@ class Design:
         return sparse.csr_array(sparse.vstack(blocks))
 
     def expand(self, matrix, handle_unknown="error", *, table=None, first_row=0):
-        """Make the design matrix from numbers and codes.
+        """Make the design matrix from numbers and level codes.
 
         Parameters
         ----------
         matrix : ndarray of shape (n_rows, n_features)
-            Numbers and codes of levels, as the schema reads them.
+            Numbers and level codes, as read by the schema.
         handle_unknown : {"error", "ignore"}, default="error"
             As in `read`.
         table : array-like, data frame or sparse matrix, default=None
-            The table that they were read from, to show an invalid level.
+            The table from which they were read, to show an invalid level.
         first_row : int, default=0
-            Number of their first row in that table.
+            Number of the first row in that table.
 
         Returns
         -------
         matrix : ndarray or csr_array of shape (n_rows, n_made)
-            The resulting columns.
+            The design matrix columns.
 
         Raises
         ------
@@ -314,8 +315,8 @@ class Design:
             level = f"the level {read_value(table, position, row)!r}"
         hint = " Or set handle_unknown='ignore'." if term.kind == NOMINAL else ""
         return ValueError(
-            f"Column {term.name!r}, row {row}, has {level} that no training row had; "
-            f"they had {listed}.{hint}"
+            f"Column {term.name!r}, row {row}, has {level} that was not seen in "
+            f"training; the levels were {listed}.{hint}"
         )
 
 
@@ -367,8 +368,8 @@ def _read_term(column, entry):
     """Read one term that `Design.to_dict` wrote."""
     if (entry is None) != (column.kind != NOMINAL):
         raise ValueError(
-            f"column {column.name!r} is {column.kind}: nominal columns have codes of "
-            "levels, others null"
+            f"column {column.name!r} is {column.kind}: nominal columns must have level "
+            "codes, others null"
         )
     if entry is None:
         return make_term(column, None, None)
@@ -378,7 +379,7 @@ def _read_term(column, entry):
     if not all(type(code) is int and 0 <= code < n_levels for code in listed):
         raise ValueError(f"codes of {column.name!r} must be from 0 to {n_levels - 1}")
     if len(set(listed)) < len(listed):
-        raise ValueError(f"column {column.name!r} has a code twice")
+        raise ValueError(f"column {column.name!r} has duplicate codes")
     return _name_levels(column, codes, reference)
 
 
@@ -392,8 +393,8 @@ def read_design(
 ):
     r"""Read a training table as a matrix of numbers.
 
-    A numeric column is not changed. An ordinal column (有序属性) with k levels is
-    mapped to equally spaced numbers in [0, 1]: level number j, counted from 0, becomes
+    Numeric columns are not changed. An ordinal column (有序属性) with k levels is
+    mapped to equally spaced numbers in [0, 1]: level j, counted from 0, becomes
     :math:`j / (k - 1)`. A nominal column (无序属性) becomes one indicator column for
     each level that occurs, except the reference level.
 
@@ -403,33 +404,33 @@ def read_design(
         The table.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
         The columns with levels. "from_dtype": strings and categorical dtypes, with the
-        order of ordered categories. A mask, indices or names: these, without order. A
-        dict from names or indices to "nominal", a set of levels (without order) or the
-        list of levels in ascending order.
+        order of ordered categories. A mask, indices or names: these columns, without
+        order. A dict from names or indices to "nominal", a set of levels (without
+        order) or the list of levels in ascending order.
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
         The level of a nominal column without indicator, with which the others are
-        compared; None: all levels get one.
+        compared. None: all levels have an indicator.
     is_present : ndarray of bool, shape (n_rows,), default=None
-        Rows to use, ignoring the others. None: all.
+        Rows to use; the others are ignored. None: all.
     keeps_all_levels : bool, default=False
-        Whether every declared level of a nominal column gets an indicator, even if no
-        row has it.
+        Whether every declared level of a nominal column has an indicator, even if it
+        occurs in no row.
 
     Returns
     -------
     matrix : ndarray or csr_array of shape (n_present, n_made)
         The design matrix of the used rows.
     design : Design
-        The encoding of the columns, for further tables.
+        The encoding of the columns, for later tables.
 
     Raises
     ------
     ValueError
-        If the table or a parameter is not allowed, or if a level is missing.
+        If the table or a parameter is invalid, or if a level is missing.
 
     Notes
     -----
-    Source: 周志华《机器学习》, section 3.2, whose heights 高, 中, 低 become 1, 0.5, 0.
+    Reference: 周志华《机器学习》, section 3.2, where 高, 中, 低 become 1, 0.5, 0.
 
     Examples
     --------

@@ -44,7 +44,7 @@ def find_declared(categorical_features):
     for column, order in categorical_features.items():
         if isinstance(column, bool):
             raise ValueError(
-                "The keys of categorical_features must be names or numbers of columns; "
+                "The keys of categorical_features must be column names or indices; "
                 f"got {column!r}."
             )
         if isinstance(order, str) and order == UNORDERED:
@@ -111,8 +111,8 @@ def order_levels(matrix, schema, orders):
         if (places[used] < 0).any():
             lacking = column.levels[np.flatnonzero(used)[np.argmax(places[used] < 0)]]
             raise ValueError(
-                f"Column {column.name!r} has {lacking!r}, which is not among the "
-                f"levels that categorical_features declares for it: {levels}."
+                f"Column {column.name!r} contains {lacking!r}, which is not one of the "
+                f"levels declared by categorical_features: {levels}."
             )
         changed[position] = np.full(len(codes), np.nan)
         changed[position][is_present] = places[codes[is_present].astype(np.intp)]
@@ -164,14 +164,14 @@ def find_declared_levels(X, schema, orders, reference_level):
         if not is_declared and not _declares_levels(X, position, column):
             raise ValueError(
                 f"Column {column.name!r} is nominal, and later rows may have other "
-                "levels than these. Declare all of them for partial_fit: with a "
-                "categorical dtype of pandas, or with categorical_features="
+                "levels. Declare all levels for partial_fit, with a categorical dtype "
+                "of pandas or with categorical_features="
                 f"{{{column.name!r}: {{level, level, ...}}}}."
             )
         if reference_level == "most_frequent":
             raise ValueError(
-                "reference_level='most_frequent' depends on later rows; choose "
-                "'first', 'last' or None for partial_fit."
+                "reference_level='most_frequent' depends on later rows; use 'first', "
+                "'last' or None for partial_fit."
             )
         is_kept[position] = np.ones(len(column.levels), dtype=bool)
     return is_kept

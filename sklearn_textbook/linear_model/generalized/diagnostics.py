@@ -42,17 +42,18 @@ class GeneralizedDiagnostics:
 
         The columns of the table are added one after another, all indicators of a
         nominal column at once, and each model is fitted. If the added coefficients are
-        zero, the reduction of the deviance divided by the dispersion :math:`\phi` has
-        the :math:`\chi^2` distribution with as many degrees of freedom.
+        zero, the decrease of the deviance divided by the dispersion :math:`\phi` has a
+        :math:`\chi^2` distribution with as many degrees of freedom as there are added
+        coefficients.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows that the model was fitted to.
+            The training rows.
         y : array-like of shape (n_samples,)
-            Their targets.
+            The training targets.
         sample_weight : array-like of shape (n_samples,), default=None
-            Their weights.
+            Weights of the rows.
         test : {"auto", "chi2", "F"}, default="auto"
             "chi2" treats :math:`\phi` as known, "F" as estimated. "auto": "chi2" if it
             is known, otherwise "F".
@@ -64,13 +65,12 @@ class GeneralizedDiagnostics:
         Returns
         -------
         table : DevianceTable
-            One line for each column. ``print`` shows it; ``as_dict()`` returns its
-            columns.
+            One row per column. ``print`` shows it; ``as_dict()`` returns its columns.
 
         Raises
         ------
         ValueError
-            If ``alpha`` is not 0: penalised deviances follow another distribution.
+            If ``alpha`` is not 0, since penalised deviances have another distribution.
         """
         check_is_fitted(self)
         check_choice("test", test, ("auto", "chi2", "F"))
@@ -99,14 +99,14 @@ class GeneralizedDiagnostics:
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,)
-            Their targets.
+            The targets of the rows.
         sample_weight : array-like of shape (n_samples,), default=None
-            Their weights w.
+            The weights w of the rows.
         kind : {"deviance", "pearson", "working", "response"}, default="deviance"
-            "deviance": the root of :math:`w\,d(y, \mu)` with the sign of
+            "deviance": the square root of :math:`w\,d(y, \mu)` with the sign of
             :math:`y - \mu`; "pearson": :math:`(y - \mu) \sqrt{w / V(\mu)}`; "working":
             :math:`(y - \mu) / (d\mu / d\eta)`; "response": :math:`y - \mu`. With
-            ``transform_y="log"`` they are those of ln y.
+            ``transform_y="log"``, they are the residuals of ln y.
         offset : array-like of shape (n_samples,), default=None
             As in ``fit``.
         exposure : array-like of shape (n_samples,), default=None
@@ -115,7 +115,7 @@ class GeneralizedDiagnostics:
         Returns
         -------
         residuals : ndarray of shape (n_samples,)
-            Residuals; those of rows of weight 0 are NaN.
+            Residuals; NaN for rows of weight 0.
         """
         check_is_fitted(self)
         check_choice("kind", kind, RESIDUALS)
@@ -137,16 +137,16 @@ class GeneralizedDiagnostics:
     def leverage(self, X, sample_weight=None, *, offset=None, exposure=None):
         r"""Compute leverages (杠杆值): the influence of a row on its own fitted value.
 
-        The diagonal of :math:`W^{1/2} Z (Z^T W Z)^{-1} Z^T W^{1/2}` with
-        :math:`Z = [1, X]` and the weights W of the last iteration; for the rows of the
-        fit they sum to the rank.
+        They are the diagonal of :math:`W^{1/2} Z (Z^T W Z)^{-1} Z^T W^{1/2}` with
+        :math:`Z = [1, X]` and the weights W of the last iteration. For the training
+        rows, they sum to the rank.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         sample_weight : array-like of shape (n_samples,), default=None
-            Their weights.
+            Weights of the rows.
         offset : array-like of shape (n_samples,), default=None
             As in ``fit``.
         exposure : array-like of shape (n_samples,), default=None
@@ -155,7 +155,7 @@ class GeneralizedDiagnostics:
         Returns
         -------
         leverages : ndarray of shape (n_samples,)
-            Leverages; those of rows of weight 0 are NaN.
+            Leverages; NaN for rows of weight 0.
         """
         check_is_fitted(self)
         problem = self._read_problem(X, None, sample_weight, offset, exposure)
@@ -170,7 +170,7 @@ class GeneralizedDiagnostics:
         """Compute confidence intervals of the means.
 
         They are intervals of the linear predictor, transformed by the inverse link.
-        With ``transform_y="log"`` they are those of the median of y.
+        With ``transform_y="log"``, they are intervals of the median of y.
 
         Parameters
         ----------
@@ -186,8 +186,9 @@ class GeneralizedDiagnostics:
         Returns
         -------
         intervals : ndarray of shape (n_samples, 2)
-            Lower and upper ends; NaN for rows whose mean the training rows do not
-            determine, because columns depend on each other only in the training rows.
+            Lower and upper limits; NaN for rows whose mean is not determined by the
+            training rows, because columns are linearly dependent only in the training
+            rows.
         """
         check_real("level", level, 0.0, 1.0)
         predictor = self.predict_linear(X, offset=offset, exposure=exposure)
@@ -213,22 +214,23 @@ class GeneralizedDiagnostics:
     def profile_intervals(
         self, X, y, sample_weight=None, level=0.95, *, offset=None, exposure=None
     ):
-        r"""Compute confidence intervals by the profile of the likelihood.
+        r"""Compute profile likelihood confidence intervals of the coefficients.
 
         An interval contains the values b of a coefficient for which the smallest
         deviance :math:`D(b)` of all models with this value exceeds the deviance of the
         fit by at most :math:`\phi q^2`, where q is the quantile of the normal
         distribution, or of Student's t distribution if the dispersion :math:`\phi` is
-        estimated. These intervals are more accurate than Wald's,
-        :math:`\hat b \pm q s`, if there are few rows or coefficients are large.
+        estimated. These intervals are more accurate than Wald intervals, :math:`\hat b
+        \pm q s`, if there are few rows or coefficients are large.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows that the model was fitted to.
+            The training rows.
         y : array-like of shape (n_samples,)
-            Their targets.
+            The training targets.
         sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
             Their weights.
         level : float, default=0.95
             Confidence level.
@@ -240,9 +242,9 @@ class GeneralizedDiagnostics:
         Returns
         -------
         intervals : ndarray of shape (n_names, 2)
-            Lower and upper ends, in the order of ``coefficient_table_.names``; infinite
-            if the deviance never increases that much, as with separated labels, and NaN
-            for coefficients that the rows do not determine.
+            Lower and upper limits, in the order of ``coefficient_table_.names``;
+            infinite if the deviance never increases that much, as with separable
+            classes, and NaN for coefficients that are not determined by the rows.
 
         Raises
         ------
@@ -276,7 +278,8 @@ class GeneralizedDiagnostics:
         """Raise ValueError if there is a penalty."""
         if self.alpha:
             raise ValueError(
-                f"{name} compares models without penalty, but alpha is {self.alpha!r}."
+                f"{name} requires alpha=0, since it compares models without a penalty; "
+                f"got {self.alpha!r}."
             )
 
     def _read_problem(self, X, y, sample_weight, offset, exposure):

@@ -240,7 +240,7 @@ class BinomialFamily(Family):
 
     def describe_range(self):
         """Say in words which values it can have."""
-        return "shares from 0 to 1"
+        return "proportions from 0 to 1"
 
     def choose_start(self, y, weight, has_trials):
         """Means close to y from which the iteration starts, as in R."""

@@ -48,8 +48,8 @@ class GeneralizedLinearRegressor(
 
         g(\mu) = \eta = w^T x + b + o, \qquad y \approx \mu = g^{-1}(w^T x + b + o),
 
-    where o is a known offset. The family determines the distribution of y about its
-    mean, with the variance :math:`\phi V(\mu)`. The coefficients minimise the deviance
+    where o is a known offset. The family determines the distribution of y around its
+    mean, with variance :math:`\phi V(\mu)`. The coefficients minimise the deviance
     (偏差)
 
     .. math::
@@ -57,13 +57,13 @@ class GeneralizedLinearRegressor(
         D = \sum_i \omega_i\, d(y_i, \mu_i), \qquad
         D + \alpha \Bigl(\sum_i \omega_i\Bigr) \|w\|^2 \text{ with a penalty},
 
-    where :math:`\omega` are the sample weights; without a penalty they maximise the
-    likelihood. The penalised objective is that of scikit-learn,
-    :math:`\frac{1}{2 \sum \omega} D + \frac{\alpha}{2} \|w\|^2`.
+    where :math:`\omega` are the sample weights; without a penalty, they maximise the
+    likelihood. The penalised objective is that of scikit-learn, :math:`\frac{1}{2 \sum
+    \omega} D + \frac{\alpha}{2} \|w\|^2`.
 
-    It is minimised by iteratively reweighted least squares (迭代重加权最小二乘), with
-    the starting values and stopping criterion of R's glm; a step that would increase
-    the deviance is halved.
+    The deviance is minimised by iteratively reweighted least squares
+    (迭代重加权最小二乘), with the starting values and stopping criterion of R's glm;
+    steps that would increase the deviance are halved.
 
     ==================== ============================ =================== ============
     family               y                            :math:`V(\mu)`      canonical g
@@ -79,86 +79,90 @@ class GeneralizedLinearRegressor(
     Parameters
     ----------
     family : str, default="gaussian"
-        Distribution of y about its mean: "gaussian", "poisson", "gamma", "binomial",
+        Distribution of y around its mean: "gaussian", "poisson", "gamma", "binomial",
         "tweedie" or "inverse_gaussian".
     link : str, default="auto"
-        The function g: "identity", "log", "logit", "probit", "inverse", "power",
-        "cloglog" or "auto". "auto": the canonical one of the family, as in R's glm;
+        The link function g: "identity", "log", "logit", "probit", "inverse", "power",
+        "cloglog" or "auto". "auto" is the canonical link of the family, as in R's glm;
         scikit-learn's ``GammaRegressor`` and ``TweedieRegressor`` use the logarithm
-        instead. "logit", "probit" and "cloglog", :math:`\ln(-\ln(1 - \mu))`, are for
-        "binomial", which also supports "log" and "identity"; the other families support
+        instead. The family "binomial" supports "logit", "probit", "cloglog"
+        (:math:`\ln(-\ln(1 - \mu))`), "log" and "identity"; the other families support
         "identity", "log", "inverse" and "power".
     power : float, default=1.5
         The exponent p of the family "tweedie": 0 normal, 1 Poisson, between 1 and 2
         compound Poisson-gamma (with a positive probability of 0), 2 gamma, 3 inverse
-        Gaussian; not between 0 and 1.
+        Gaussian; values between 0 and 1 are not allowed.
     link_power : float, default=None
         :math:`\lambda` of the link "power", :math:`g(\mu) = \mu^\lambda`; 0.5 is the
         square root, 0 the logarithm.
     alpha : float, default=0.0
-        Strength of the penalty on the squares of the coefficients, without the
-        intercept (ridge, 岭回归).
+        Strength of the penalty on the squared coefficients, without the intercept
+        (ridge, 岭回归).
     fit_intercept : bool, default=True
         Whether to fit the intercept b.
     transform_y : {"log"}, default=None
         "log": fit :math:`\ln y = w^T x + b` by least squares, the log-linear regression
-        (对数线性回归) of the book (3.14). This differs from ``link="log"``, the
-        logarithm of the mean: see the notes. Only for ``family="gaussian"`` with the
-        identity link.
+        (对数线性回归) of the textbook (3.14). This differs from ``link="log"``, which
+        models the logarithm of the mean; see Notes. Only for ``family="gaussian"`` with
+        the identity link.
     retransform : {"median", "mean", "smearing"}, default="median"
-        Prediction with ``transform_y="log"``: :math:`e^\eta`, the median of y;
-        :math:`e^{\eta + \sigma^2 / 2}`, its mean if ln y is normal; or :math:`e^\eta`
-        times the mean of :math:`e^r` over the residuals r of the fit, which estimates
-        the mean for any distribution of the residuals [4]_.
+        Prediction with ``transform_y="log"``: "median" is :math:`e^\eta`, the median of
+        y; "mean" is :math:`e^{\eta + \sigma^2 / 2}`, the mean of y if ln y is normal;
+        "smearing" is :math:`e^\eta` times the mean of :math:`e^r` over the residuals r
+        of the fit, which estimates the mean for any distribution of the residuals [4]_.
     weight_type : {"frequency", "variance"}, default="frequency"
-        Meaning of a ``sample_weight`` of w. "frequency": w identical rows, so that
-        errors and degrees of freedom are those of as many rows. "variance": one row
-        with the variance :math:`\phi V(\mu) / w`, as in R's glm; for "binomial", w is
-        the number of trials, and y the proportion. Coefficients are the same.
-        statsmodels has two arguments for this, ``freq_weights`` and ``var_weights``.
+        Meaning of a ``sample_weight`` of w; the coefficients do not depend on it.
+        "frequency": w identical rows, so standard errors and degrees of freedom are
+        those of as many rows. "variance": one row with variance :math:`\phi V(\mu) /
+        w`, as in R's glm; for "binomial", w is the number of trials and y the
+        proportion. statsmodels has two arguments for this, ``freq_weights`` and
+        ``var_weights``.
     dispersion : {"auto", "pearson", "deviance"} or float, default="auto"
         The dispersion :math:`\phi`: "pearson", Pearson's statistic divided by the
-        residual degrees of freedom; "deviance", the deviance divided by them; or a
-        number. "auto": 1 for "poisson" and "binomial", Pearson's for the others.
-        "pearson" with "poisson" or "binomial" gives quasi-likelihoods, which allow for
-        over- and underdispersion.
+        residual degrees of freedom; "deviance", the deviance divided by the residual
+        degrees of freedom; or a number. "auto": 1 for "poisson" and "binomial",
+        "pearson" for the others. "pearson" with "poisson" or "binomial" gives
+        quasi-likelihoods, which allow for over- and underdispersion.
     dependent_columns : {"minimum_norm", "drop"}, default="minimum_norm"
-        What to do if columns depend on each other, so that many coefficients fit
-        equally well: take those of least norm, or, as R does, set the coefficient of a
-        column to 0 if it depends on those before it. Predictions of the training rows
-        are the same. With a penalty the solution is unique, and this has no effect.
+        How linearly dependent columns are treated, for which many coefficients fit
+        equally well: "minimum_norm" uses the coefficients with the smallest norm;
+        "drop", as in R, sets the coefficient of a column to 0 if the column depends on
+        preceding ones. Predictions of the training rows are the same. With a penalty,
+        the solution is unique and this has no effect.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
-        Categorical columns, and the order of their levels: see
+        Categorical columns, and the order of their levels; see
         :func:`~sklearn_textbook.linear_model.design.read_design`.
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
-        The level of a nominal column that the others are compared with. None: all
-        levels get a coefficient, which then depend on the intercept.
+        The level of a nominal column with which the others are compared. None: all
+        levels have a coefficient, and their indicators and the intercept are linearly
+        dependent.
     handle_unknown : {"error", "ignore"}, default="error"
-        What to do with a level that no training row had: raise an error, or set the
-        column's indicators to 0.
+        How levels not seen in training are treated: "error" raises an error; "ignore"
+        sets the indicators of the column to 0.
     tol : float, default=1e-8
-        The iteration ends when the penalised deviance changes by at most this fraction
+        The iteration stops when the penalised deviance changes by at most this fraction
         of itself plus 0.1 (less if the values of y are small).
     max_iter : int, default=100
-        Largest number of iterations.
+        Maximum number of iterations.
     warm_start : bool, default=False
         Whether to start from the coefficients of the previous ``fit``.
     n_jobs : int, default=None
-        Number of threads; None: all. Results are the same for any number.
+        Number of threads. None: one per core. The result does not depend on it.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_coefficients,)
         The coefficients w.
     intercept_ : float
-        b; 0 without intercept.
+        The intercept b; 0 without intercept.
     coef_names_ : ndarray of str, shape (n_coefficients,)
         Names of the columns of the coefficients.
     coefficient_table_ : CoefficientTable
-        Coefficients, standard errors (标准误差), z or t, p and confidence intervals
-        (Wald's), the intercept first; ``as_dict()`` returns its columns.
+        Coefficients, standard errors (标准误差), z or t, p and Wald confidence
+        intervals, the intercept first; ``as_dict()`` returns its columns.
     standard_errors_ : ndarray of shape (n_coefficients,)
-        Standard errors of ``coef_``; NaN where the rows do not determine a coefficient.
+        Standard errors of ``coef_``; NaN for coefficients that are not determined by
+        the rows.
     intercept_standard_error_ : float
         Standard error of ``intercept_``.
     covariance_ : ndarray of shape (1 + n_coefficients, 1 + n_coefficients)
@@ -166,17 +170,18 @@ class GeneralizedLinearRegressor(
     deviance_ : float
         The deviance D.
     null_deviance_ : float
-        The deviance with the intercept alone (and the offset).
+        The deviance with only the intercept (and the offset).
     deviance_path_ : ndarray
         The deviance after each iteration; with ``warm_start``, preceded by the initial
         one.
     dispersion_ : float
-        :math:`\phi`; NaN if no degrees of freedom are left to estimate it.
+        The dispersion :math:`\phi`; NaN if there are no degrees of freedom to estimate
+        it.
     log_likelihood_ : float
-        The log-likelihood: with the dispersion :math:`D / \sum \omega` unless it is
-        known, as in R. NaN for quasi-likelihoods, and for "tweedie" with a power below
-        0, or above 2 except 3, for which the density has no closed form. With
-        ``transform_y="log"`` it is that of y, not of ln y.
+        The log-likelihood, with the dispersion :math:`D / \sum \omega` unless it is
+        known, as in R. NaN for quasi-likelihoods, and for "tweedie" if the density has
+        no closed form (a power below 0, or above 2 except 3). With
+        ``transform_y="log"``, it is that of y, not of ln y.
     aic_ : float
         Akaike's information criterion.
     bic_ : float
@@ -213,42 +218,43 @@ class GeneralizedLinearRegressor(
     Warns
     -----
     ConvergenceWarning
-        If there were too few iterations; if they end at the boundary of the valid
-        means, as with the link "identity" for "poisson"; and if the likelihood has no
-        maximum, as when columns separate the zeros from the ones of "binomial": then
+        If ``max_iter`` iterations were not enough; if they end at the boundary of the
+        valid means, as may happen with the link "identity" for "poisson"; and if the
+        likelihood has no maximum, as when the columns separate the zeros from the ones
+        in "binomial". In the latter case, the deviance converges while the linear
+        predictors continue to grow.
         the deviance converges while the linear predictors still grow.
 
     See Also
     --------
-    sklearn.linear_model.PoissonRegressor : Penalty 1 by default, no standard errors.
-    sklearn.linear_model.GammaRegressor : Logarithm as link.
-    sklearn.linear_model.TweedieRegressor : Other powers.
+    sklearn.linear_model.PoissonRegressor : Penalised by default; no standard errors.
+    sklearn.linear_model.GammaRegressor : Uses the logarithm as link.
+    sklearn.linear_model.TweedieRegressor : Other powers of the variance.
 
     Notes
     -----
     *Two log-linear regressions.* ``transform_y="log"`` assumes that ln y has a constant
     variance, so that the standard deviation of y is proportional to its size, and
-    models the median of y. ``link="log"`` models its mean, and the variance is that of
-    the family: constant for "gaussian". By default, predictions of the first
-    underestimate the mean; see ``retransform``. ``log_likelihood_`` and ``aic_`` of
-    both are those of y, and can be compared.
+    models the median of y. ``link="log"`` models the mean of y, and the variance is
+    that of the family: constant for "gaussian". By default, predictions of the former
+    underestimate the mean; see ``retransform``. ``log_likelihood_`` and ``aic_`` refer
+    to y in both cases and can be compared.
 
-    *Errors.* Standard errors are the square roots of the diagonal of
-    :math:`\phi (Z^T W Z)^{-1}` with :math:`Z = [1, X]` and
-    :math:`W = \omega (d\mu / d\eta)^2 / V(\mu)` at the estimates. If the dispersion is
-    estimated, tests use Student's t distribution, otherwise the normal one. With a
-    penalty they are the errors of the penalised coefficients about their own means,
-    without the bias.
+    *Errors.* Standard errors are the square roots of the diagonal of :math:`\phi (Z^T W
+    Z)^{-1}` with :math:`Z = [1, X]` and :math:`W = \omega (d\mu / d\eta)^2 / V(\mu)` at
+    the estimates. Tests use Student's t distribution if the dispersion is estimated,
+    and the normal distribution otherwise. With a penalty, they are the errors of the
+    penalised coefficients around their own means, without the bias.
 
     *Differences from scikit-learn's regressors*: canonical links and no penalty by
-    default, ``tol`` for the deviance instead of the gradient, no choice of a solver,
-    offsets and exposures, nominal columns, and statistical inference.
-    *Differences from R's glm*: weights are frequencies by default; columns far from
-    zero or nearly dependent ones are handled by an orthogonal factorisation, others by
-    Cholesky's; means of the link "log" may be as small as floats allow.
+    default, ``tol`` for the deviance instead of the gradient, no choice of solvers,
+    offsets and exposures, nominal columns, and statistical inference. *Differences from
+    R's glm*: weights are frequencies by default; columns that are far from zero or
+    nearly dependent are handled by an orthogonal factorisation, others by a Cholesky
+    factorisation; means with the link "log" may be as small as floats allow.
 
-    Source: 周志华《机器学习》, section 3.2, formulas 3.14 and 3.15; [1]_ and [2]_ for
-    the iteration and the analysis of deviance, [3]_ for "tweedie".
+    References: 周志华《机器学习》, section 3.2, formulas 3.14 and 3.15; [1]_ and [2]_
+    for the iteration and the analysis of deviance, [3]_ for "tweedie".
 
     References
     ----------
@@ -262,7 +268,7 @@ class GeneralizedLinearRegressor(
 
     Examples
     --------
-    Counts that grow by a factor with every step of x:
+    Counts that grow by a constant factor with x:
 
     >>> import numpy as np
     >>> from sklearn_textbook.linear_model import GeneralizedLinearRegressor
@@ -282,7 +288,7 @@ class GeneralizedLinearRegressor(
     intercept  0.75825     0.39433  1.9229  0.0545  -0.014615   1.5311  .
     x0         0.39675      0.1022   3.882  0.0001    0.19644  0.59706  ***
 
-    Every step of x multiplies the mean by
+    Each unit of x multiplies the mean by
 
     >>> float(np.exp(model.coef_[0]).round(3))
     1.487
@@ -353,9 +359,9 @@ class GeneralizedLinearRegressor(
         offset : array-like of shape (n_samples,), default=None
             Number added to the linear predictor of each row. None: 0.
         exposure : array-like of shape (n_samples,), default=None
-            Time, area or population of each row, above 0. Its logarithm is added to the
-            linear predictor, so that means are proportional to it. Only for the link
-            "log". None: 1 each.
+            Positive time, area or population of each row. Its logarithm is added to the
+            linear predictor, so means are proportional to it. Only for the link "log".
+            None: 1 each.
 
         Returns
         -------
@@ -365,7 +371,7 @@ class GeneralizedLinearRegressor(
         Raises
         ------
         ValueError
-            If a parameter, a target, a weight or a value is not allowed, or if no
+            If a parameter, a target, a weight or a value is invalid, or if no
             coefficients are found for which all means are valid for the family.
         """
         family, link = self._check_parameters()
@@ -462,29 +468,29 @@ class GeneralizedLinearRegressor(
         where = f"deviance {fit.deviance:.6g} after {fit.n_iter} iterations"
         if ends_at_border(fit):
             warnings.warn(
-                f"{type(self).__name__} ended at the boundary of the means that the "
-                f"family {self.family!r} can have, which the link {self.link_.name!r} "
-                f"does not exclude ({where}). Errors and tests are not valid there; "
-                "take another link.",
+                f"{type(self).__name__} stopped at the boundary of the means that are "
+                f"valid for the family {self.family!r}, which the link "
+                f"{self.link_.name!r} does not exclude ({where}). Standard errors and "
+                "tests are not valid there; use another link.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
         elif not fit.has_converged:
             warnings.warn(
-                f"{type(self).__name__} has not converged: {where}, and the last one "
-                f"changed it by {_last_change(fit):.3g}. Increase max_iter or tol, or "
-                "scale the columns.",
+                f"{type(self).__name__} did not converge: {where}, changed by "
+                f"{_last_change(fit):.3g} in the last iteration. Increase max_iter or "
+                "tol, or scale the columns.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
         elif has_no_maximum(fit):
             warnings.warn(
-                "The likelihood seems to have no maximum: linear predictors still move "
-                f"by {fit.largest_move:.2g} while the deviance is constant ({where}), "
-                "so fitted means reach the boundary of the range of the family "
-                f"{self.family!r}, as if the columns separate 0 from 1. "
-                "Coefficients and errors are those of the last iteration and not "
-                "meaningful; alpha > 0 makes them finite.",
+                "The likelihood seems to have no maximum: linear predictors still "
+                f"change by {fit.largest_move:.2g} while the deviance is constant "
+                f"({where}), so fitted means approach the boundary of the range of the "
+                f"family {self.family!r}, as if the columns separate 0 from 1. "
+                "Coefficients and standard errors are those of the last iteration and "
+                "are meaningless; alpha > 0 makes them finite.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -51,8 +51,8 @@ class GeneralizedInput(BaseLinearModel):
         link = self._choose_link(family)
         if self.transform_y and (self.family, link.name) != ("gaussian", "identity"):
             raise ValueError(
-                "transform_y='log' is for family='gaussian' with link='identity': the "
-                "logarithm of y is regressed by least squares; got family="
+                "transform_y='log' requires family='gaussian' and link='identity', "
+                "since ln y is fitted by least squares; got family="
                 f"{self.family!r}, link={self.link!r}."
             )
         return family, link
@@ -62,8 +62,8 @@ class GeneralizedInput(BaseLinearModel):
         power = self.power
         if not _is_finite(power) or 0.0 < power < 1.0:
             raise ValueError(
-                "The 'power' parameter must be a float that is not between 0 and 1, "
-                f"where there is no distribution; got {show_value(power)}."
+                "The 'power' parameter must be a float outside (0, 1), where there is "
+                f"no distribution; got {show_value(power)}."
             )
         exponent = self.link_power
         if exponent is not None and not _is_finite(exponent):
@@ -72,7 +72,7 @@ class GeneralizedInput(BaseLinearModel):
                 f"{show_value(exponent)}."
             )
         if self.link == "power" and exponent is None:
-            raise ValueError("link='power' needs its exponent, the 'link_power'.")
+            raise ValueError("link='power' requires the 'link_power' parameter.")
         dispersion = self.dispersion
         is_word = isinstance(dispersion, str) and dispersion in (
             "auto",
@@ -91,8 +91,9 @@ class GeneralizedInput(BaseLinearModel):
             return make_link(*family.canonical_link)
         if self.link not in family.links:
             raise ValueError(
-                f"The link {self.link!r} does not fit the family {self.family!r}; "
-                f"allowed are 'auto', {', '.join(map(repr, family.links))}."
+                "The 'link' parameter must be one of 'auto', "
+                f"{', '.join(map(repr, family.links))} for the family {self.family!r}; "
+                f"got {self.link!r}."
             )
         return make_link(self.link, self.link_power)
 
@@ -110,8 +111,8 @@ class GeneralizedInput(BaseLinearModel):
             link = self._choose_link(make_family(self.family, self.power))
             if link.name != "log":
                 raise ValueError(
-                    "exposure is for the link 'log', where means are proportional to "
-                    f"it; the link is {link.name!r}. Use an offset instead."
+                    "exposure requires the link 'log', with which means are "
+                    f"proportional to it; got {link.name!r}. Use an offset instead."
                 )
             exposure = _read_vector("exposure", exposure, n_rows)
             if (exposure <= 0.0).any():
@@ -130,9 +131,9 @@ def require_range(family, y, is_present):
         place = int(np.argmax(is_wrong))
         row = place if is_present is None else int(np.flatnonzero(is_present)[place])
         raise ValueError(
-            "Some value(s) of y are out of the valid range of the loss: the family "
-            f"{family.name!r} takes {family.describe_range()}; got {y[place]} in row "
-            f"{row}."
+            "Some value(s) of y are out of the valid range of the loss: y must be "
+            f"{family.describe_range()} for the family {family.name!r}; got "
+            f"{y[place]} in row {row}."
         )
 
 
@@ -143,8 +144,8 @@ def _read_vector(name, values, n_rows):
     values = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name)
     if values.shape != (n_rows,):
         raise ValueError(
-            f"{name} must have one number for each of the {n_rows} rows, got an array "
-            f"of shape {values.shape}."
+            f"{name} must have shape ({n_rows},), one number per row, got "
+            f"{values.shape}."
         )
     return values
 

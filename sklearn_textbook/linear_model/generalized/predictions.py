@@ -20,15 +20,15 @@ class GeneralizedPredictions:
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         offset : array-like of shape (n_samples,), default=None
-            What is added to the linear predictor of each row. None: nothing, whatever
-            was given to ``fit``.
+            Number added to the linear predictor of each row. None: 0, whatever was
+            passed to ``fit``.
         exposure : array-like of shape (n_samples,), default=None
-            What the mean of each row is in proportion to. None: 1 each.
+            Value to which the mean of each row is proportional. None: 1 each.
 
         Returns
         -------
         y_pred : ndarray of shape (n_samples,)
-            Means; with ``transform_y="log"`` as ``retransform`` defines.
+            Means; with ``transform_y="log"``, as defined by ``retransform``.
         """
         predictor = self.predict_linear(X, offset=offset, exposure=exposure)
         if self.transform_y:
@@ -59,11 +59,11 @@ class GeneralizedPredictions:
         return predictor if offset is None else predictor + offset
 
     def score(self, X, y, sample_weight=None, *, offset=None, exposure=None):
-        r"""Compute the fraction of the deviance that is explained, :math:`D^2`.
+        r"""Compute the fraction of the deviance explained, :math:`D^2`.
 
         .. math:: D^2 = 1 - D(y, \hat\mu) / D(y, \bar y)
 
-        with the weighted mean :math:`\bar y`. For the family "gaussian" it is
+        with the weighted mean :math:`\bar y`. For the family "gaussian", this is
         :math:`R^2`.
 
         Parameters
@@ -71,7 +71,7 @@ class GeneralizedPredictions:
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,)
-            Their targets.
+            The targets of the rows.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows. None: 1 each.
         offset : array-like of shape (n_samples,), default=None
@@ -82,7 +82,7 @@ class GeneralizedPredictions:
         Returns
         -------
         score : float
-            1 at best; 0 for the mean; negative if worse. If y is constant: 1 if it is
+            At most 1; 0 for the mean; negative if worse. If y is constant: 1 if it is
             predicted without error, and 0 otherwise.
         """
         mean = self.predict(X, offset=offset, exposure=exposure)

@@ -28,7 +28,7 @@ class GeneralizedResults:
 
     @property
     def coefficient_table_(self):
-        """Estimates, standard errors, tests and confidence intervals of 95%."""
+        """Estimates, standard errors, tests and 95% confidence intervals."""
         return self.make_coefficient_table(0.95)
 
     @property
@@ -38,11 +38,11 @@ class GeneralizedResults:
 
     @property
     def intercept_standard_error_(self):
-        """Standard error of ``intercept_``; NaN without one."""
+        """Standard error of ``intercept_``; NaN without intercept."""
         return float(self._find_errors()[0])
 
     def make_coefficient_table(self, level=0.95):
-        """Make the table of the coefficients.
+        """Make a table of the coefficients.
 
         Parameters
         ----------
@@ -52,8 +52,8 @@ class GeneralizedResults:
         Returns
         -------
         table : CoefficientTable
-            Estimates, standard errors, z or t, p, confidence intervals, the intercept
-            first.
+            Estimates, standard errors, z or t, p and confidence intervals, the
+            intercept first.
         """
         check_is_fitted(self)
         check_real("level", level, 0.0, 1.0)
@@ -68,14 +68,14 @@ class GeneralizedResults:
         return CoefficientTable(tuple(names), estimates, errors, free, level)
 
     def summary(self, level=0.95, *, width=WIDTH):
-        """Describe the model in a text.
+        """Return a text summary of the model.
 
         Parameters
         ----------
         level : float, default=0.95
             Confidence level of the intervals.
         width : int or None, default=80
-            Maximum length of lines: long names are shortened. None: any length.
+            Maximum line length; long names are shortened. None: no limit.
 
         Returns
         -------
@@ -253,19 +253,19 @@ class GeneralizedResults:
             notes.append(f"No log-likelihood, AIC and BIC: {self._say_why()}.")
         lacking = len(self.coef_) - self.rank_
         if lacking:
-            how = "of all that fit as well these have the least norm"
+            how = "of all that fit equally well, those with the smallest norm are used"
             if self.alpha:
-                how = "the penalty decides on the others"
+                how = "the penalty determines the others"
             elif self.dependent_columns == "drop":
-                how = "those that depend on columns before them are 0"
+                how = "those that depend on preceding columns are 0"
             notes.append(
-                f"The rows determine {self.rank_} of {len(self.coef_)} coefficients "
-                f"only: {how}."
+                f"The rows determine only {self.rank_} of {len(self.coef_)} "
+                f"coefficients: {how}."
             )
         if self.alpha:
             notes.append(
                 f"Penalty alpha={self.alpha:g}: coefficients are shrunk towards 0, and "
-                "their errors do not include that bias."
+                "their standard errors do not include this bias."
             )
         if self.transform_y:
             notes.append(

@@ -29,8 +29,8 @@ def transform_target(y):
     if (y <= 0.0).any():
         row = int(np.argmax(y <= 0.0))
         raise ValueError(
-            f"transform_y='log' needs targets above 0, got {y[row]} in row {row}. The "
-            "link 'log' uses the logarithm of the mean instead, and allows y to be 0."
+            f"transform_y='log' requires targets above 0, got {y[row]} in row {row}. "
+            "link='log' uses the logarithm of the mean instead, and allows y to be 0."
         )
     return np.log(y)
 

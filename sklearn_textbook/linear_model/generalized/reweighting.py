@@ -264,9 +264,9 @@ def _take_first_step(problem, rows, solver, base):
         if np.isfinite(state.loss):
             return state
     raise ValueError(
-        f"The family {problem.family.name!r} with the link {problem.link.name!r} "
-        "found no initial coefficients that give every row a valid mean: use another "
-        "link, fit an intercept, or scale the columns."
+        "No initial coefficients were found for which all means are valid for the "
+        f"family {problem.family.name!r} with the link {problem.link.name!r}. Use "
+        "another link, fit an intercept, or scale the columns."
     )
 
 

@@ -24,9 +24,9 @@ class LeastSquaresMeasures:
             check_is_fitted(self)
             if self._rows is None:
                 raise AttributeError(
-                    f"This {type(self).__name__} was fitted by iterations, since the "
+                    f"This {type(self).__name__} was fitted iteratively, since the "
                     "sparse table is large, and has only coefficients. Fit it with "
-                    "partial_fit, or to fewer columns."
+                    "partial_fit, or with fewer columns."
                 )
             self._inference = LeastSquaresInference(
                 self._rows,
@@ -46,7 +46,7 @@ class LeastSquaresMeasures:
     # ------------------------------------------------------------------- coefficients
     @property
     def standard_errors_(self):
-        """Standard errors (标准误差) of the coefficients, in their shape."""
+        """Standard errors (标准误差) of the coefficients, in the shape of ``coef_``."""
         errors = self._infer().standard_errors.T
         return errors if self.coef_.ndim == 2 else errors[0]
 
@@ -59,22 +59,22 @@ class LeastSquaresMeasures:
 
     @property
     def coefficient_table_(self):
-        """Estimates, errors, t, p, 95 % intervals; of several targets a list."""
+        """Estimates, errors, t, p, 95% intervals; a list for several targets."""
         return self.make_coefficient_table()
 
     def make_coefficient_table(self, level=0.95):
-        """Make the table of the coefficients with standard errors and tests.
+        """Make a table of the coefficients with standard errors and tests.
 
         Parameters
         ----------
         level : float, default=0.95
-            Probability of the confidence intervals (置信区间).
+            Confidence level of the intervals (置信区间).
 
         Returns
         -------
         table : CoefficientTable or list of CoefficientTable
             Names, estimates, standard errors, t, p and confidence intervals, the
-            intercept first; for y with columns a list of tables, one for each.
+            intercept first; for several targets, a list of one table each.
 
         Raises
         ------
@@ -104,14 +104,14 @@ class LeastSquaresMeasures:
     def variance_inflation_(self):
         """Variance inflation factors (方差膨胀因子) of the columns.
 
-        The ratio of the variance of a coefficient to its variance if no other column
-        were correlated with its column.
+        This is the ratio of the variance of a coefficient to its variance if its column
+        were uncorrelated with all others.
         """
         return self._infer().variance_inflation
 
     @property
     def singular_(self):
-        """Singular values of the (centred, weighted) columns, descending."""
+        """Singular values of the (centred, weighted) columns, in descending order."""
         return self._infer().singular_values
 
     def find_dependent_columns(self):
@@ -120,9 +120,9 @@ class LeastSquaresMeasures:
         Returns
         -------
         dependencies : dict of dict
-            For the name of each such column, the coefficients of the columns before it
-            in the linear combination; "intercept" is a constant. Empty if the rank is
-            full.
+            Maps the name of each such column to the coefficients of the preceding
+            columns in the linear combination; "intercept" is a constant. Empty if the
+            rank is full.
         """
         self._infer()
         return find_dependencies(self._rows, self._solution, list(self.coef_names_))
@@ -137,13 +137,14 @@ class LeastSquaresMeasures:
     def effective_rank_(self):
         """Trace of the hat matrix, minus 1 for the intercept.
 
-        The rank; with a penalty, its effective degrees of freedom (有效自由度).
+        This is the rank or, with a penalty, the effective degrees of freedom
+        (有效自由度).
         """
         return self._infer().effective_rank
 
     @property
     def residual_sum_of_squares_(self):
-        """Weighted sum of the squares of the residuals (残差平方和)."""
+        """Weighted sum of squared residuals (残差平方和)."""
         return self._squeeze(self._infer().residual_sum_of_squares)
 
     @property
@@ -153,37 +154,37 @@ class LeastSquaresMeasures:
 
     @property
     def r_squared_(self):
-        """Coefficient of determination (决定系数) of the training rows."""
+        """Coefficient of determination (决定系数) on the training rows."""
         return self._squeeze(self._infer().r_squared)
 
     @property
     def adjusted_r_squared_(self):
-        """Coefficient of determination by variances (调整后的决定系数)."""
+        """Adjusted coefficient of determination (调整后的决定系数)."""
         return self._squeeze(self._infer().adjusted_r_squared)
 
     @property
     def f_statistic_(self):
-        """F of the test that all slopes are zero (F 检验)."""
+        """F statistic of the test that all slopes are zero (F 检验)."""
         return self._squeeze(self._infer().f_statistic)
 
     @property
     def f_p_value_(self):
-        """Probability of an F at least as large if all slopes are zero."""
+        """P-value of the F test that all slopes are zero."""
         return self._squeeze(self._infer().f_p_value)
 
     @property
     def log_likelihood_(self):
-        """Logarithm of the normal likelihood (对数似然), at its maximum."""
+        """Maximum of the normal log-likelihood (对数似然)."""
         return self._squeeze(self._infer().log_likelihood)
 
     @property
     def aic_(self):
-        """Akaike's criterion; the variance counts as a parameter, as in R."""
+        """Akaike's information criterion, counting the variance as a parameter."""
         return self._squeeze(self._infer().aic)
 
     @property
     def bic_(self):
-        """Schwarz's criterion; the variance counts as a parameter, as in R."""
+        """Bayesian information criterion, counting the variance as a parameter."""
         return self._squeeze(self._infer().bic)
 
 

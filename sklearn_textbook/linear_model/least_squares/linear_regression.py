@@ -45,126 +45,128 @@ class LinearRegression(
 ):
     r"""Linear regression (线性回归) by least squares (最小二乘法), with inference.
 
-    It finds the coefficients b and the intercept :math:`b_0` that minimise the weighted
-    sum of squares of the residuals,
+    The coefficients b and the intercept :math:`b_0` minimise the weighted sum of
+    squared residuals plus a penalty,
 
     .. math:: (b^*, b_0^*) = \arg\min_{b, b_0} \; \sum_i w_i (y_i - x_i^T b - b_0)^2
-              + \alpha \|b\|^2 ,
+              + \alpha \|b\|^2 .
 
-    which for :math:`\hat X = [X, 1]` without penalty has the closed form
+    If the columns are linearly independent, the solution without penalty and weights
+    has the closed form
 
-    .. math:: \hat w^* = (\hat X^T \hat X)^{-1} \hat X^T y ,
+    .. math:: \hat w^* = (\hat X^T \hat X)^{-1} \hat X^T y
 
-    if the columns are independent. For one column it is
+    with :math:`\hat X = [X, 1]`. For a single column, it is
 
     .. math:: b = \frac{\sum_i y_i (x_i - \bar x)}
               {\sum_i x_i^2 - \frac{1}{m} \left(\sum_i x_i\right)^2} , \qquad
               b_0 = \frac{1}{m} \sum_i (y_i - b x_i) .
 
-    :math:`\hat X^T \hat X` is not computed: the centred rows are reduced to a
-    triangular matrix by Householder reflections, in blocks, and the triangular system
-    is solved. If columns depend on each other, there are many solutions, and the one
-    with the shortest b is chosen; ``rank_`` and :meth:`summary` show this, and
+    The product :math:`\hat X^T \hat X` is not computed: the centred rows are reduced to
+    a triangular matrix by Householder reflections, in blocks, and the triangular system
+    is solved. If columns are linearly dependent, there are many solutions, and the one
+    with the smallest norm of b is used; ``rank_`` and :meth:`summary` show this, and
     :meth:`find_dependent_columns` lists these columns. All statistics are computed from
     the same triangular matrix on access.
 
-    Parameters of scikit-learn's ``LinearRegression`` have the same names and meanings,
-    so that only the import needs to be changed.
+    Parameters of scikit-learn's ``LinearRegression`` have the same name and meaning
+    here, so it is enough to replace the import.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether there is an intercept.
+        Whether to fit an intercept.
     copy_X : bool, default=True
         Ignored: X is never overwritten.
     tol : float, default=1e-10
         Singular values of the (centred) columns below this fraction of the largest
-        count as zero, after scaling all columns to unit length, so that units of
-        measurement have no effect. The rounding of the values is always taken into
-        account. For large sparse X, the relative error at which the iterations stop.
+        count as zero. Columns are scaled to unit length first, so units of measurement
+        have no effect. The rounding of the values is always taken into account. For
+        large sparse X, the relative error at which the iterations stop.
     n_jobs : int or None, default=None
-        Number of threads; None: as many as there are cores. It has no effect on the
-        result.
+        Number of threads. None: one per core. The result does not depend on it.
     positive : bool, default=False
-        Whether to forbid negative coefficients. Then there are no standard errors.
+        Whether to constrain coefficients to be at least 0. There are then no standard
+        errors.
     alpha : float, default=0.0
-        Weight of the penalty on the squares of the coefficients, but not of the
-        intercept (ridge regression, 岭回归), as in scikit-learn's ``Ridge``.
+        Strength of the penalty on the squared coefficients, without the intercept
+        (ridge regression, 岭回归), as in scikit-learn's ``Ridge``.
     weight_type : {"frequency", "variance"}, default="frequency"
         Meaning of ``sample_weight`` for standard errors; the coefficients do not depend
         on it. "frequency": a row of weight w counts as w identical rows. "variance":
-        one row whose target has the variance :math:`\sigma^2 / w`, as in R's ``lm``.
+        one row whose target has variance :math:`\sigma^2 / w`, as in R's ``lm``.
         statsmodels has two arguments for this, ``freq_weights`` and ``var_weights``.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
         Columns with levels. "from_dtype": strings and categorical dtypes. A mask,
-        indices or names of columns: these, without order. A dict from names or indices
-        to "nominal", a set of levels (without order), or a list of levels in ascending
+        indices or names: these columns, without order. A dict from names or indices to
+        "nominal", a set of levels (without order), or a list of levels in ascending
         order. Ordinal columns (有序属性) are mapped to [0, 1], nominal ones (无序属性)
         become indicator columns.
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
-        The level of a nominal column without indicator. None: all have one, and the
-        shortest coefficients are chosen.
+        The level of a nominal column without indicator. None: all levels have one, and
+        the coefficients with the smallest norm are used.
     handle_unknown : {"error", "ignore"}, default="error"
-        What to do with levels of nominal columns that no training row had: raise an
-        error, or set all indicators to 0.
+        How levels of nominal columns not seen in training are treated: "error" raises
+        an error; "ignore" sets the indicators of the column to 0.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_coefficients,) or (n_targets, n_coefficients)
-        Coefficients b of the columns of the design matrix.
+        Coefficients b of the design matrix columns.
     intercept_ : float or ndarray of shape (n_targets,)
         Intercept :math:`b_0`; 0 if ``fit_intercept=False``.
     coef_names_ : ndarray of str, shape (n_coefficients,)
-        Names of the columns of the design matrix.
+        Names of the design matrix columns.
     design_ : Design
         Encoding of the columns of the table.
     rank_ : int
         Rank of the (centred) columns.
     singular_ : ndarray of shape (min(n_samples, n_coefficients),)
-        Their singular values.
+        Singular values of the (centred) columns.
     coefficient_table_ : CoefficientTable, or list of CoefficientTable
-        Estimates, standard errors, t, p, confidence intervals.
+        Estimates, standard errors, t, p and confidence intervals.
     standard_errors_, intercept_standard_error_ : ndarray or float
-        Standard errors (标准误差); NaN for coefficients that the rows do not
-        determine.
+        Standard errors (标准误差); NaN for coefficients that are not determined by the
+        rows.
     variance_inflation_ : ndarray of shape (n_coefficients,)
         Variance inflation factors (方差膨胀因子).
     residual_sum_of_squares_, residual_standard_error_ : float or ndarray
-        Sum of squares of the residuals, and the estimate of :math:`\sigma`
-        (残差标准误).
+        Sum of squared residuals, and estimate of :math:`\sigma` (残差标准误).
     residual_degrees_of_freedom_ : float
-        Number of observations minus that of the coefficients that they determine.
+        Number of observations minus the number of coefficients that they determine.
     effective_rank_ : float
-        Rank; with a penalty, the trace of the hat matrix minus 1 for the intercept.
+        The rank; with a penalty, the trace of the hat matrix minus 1 for the intercept.
     r_squared_, adjusted_r_squared_ : float or ndarray
-        Coefficient of determination (决定系数), about the mean if there is an intercept
-        or columns combine to a constant, otherwise about 0.
+        Coefficient of determination (决定系数), relative to the mean if there is an
+        intercept or a linear combination of columns is constant, and relative to 0
+        otherwise.
     f_statistic_, f_p_value_ : float or ndarray
-        Test that all coefficients except that of the constant are zero (F 检验).
+        Test that all coefficients except the constant are zero (F 检验).
     log_likelihood_, aic_, bic_ : float or ndarray
-        Normal likelihood and information criteria, which count the variance as R does.
+        Normal log-likelihood and information criteria, which count the variance as a
+        parameter, as in R.
     n_features_in_ : int
         Number of columns of the table.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if all are strings.
+        Names of the columns, if all are strings.
 
     See Also
     --------
     sklearn.linear_model.LinearRegression : The same coefficients for full rank; no
-        standard errors, levels, penalty or blocks of rows. It treats singular values of
-        unscaled columns below 1e-6 of the largest as zero.
-    sklearn.linear_model.Ridge : The penalty ``alpha``.
+        standard errors, levels, penalty or blocks of rows. Singular values of unscaled
+        columns below 1e-6 of the largest count as zero.
+    sklearn.linear_model.Ridge : Uses the same penalty ``alpha``.
 
     Notes
     -----
     With ``alpha``, fitted values are :math:`H y`, the effective degrees of freedom are
-    :math:`\mathrm{tr} H` and those of the residuals
-    :math:`n - \mathrm{tr}(2 H - H H^T)`. Standard errors are those of the shrunk
-    estimates without their bias towards 0, so that t, p and intervals are approximate.
+    :math:`\mathrm{tr} H`, and those of the residuals :math:`n - \mathrm{tr}(2 H - H
+    H^T)`. Standard errors are those of the shrunk estimates and do not include their
+    bias towards 0, so t, p and intervals are approximate.
 
-    The triangle of a sparse table is computed from products of its columns if these are
-    well conditioned, and otherwise from dense blocks of rows. If this would take more
-    than about :math:`2^{36}` multiplications, LSQR is used instead, and only
+    The triangular matrix of a sparse table is computed from products of its columns if
+    these are well conditioned, and from dense blocks of rows otherwise. If this would
+    take more than about :math:`2^{36}` multiplications, LSQR is used instead, and only
     coefficients are available.
 
     References
@@ -222,16 +224,16 @@ class LinearRegression(
 
     # ----------------------------------------------------------------------- fitting
     def fit(self, X, y, sample_weight=None):
-        """Fit the model to rows.
+        """Fit the model.
 
         Parameters
         ----------
         X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            The training rows.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets.
+            The targets.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows, see the parameter ``weight_type``. Rows of weight 0 are
+            Weights of the rows; see the parameter ``weight_type``. Rows of weight 0 are
             ignored.
 
         Returns
@@ -242,8 +244,8 @@ class LinearRegression(
         Raises
         ------
         ValueError
-            If a parameter is not allowed, X or y has missing or infinite values, or
-            their lengths differ.
+            If a parameter is invalid, X or y has missing or infinite values, or their
+            lengths differ.
         """
         self._check_parameters()
         matrix, weight, is_present = self._read_training_table(X, sample_weight)
@@ -257,19 +259,19 @@ class LinearRegression(
         return self
 
     def partial_fit(self, X, y, sample_weight=None):
-        """Update the fit with more rows.
+        """Update the fit with additional rows.
 
-        The triangle of all rows so far is kept, so that the result is that of
-        :meth:`fit` on all rows, except for rounding. Rows of an earlier ``fit`` are
+        The triangular matrix of all previous rows is stored, so the result equals that
+        of :meth:`fit` on all rows, except for rounding. Rows of a previous ``fit`` are
         included.
 
         Parameters
         ----------
         X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
-            More rows, at least one. The levels of nominal columns must be declared by a
-            categorical dtype, or by ``categorical_features`` as a dict.
+            The additional rows, at least one. The levels of nominal columns must be
+            declared by a categorical dtype, or by ``categorical_features`` as a dict.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Their targets.
+            The targets of these rows.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Weights of the rows.
 
@@ -281,8 +283,8 @@ class LinearRegression(
         Raises
         ------
         ValueError
-            As :meth:`fit`; if levels are not declared; if the number of targets,
-            ``fit_intercept`` or ``weight_type`` has changed.
+            In the same cases as :meth:`fit`; if levels are not declared; if the number
+            of targets, ``fit_intercept`` or ``weight_type`` has changed.
         """
         self._check_parameters()
         is_first = "coef_" not in vars(self)
@@ -303,15 +305,15 @@ class LinearRegression(
         return self
 
     def merge(self, other):
-        """Add the rows that another model was fitted to.
+        """Add the rows to which another model was fitted.
 
-        The result is that of :meth:`fit` on the rows of both, so that parts of a table
+        The result equals that of :meth:`fit` on the rows of both, so parts of a table
         can be fitted on several machines.
 
         Parameters
         ----------
         other : LinearRegression
-            Fitted to rows with the same columns; if some are nominal, with
+            Model fitted to rows with the same columns; if some are nominal, with
             :meth:`partial_fit`, so that both have the same levels. It is not changed.
 
         Returns
@@ -338,14 +340,17 @@ class LinearRegression(
             model._require_rows()
         if other.design_ != self.design_:
             raise ValueError(
-                "The models were fitted to tables of different columns: "
+                "The models were fitted to tables with different columns: "
                 f"{list(self.coef_names_)} and {list(other.coef_names_)}. Nominal "
-                "columns must have the same levels in both; partial_fit keeps all that "
-                "are declared."
+                "columns must have the same levels in both; partial_fit keeps all "
+                "declared levels."
             )
         self._require_alike(other._rows, np.empty((0, *np.shape(other.intercept_))))
         if other.coef_.ndim != self.coef_.ndim:
-            raise ValueError("One model has a target y, the other has columns of y.")
+            raise ValueError(
+                "y must have the same number of dimensions in both models, got "
+                f"{self.coef_.ndim} and {other.coef_.ndim}."
+            )
         rows, n_dimensions = self._rows.merge(other._rows), self.coef_.ndim
         self._forget()
         self._rows = rows
@@ -385,8 +390,8 @@ class LinearRegression(
         for numbers in (rows.triangle, rows.targets, np.sqrt(rows.residual)):
             if not (np.abs(numbers) < LARGEST).all():
                 raise ValueError(
-                    "The numbers of X or y, times the square roots of weights, are too "
-                    "large for their squares: divide them by a power of ten."
+                    "The numbers of X or y, times the square roots of weights, are so "
+                    "large that their squares overflow: divide them by a power of ten."
                 )
         return rows
 
@@ -422,8 +427,8 @@ class LinearRegression(
     def _require_rows(self):
         if self._rows is None:
             raise ValueError(
-                f"This {type(self).__name__} was fitted by iterations, since the "
-                "sparse table is large, and cannot be updated with more rows."
+                f"This {type(self).__name__} was fitted iteratively, since the sparse "
+                "table is large, and cannot be updated with more rows."
             )
 
     def _require_alike(self, rows, Y):
@@ -431,12 +436,13 @@ class LinearRegression(
         found = 1 if Y.ndim == 1 else Y.shape[1]
         if rows is self._rows and (found, Y.ndim) != (n_targets, self.coef_.ndim):
             raise ValueError(
-                f"y has shape {Y.shape}, but the rows before had {n_targets} targets "
+                f"y has shape {Y.shape}, but the previous rows had {n_targets} targets "
                 f"in {self.coef_.ndim} dimensions."
             )
         if rows.targets.shape[1] != n_targets:
             raise ValueError(
-                f"One model has {n_targets} targets, the other {rows.targets.shape[1]}."
+                f"The models must have the same number of targets, got {n_targets} and "
+                f"{rows.targets.shape[1]}."
             )
         for name, wanted, before in (
             ("fit_intercept", bool(self.fit_intercept), self._rows.has_intercept),
@@ -445,5 +451,5 @@ class LinearRegression(
         ):
             if wanted != before:
                 raise ValueError(
-                    f"{name} is {wanted!r}, but was {before!r} for the rows before."
+                    f"{name} is {wanted!r}, but was {before!r} for the previous rows."
                 )

@@ -23,15 +23,16 @@ class LeastSquaresPredictions:
     """Mixin for the predictions of a fitted regression."""
 
     def predict(self, X, return_std=False):
-        """Predict the targets of rows.
+        """Predict the target of each row.
 
         Parameters
         ----------
         X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            The rows.
         return_std : bool, default=False
-            Whether to also return the standard errors of the predicted means (R's
-            ``se.fit``). :meth:`predict_interval` includes the variance of the targets.
+            Whether to return the standard errors of the predicted means as well (R's
+            ``se.fit``). :meth:`predict_interval` also includes the variance of the
+            targets.
 
         Returns
         -------
@@ -39,7 +40,7 @@ class LeastSquaresPredictions:
             Predictions :math:`X b + b_0`.
         y_std : ndarray of the same shape
             Standard errors, if requested; NaN where the training rows do not determine
-            the mean because of a deficient rank.
+            the mean because the rank is deficient.
         """
         check_is_fitted(self)
         matrix = self._read_new_table(X)
@@ -55,33 +56,33 @@ class LeastSquaresPredictions:
         return errors if self.coef_.ndim == 2 else errors[:, 0]
 
     def predict_interval(self, X, level=0.95, kind="prediction"):
-        r"""Compute intervals about the predictions.
+        r"""Compute prediction or confidence intervals.
 
         .. math:: \hat y \pm t_{(1 + level) / 2}
             \sqrt{s^2 + \hat\sigma^2 / w}, \quad \text{or} \quad
             \hat y \pm t_{(1 + level) / 2} s,
 
-        with the standard error s of the mean and the quantile of Student's t
-        distribution; w is 1.
+        where s is the standard error of the mean, t the quantile of Student's t
+        distribution, and w is 1.
 
         Parameters
         ----------
         X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            The rows.
         level : float, default=0.95
             Probability of the interval.
         kind : {"prediction", "confidence"}, default="prediction"
-            Interval for a new target (预测区间), or for the mean (置信区间).
+            Interval for a new target (预测区间) or for the mean (置信区间).
 
         Returns
         -------
         interval : ndarray of shape (n_samples, 2) or (n_samples, 2, n_targets)
-            Lower and upper ends.
+            Lower and upper limits.
 
         Raises
         ------
         ValueError
-            If ``level`` or ``kind`` is not allowed.
+            If ``level`` or ``kind`` is invalid.
         """
         check_is_fitted(self)
         check_level(level)
@@ -101,16 +102,16 @@ class LeastSquaresPredictions:
         X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
             The training rows, or some of them.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Their targets.
+            The targets of these rows.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Their weights, if these are precisions. Frequencies have no effect: the
-            measures are those of one copy of the row.
+            Weights of these rows, if they are precisions. Frequencies have no effect:
+            the measures are those of a single copy of the row.
 
         Returns
         -------
         influence : Influence
             Fitted values, residuals, leverage, standardised and studentised residuals,
-            Cook's distances.
+            and Cook's distances.
         """
         check_is_fitted(self)
         matrix = self._read_new_table(X)
@@ -137,23 +138,23 @@ class LeastSquaresPredictions:
         )
 
     def summary(self, X=None, y=None, sample_weight=None, *, level=0.95, width=WIDTH):
-        """Return a summary of the fit as text.
+        """Return a text summary of the fit.
 
         Parameters
         ----------
         X, y, sample_weight : array-like, default=None
             The training rows, to include the quartiles of the residuals and the
-            Durbin-Watson statistic. None: without these.
+            Durbin-Watson statistic. None: these are left out.
         level : float, default=0.95
-            Probability of the confidence intervals.
+            Confidence level of the intervals.
         width : int or None, default=80
-            Maximum length of lines: long names are shortened. None: any length.
+            Maximum line length; long names are shortened. None: no limit.
 
         Returns
         -------
         text : str
-            Rank, fit, tests and the table of the coefficients; for several targets, one
-            text after the other.
+            Rank, fit, tests and the table of coefficients; for several targets, one
+            summary after the other.
         """
         check_is_fitted(self)
         influence = None if X is None else self.influence(X, y, sample_weight)

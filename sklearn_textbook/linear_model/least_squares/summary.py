@@ -132,8 +132,8 @@ def _list_notes(model, table):
         dependent = model.find_dependent_columns()
         notes.append(
             f"The rank is {model.rank_} of {n_columns} columns: the data do not "
-            "determine all coefficients (-). Of all that fit equally well the shortest "
-            "are shown."
+            "determine all coefficients (-). Of all that fit equally well, those with "
+            "the smallest norm are shown."
         )
         for name, terms in list(dependent.items())[:MAX_DEPENDENT]:
             notes.append(f"  {name} = {_write_sum(terms)}")
@@ -141,7 +141,7 @@ def _list_notes(model, table):
             notes.append(f"  and {len(dependent) - MAX_DEPENDENT} more")
     if inference.is_positive:
         notes.append(
-            "Negative coefficients were forbidden, so there are no standard errors."
+            "Coefficients are constrained to be at least 0: no standard errors."
         )
     elif inference.alpha > 0:
         notes.append(

@@ -22,9 +22,9 @@ def warn_of_dependence(model, fitted):
     names = model.coef_names_[fitted.is_dependent].tolist()
     warnings.warn(
         f"Columns are linearly dependent or constant: {name_some(names)}. The rank is "
-        f"{model.rank_}, with the intercept if there is one. Of all coefficients of "
-        "equal likelihood these have slopes of least norm; those that the data do not "
-        "determine have no standard error.",
+        f"{model.rank_}, with the intercept if there is one. Of all coefficients with "
+        "equal likelihood, those with the smallest norm of the slopes are used; those "
+        "that the data do not determine have no standard error.",
         UserWarning,
         stacklevel=STACKLEVEL,
     )
@@ -39,8 +39,8 @@ def warn_of_end(model, reason):
             "classes, so the likelihood has no maximum and coefficients diverge. "
             f"{model.solver_} stopped after {model.n_iter_[0]} iteration(s) at a "
             f"log-likelihood of {model.log_likelihood_:.4g}, with coefficients up to "
-            f"{largest:.4g}. Standard errors are meaningless; a finite C has a "
-            "maximum."
+            f"{largest:.4g}. Standard errors are meaningless. With a finite C, there "
+            "is a maximum."
         )
     elif model.is_converged_ or reason == "callback":
         return

@@ -117,11 +117,11 @@ def check_memory(solver, likelihood):
     needed = measure_matrices(solver, likelihood)
     if needed > memory:
         raise ValueError(
-            f"solver={solver!r} needs {needed / 2**30:.4g} GiB for "
+            f"solver={solver!r} needs {needed / 2**30:.4g} GiB of memory for "
             f"{likelihood.n_scores} vector(s) of {likelihood.n_parameters} "
-            f"coefficients and {likelihood.n_rows} rows; this machine has "
-            f"{memory / 2**30:.4g} GiB. solver='lbfgs' and 'gradient' need no matrix "
-            "of all pairs of coefficients."
+            f"coefficients and {likelihood.n_rows} rows, but this machine has "
+            f"{memory / 2**30:.4g} GiB. Use solver='lbfgs' or 'gradient', which need "
+            "no matrix of all pairs of coefficients."
         )
 
 
@@ -181,11 +181,12 @@ def _warn_of_time(likelihood, max_iter):
     is_many = likelihood.n_classes >= MANY_CLASSES and n_numbers > MANY_NUMBERS
     if is_many and max_iter > 0:
         warnings.warn(
-            "LogisticRegression computes a probability for every row and every class "
-            f"in each of up to {max_iter:,} iterations: {likelihood.n_rows:,} rows and "
-            f"{likelihood.n_classes:,} classes have {n_numbers:,}, which takes about "
-            f"{n_numbers * SECONDS_PER_NUMBER:.0f} s of processor time per iteration. "
-            "Merge classes with few rows, fit to fewer rows, or set max_iter.",
+            "LogisticRegression computes a probability for each row and each class "
+            f"in each of up to {max_iter:,} iterations: {n_numbers:,} probabilities "
+            f"for {likelihood.n_rows:,} rows and {likelihood.n_classes:,} classes, "
+            f"which take about {n_numbers * SECONDS_PER_NUMBER:.0f} s of processor "
+            "time per iteration. Merge classes with few rows, fit to fewer rows, or "
+            "set max_iter.",
             UserWarning,
             stacklevel=5,  # the caller of fit, which is decorated
         )

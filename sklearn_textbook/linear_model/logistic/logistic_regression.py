@@ -44,15 +44,15 @@ class LogisticRegression(
 ):
     r"""Logistic regression (对数几率回归, 逻辑斯谛回归), binary and multinomial.
 
-    For two classes, the logarithm of the odds (对数几率) of the second one is linear in
-    the columns:
+    For two classes, the log-odds (对数几率) of the second class are linear in the
+    columns:
 
     .. math::
 
         \ln\frac{P(y = 1 \mid x)}{P(y = 0 \mid x)} = w^T x + b, \qquad
         P(y = 1 \mid x) = \frac{1}{1 + e^{-(w^T x + b)}}.
 
-    For K classes, the last one is the reference class:
+    For K classes, the last class is the reference:
 
     .. math::
 
@@ -67,43 +67,43 @@ class LogisticRegression(
 
         \ell(w, b) = -\sum_i \omega_i \ln P(y_i \mid x_i)
 
-    with the weight :math:`\omega_i` of row i, which counts as that many copies of the
-    row, also for standard errors. By default there is no penalty.
+    where the weight :math:`\omega_i` of row i counts as that many copies of the row,
+    also for standard errors. By default there is no penalty.
 
     Parameters
     ----------
     C : float, default=inf
         Inverse strength of the penalty, as in scikit-learn. The penalty
-        :math:`\bigl(\rho \lVert w \rVert_1 +
-        \frac{1 - \rho}{2} \lVert w \rVert_2^2\bigr) / C`, without the intercepts, is
-        added to the loss. Infinity: no penalty, as in the books.
+        :math:`\bigl(\rho \lVert w \rVert_1 + \frac{1 - \rho}{2} \lVert w
+        \rVert_2^2\bigr) / C`, without the intercepts, is added to the loss. Infinity:
+        no penalty, as in the textbooks.
     l1_ratio : float, default=0.0
-        The fraction ρ of absolute values in the penalty: 0 is ridge, 1 the lasso,
+        The fraction ρ of the L1 norm in the penalty: 0 is ridge, 1 the lasso, and
         values in between the elastic net. It has no effect if C is infinite.
     fit_intercept : bool, default=True
         Whether to fit an intercept b.
     solver : {"auto", "newton", "gradient", "bfgs", "lbfgs"}, default="auto"
-        Algorithm of the minimisation. "auto": "newton" up to 1000 coefficients or with
-        absolute values in the penalty, else "lbfgs". "newton": Newton's method with
-        step halving, which needs few iterations, each with one pass over the rows; with
-        absolute values in the penalty, steps are found by coordinate descent, for many
-        columns on working sets. "gradient": gradient descent with a step that is
-        doubled and halved. "bfgs": the inverse of the Hessian is estimated from changes
-        of the gradient; absolute values in the penalty are not supported. "lbfgs": the
-        same with limited memory, by :func:`scipy.optimize.minimize`. "newton" and
-        "bfgs" store matrices of the squared number of coefficients, and raise an error
-        if these do not fit in memory.
+        Minimisation algorithm. "auto": "newton" with up to 1000 coefficients or an L1
+        penalty, otherwise "lbfgs". "newton": Newton's method with step halving, which
+        needs few iterations of one pass over the rows each; with an L1 penalty, steps
+        are found by coordinate descent, for many columns on working sets. "gradient":
+        gradient descent with a step size that is doubled and halved. "bfgs": estimates
+        the inverse of the Hessian from changes of the gradient; L1 penalties are not
+        supported. "lbfgs": the same with limited memory, by
+        :func:`scipy.optimize.minimize`. "newton" and "bfgs" store matrices whose size
+        is the square of the number of coefficients, and raise an error if these do not
+        fit into memory.
     parametrization : {"reference", "symmetric"}, default="reference"
-        Coefficients of more than two classes. "reference": K - 1 vectors, that of the
-        last class being zero. "symmetric": K vectors, one for each class, as in
-        scikit-learn; without penalty they sum to zero, and probabilities are the same.
-        With a penalty, "reference" penalises the coefficients relative to the last
-        class and "symmetric" treats all classes alike. For two classes there is one
+        Coefficients for more than two classes. "reference": K - 1 vectors; that of the
+        last class is zero. "symmetric": K vectors, one per class, as in scikit-learn;
+        without a penalty, they sum to zero, and probabilities are the same. With a
+        penalty, "reference" penalises the coefficients relative to the last class, and
+        "symmetric" treats all classes equally. For two classes there is always one
         vector.
     separation : {"check", "exact", "ignore"}, default="check"
-        Whether to check if classes can be separated, so that the likelihood has no
+        Whether to check if the classes can be separated, so that the likelihood has no
         maximum. "check" uses the result of the solver: if every row is classified
-        correctly, or the next Newton step is still large, small tables are decided by a
+        correctly, or the next Newton step is still large, small tables are checked by a
         linear programme, and large ones by that step. "exact" always solves the linear
         programme. With a penalty there is always a maximum.
     class_weight : dict, "balanced" or None, default=None
@@ -113,32 +113,32 @@ class LogisticRegression(
         Maximum number of iterations. "gradient" may need more.
     tol : float, default=1e-8
         Tolerance for stopping. "newton": the expected decrease of the loss in the next
-        step is at most ``tol ** 2 / 2`` per row. The others: no derivative of the loss,
-        divided by the square root of the initial second derivative, exceeds ``tol`` per
-        row; without penalty that root is the root mean square of the column. Neither
-        depends on the units of the columns.
+        step is at most ``tol ** 2 / 2`` per row. Other solvers: no derivative of the
+        loss, divided by the square root of the initial second derivative, exceeds
+        ``tol`` per row; without a penalty, that square root is the root mean square of
+        the column. Neither depends on the units of the columns.
     warm_start : bool, default=False
         Whether to start from the coefficients of the previous fit.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
         Columns with levels. "from_dtype": strings and categorical dtypes. A mask,
-        indices or names. A dict from names or indices to "nominal" or to the list of
-        levels in their order.
+        indices or names. A dict from names or indices to "nominal" or to the ordered
+        list of levels.
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
-        The level of a nominal column without indicator; None: all have one.
+        The level of a nominal column without indicator. None: all levels have one.
     handle_unknown : {"error", "ignore"}, default="error"
-        What to do with a level that no training row had: raise an error, or set the
-        column's indicators to 0.
+        How levels not seen in training are treated: "error" raises an error; "ignore"
+        sets the indicators of the column to 0.
     n_jobs : int, default=None
-        Number of threads; None: all. Results are the same, bit for bit, for any
-        number of them.
+        Number of threads. None: one per core. The result does not depend on it, bit for
+        bit.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     coef_ : ndarray of shape (1 or n_classes - 1 or n_classes, n_coefficients)
-        Coefficients w: for two classes one row, of the second class; for K > 2 classes
-        K - 1 rows with "reference", of all classes except the last, and K with
+        Coefficients w. For two classes, one row for the second class; for K > 2
+        classes, K - 1 rows for all classes except the last with "reference", and K with
         "symmetric".
     intercept_ : ndarray of shape (1 or n_classes - 1 or n_classes,)
         Intercepts b.
@@ -147,19 +147,20 @@ class LogisticRegression(
     reference_class_ : object
         Class whose score is zero; None for "symmetric".
     solver_ : {"newton", "gradient", "bfgs", "lbfgs"}
-        The solver that was used.
+        The solver used.
     n_iter_ : ndarray of shape (1,)
         Number of iterations.
     loss_path_ : ndarray of shape (n_iterations + 1,)
-        Loss, with the penalty, at the start and after each iteration.
+        Loss, including the penalty, at the start and after each iteration.
     is_converged_ : bool
         Whether the solver converged.
     separation_ : {"none", "quasi_complete", "complete"} or None
-        Whether classes can be separated: "complete" if scores can be largest for the
-        class of every row, "quasi_complete" if with ties. None: not checked.
+        Whether the classes can be separated: "complete" if for some coefficients every
+        row has the largest score for its class, "quasi_complete" if this is possible
+        only with ties. None: not checked.
     rank_ : int or None
-        Rank of the table, with the intercept: the number of coefficients of each score
-        that the data determine. None with a penalty, or if it was not computed.
+        Rank of the table, including the intercept: the number of coefficients of each
+        score that the data determine. None with a penalty, or if it was not computed.
     log_likelihood_ : float
         Logarithm of the likelihood, without the penalty.
     null_log_likelihood_ : float
@@ -171,25 +172,25 @@ class LogisticRegression(
     pseudo_r2_ : float
         McFadden's pseudo R².
     aic_ : float
-        Akaike's information criterion. Like all following attributes, only available
-        without penalty.
+        Akaike's information criterion. This and the following attributes up to
+        ``odds_ratio_intervals_`` are only available without a penalty.
     bic_ : float
         Bayesian information criterion.
     likelihood_ratio_test_ : LikelihoodRatioTest
         Statistic, degrees of freedom and p-value of the test that all slopes are zero.
     covariance_ : ndarray of shape (n, n)
-        Covariance of the estimates, vector after vector, each with the intercept first:
-        the inverse of the Hessian.
+        Covariance of the estimates, one coefficient vector after the other, each with
+        the intercept first: the inverse of the Hessian.
     standard_errors_ : ndarray of the shape of ``coef_``
         Standard errors (标准误差); NaN where the data do not determine a coefficient.
     intercept_standard_error_ : ndarray of the shape of ``intercept_``
         Standard errors of the intercepts.
     coefficient_table_ : CoefficientTable
-        Estimates, standard errors, z, p-values, confidence intervals.
+        Estimates, standard errors, z, p-values and confidence intervals.
     odds_ratios_ : ndarray of the shape of ``coef_``
         Exponentials of the coefficients: factors of the odds.
     odds_ratio_intervals_ : ndarray of shape ``coef_.shape + (2,)``
-        Their confidence intervals of 95%.
+        95% confidence intervals of the odds ratios.
     n_observations_ : float
         Sum of the weights.
     design_ : Design
@@ -205,26 +206,26 @@ class LogisticRegression(
 
     Notes
     -----
-    If columns are dependent, many coefficients give the same likelihood. Then a warning
-    lists these columns, and the slopes are those of least norm; ``rank_`` and the
-    summary show this. Columns that are nearly dependent, such as powers of a year, are
-    transformed to uncorrelated ones for the fit, from which their coefficients are
-    computed; only columns that are dependent up to rounding count as dependent. Columns
-    of numbers above 1e100, or below 1e-100 without penalty, are scaled by a power of
-    two.
+    If columns are linearly dependent, many coefficients have the same likelihood. A
+    warning then lists these columns, and the slopes with the smallest norm are used;
+    ``rank_`` and the summary show this. Nearly dependent columns, such as powers of a
+    year, are transformed to uncorrelated columns for the fit, and their coefficients
+    are computed from the result; only columns that are dependent up to rounding count
+    as dependent. Columns with numbers above 1e100, or without a penalty below 1e-100,
+    are scaled by a power of two.
 
     Callbacks (``set_callbacks``) are called in the iterations of every solver; the last
     task is empty, since it begins before the solver ends.
 
-    Dense columns are centred first if there is an intercept. This does not change the
+    If there is an intercept, dense columns are centred first. This does not change the
     model, but improves the precision of the results and the convergence of the solvers.
 
     Differences from scikit-learn: no penalty by default; K - 1 vectors by default;
-    other solvers, whose tolerance does not depend on the units of columns; separable
-    classes are detected; standard errors and tests; tables with nominal columns;
-    coefficients in double precision, also for single precision tables. With
-    ``parametrization="symmetric"``, equal ``C`` and ``l1_ratio`` and enough iterations
-    the coefficients are scikit-learn's.
+    other solvers, whose tolerance does not depend on the units of columns; detection of
+    separable classes; standard errors and tests; tables with nominal columns;
+    coefficients in double precision also for single-precision tables. With
+    ``parametrization="symmetric"``, equal ``C`` and ``l1_ratio`` and enough iterations,
+    the coefficients equal those of scikit-learn.
 
     References
     ----------
@@ -235,7 +236,7 @@ class LogisticRegression(
 
     Examples
     --------
-    The watermelons 3.0α (周志华《机器学习》, exercise 3.3):
+    The watermelon data 3.0α (周志华《机器学习》, exercise 3.3):
 
     >>> from sklearn_textbook.datasets import load_watermelon
     >>> from sklearn_textbook.linear_model import LogisticRegression
@@ -295,7 +296,7 @@ class LogisticRegression(
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
-        """Find the coefficients.
+        """Fit the coefficients.
 
         Parameters
         ----------
@@ -314,8 +315,8 @@ class LogisticRegression(
         Raises
         ------
         ValueError
-            If a parameter, a label, a weight or a value is not allowed, or if there
-            is only one class.
+            If a parameter, a label, a weight or a value is invalid, or if there is only
+            one class.
 
         Warns
         -----
@@ -354,9 +355,9 @@ class LogisticRegression(
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes the logarithm of the odds (对数几率) of the second one,
-            :math:`w^T x + b`; for more, logarithms of the probabilities up to a
-            constant of the row, with the reference class at 0.
+            For two classes, the log-odds (对数几率) of the second, :math:`w^T x + b`.
+            For more, the logarithms of the probabilities up to a constant per row, with
+            the reference class at 0.
         """
         matrix = self._read_new_table(X)
         scores = np.asarray(matrix @ self.coef_.T) + self.intercept_
@@ -379,8 +380,8 @@ class LogisticRegression(
         check_choice("solver", self.solver, ("auto", *SOLVERS))
         if is_checked() and self.solver == "bfgs" and self._has_absolute_values():
             raise ValueError(
-                "solver='bfgs' supports no absolute values in the penalty; l1_ratio "
-                f"is {self.l1_ratio!r}: use 'newton', 'lbfgs', 'gradient' or 'auto'."
+                "solver='bfgs' does not support L1 penalties; got l1_ratio="
+                f"{self.l1_ratio!r}. Use 'newton', 'lbfgs', 'gradient' or 'auto'."
             )
         check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
         check_choice("separation", self.separation, SEPARATION)
@@ -411,7 +412,7 @@ class LogisticRegression(
         """Likelihood and penalty of the training rows."""
         n_made = matrix.shape[1] + bool(self.fit_intercept)
         if not n_made:
-            raise ValueError("There is nothing to fit: no column, and no intercept.")
+            raise ValueError("There is nothing to fit: no columns and no intercept.")
         return LogisticLikelihood(
             matrix,
             codes,

@@ -80,8 +80,8 @@ def read_classes(name, X, y, sample_weight):
     empty = [label for label in list_declared_classes(y) if label not in present]
     if empty:
         warnings.warn(
-            f"y declares classes that no row has: {name_some(empty)}. They get no "
-            "coefficients and no probability; classes_ has those with rows.",
+            f"y declares classes without rows: {name_some(empty)}. They have no "
+            "coefficients and no probability, and are not in classes_.",
             UserWarning,
             stacklevel=4,  # the caller of fit, which is decorated
         )
@@ -117,7 +117,7 @@ def weigh_classes(class_weight, classes, codes, weight):
     for label, given in class_weight.items() if isinstance(class_weight, dict) else ():
         if not (is_real(given) and 0 < given < np.inf):
             raise ValueError(
-                "The 'class_weight' parameter must hold finite weights above 0; got "
+                "The 'class_weight' parameter must be finite weights above 0; got "
                 f"{show_value(given)} for class {label!r}. To leave out a class, leave "
                 "out its rows."
             )

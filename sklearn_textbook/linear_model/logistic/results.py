@@ -59,7 +59,7 @@ class LogisticResults:
 
     @property
     def null_deviance_(self):
-        """Deviance of the model that has no columns."""
+        """Deviance of the model without columns."""
         return -2.0 * self.null_log_likelihood_
 
     @property
@@ -80,7 +80,7 @@ class LogisticResults:
 
     @property
     def likelihood_ratio_test_(self):
-        """Test of all slopes at once, as a ``LikelihoodRatioTest``."""
+        """Test that all slopes are zero, as a ``LikelihoodRatioTest``."""
         name = "likelihood_ratio_test_"
         free = self._count_free(name) - self._count_scores() * bool(self.fit_intercept)
         statistic = max(0.0, self.null_deviance_ - self.deviance_)
@@ -104,7 +104,7 @@ class LogisticResults:
 
     @property
     def coefficient_table_(self):
-        """Estimates, standard errors, z tests, confidence intervals of 95%."""
+        """Estimates, standard errors, z tests and 95% confidence intervals."""
         tables = self._make_tables("coefficient_table_", 0.95)
         if len(tables) == 1:
             return tables[0][1]
@@ -119,27 +119,27 @@ class LogisticResults:
 
     @property
     def odds_ratios_(self):
-        """Factors of the odds (几率) for one unit more of a column, exp(``coef_``)."""
+        """Factor of the odds (几率) per unit of a column, exp(``coef_``)."""
         with np.errstate(over="ignore"):
             return np.exp(self.coef_)
 
     @property
     def odds_ratio_intervals_(self):
-        """Confidence intervals of 95% of ``odds_ratios_``, in a last axis of 2."""
+        """95% confidence intervals of ``odds_ratios_``, in a last axis of size 2."""
         errors = self._find_errors("odds_ratio_intervals_").reshape(len(self.coef_), -1)
         half = stats.norm.isf(0.025) * errors[:, bool(self.fit_intercept) :]
         with np.errstate(over="ignore"):
             return np.exp(np.stack([self.coef_ - half, self.coef_ + half], axis=-1))
 
     def summary(self, level=0.95, *, width=WIDTH):
-        """Describe the model in a text.
+        """Return a text summary of the model.
 
         Parameters
         ----------
         level : float, default=0.95
             Confidence level of the intervals.
         width : int or None, default=80
-            Maximum length of lines: long names are shortened. None: any length.
+            Maximum line length; long names are shortened. None: no limit.
 
         Returns
         -------
@@ -230,7 +230,7 @@ class LogisticResults:
         """List the notes of a summary."""
         notes = []
         if not self.is_converged_:
-            notes.append("The solver has not converged.")
+            notes.append("The solver did not converge.")
         if self.separation_ not in (None, NONE):
             notes.append(
                 f"{describe_separation(self.separation_)}: the likelihood has no "
@@ -245,7 +245,7 @@ class LogisticResults:
             )
         elif self.rank_ < self.coef_.shape[1] + bool(self.fit_intercept):
             notes.append(
-                "Columns are linearly dependent: the slopes of least norm; those "
-                "without standard error are not determined by the data."
+                "Columns are linearly dependent: the slopes have the smallest norm; "
+                "those without standard error are not determined by the data."
             )
         return notes

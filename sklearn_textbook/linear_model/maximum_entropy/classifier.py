@@ -56,13 +56,13 @@ FEATURES = ("columns", "precomputed")
 class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
     r"""Maximum entropy model (最大熵模型).
 
-    Among all conditional distributions under which the features
-    (特征函数) :math:`f_j(x, y)` have the same expectation as in the training rows,
+    Of all conditional distributions under which the features (特征函数) :math:`f_j(x,
+    y)` have the same expectations as in the training rows,
 
     .. math:: E_P(f_j) = \sum_{x, y} \tilde P(x) P(y|x) f_j(x, y)
         = \sum_{x, y} \tilde P(x, y) f_j(x, y) = E_{\tilde P}(f_j),
 
-    it is the one with the largest conditional entropy
+    the model is the one with the largest conditional entropy
 
     .. math:: H(P) = -\sum_{x, y} \tilde P(x) P(y|x) \log P(y|x).
 
@@ -72,83 +72,86 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         Z_w(x) = \sum_y \exp \sum_j w_j f_j(x, y),
 
     and the multipliers w that maximise the dual function (对偶函数) also maximise the
-    likelihood. With features made of columns it is multinomial logistic regression.
+    likelihood. If the features are the columns, this is multinomial logistic
+    regression.
 
     Parameters
     ----------
     features : "columns", "precomputed", sequence or callable, default="columns"
-        "columns": for each class k and column z the feature
-        :math:`f(x, y) = z(x)\,[y = k]`, where a nominal column counts as an indicator
-        column for each of its levels. "precomputed": a row of X contains the values
-        f(x, y) of all features for the first class, then for the second, and so on. A
-        sequence of functions f(x, y): x is a row of X, as an array, or as a tuple for a
-        data frame; y is a class label. One function F(X, y): X is the whole table; it
-        returns a matrix with the features of all rows for class y in its columns.
+        "columns": for each class k and column z the feature :math:`f(x, y) = z(x)\,[y =
+        k]`; a nominal column counts as one indicator column per level. "precomputed": a
+        row of X contains the values f(x, y) of all features for the first class, then
+        for the second, and so on. A sequence of functions f(x, y): x is a row of X, as
+        an array, or as a tuple for a data frame; y is a class label. A single function
+        F(X, y): X is the whole table, and the return value is a matrix whose columns
+        are the features of all rows for class y.
     solver : {"lbfgs", "bfgs", "iis", "gis"}, default="lbfgs"
-        All find the same distribution. "iis": improved iterative scaling
-        (改进的迭代尺度法, 算法6.1). "gis": generalised iterative scaling, which uses
-        the largest sum of features for all pairs. "bfgs": the quasi-Newton method of
-        算法6.2, which stores a matrix of n_weights squared numbers. "lbfgs": the same
-        from the last ten steps, for any number of weights.
+        Optimisation algorithm; all give the same distribution. "iis": improved
+        iterative scaling (改进的迭代尺度法, 算法6.1). "gis": generalised iterative
+        scaling, which uses the largest sum of features over all pairs. "bfgs": the
+        quasi-Newton method of 算法6.2, which stores a matrix with the square of
+        n_weights numbers. "lbfgs": the same based on the last ten steps, for any number
+        of weights.
     alpha : float, default=0.0
-        Penalty :math:`\tfrac{\alpha}{2} \sum_j w_j^2` that is added to the negative
-        log-likelihood, which corresponds to a normal prior of the weights with variance
-        :math:`1/\alpha`. The class constants are not penalised. It is 1/C of
-        scikit-learn's ``LogisticRegression``. 0: maximum likelihood.
+        Strength of the penalty :math:`\tfrac{\alpha}{2} \sum_j w_j^2` that is added to
+        the negative log-likelihood; it corresponds to a normal prior of the weights
+        with variance :math:`1/\alpha`. The class constants are not penalised. It equals
+        1/C of scikit-learn's ``LogisticRegression``. 0: maximum likelihood.
     fit_intercept : bool, default=True
         Whether each class has a constant, the feature :math:`[y = k]`. Only for
         "columns".
     max_iter : int, default=1000
-        Maximum number of rounds of the solver.
+        Maximum number of iterations of the solver.
     tol : float, default=1e-6
         The solver has converged if expected and empirical features differ by at most
-        this, in the units of the solver: "iis" and "gis" scale each column to [0, 1]
-        (sparse ones without shifting) and do not scale other features; the others
-        divide by standard deviations, or more if there is a penalty, so that second
-        derivatives are about the same. With a penalty, the criterion is the slope of
-        the loss per unit of weight.
+        this value, in the units of the solver: "iis" and "gis" scale each column to [0,
+        1] (sparse columns without shifting) and do not scale other features; "bfgs" and
+        "lbfgs" divide by standard deviations, or more if there is a penalty, so that
+        second derivatives are about equal. With a penalty, the criterion is the slope
+        of the loss per unit of weight.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
-        Columns with levels: "from_dtype" selects strings and categorical dtypes. A
-        mask, indices or names; a dict also gives the levels of ordinal columns, which
+        Columns with levels. "from_dtype": strings and categorical dtypes. A mask,
+        indices or names; or a dict that also gives the levels of ordinal columns, which
         are mapped to [0, 1]. Only for "columns".
     reference_level : {"first", "last", "most_frequent"} or None, default=None
-        The level of a nominal column without indicator. None: all have one, as in the
-        book. The probabilities are the same unless there is a penalty or no constant.
+        The level of a nominal column without indicator. None: all levels have one, as
+        in the textbook. The probabilities are the same unless there is a penalty or no
+        constant.
     handle_unknown : {"error", "ignore"}, default="error"
-        What to do with a level that no training row had: raise an error, or set all
-        features of the column to 0.
+        How levels not seen in training are treated: "error" raises an error; "ignore"
+        sets all features of the column to 0.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn, which multiply those of the rows.
     n_jobs : int, default=None
-        Number of threads; None: all. The result does not depend on it.
+        Number of threads. None: one per core. The result does not depend on it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     weights_ : ndarray of shape (n_weights,)
-        :math:`w`, in units of the columns of X. Those of one column, for all classes,
-        sum to 0, since any number added to all of them cancels.
+        The weights :math:`w`, in the units of the columns of X. The weights of a column
+        for all classes sum to 0, since adding a constant to all of them has no effect.
     weight_names_ : ndarray of str, shape (n_weights,)
         Names of the features; for "columns", ``"column & class"``.
     coef_ : ndarray of shape (n_classes, n_columns)
-        The same weights by class, for "columns"; ``coef_names_`` are the columns.
+        The same weights by class, for "columns"; ``coef_names_`` names the columns.
     intercept_ : ndarray of shape (n_classes,)
         Weights of the constants, for "columns".
     empirical_expectation_ : ndarray of shape (n_weights,)
         :math:`E_{\tilde P}(f_j)`, per unit of weight.
     model_expectation_ : ndarray of shape (n_weights,)
-        :math:`E_P(f_j)`: equal at the optimum, without a penalty.
+        :math:`E_P(f_j)`, which is equal at the optimum without a penalty.
     entropy_ : float
-        :math:`H(P)` in nats.
+        The conditional entropy :math:`H(P)` in nats.
     dual_value_ : float
-        The dual function :math:`\Psi(w)`: the mean of the log-likelihood. At the
-        optimum without penalty it is :math:`-H(P)`.
+        The dual function :math:`\Psi(w)`: the mean log-likelihood. At the optimum
+        without a penalty, it is :math:`-H(P)`.
     loss_path_ : ndarray of shape (n_rounds + 1,)
-        Negative log-likelihood and penalty, summed over the rows, at the start and
-        after each round. It never increases with "iis" and "gis".
+        Negative log-likelihood plus penalty, summed over the rows, at the start and
+        after each iteration. With "iis" and "gis", it never increases.
     n_iter_ : int
-        Number of rounds.
+        Number of iterations.
     n_contexts_ : int
         Number of distinct rows of X.
     distribution_ : ndarray of shape (n_classes,)
@@ -168,30 +171,30 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
     Notes
     -----
     A ``sample_weight`` of w counts as w copies of a row. Equal rows are merged before
-    the first round.
+    the first iteration.
 
     The equation for the step of one weight in improved iterative scaling,
 
     .. math:: \sum_{x, y} \tilde P(x) P_w(y|x) f_j(x, y) e^{\delta_j f^\#(x, y)}
         = E_{\tilde P}(f_j), \qquad f^\#(x, y) = \sum_j f_j(x, y),
 
-    is solved by Newton's method on the logarithms of both sides, which gives the closed
-    form in one step if :math:`f^\#` is constant. With a penalty,
-    :math:`-\alpha (w_j + \delta_j)` is added to the right-hand side. It requires
+    is solved by Newton's method for the logarithms of both sides, which finds the
+    closed form in one step if :math:`f^\#` is constant. With a penalty, :math:`-\alpha
+    (w_j + \delta_j)` is added to the right-hand side. The algorithm requires
     non-negative features; others are shifted, for each x by a number that is the same
     for all classes, which changes neither weights nor probabilities.
 
-    The weight of a feature whose expectation is the smallest or largest possible one,
-    such as a level that never occurs together with a class, has no finite optimum; nor
-    have weights if the features separate the classes. Then a ``ConvergenceWarning`` is
-    issued, and the fit ends when expectations agree within ``tol``: improved iterative
-    scaling divides the expectation of a feature that never occurs by ten in each round.
+    If the expectation of a feature is the smallest or largest possible, as for a level
+    that never occurs together with a class, its weight has no finite optimum; the same
+    holds if the features separate the classes. A ``ConvergenceWarning`` is then issued,
+    and the fit stops when expectations agree within ``tol``: improved iterative scaling
+    divides the expectation of a feature that never occurs by ten in each iteration.
 
     Without constants, columns are scaled but not shifted.
 
     Differences from scikit-learn's ``LogisticRegression``: features of pairs (x, y);
-    nominal columns without encoding; no penalty by default; ``coef_`` has a row for
-    each class, also if there are two.
+    nominal columns without encoding; no penalty by default; ``coef_`` has one row per
+    class, also for two classes.
 
     References
     ----------
@@ -213,7 +216,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
     >>> model.predict_proba(X.iloc[:1]).round(2)
     array([[0.68, 0.32]])
 
-    例6.1: five outcomes, of which A and B together have probability 3/10:
+    例6.1: five outcomes; A and B together have probability 3/10:
 
     >>> model = MaxEntClassifier.from_constraints("ABCDE", [{"A", "B"}], [0.3])
     >>> model.distribution_.round(4)
@@ -255,7 +258,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         return tags
 
     def fit(self, X, y, sample_weight=None):
-        """Find the weights.
+        """Fit the weights.
 
         Parameters
         ----------
@@ -274,9 +277,9 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         Raises
         ------
         ValueError
-            If a parameter, a label, a weight or a value is not allowed, a feature is
-            not a finite number, or there are more than a hundred million pairs of a
-            distinct row and a class.
+            If a parameter, a label, a weight or a value is invalid, a feature is not a
+            finite number, or there are more than a hundred million pairs of a distinct
+            row and a class.
         """
         self._check_parameters()
         y = read_labels(self, X, y)
@@ -309,7 +312,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Logarithms of the probabilities up to a number for each row; for two classes
+            Logarithms of the probabilities up to a constant per row; for two classes,
             the score of the second minus that of the first.
         """
         scores = self._compute_scores(X)
@@ -326,29 +329,29 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         max_iter=1000,
         tol=1e-10,
     ):
-        r"""Find the distribution of largest entropy with given expectations.
+        r"""Find the maximum entropy distribution with given expectations.
 
-        There is only one x, and of its outcome y only the expectations :math:`e_j` of
-        features :math:`f_j(y)` are known.
+        There is a single x, and only the expectations :math:`e_j` of features
+        :math:`f_j(y)` of its outcome y are known.
 
         Parameters
         ----------
         outcomes : array-like of shape (n_outcomes,)
             Distinct labels of the outcomes.
         features : sequence of length n_features
-            For each feature a function of an outcome, a collection of the outcomes for
-            which it is 1 (else 0), or its values for all outcomes.
+            For each feature, a function of an outcome, a collection of the outcomes for
+            which it is 1 (otherwise 0), or its values for all outcomes.
         expectations : array-like of shape (n_features,)
-            Expectation of each feature: for a collection, its probability.
+            Expectation of each feature; for a collection, its probability.
         solver, max_iter, tol : {"lbfgs", "bfgs", "iis", "gis"}, int, float
-            As for the class.
+            As in the class.
 
         Returns
         -------
         model : MaxEntClassifier
-            With the outcomes, in their order, as ``classes_`` and their probabilities
-            as ``distribution_``; ``features`` is "precomputed", and
-            ``empirical_expectation_`` has the given expectations.
+            The fitted model: ``classes_`` are the outcomes in the order given,
+            ``distribution_`` their probabilities, ``empirical_expectation_`` the given
+            expectations, and ``features`` is "precomputed".
 
         Raises
         ------
@@ -360,7 +363,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         If the constraints force the probability of an outcome to be 0, weights would
         have to be infinite, and a ``ConvergenceWarning`` is issued.
 
-        Source: 李航《统计学习方法》, 例6.1 and 例6.2.
+        Reference: 李航《统计学习方法》, 例6.1 and 例6.2.
 
         Examples
         --------

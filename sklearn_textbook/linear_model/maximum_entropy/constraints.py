@@ -49,8 +49,8 @@ def read_constraints(outcomes, features, expectations):
     expectations = np.asarray(expectations, dtype=np.float64)
     if expectations.shape != (len(rows),):
         raise ValueError(
-            f"expectations must have one number for each of the {len(rows)} features; "
-            f"got shape {expectations.shape}."
+            f"expectations must have shape ({len(rows)},), one number per feature; "
+            f"got {expectations.shape}."
         )
     if not (np.isfinite(matrix).all() and np.isfinite(expectations).all()):
         raise ValueError("features and expectations must be finite numbers.")
@@ -78,8 +78,8 @@ def _read_feature(feature, j, labels):
     if is_numeric:
         if len(feature) != len(labels):
             raise ValueError(
-                f"features[{j}] must have one value for each of the {len(labels)} "
-                f"outcomes; got {len(feature)}."
+                f"features[{j}] must have {len(labels)} values, one per outcome; got "
+                f"{len(feature)}."
             )
         return feature
     if not isinstance(feature, Collection) or isinstance(feature, str):
@@ -110,9 +110,9 @@ def require_feasible(matrix, expectations):
     if is_out.any():
         j = int(np.argmax(is_out))
         raise ValueError(
-            f"No distribution has these expectations: expectations[{j}] is "
-            f"{expectations[j]:g}, but feature {j} lies between {smallest[j]:g} and "
-            f"{largest[j]:g}."
+            f"No distribution has these expectations: expectations[{j}] must be "
+            f"between {smallest[j]:g} and {largest[j]:g}, the range of the feature; "
+            f"got {expectations[j]:g}."
         )
     eye = np.eye(n_features)
     found = linprog(
@@ -129,9 +129,9 @@ def require_feasible(matrix, expectations):
         shares = np.clip(found.x[:n_outcomes], 0.0, None)
         nearest = (matrix @ shares).round(6).tolist()
         raise ValueError(
-            "No distribution has these expectations: the constraints contradict each "
-            f"other. They are {expectations.tolist()}; the nearest possible ones "
-            f"are {nearest}."
+            "No distribution has these expectations, since they contradict each other: "
+            f"got {expectations.tolist()}; the closest possible expectations are "
+            f"{nearest}."
         )
 
 

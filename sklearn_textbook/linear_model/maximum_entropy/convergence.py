@@ -16,14 +16,14 @@ def warn_of_gap(solution, solver, max_iter, tol, stacklevel):
         return
     if solution.n_iter >= max_iter:
         reason, advice = (
-            f"after max_iter={max_iter} rounds",
-            "raise max_iter or tol, or ",
+            f"in max_iter={max_iter} iterations",
+            "increase max_iter or tol, or ",
         )
     else:
-        reason = f"after {solution.n_iter} rounds, since the slope is lost in rounding"
-        advice = "raise tol, or "
+        reason = f"in {solution.n_iter} iterations, since rounding hides the slope"
+        advice = "increase tol, or "
     message = (
-        f"solver={solver!r} has not converged {reason}: expected and empirical "
+        f"solver={solver!r} did not converge {reason}: expected and empirical "
         f"features differ by up to {solution.gap:.3g} (tol={tol:g}), the loss is "
         f"{solution.loss_path[-1]:.6g}. You may {advice}use another solver."
     )
@@ -53,8 +53,8 @@ def warn_of_boundaries(names, falls, rises, is_separated, solution, stacklevel):
     """
     reasons = []
     for which, end, extreme in (
-        (falls, "minus infinity", "least"),
-        (rises, "infinity", "greatest"),
+        (falls, "minus infinity", "smallest"),
+        (rises, "infinity", "largest"),
     ):
         numbers = np.flatnonzero(which)
         if not len(numbers):
@@ -63,18 +63,18 @@ def warn_of_boundaries(names, falls, rises, is_separated, solution, stacklevel):
         if len(numbers) > MAX_NAMES:
             listed += f" and {len(numbers) - MAX_NAMES} more"
         reasons.append(
-            f"weights go to {end} of features with the {extreme} expectation that "
-            f"they can have: {listed}"
+            f"the weights of features with the {extreme} possible expectation diverge "
+            f"to {end}: {listed}"
         )
     if is_separated:
         reasons.append("the features separate the classes")
     if not reasons:
         return False
     message = (
-        f"The likelihood has no maximum: {'; '.join(reasons)}. Weights stay finite "
-        f"because fitting stops: after {solution.n_iter} rounds, at a loss of "
+        f"The likelihood has no maximum: {'; '.join(reasons)}. Weights are finite only "
+        f"because fitting stopped after {solution.n_iter} iterations, at a loss of "
         f"{solution.loss_path[-1]:.6g}, where expected and empirical features differ "
-        f"by up to {solution.gap:.3g}. A penalty, alpha > 0, makes a maximum."
+        f"by up to {solution.gap:.3g}. With a penalty, alpha > 0, there is a maximum."
     )
     warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)
     return True
@@ -87,7 +87,7 @@ def warn_of_impossible(labels, is_impossible, distribution, stacklevel):
     lost = ", ".join(repr(label) for label in labels[is_impossible].tolist())
     message = (
         f"The constraints leave no probability to {lost}: weights would have to be "
-        "infinite. They stay finite because fitting stops; the largest of these "
+        "infinite. They are finite only because fitting stopped; the largest of these "
         f"probabilities is {distribution[is_impossible].max():.3g}."
     )
     warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)

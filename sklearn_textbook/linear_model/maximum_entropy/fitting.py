@@ -293,10 +293,10 @@ def _group(features, codes, weight):
     n_contexts = features.n_contexts if leaders is None else len(leaders)
     if n_contexts * n_classes > MAX_PAIRS:
         raise ValueError(
-            f"MaxEntClassifier computes a probability for every distinct row and every "
-            f"class in each iteration: {n_contexts:,} rows and {n_classes:,} classes "
-            f"have {n_contexts * n_classes:,} pairs, which is more than "
-            f"{MAX_PAIRS:,}. Merge classes with few rows, or fit to fewer rows."
+            "MaxEntClassifier computes a probability for each distinct row and each "
+            f"class in each iteration, and allows at most {MAX_PAIRS:,} pairs; got "
+            f"{n_contexts * n_classes:,} pairs of {n_contexts:,} rows and "
+            f"{n_classes:,} classes. Merge classes with few rows, or fit to fewer rows."
         )
     if leaders is None:
         counts = np.zeros((features.n_contexts, n_classes))

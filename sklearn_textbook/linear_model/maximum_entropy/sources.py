@@ -208,9 +208,9 @@ class FunctionSource:
             block = np.asarray(block, dtype=np.float64)
         if block.ndim != 2 or block.shape[0] != len(X):
             raise ValueError(
-                "The 'features' parameter, a function F(X, y), must return a matrix of "
-                f"{len(X)} rows, one for each row of X, and a column for each feature; "
-                f"for class {label!r} it returned shape {block.shape}."
+                "The 'features' parameter, a function F(X, y), must return a matrix "
+                f"with one row per row of X, {len(X)} in all, and one column per "
+                f"feature; got shape {block.shape} for class {label!r}."
             )
         return _check_finite(block, label)
 
@@ -254,8 +254,8 @@ class MatrixSource:
         n_columns = matrix.shape[1]
         if n_columns % self.n_classes:
             raise ValueError(
-                "With features='precomputed' X must have a block of columns for each "
-                f"of the {self.n_classes} classes, of the same width; got {n_columns} "
+                "With features='precomputed', X must have a block of columns of equal "
+                f"width for each of the {self.n_classes} classes; got {n_columns} "
                 "columns."
             )
         width = n_columns // self.n_classes

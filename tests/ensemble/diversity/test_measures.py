@@ -376,9 +376,9 @@ def test_rows_of_weight_zero_are_left_out():
 @pytest.mark.parametrize(
     ("predictions", "given", "message"),
     [
-        ([0, 1, 1], {}, r"\(n_samples, n_members\).*got an array of shape \(3,\)"),
-        ([[0], [1]], {}, r"at least two members; got an array of shape \(2, 1\)"),
-        (np.zeros((2, 2, 2)), {}, r"shape \(2, 2, 2\)"),
+        ([0, 1, 1], {}, r"\(n_samples, n_members\).*got \(3,\)"),
+        ([[0], [1]], {}, r"at least two members; got \(2, 1\)"),
+        (np.zeros((2, 2, 2)), {}, r"got \(2, 2, 2\)"),
         (
             [[0, 1], [1, 0.5]],
             {},
@@ -405,10 +405,18 @@ def test_rows_of_weight_zero_are_left_out():
             r"predictions\[:, 0\] and predictions\[:, 1\].*'a' and 1",
         ),
         ([[0, 1], [1, 1]], {"y_true": ["0", "1"]}, r"y_true.*0 and '0'"),
-        ([[0, 1], [1, 1]], {"y_true": [0]}, "y_true has 1 entries, but .* 2 rows"),
+        (
+            [[0, 1], [1, 1]],
+            {"y_true": [0]},
+            "y_true must have one entry per row of predictions, 2 in all, got 1",
+        ),
         ([[0, 1], [1, 1]], {"y_true": [0, None]}, "y_true has a missing value"),
-        ([[0, 1], [1, 1]], {"y_true": [[0, 1], [1, 1]]}, "y_true must have the shape"),
-        ([[0, 1], [1, 1]], {"sample_weight": [1]}, "sample_weight has 1 entries"),
+        ([[0, 1], [1, 1]], {"y_true": [[0, 1], [1, 1]]}, "y_true must have shape"),
+        (
+            [[0, 1], [1, 1]],
+            {"sample_weight": [1]},
+            "sample_weight must have one entry per row of predictions, 2 in all, got 1",
+        ),
         ([[0, 1], [1, 1]], {"sample_weight": [1, -1]}, "not be negative, got -1.0"),
         ([[0, 1], [1, 1]], {"sample_weight": [0, 0]}, "All sample weights are zero"),
         ([[0, 1], [1, 1]], {"sample_weight": [1, np.nan]}, "NaN"),
@@ -421,7 +429,7 @@ def test_wrong_input_is_refused(predictions, given, message):
 
 def test_measures_of_two_classes_refuse_three():
     for measure in (correlation, q_statistic):
-        with pytest.raises(ValueError, match="two classes; these have 3, such as 0, 1"):
+        with pytest.raises(ValueError, match="two classes, got 3, such as 0, 1"):
             measure([[0, 1], [1, 2]])
 
 
@@ -429,28 +437,33 @@ def test_measures_of_two_classes_refuse_three():
 def test_truth_is_needed(name):
     with pytest.raises(ValueError, match="y_true must be the true labels"):
         getattr(diversity, name)(None, [[0, 1], [1, 1]])
-    with pytest.raises(ValueError, match="y_true must have the shape"):
+    with pytest.raises(ValueError, match="y_true must have shape"):
         getattr(diversity, name)([[0, 1], [1, 1]], [[0, 1], [1, 1]])
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"labels": [0]}, "labels lacks 1"),
-        ({"labels": [0, 1, 1]}, "labels must not name a label twice"),
+        ({"labels": [0]}, "labels must include 1"),
+        ({"labels": [0, 1, 1]}, "labels must be unique"),
         ({"labels": [0, 1], "y_true": [0, 1]}, "cannot be given together"),
         (
             {"labels": ["0", "1"]},
             "first and labels have labels of different types",
         ),
-        ({"y_true": [0]}, "y_true has 1 entries, but first has 2"),
-        ({"sample_weight": [1]}, "sample_weight has 1 entries"),
+        ({"y_true": [0]}, "y_true must have as many entries as first, 2, got 1"),
+        (
+            {"sample_weight": [1]},
+            "sample_weight must have one entry per row of predictions, 2 in all, got 1",
+        ),
     ],
 )
 def test_contingency_table_refuses(given, message):
     with pytest.raises(ValueError, match=message):
         contingency_table([0, 1], [1, 1], **given)
-    with pytest.raises(ValueError, match="second has 3 entries, but first has 2"):
+    with pytest.raises(
+        ValueError, match="second must have as many entries as first, 2, got 3"
+    ):
         contingency_table([0, 1], [1, 1, 1])
 
 

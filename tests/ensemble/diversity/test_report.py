@@ -304,9 +304,13 @@ def test_values_of_regressors_are_divided_into_error_and_ambiguity(name):
 )
 def test_boosting_of_gradients_is_refused(model):
     model.fit(X, NUMBERS)
-    with pytest.raises(ValueError, match=f"{type(model).__name__}: .*of gradients"):
+    with pytest.raises(
+        ValueError, match=f"{type(model).__name__} are trees fitted to gradients"
+    ):
         predict_members(model, X)
-    with pytest.raises(ValueError, match=f"{type(model).__name__}( is a regressor|: )"):
+    with pytest.raises(
+        ValueError, match=f"{type(model).__name__}( is a regressor| are trees)"
+    ):
         diversity_report(model, X, NUMBERS)
 
 
@@ -317,14 +321,16 @@ def test_models_without_members_of_classes_are_refused():
     with pytest.raises(ValueError, match="GaussianNB has no estimators_"):
         diversity_report(GaussianNB().fit(X, Y), X, Y)
     one_vs_rest = OneVsRestClassifier(GaussianNB()).fit(X, NUMBERS)
-    with pytest.raises(ValueError, match="OneVsRestClassifier: .* 0, 1, 2"):
+    with pytest.raises(
+        ValueError, match="OneVsRestClassifier do not predict its classes 0, 1, 2"
+    ):
         diversity_report(one_vs_rest, X, NUMBERS)
     codes = OutputCodeClassifier(GaussianNB(), random_state=0).fit(X, NUMBERS > 0)
-    with pytest.raises(ValueError, match="OutputCodeClassifier: .*digits of code"):
+    with pytest.raises(ValueError, match="OutputCodeClassifier predict digits of code"):
         diversity_report(codes, X, NUMBERS > 0)
     two = np.column_stack((NUMBERS, NUMBERS))
     forest = stock.RandomForestClassifier(n_estimators=2).fit(X, two)
-    with pytest.raises(ValueError, match="must have one output"):
+    with pytest.raises(ValueError, match="must have a single output"):
         diversity_report(forest, X, NUMBERS)
     for kind in (stock.RandomForestRegressor, ours.RandomForestRegressor):
         forest = kind(n_estimators=2).fit(X, X[:, :2])
@@ -339,13 +345,15 @@ def test_other_wrong_use_is_refused():
     model.fit(X, Y)
     with pytest.raises(ValueError, match="y contains the class 'other'"):
         diversity_report(model, X[:2], ["setosa", "other"])
-    with pytest.raises(ValueError, match="label for each of the 2 rows of X"):
+    with pytest.raises(ValueError, match="one label per row of X, 2 in all"):
         diversity_report(model, X[:2], ["setosa"])
     with pytest.raises(ValueError, match="sample_weight has 1 entries"):
         diversity_report(model, X[:2], Y[:2], [1.0])
-    with pytest.raises(ValueError, match="has 1 member; diversity needs two"):
+    with pytest.raises(
+        ValueError, match="at least two members; BaggingClassifier has 1"
+    ):
         diversity_report(ours.BaggingClassifier(n_estimators=1).fit(X, Y), X, Y)
-    with pytest.raises(ValueError, match=r"needs two members; got 1"):
+    with pytest.raises(ValueError, match=r"needs at least two members; got 1"):
         diversity_report([model], X, Y)
     with pytest.raises(ValueError, match=r"ensemble\[1\] must be a fitted classifier"):
         diversity_report([model, 3], X, Y)
