@@ -35,7 +35,7 @@ def to_onnx(model, path=None, *, inputs="auto", missing_string=""):
         A fitted tree, forest, bagging or random subspaces of trees, perturbed outputs,
         AdaBoost of trees, boosting tree or gradient boosting of this package.
     path : str, path-like or None, default=None
-        Where to write the model, if given.
+        File to which the model is written, if given.
     inputs : {"auto", "columns", "matrix"}, default="auto"
         "columns" has an input of shape (n_rows, 1) for every column, with the name of
         the column: strings for a column of strings, double precision for any other.
@@ -64,7 +64,7 @@ def to_onnx(model, path=None, *, inputs="auto", missing_string=""):
     TypeError
         If it is of another kind.
     ValueError
-        If ONNX cannot hold the model: members that vote and divide rows, columns of
+        If ONNX cannot express the model: members that vote and divide rows, columns of
         strings and numbers, or class labels other than strings, numbers and booleans.
 
     Notes

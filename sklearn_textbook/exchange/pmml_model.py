@@ -41,7 +41,7 @@ def to_pmml(model, path=None, *, target="target"):
         A fitted tree, forest, bagging or random subspaces of trees, output flipping,
         AdaBoost of trees, boosting tree or gradient boosting of this package.
     path : str, path-like or None, default=None
-        Where to write the text, if given, in UTF-8.
+        File to which the text is written in UTF-8, if given.
     target : str, default="target"
         Name of the predicted column.
 
@@ -58,7 +58,7 @@ def to_pmml(model, path=None, *, target="target"):
     TypeError
         If it is of another kind.
     ValueError
-        If PMML cannot hold the model: oblique tests; ``voting="hard"``; output
+        If PMML cannot express the model: oblique tests; ``voting="hard"``; output
         smearing; several outputs; rows that are divided in trees with surrogate splits,
         with ``laplace=True`` or ``handle_unknown="error"``, or by members of AdaBoost;
         levels that are strings and numbers; characters that XML does not allow. The
@@ -68,9 +68,9 @@ def to_pmml(model, path=None, *, target="target"):
     -----
     Trees are elements ``TreeModel``, ensembles ``MiningModel``. A model that divides
     rows is a ``RegressionModel`` whose fields are the shares of a row at the nodes,
-    since few programs know ``missingValueStrategy="weightedConfidence"``; of classes
-    whose probabilities are equal up to rounding, or with C4.5 differ by less than
-    1e-6, it may predict another one than the model.
+    since few programs support ``missingValueStrategy="weightedConfidence"``; if the
+    probabilities of two classes are equal up to rounding, or with C4.5 differ by less
+    than 1e-6, it may predict a different class from the model.
 
     Rows for which the model raises an error have no prediction (a missing value with
     ``missing="error"``), or none of the trees that meet an unseen level

@@ -39,9 +39,9 @@ def to_shap(model):
     -------
     trees : dict
         The model for ``shap.TreeExplainer``. Its outputs are the scores of the model:
-        class probabilities, or values; of gradient boosting the result of
-        ``decision_function``, or the logarithm of the prediction; of AdaBoost and
-        ``voting="hard"`` the votes of each class.
+        class probabilities, or values; for gradient boosting the result of
+        ``decision_function``, or the logarithm of the prediction; for AdaBoost and
+        ``voting="hard"`` the votes for each class.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def to_shap(model):
         If it is of another kind.
     ValueError
         If a tree divides rows, or has surrogate or oblique splits;
-        :func:`sklearn_textbook.inspection.shap_values` explains such trees too.
+        :func:`sklearn_textbook.inspection.shap_values` also explains such trees.
 
     See Also
     --------
@@ -60,13 +60,13 @@ def to_shap(model):
 
     Notes
     -----
-    shap takes numbers: levels as their codes, NaN for missing values and -1 for levels
-    that training did not have, as ``read_trees(model).read(X)`` returns them. A test of
-    levels becomes a few thresholds of codes; a level without a branch ends in a leaf
+    shap accepts only numbers: the codes of levels, NaN for missing values and -1 for
+    levels not seen in training, as ``read_trees(model).read(X)`` returns them. A test
+    of levels becomes a few thresholds on codes; a level without a branch ends in a leaf
     with the prediction of the node, also with ``handle_unknown="error"``.
 
-    ID3 and C4.5 divide rows with a missing value. If a column had none in training,
-    later ones go to the larger child here.
+    ID3 and C4.5 divide rows with a missing value. Here, if a column had none in
+    training, missing values go to the larger child.
 
     Examples
     --------

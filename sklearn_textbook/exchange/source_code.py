@@ -36,8 +36,8 @@ def export_code(model, language="c", *, prefix="", table="data"):
         A fitted tree, forest, bagging or random subspaces of trees, perturbed outputs,
         AdaBoost of trees, boosting tree or gradient boosting of this package.
     language : {"c", "javascript", "python", "sql"}, default="c"
-        C99; a module of JavaScript (ECMAScript 2020); a module of Python, of the
-        standard library only; or a query of SQL.
+        C99; a JavaScript module (ECMAScript 2020); a Python module that uses only the
+        standard library; or an SQL query.
     prefix : str, default=""
         Beginning of the names of public functions and constants in C, so that several
         models can be linked into a program.
@@ -69,9 +69,9 @@ def export_code(model, language="c", *, prefix="", table="data"):
     TypeError
         If it is of another kind.
     ValueError
-        If a parameter is not valid, the language has no means to write a level or
-        label, such as an integer beyond float64, or SQL cannot express the model:
-        votes of trees that divide rows, or oblique splits of dates.
+        If a parameter is not valid, the language cannot express a level or label, such
+        as an integer beyond float64, or SQL cannot express the model: votes of trees
+        that divide rows, or oblique splits of dates.
 
     See Also
     --------
@@ -82,8 +82,8 @@ def export_code(model, language="c", *, prefix="", table="data"):
     -----
     Where the model raises an error, for an infinite number, a missing value with
     ``missing="error"`` or a level with ``handle_unknown="error"``, C returns a status,
-    JavaScript and Python raise an error that names the column, and a prediction of SQL
-    is NULL.
+    JavaScript and Python raise an error that names the column, and the prediction of
+    SQL is NULL.
 
     Dates are seconds since 1970-01-01 UTC, durations seconds, times of day seconds
     since midnight. C takes these numbers; JavaScript takes them, or a Date, which has

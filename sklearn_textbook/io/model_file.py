@@ -151,7 +151,8 @@ def load_model(path):
     Returns
     -------
     estimator : estimator
-        The fitted estimator, of the same class and predicting as the saved one did.
+        The fitted estimator, of the same class and with the same predictions as the
+        saved one.
 
     Raises
     ------
