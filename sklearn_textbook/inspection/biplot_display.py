@@ -211,7 +211,7 @@ class BiplotDisplay:
         ax : matplotlib.axes.Axes or None, default=None
             Axes to draw on; ``None`` opens a new figure.
         kind : {"biplot", "scores", "loadings"}, default="biplot"
-            What to draw: rows and variables, only rows, or only variables in the circle.
+            What to draw: rows and variables, only rows, or only variables.
         show_circle : bool or None, default=None
             Whether to draw the correlation circle. None: only with ``kind="loadings"``.
         legend : bool, default=True
