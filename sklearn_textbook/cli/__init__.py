@@ -18,9 +18,9 @@ def main(arguments=None):
     Returns
     -------
     exit_code : int
-        0: done; 1: an error of the program itself; 2: wrong use of the command; 3: a
-        table that cannot be read or written; 4: a model file that cannot be read or
-        written; 5: an algorithm that cannot work on the table; 130: interrupted.
+        0: success; 1: internal error; 2: wrong usage of the command; 3: a table that
+        cannot be read or written; 4: a model file that cannot be read or written; 5: an
+        algorithm that cannot be applied to the table; 130: interrupted.
 
     Examples
     --------

@@ -38,8 +38,8 @@ from sklearn_textbook.cli.options import (
     show_default=True,
     metavar="NAME",
     help=f"One of {', '.join([*ALGORITHMS, *COMBINATIONS, *TRANSFORMERS])}. For most "
-    "of them the target decides: text, booleans and a few whole numbers are classes; "
-    "cart-classifier, cart-regressor and so on demand one.",
+    "of them the kind of the target decides: text, booleans and a few whole numbers "
+    "are classes; cart-classifier, cart-regressor and so on select one kind.",
 )
 @click.option(
     "--set",
@@ -65,7 +65,7 @@ from sklearn_textbook.cli.options import (
     metavar="FOLDS",
     help="Folds of the cross-validation, stratified by class; 0 for none.",
 )
-@click.option("--test", metavar="FILE", help="Table to score the model on.")
+@click.option("--test", metavar="FILE", help="Table on which the model is scored.")
 @training_options
 @click.option("--save", metavar="FILE", help="Write the model to a file (JSON).")
 @click.option(
@@ -87,18 +87,18 @@ def fit(table, cv, **options):
     """Fit a model to TABLE, and print it and its scores.
 
     TABLE is a csv, tsv, Parquet, Feather, JSON, Excel or ARFF file, or - for csv from
-    the standard input. For a C4.5 table give any of its files; the others are found in
+    the standard input. For a C4.5 table, pass any of its files; the others are found in
     the same folder.
 
     Prints the columns and their kinds, the tree, its rules with support and confidence,
     and its scores on the training rows, in cross-validation and on a test table. For
-    c45-rules, it prints the ordered rules and how each performs on the training rows;
+    c45-rules, it prints the ordered rules and their statistics on the training rows;
     for an ensemble, the sizes of its trees, the importances of the columns and the
     out-of-bag score, if there is one; for voting, averaging, stacking and
     bayesian-model-averaging, the members, their weights and scores; for linear models,
     also their averages over subsets of the columns (bayesian-model-averaging without
     members), the summary; for lda, the coefficients; for pca, which needs no target,
-    the components. Rows without a value of the target are left out.
+    the components. Rows with a missing target are omitted.
 
     \b
     Examples:
@@ -180,13 +180,15 @@ def compare(table, **options):
     help="Add to every row the rule of the tree that applies to it, or of an ensemble "
     "the score and what the columns contribute to it.",
 )
-@name_list_option("--id", help="Columns to copy to the output, besides those of fit.")
+@name_list_option(
+    "--id", help="Columns to copy to the output, in addition to those of fit."
+)
 @reading_options
 @debug_option
 def predict(model, table, path, **options):
     """Predict the rows of TABLE with MODEL, a file that fit --save wrote.
 
-    Columns are found by name, in any order; others are ignored. The output has one
+    Columns are matched by name, in any order; others are ignored. The output has one
     row per row of the table, with the columns of --id, then "prediction", then with
     --proba "probability_CLASS" for every class, and with --explain "explanation". If
     the table has the target, the scores go to the standard error.
@@ -213,7 +215,9 @@ def predict(model, table, path, **options):
     help="File to write, in the formats of predict. By default csv to the standard "
     "output.",
 )
-@name_list_option("--id", help="Columns to copy to the output, besides those of fit.")
+@name_list_option(
+    "--id", help="Columns to copy to the output, in addition to those of fit."
+)
 @reading_options
 @debug_option
 def transform(model, table, path, **options):
@@ -256,10 +260,10 @@ def diversity(model, table, path, **options):
     """Measure how the members of MODEL differ on the rows of TABLE.
 
     MODEL is a file that fit --save wrote, with an ensemble of classification trees, and
-    TABLE has its columns and its target; rows that took no part in the fit tell more.
-    Prints the measures of all members together, a summary of those of pairs, and for
-    each member its error and the means over its pairs with the others. Kappa is that of
-    the predictions, the other measures are of right and wrong.
+    TABLE has its columns and its target; use rows that were not used in the fit. Prints
+    the measures of all members together, a summary of the pairwise measures, and for
+    each member its error and the means over its pairs with the others. Kappa compares
+    predictions, the other measures compare right and wrong.
 
     \b
     Examples:
@@ -271,7 +275,7 @@ def diversity(model, table, path, **options):
     measure_diversity(model, table, path=path, **options)
 
 
-@click.command(short_help="Print a model as text, rules, source code or drawing.")
+@click.command(short_help="Print a model as text, rules, source code or plot.")
 @click.argument("model")
 @click.option(
     "--as",
@@ -284,7 +288,7 @@ def diversity(model, table, path, **options):
     help="text: the tree, indented, the numbered rules of a list, or sizes and "
     "importances of an ensemble, or its members; rules: one line per leaf or rule; "
     "sql: a CASE expression; python: a function; dot: a tree for Graphviz; svg, png: a "
-    "drawing by matplotlib; html: a page for a browser, of all trees of an ensemble; "
+    "plot by matplotlib; html: a page for a browser, with all trees of an ensemble; "
     "json: the whole content of the model file.",
 )
 @click.option(
@@ -293,8 +297,8 @@ def diversity(model, table, path, **options):
     "member",
     type=MemberChoice(),
     metavar="N",
-    help="Print one tree of an ensemble, counted from 0; of voting and other ensembles "
-    "of named members one member, by number or name, and a tree of it as in forest/0.",
+    help="Print one tree of an ensemble, counted from 0; for ensembles of named "
+    "members, one member, by number or name, or one of its trees, as in forest/0.",
 )
 @click.option(
     "--max-depth-shown",

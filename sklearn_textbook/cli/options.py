@@ -231,7 +231,7 @@ def reading_options(command):
 target_option = click.option(
     "--target",
     metavar="COLUMN",
-    help="Column to predict. Only C4.5 files name it themselves.",
+    help="Column to predict. Not needed for C4.5 files, which declare it.",
 )
 
 
@@ -241,10 +241,10 @@ def training_options(command):
     for option in (
         name_list_option(
             "--id",
-            help="Identifiers: columns that the model leaves out and predict copies to "
+            help="Identifiers: columns that the model omits and predict copies to "
             "its output.",
         ),
-        name_list_option("--drop", help="Columns to leave out."),
+        name_list_option("--drop", help="Columns to omit."),
         name_list_option(
             "--keep",
             help="Columns to keep although they are constant, or text with a different "

@@ -1322,7 +1322,13 @@ def test_help_is_complete(command, command_):
 def test_help_of_the_command(command):
     assert command() == command("--help")
     text = command("-h")
-    for name in ("fit", "compare", "predict", "show", "Exit codes: 0 done, 1 error"):
+    for name in (
+        "fit",
+        "compare",
+        "predict",
+        "show",
+        "Exit codes: 0 success, 1 internal error",
+    ):
         assert name in text
 
 
