@@ -269,7 +269,12 @@ def _draw_columns(n_classes, n_columns, is_sparse, random_state):
 
 
 def _has_different_columns(matrix):
-    return len(np.unique(_orient(matrix.T), axis=0)) == matrix.shape[1]
+    return _are_different(_orient(matrix.T))
+
+
+def _are_different(rows):
+    """Whether no two rows are equal."""
+    return len({row.tobytes() for row in rows}) == len(rows)
 
 
 # ----------------------------------------------------------------------- given codes
@@ -334,15 +339,15 @@ def _find_fault(matrix):
             "must have a nonzero entry in every row; row "
             f"{int(np.argmax(is_empty))} has none."
         )
+    if _are_different(matrix):
+        return None
     _, first, number = np.unique(matrix, axis=0, return_index=True, return_inverse=True)
-    number = number.reshape(-1)
-    if len(first) < len(matrix):
-        row = int(np.argmax(first[number] < np.arange(len(matrix))))
-        return (
-            "must have a different row for every class; rows "
-            f"{first[number[row]]} and {row} are equal."
-        )
-    return None
+    first_equal = first[number.reshape(-1)]
+    row = int(np.argmax(first_equal < np.arange(len(matrix))))
+    return (
+        "must have a different row for every class; rows "
+        f"{first_equal[row]} and {row} are equal."
+    )
 
 
 #: Codes that depend on the number of classes alone.
