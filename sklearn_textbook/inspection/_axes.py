@@ -46,12 +46,15 @@ def separate_ticks(axes):
 
     figure = axes[0].figure.figure  # also of a part of a figure
     figure.draw_without_rendering()  # places the axes
+    is_changed = False
     for axis in (axis for ax in axes for axis in (ax.xaxis, ax.yaxis)):
         for n_bins in (8, 6, 5, 4, 3, 2, 1):
             if not _labels_overlap(axis):
                 break
             axis.set_major_locator(MaxNLocator(n_bins, min_n_ticks=1))
-    figure.draw_without_rendering()  # other labels may have moved the axes
+            is_changed = True
+    if is_changed:
+        figure.draw_without_rendering()  # other labels may have moved the axes
 
 
 def _labels_overlap(axis):
