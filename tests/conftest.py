@@ -1,8 +1,5 @@
 """What all tests share."""
 
-import functools
-import gc
-import inspect
 import os
 
 # Workers of pytest-xdist share the cores: where each took as many threads as there
@@ -19,6 +16,8 @@ if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
 import hypothesis
 import matplotlib
 
+from tests.less_overhead import pytest_collection  # noqa: F401
+
 # Lets scikit-learn's checks of array API input run; scipy reads it when imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
@@ -32,26 +31,3 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.register_profile("explore", deadline=None, max_examples=2_000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
-
-
-# scikit-learn reads the signature of __init__ whenever it asks for parameters, which
-# takes a tenth of the time of its checks. That of a function stays the same.
-read_signature = inspect.signature
-read_init_signature = functools.cache(read_signature)
-
-
-def find_signature(function, **options):
-    """Read the signature of an ``__init__`` once; of all else as inspect does."""
-    is_init = inspect.isfunction(function) and function.__name__ == "__init__"
-    if is_init and not options and not hasattr(function, "__wrapped__"):
-        return read_init_signature(function)
-    return read_signature(function, **options)
-
-
-inspect.signature = find_signature
-
-
-def pytest_collection_finish():
-    """Keep garbage collection from visiting all collected tests."""
-    gc.collect()
-    gc.freeze()

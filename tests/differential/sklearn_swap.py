@@ -9,7 +9,6 @@ declaration is strict.
 
 import copy
 import functools
-import gc
 import importlib
 from collections import defaultdict
 from itertools import combinations
@@ -22,6 +21,7 @@ from tests.differential.sklearn_expected_failures import (
     EXPECTED_FAILURES,
     ROUNDING_DECIDES,
 )
+from tests.less_overhead import pytest_collection  # noqa: F401
 
 #: By module of scikit-learn: its name of a class, and where ours is. The stock
 #: ensembles that are not listed keep the stock trees and forests they are made of.
@@ -275,12 +275,6 @@ def pytest_collection_modifyitems(config, items):
     items[:], left_out = choose_cases(items, EXPECTED_FAILURES)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-
-
-def pytest_collection_finish():
-    """Keep garbage collection from visiting all collected tests."""
-    gc.collect()
-    gc.freeze()
 
 
 def make_once(make):
