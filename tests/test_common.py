@@ -39,7 +39,7 @@ OTHERS = [
 @pytest.fixture
 def few_subsets(monkeypatch):
     """Fewer models to average over, where there are too many for all to be fitted."""
-    monkeypatch.setattr(logistic_subsets, "MOST_FITS", 50)
+    monkeypatch.setattr(logistic_subsets, "MOST_FITS", 20)
 
 
 @parametrize_with_checks(
@@ -55,7 +55,14 @@ def few_subsets(monkeypatch):
 @pytest.mark.filterwarnings("ignore:.* models may be within the window")
 @pytest.mark.usefixtures("few_subsets")
 def test_scikit_learn_check(estimator, check):
-    check(estimator)
+    try:
+        check(estimator)
+    except Exception as error:
+        if check.func.__name__ in expected_failed_checks(estimator):
+            # A failure that is declared is not shown: pytest need not parse the files
+            # that it comes from.
+            raise error.with_traceback(None) from None
+        raise
 
 
 #: Checks of the kinds of containers that tables, targets and weights come in. They are

@@ -229,8 +229,9 @@ def run_their_tests(tests, directory):
     search_path = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     done = subprocess.run(
         [
-            # Their assertions are not rewritten, which takes longer than many tests.
-            *(sys.executable, "-m", "pytest", "-q", "--tb=short", "--assert=plain"),
+            # Their assertions are not rewritten, nor are their files parsed where they
+            # fail as declared: both take longer than many tests.
+            *(sys.executable, "-m", "pytest", "-q", "--tb=native", "--assert=plain"),
             *("-p", "tests.differential.sklearn_swap"),
             *("-c", str(directory / "pytest.ini"), f"--junitxml={report}"),
             *("--pyargs", *tests),
