@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import os
 import pickle
 import subprocess
 import sys
@@ -40,17 +41,36 @@ def test_the_lists_of_names_agree(package):
         assert getattr(module, name) is of_home
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_import_of_all_and_of_submodules(package):
-    code = (
-        f"import {package} as p\n"
-        "assert not any(name in vars(p) for name in p._HOMES)\n"
-        "home = next(iter(p._HOMES.values()))\n"
-        "assert getattr(p, home).__name__ == f'{p.__name__}.{home}'\n"
-        f"from {package} import *\n"
-        "assert set(p.__all__) <= set(globals())\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
+#: Each package is imported in a process that has imported no other.
+IMPORT_ALL = """
+import importlib, os, sys
+import sklearn.ensemble, sklearn.model_selection  # take long, and are imported once
+
+def check(package):
+    p = importlib.import_module(package)
+    assert not any(name in vars(p) for name in p._HOMES)
+    home = next(iter(p._HOMES.values()))
+    assert getattr(p, home).__name__ == f"{p.__name__}.{home}"
+    names = {}
+    exec(f"from {package} import *", names)
+    assert set(p.__all__) <= set(names)
+
+assert "sklearn_textbook" not in sys.modules
+*others, last = sys.argv[1:]
+for package in others:
+    process = os.fork()
+    if process == 0:
+        check(package)
+        sys.exit()
+    assert os.waitpid(process, 0)[1] == 0, package
+check(last)
+"""
+GROUPS = [PACKAGES] if hasattr(os, "fork") else [[package] for package in PACKAGES]
+
+
+@pytest.mark.parametrize("packages", GROUPS)
+def test_import_of_all_and_of_submodules(packages):
+    subprocess.run([sys.executable, "-c", IMPORT_ALL, *packages], check=True)
 
 
 def test_unknown_name():
