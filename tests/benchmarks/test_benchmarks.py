@@ -1,5 +1,6 @@
 """Tiny runs of every workload: it runs, and its check of the work can fail."""
 
+import gc
 import json
 import os
 import sys
@@ -95,8 +96,14 @@ def quick_search(monkeypatch):
     monkeypatch.setattr(GridSearch, "n_processes", 1)
 
 
+@pytest.fixture
+def few_objects_to_collect():
+    """Garbage is collected before each timed call: not among all that was imported."""
+    gc.freeze()
+
+
 @pytest.mark.parametrize("name", [name for name in WORKS if name != "forest-memory"])
-@pytest.mark.usefixtures("quick_search")
+@pytest.mark.usefixtures("quick_search", "few_objects_to_collect")
 def test_workload_runs(name, capsys):
     # Threads of linear algebra wait for each other, spinning, on busy cores.
     n_threads = "1" if name.startswith("discriminant-") else "2"

@@ -61,6 +61,8 @@ def test_calls_that_fail_are_told():
 def test_command(tmp_path, capsys, monkeypatch):
     # What no tree needs takes long to import under the counter.
     monkeypatch.setattr(instructions, "MODULES", ("sklearn_textbook.tree.cart",))
+    (tmp_path / "pandas.py").write_text("raise ImportError")  # that of scikit-learn
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     before, after = (str(tmp_path / name) for name in ("before.json", "after.json"))
     write_counts(before, 0.005, [Count("tree", 1_000_000, 0.001)])
     arguments = ["instructions", "--only", "tree,tree-leaves", "--scale", "0.005"]
