@@ -160,7 +160,7 @@ def test_layout_time_grows_with_the_number_of_nodes():
 def test_nothing_overlaps_at_the_default_size_of_figures(make, orientation):
     figure = plt.figure()
     artists = plot_tree(make(), orientation=orientation)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     boxes = extents(frames(artists))
     letters = extents([artist for artist in artists if isinstance(artist, Text)])
     n_boxes = len(boxes)
@@ -190,7 +190,7 @@ def test_edges_keep_clear_of_all_labels(orientation):
     schema = make_schema(("colour", "nominal", levels, "string"))
     estimator = make_estimator(builder.build(), schema, np.array(["no", "yes"]))
     artists = plot_tree(estimator, orientation=orientation, ax="new")
-    artists[0].figure.canvas.draw()
+    artists[0].figure.draw_without_rendering()
     boxes = extents(frames(artists))
     letters = extents([artist for artist in artists if isinstance(artist, Text)])
     labels = letters[~overlaps(letters, boxes, slack=0.0).any(axis=1)]
@@ -402,7 +402,7 @@ def test_legend_names_the_colours_of_the_classes():
     assert names == ["setosa", "versicolor", "virginica"]
     colors = [to_hex(patch.get_facecolor()).upper() for patch in legend.get_patches()]
     assert colors == list(CLASS_COLORS[:3])
-    legend.figure.canvas.draw()
+    legend.figure.draw_without_rendering()
     everything = extents([a for a in artists if not isinstance(a, PathPatch)])
     assert not overlaps(extents([legend]), everything).any()
     assert np.all(legend.get_window_extent().min >= 0)
@@ -421,7 +421,7 @@ def test_legend_of_many_classes_has_rows_and_counts_the_rest(n_classes):
     assert shown == [*names[:24], *(["+3 more"] if n_classes == 27 else [])]
     colors = [to_hex(patch.get_facecolor()) for patch in legend.get_patches()]
     assert len(set(colors[:24])) == min(n_classes, 24)
-    legend.figure.canvas.draw()
+    legend.figure.draw_without_rendering()
     inside = legend.get_window_extent()
     assert np.all(inside.min >= 0)
     assert np.all(inside.max <= legend.figure.bbox.size)
@@ -456,7 +456,7 @@ def test_boxes_fit_their_text_whatever_the_layout(layout, orientation):
     for ax in axes:
         artists = plot_tree(make_wide(60), orientation=orientation, ax=ax)
         shown.append(len(frames(artists)))
-        figure.canvas.draw()
+        figure.draw_without_rendering()
         boxes = extents(frames(artists))
         bold = [a for a in artists if isinstance(a, Text) and a.get_weight() == "bold"]
         letters = extents(bold)

@@ -31,9 +31,9 @@ def grow_both(monkeypatch, grow):
 def test_kept_splits_are_those_of_the_whole_tree(monkeypatch, name, partitioner):
     n_smaller = 0
     for seed in range(10 * FACTOR):
+        drawn = draw_mixed_case(seed, name)
         for max_leaf_nodes in (2, 3, 5, 9, 20, 60):
-            case = draw_mixed_case(seed, name)
-            case = case.with_rules(max_leaf_nodes=max_leaf_nodes)
+            case = drawn.with_rules(max_leaf_nodes=max_leaf_nodes)
             trees = grow_both(monkeypatch, lambda: case.grow(partitioner))  # noqa: B023
             n_smaller += trees[0].node_count < trees[1].node_count
             kept = [list_fields(keep_best_first(t, max_leaf_nodes)) for t in trees]

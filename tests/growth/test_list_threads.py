@@ -6,6 +6,7 @@ from a mixed table.
 """
 
 from contextlib import contextmanager
+from functools import cache
 
 import numpy as np
 import pytest
@@ -107,6 +108,7 @@ MODELS = [
 ]
 
 
+@cache
 def make_table(estimator_class):
     is_classifier = estimator_class in (CARTClassifier, ObliqueTreeClassifier)
     X, y = make_mixed_table(

@@ -191,7 +191,7 @@ def test_names_are_outside_the_arrows_and_clear_of_each_other(load, kind):
     data = load(as_frame=True).data
     pca = PCA(2, standardize=True).fit(data)
     display = BiplotDisplay.from_estimator(pca, data, kind=kind)
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     renderer = display.figure_.canvas.get_renderer()
     boxes = [name.get_window_extent(renderer) for name in display.names_]
     assert not any(

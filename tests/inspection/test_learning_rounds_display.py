@@ -221,7 +221,7 @@ def test_boosting_of_scikit_learn():
 
 def test_no_fractions_of_rounds_on_the_axis():
     display = LearningRoundsDisplay(test=[0.2, 0.1]).plot()
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     ticks = display.ax_.get_xticks()
     assert_array_equal(ticks, np.round(ticks))
 

@@ -281,7 +281,7 @@ def test_display_draws_curves_bars_and_contours():
     assert len(display.axes_[0, 1].patches) == X[c].nunique()
     assert display.axes_[0, 0].get_xlabel() == a
     # Deciles of the second column are along the y axis.
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     lines = display.deciles_hlines_[0, 2]
     ends = lines.get_transform().transform(np.concatenate(lines.get_segments()))
     bounds = display.axes_[0, 2].bbox

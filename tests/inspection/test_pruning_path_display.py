@@ -85,7 +85,7 @@ def test_second_scale_names_the_subtrees(x, words):
 def test_many_subtrees_do_not_crowd_the_second_scale(x):
     path = make_path(5_000, chosen=2_600)
     display = PruningPathDisplay(path).plot(x=x)
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     labels = display.top_ax_.get_xticklabels()
     assert 3 <= len(labels) <= 40
     boxes = sorted((label.get_window_extent() for label in labels), key=lambda b: b.x0)

@@ -129,7 +129,7 @@ def test_ticks_and_labels_do_not_collide(rows, scale, size):
     for kind in ("fitted", "normal", "scale", "leverage"):
         _, ax = plt.subplots(figsize=size, layout="constrained")
         ResidualsDisplay(influence).plot(kind, ax=ax)
-        ax.figure.canvas.draw()
+        ax.figure.draw_without_rendering()
         for axis, side in ((ax.xaxis, 0), (ax.yaxis, 1)):
             low, high = ax.bbox.min[side] - 1, ax.bbox.max[side] + 1
             spans = [
