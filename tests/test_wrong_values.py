@@ -170,16 +170,16 @@ NUMERIC = (PCA(), TruncatedSVD(n_components=1), LinearDiscriminantAnalysis())
 def test_columns_of_text_are_named(estimator):
     labels = [0, 0, 1, 1]
     table = pd.DataFrame({"size": [1.0, 2.0, 3.0, 5.0], "colour": list("abab")})
-    words = "column 'colour', row 0, holds 'a'. {} needs columns of numbers"
+    words = "column 'colour', row 0, contains 'a'. {} requires numeric columns"
     words = words.format(type(estimator).__name__)
     complaint = find_complaint(lambda: clone(estimator).fit(table, labels), words)
     assert complaint is None
     array = np.array([[1, 2], [2, 3], [3, "a"], [5, 1]], dtype=object)
-    words = "column 1, row 2, holds 'a'"
+    words = "column 1, row 2, contains 'a'"
     assert find_complaint(lambda: clone(estimator).fit(array, labels), words) is None
     fitted = clone(estimator).fit(table.assign(colour=[1, 0, 2, 1]), labels)
     predict = getattr(fitted, "predict", None) or fitted.transform
-    words = "column 'colour', row 0, holds 'a'"
+    words = "column 'colour', row 0, contains 'a'"
     assert find_complaint(lambda: predict(table), words) is None
     words = "0 feature(s)"
     assert (

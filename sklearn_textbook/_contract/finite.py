@@ -49,8 +49,8 @@ def _check_diagonals(X):
     """Require the offset of every stored diagonal of format "dia", once each."""
     if X.data.ndim != 2 or X.offsets.shape != (len(X.data),):
         raise ValueError(
-            f"data of shape {X.data.shape} needs as many offsets as rows, but the "
-            f"offsets have the shape {X.offsets.shape}"
+            f"data of shape {X.data.shape} requires one offset per row, but the "
+            f"offsets have shape {X.offsets.shape}"
         )
     if len(np.unique(X.offsets)) != len(X.offsets):
         raise ValueError("an offset occurs more than once")
@@ -62,11 +62,11 @@ def _list_places(X):
         return np.array([*X.keys()], dtype=np.int64).reshape(X.nnz, X.ndim).T
     if X.format == "coo":
         if {len(indices) for indices in X.coords} != {len(X.data)}:
-            raise ValueError("it has not as many places as entries")
+            raise ValueError("the numbers of coordinates and entries differ")
         return X.coords
     lengths = [len(columns) for columns in X.rows]
     if lengths != [len(values) for values in X.data] or len(lengths) != X.shape[0]:
-        raise ValueError("it has not as many places as entries")
+        raise ValueError("the numbers of coordinates and entries differ")
     columns = np.fromiter(chain.from_iterable(X.rows), np.int64, sum(lengths))
     return np.repeat(np.arange(len(lengths)), lengths), columns
 
@@ -111,8 +111,8 @@ def check_finite_rows(X, estimator_name, feature_names=None, is_present=None):
             f"SimpleImputer(), {estimator_name}()), or drop these rows or columns."
         )
     raise ValueError(
-        f"Input X contains infinity, first in {place}. {estimator_name} needs finite "
-        "numbers: replace infinite values, or drop these rows."
+        f"Input X contains infinity, first in {place}. {estimator_name} requires "
+        "finite numbers: replace infinite values, or drop these rows."
     )
 
 
@@ -149,9 +149,9 @@ def check_sizes(
         name = rest[0] if feature_names is None else repr(str(feature_names[rest[0]]))
         what = f"Column {name}"
     raise ValueError(
-        f"{what} has the value {value:.3g} in row {row}, whose square is too large for "
-        f"a float64; {estimator_name} accepts values of at most {LARGEST_VALUE:g}: "
-        "divide it by a power of ten."
+        f"{what} has the value {value:.3g} in row {row}, whose square overflows; "
+        f"{estimator_name} accepts values of at most {LARGEST_VALUE:g}. Divide {what} "
+        "by a power of ten."
     )
 
 

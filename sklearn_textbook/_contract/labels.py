@@ -138,8 +138,8 @@ def check_numbers(y, estimator=None, *, name="y", is_present=None):
             ) from None
         raise ValueError(
             f"{name} must be numbers for {estimator or 'regression'}, got "
-            f"{str(value)[:100]!r} in row {row}. Classes need a classifier, or numbers "
-            "such as 0 and 1."
+            f"{str(value)[:100]!r} in row {row}. Classes require a classifier, or "
+            "numbers such as 0 and 1."
         ) from None
     check_finite_target(y, name, is_present)
     return y
@@ -262,8 +262,8 @@ def _explain_mixed_labels(y):
         first_of.setdefault(type(label), label)
     shown = " and ".join(map(repr, list(first_of.values())[:2]))
     return TypeError(
-        f"y has labels of different types, such as {shown}, which cannot be sorted: "
-        "convert them to text."
+        f"y has labels of different types, such as {shown}, which cannot be sorted; "
+        "convert them to strings."
     )
 
 
@@ -296,8 +296,8 @@ def encode_known_labels(y, classes, name="y"):
             label = y[:, output].tolist()[int(np.argmin(is_known))]
             words = ", ".join(map(repr, known.tolist()))
             raise ValueError(
-                f"{name} contains the class {label!r}, which the training rows have "
-                f"not; they have {words}."
+                f"{name} must contain only classes seen in training, {words}; got "
+                f"{label!r}."
             )
         codes[:, output] = places
     return codes

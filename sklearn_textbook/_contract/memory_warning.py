@@ -32,10 +32,10 @@ def warn_of_memory(estimator, n_rows, stacklevel=4):
     if n_classes < MANY_CLASSES or n_bytes <= MEMORY_TO_WARN:
         return
     warnings.warn(
-        f"A tree of {n_rows:,} rows and {n_classes:,} classes may need "
+        f"A tree for {n_rows:,} rows and {n_classes:,} classes may need "
         f"{n_bytes / 1e9:.1f} GB of memory, because each of about {n_nodes:,} nodes "
-        "keeps the weight of every class. Limit the tree by max_leaf_nodes, max_depth "
-        "or min_samples_leaf, or merge classes of few rows.",
+        "stores the weight of every class. Limit the tree by max_leaf_nodes, max_depth "
+        "or min_samples_leaf, or merge classes with few rows.",
         UserWarning,
         stacklevel=stacklevel,
     )

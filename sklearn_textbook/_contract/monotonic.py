@@ -39,9 +39,9 @@ def resolve_monotonic(monotonic_cst, names, *, has_names):
     for name, sign in zip(names, constraints, strict=True):
         if not (isinstance(sign, (int, float, np.number)) and sign in (-1, 0, 1)):
             raise ValueError(
-                "monotonic_cst must be None or an array-like of -1, 0 or 1, or a dict "
-                f"with such values, but it has {show_value(sign)} for column {name!r}; "
-                f"got {show_value(constraints)}."
+                "monotonic_cst must be None, an array-like of -1, 0 or 1, or a dict "
+                f"with such values; got {show_value(sign)} for column {name!r} in "
+                f"{show_value(constraints)}."
             )
     return tuple(int(sign) for sign in constraints)
 
@@ -49,8 +49,8 @@ def resolve_monotonic(monotonic_cst, names, *, has_names):
 def _read_names(monotonic_cst, names, has_names):
     if not has_names:
         raise ValueError(
-            "monotonic_cst is a dict by names of columns, but X has no names for its "
-            "columns. Pass monotonic_cst as an integer array instead."
+            "monotonic_cst is a dict from column names, but the columns of X have no "
+            "names. Pass monotonic_cst as an integer array instead."
         )
     unknown = [name for name in monotonic_cst if name not in names]
     if unknown:

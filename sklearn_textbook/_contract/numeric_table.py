@@ -58,9 +58,9 @@ def read_numeric_table(estimator, X, *target, **options):
         if is_date:
             error, message = TypeError(), "dates and durations are not numbers"
         raise type(error)(
-            f"{message.partition(':')[0]}: {place} holds {show_value(value)}. "
-            f"{name} needs columns of numbers: leave this column out, or encode it, "
-            "for example by OneHotEncoder."
+            f"{message.partition(':')[0]}: {place} contains {show_value(value)}. "
+            f"{name} requires numeric columns: leave this column out or encode it, for "
+            "example with OneHotEncoder."
         ) from None
 
 

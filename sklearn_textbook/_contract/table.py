@@ -29,7 +29,7 @@ class Table(dict):
         shapes = {name: column.shape for name, column in self.items()}
         if any(shape != (self.n_rows,) for shape in shapes.values()):
             raise ValueError(
-                f"The columns of a table need one length; they have shapes {shapes}."
+                f"The columns of a table must have equal lengths; got shapes {shapes}."
             )
 
     def __reduce__(self):
@@ -57,8 +57,8 @@ class Table(dict):
             import pandas as pd
         except ImportError as error:
             raise ImportError(
-                "as_frame() needs pandas (pip install pandas). The table itself is a "
-                "dictionary of arrays, which any other data frame can be made of."
+                "as_frame requires pandas: pip install pandas. The table itself is a "
+                "dictionary of arrays, from which any other data frame can be made."
             ) from error
         return pd.DataFrame(dict(self))
 

@@ -54,7 +54,10 @@ def check_weights(sample_weight, n_rows, name="sample_weight"):
     if weight.ndim != 1:
         raise ValueError(f"{name} must be 1D, got an array of shape {weight.shape}.")
     if len(weight) != n_rows:
-        raise ValueError(f"{name} has {len(weight)} entries, but X has {n_rows} rows.")
+        raise ValueError(
+            f"{name} must have one entry per row of X, {n_rows} in all, got "
+            f"{len(weight)}."
+        )
     is_finite = np.isfinite(weight)
     if not is_finite.all():
         row = int(np.argmin(is_finite))
@@ -67,13 +70,13 @@ def check_weights(sample_weight, n_rows, name="sample_weight"):
         )
     if not (weight > 0).any():
         raise ValueError(
-            f"All sample weights are zero: {name} has no row of non-zero sample "
-            "weight to learn from."
+            f"All sample weights are zero: {name} must be non-zero for at least one "
+            "row."
         )
     if not np.isfinite(_add_up(weight)):
         raise ValueError(
-            f"{name} has a sum that is too large for a float64; divide the "
-            "weights by a common factor."
+            f"The sum of {name} is too large for a float64; divide the weights by a "
+            "common factor."
         )
     return weight
 
@@ -148,7 +151,7 @@ def check_class_weight(class_weight, n_outputs, presets=("balanced",)):
         words = ", ".join(map(repr, presets))
         raise ValueError(
             f"The 'class_weight' parameter must be None, {words} or {form} from class "
-            f"labels to weights, as y has {n_outputs} output"
+            f"labels to weights, since y has {n_outputs} output"
             f"{'' if n_outputs == 1 else 's'}; got {show_value(class_weight)}."
             f"{suggest(class_weight, presets)}"
         )
@@ -156,7 +159,7 @@ def check_class_weight(class_weight, n_outputs, presets=("balanced",)):
         for label, weight in of_output.items():
             if not is_real(weight):
                 raise ValueError(
-                    "The 'class_weight' parameter must hold finite weights of at least "
+                    "The 'class_weight' parameter must be finite weights of at least "
                     f"0; got {show_value(weight)} for class {label}."
                 )
 
@@ -204,14 +207,14 @@ def _multiply(class_weight, expanded, y, weight):
     if is_wrong.any():
         label = y[int(np.argmax(is_wrong))]
         raise ValueError(
-            "The 'class_weight' parameter must hold finite weights of at least 0; got "
+            "The 'class_weight' parameter must be finite weights of at least 0; got "
             f"{expanded[is_wrong][0]} for class {label}."
         )
     product = expanded if weight is None else weight * expanded
     total = _add_up(product)
     if not (product > 0).any() or not np.isfinite(total):
         raise ValueError(
-            f"With class_weight={class_weight!r} the weights of all rows sum to "
-            f"{total}: there is nothing to learn from."
+            f"With class_weight={class_weight!r}, the weights of all rows sum to "
+            f"{total}, but the sum must be positive and finite."
         )
     return product

@@ -57,6 +57,6 @@ def explain_missing_module(error):
     if missing not in _NEEDED and "sklearn-textbook[cli]" not in str(error):
         return str(error) if "sklearn-textbook[" in str(error) else None
     return (
-        f"the command needs {', '.join(_NEEDED)}; install them with "
+        f"the command requires {', '.join(_NEEDED)}; install them with "
         "pip install 'sklearn-textbook[cli]'"
     )

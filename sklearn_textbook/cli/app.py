@@ -126,7 +126,7 @@ def _explain(error):
     if isinstance(error, MemoryError):
         return "not enough memory for this table", PROGRAM_ERROR
     reason = f"{type(error).__name__}: {error}"
-    return f"error of the program: {reason}; --debug shows where", PROGRAM_ERROR
+    return f"internal error: {reason}; --debug shows the traceback", PROGRAM_ERROR
 
 
 def _report(message, code):

@@ -143,7 +143,7 @@ def find_useless(frame, has_header=True):
         n_distinct = count_distinct(present)
         is_large = len(present) >= _LEAST_ROWS_FOR_HINTS
         if not len(present):
-            useless[name] = "has no values at all"
+            useless[name] = "has no values"
         elif n_distinct == 1 and len(present) == len(column):
             useless[name] = "has the same value in every row"
         elif len(present) == len(column) and (
@@ -153,7 +153,7 @@ def find_useless(frame, has_header=True):
         elif describe_kind(column.type) != "nominal" or not is_large:
             continue
         elif n_distinct == len(present):
-            useless[name] = "has another value in every row"
+            useless[name] = "has a different value in every row"
         elif len(present) >= _LEAST_ROWS_TO_AVERAGE and 2 * n_distinct > len(present):
             rows = count_things(len(present), "row")
             useless[name] = f"has {n_distinct:,} levels in {rows}"
@@ -183,8 +183,8 @@ def _is_index(name, column):
 def find_hints(frame):
     """Point out whole numbers that may only count the rows, one sentence per column."""
     return [
-        f"column {name!r} has another value in every row; if it only numbers the rows, "
-        "leave it out with --id"
+        f"column {name!r} has a different value in every row; if it only numbers the "
+        "rows, leave it out with --id"
         for name, column in zip(frame.column_names, frame.columns, strict=True)
         if _counts_rows(drop_missing(column))
     ]

@@ -118,15 +118,15 @@ def _require_members(algorithm, is_classes, members, own):
     """Refuse members that there cannot be, or are named as a parameter is."""
     if not members:
         refuse_use(
-            f"--algorithm {algorithm} needs members: --member NAME or NAME=ALGORITHM, "
-            "as in --member c45 --member forest=random-forest"
+            f"--algorithm {algorithm} requires members: --member NAME or "
+            "NAME=ALGORITHM, as in --member c45 --member forest=random-forest"
         )
     seen = set()
     for name, one in members:
         if name in seen:
             refuse_use(
                 f"--member {name} is given twice; NAME=ALGORITHM gives a member "
-                f"another name, as in {name}2={one}"
+                f"a different name, as in {name}2={one}"
             )
         seen.add(name)
         if name in own:
@@ -139,8 +139,8 @@ def _require_kind(option, algorithm, is_classes):
     if algorithm not in fits:
         kind = "classes" if is_classes else "numbers"
         refuse_use(
-            f"{option}: {algorithm} does not predict {kind}, as the target has them; "
-            f"possible are {', '.join(fits)}"
+            f"{option}: {algorithm} does not predict {kind}; "
+            f"the algorithms that do are {', '.join(fits)}"
         )
 
 
@@ -153,8 +153,8 @@ def _refuse_settings(algorithm, given):
         refuse_use("--set cv=prefit: not possible on the command line")
     if given.get("calibration") is not None:
         refuse_use(
-            "--set calibration: calibrated members are scikit-learn's, which a model "
-            "file cannot hold"
+            "--set calibration: calibrated members are scikit-learn objects, which a "
+            "model file cannot contain"
         )
 
 

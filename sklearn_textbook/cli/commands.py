@@ -38,8 +38,9 @@ from sklearn_textbook.cli.options import (
     show_default=True,
     metavar="NAME",
     help=f"One of {', '.join([*ALGORITHMS, *COMBINATIONS, *TRANSFORMERS])}. For most "
-    "of them the kind of the target decides: text, booleans and a few whole numbers "
-    "are classes; cart-classifier, cart-regressor and so on select one kind.",
+    "of them, the target decides between classification and regression: text, booleans "
+    "and a few whole numbers are classes; cart-classifier, cart-regressor and so on "
+    "force one.",
 )
 @click.option(
     "--set",
@@ -55,7 +56,7 @@ from sklearn_textbook.cli.options import (
     multiple=True,
     metavar="NAME[=ALGORITHM]",
     help=f"Member of {', '.join(COMBINATIONS)}, e.g. c45 or small=cart; repeatable. "
-    "Its parameters are set by its name, e.g. --set small__max_depth=3.",
+    "Set its parameters with its name, e.g. --set small__max_depth=3.",
 )
 @click.option(
     "--cv",
@@ -63,16 +64,16 @@ from sklearn_textbook.cli.options import (
     default=10,
     show_default=True,
     metavar="FOLDS",
-    help="Folds of the cross-validation, stratified by class; 0 for none.",
+    help="Number of cross-validation folds, stratified by class; 0 for none.",
 )
 @click.option("--test", metavar="FILE", help="Table on which the model is scored.")
 @training_options
-@click.option("--save", metavar="FILE", help="Write the model to a file (JSON).")
+@click.option("--save", metavar="FILE", help="Write the model to a JSON file.")
 @click.option(
     "--report",
     "report_path",
     metavar="FILE",
-    help="Write data, model, scores and figures to a page (HTML) that opens offline.",
+    help="Write data, model, scores and figures to an HTML page that works offline.",
 )
 @click.option(
     "--max-depth-shown",
@@ -87,18 +88,18 @@ def fit(table, cv, **options):
     """Fit a model to TABLE, and print it and its scores.
 
     TABLE is a csv, tsv, Parquet, Feather, JSON, Excel or ARFF file, or - for csv from
-    the standard input. For a C4.5 table, pass any of its files; the others are found in
-    the same folder.
+    standard input. For a C4.5 table, give any of its files; the others are found in the
+    same folder.
 
-    Prints the columns and their kinds, the tree, its rules with support and confidence,
-    and its scores on the training rows, in cross-validation and on a test table. For
-    c45-rules, it prints the ordered rules and their statistics on the training rows;
-    for an ensemble, the sizes of its trees, the importances of the columns and the
-    out-of-bag score, if there is one; for voting, averaging, stacking and
-    bayesian-model-averaging, the members, their weights and scores; for linear models,
-    also their averages over subsets of the columns (bayesian-model-averaging without
-    members), the summary; for lda, the coefficients; for pca, which needs no target,
-    the components. Rows with a missing target are omitted.
+    The output consists of the columns and their kinds, the tree, its rules with support
+    and confidence, and its scores on the training rows, in cross-validation and on a
+    test table. For c45-rules, it consists of the ordered rules and how each performs on
+    the training rows; for an ensemble, of the sizes of its trees, the importances of
+    the columns and the out-of-bag score, if there is one; for voting, averaging,
+    stacking and bayesian-model-averaging, of the members, their weights and scores; for
+    linear models, also averaged over subsets of the columns (bayesian-model-averaging
+    without members), of the summary; for lda, of the coefficients; for pca, which needs
+    no target, of the components. Rows without a value of the target are left out.
 
     \b
     Examples:
@@ -132,8 +133,8 @@ def fit(table, cv, **options):
 @target_option
 @name_list_option(
     "--algorithms",
-    help="Algorithms to compare, named as for fit; by default all trees and "
-    "ensembles that can predict the target.",
+    help="Algorithms to compare, named as in fit. By default, all trees and ensembles "
+    "that can predict the target.",
 )
 @click.option(
     "--cv",
@@ -142,14 +143,14 @@ def fit(table, cv, **options):
     default=10,
     show_default=True,
     metavar="FOLDS",
-    help="Folds of the cross-validation, stratified by class.",
+    help="Number of cross-validation folds, stratified by class.",
 )
 @training_options
 @debug_option
 def compare(table, **options):
     """Cross-validate algorithms on the same folds of TABLE, and print their scores.
 
-    Every algorithm has its default parameters. TABLE and its columns are as for fit.
+    All algorithms have default parameters. TABLE and its columns are as in fit.
 
     \b
     Examples:
@@ -170,15 +171,15 @@ def compare(table, **options):
     "--output",
     "path",
     metavar="FILE",
-    help="File to write, by its ending csv, tsv, JSON, JSON lines, Parquet, Feather, "
-    "Excel or ARFF. Without it, csv to the standard output.",
+    help="File to write; its ending determines the format: csv, tsv, JSON, JSON lines, "
+    "Parquet, Feather, Excel or ARFF. By default, csv to standard output.",
 )
-@click.option("--proba", is_flag=True, help="Add the probability of every class.")
+@click.option("--proba", is_flag=True, help="Add the probability of each class.")
 @click.option(
     "--explain",
     is_flag=True,
-    help="Add to every row the rule of the tree that applies to it, or of an ensemble "
-    "the score and what the columns contribute to it.",
+    help="Add to each row the rule of the tree that applies to it or, for an ensemble, "
+    "the score and the contributions of the columns.",
 )
 @name_list_option(
     "--id", help="Columns to copy to the output, in addition to those of fit."
@@ -186,12 +187,12 @@ def compare(table, **options):
 @reading_options
 @debug_option
 def predict(model, table, path, **options):
-    """Predict the rows of TABLE with MODEL, a file that fit --save wrote.
+    """Predict the rows of TABLE with MODEL, a file written by fit --save.
 
-    Columns are matched by name, in any order; others are ignored. The output has one
-    row per row of the table, with the columns of --id, then "prediction", then with
-    --proba "probability_CLASS" for every class, and with --explain "explanation". If
-    the table has the target, the scores go to the standard error.
+    Columns are found by name, in any order; others are ignored. The output has one row
+    per row of the table, with the columns of --id, then "prediction", then with --proba
+    "probability_CLASS" for each class, and with --explain "explanation". If the table
+    contains the target, scores are printed to standard error.
 
     \b
     Examples:
@@ -212,8 +213,7 @@ def predict(model, table, path, **options):
     "--output",
     "path",
     metavar="FILE",
-    help="File to write, in the formats of predict. By default csv to the standard "
-    "output.",
+    help="File to write, in the formats of predict; by default csv to standard output.",
 )
 @name_list_option(
     "--id", help="Columns to copy to the output, in addition to those of fit."
@@ -221,9 +221,9 @@ def predict(model, table, path, **options):
 @reading_options
 @debug_option
 def transform(model, table, path, **options):
-    """Compute the components of the rows of TABLE with MODEL, a file of fit --save.
+    """Compute the components of the rows of TABLE with MODEL, written by fit --save.
 
-    MODEL holds principal components (pca) or discriminants (lda). The output has one
+    MODEL contains principal components (pca) or discriminants (lda). The output has one
     row per row of the table, with the columns of --id, then pca0, pca1 and so on.
 
     \b
@@ -236,7 +236,7 @@ def transform(model, table, path, **options):
     transform_table(model, table, path=path, **options)
 
 
-@click.command(short_help="Measure how the members of an ensemble differ.")
+@click.command(short_help="Measure the diversity of the members of an ensemble.")
 @click.argument("model")
 @click.argument("table")
 @click.option(
@@ -245,25 +245,26 @@ def transform(model, table, path, **options):
     default=20,
     show_default=True,
     metavar="N",
-    help="Number of members that are listed.",
+    help="Number of members listed.",
 )
 @click.option(
     "-o",
     "--output",
     "path",
     metavar="FILE",
-    help="File for the measures of all pairs of members, as of predict.",
+    help="File for the measures of all pairs of members, in the formats of predict.",
 )
 @reading_options
 @debug_option
 def diversity(model, table, path, **options):
-    """Measure how the members of MODEL differ on the rows of TABLE.
+    """Measure the diversity of the members of MODEL on the rows of TABLE.
 
-    MODEL is a file that fit --save wrote, with an ensemble of classification trees, and
-    TABLE has its columns and its target; use rows that were not used in the fit. Prints
-    the measures of all members together, a summary of the pairwise measures, and for
-    each member its error and the means over its pairs with the others. Kappa compares
-    predictions, the other measures compare right and wrong.
+    MODEL is a file written by fit --save with an ensemble of classification trees, and
+    TABLE has its columns and its target; rows not used in the fit are more informative.
+    The output consists of the measures of all members together, a summary of those of
+    pairs, and for each member its error and the means over its pairs with the others.
+    Kappa is that of the predictions; the other measures refer to right and wrong
+    predictions.
 
     \b
     Examples:
@@ -285,10 +286,10 @@ def diversity(model, table, path, **options):
     ),
     default="text",
     show_default=True,
-    help="text: the tree, indented, the numbered rules of a list, or sizes and "
+    help="text: the indented tree, the numbered rules of a list, or sizes and "
     "importances of an ensemble, or its members; rules: one line per leaf or rule; "
     "sql: a CASE expression; python: a function; dot: a tree for Graphviz; svg, png: a "
-    "plot by matplotlib; html: a page for a browser, with all trees of an ensemble; "
+    "drawing by matplotlib; html: a page for a browser, with all trees of an ensemble; "
     "json: the whole content of the model file.",
 )
 @click.option(
@@ -297,8 +298,9 @@ def diversity(model, table, path, **options):
     "member",
     type=MemberChoice(),
     metavar="N",
-    help="Print one tree of an ensemble, counted from 0; for ensembles of named "
-    "members, one member, by number or name, or one of its trees, as in forest/0.",
+    help="Print one tree of an ensemble, counted from 0; for voting and other "
+    "ensembles of named members, one member, by number or name, or a tree of it, as in "
+    "forest/0.",
 )
 @click.option(
     "--max-depth-shown",
@@ -311,18 +313,18 @@ def diversity(model, table, path, **options):
     "shows_all",
     is_flag=True,
     help="Print all rules. By default, --as rules prints the 20 with the most "
-    "support, or the first 20 of an ordered list; --output FILE always has all.",
+    "support, or the first 20 of an ordered list; --output FILE always writes all.",
 )
 @click.option(
     "-o",
     "--output",
     "path",
     metavar="FILE",
-    help="File to write instead of the standard output.",
+    help="File to write; by default, standard output.",
 )
 @debug_option
 def show(model, form, member, max_depth_shown, shows_all, path):
-    """Print MODEL, a file that fit --save wrote.
+    """Print MODEL, a file written by fit --save.
 
     \b
     Examples:
@@ -339,28 +341,29 @@ def show(model, form, member, max_depth_shown, shows_all, path):
     show_model(model, form, max_depth_shown, member, path, shows_all)
 
 
-@click.command(short_help="Write a model as ONNX, PMML, C, JavaScript, Python or SQL.")
+@click.command(
+    short_help="Convert a model to ONNX, PMML, C, JavaScript, Python or SQL."
+)
 @click.argument("model")
 @click.argument("path", metavar="OUTPUT")
 @click.option(
-    "--table", metavar="NAME", help="Table of a query of SQL.  [default: data]"
+    "--table", metavar="NAME", help="Name of the table in SQL.  [default: data]"
 )
-@click.option(
-    "--prefix", metavar="NAME", help="Beginning of the names of functions in C."
-)
+@click.option("--prefix", metavar="NAME", help="Prefix of function names in C.")
 @click.option(
     "--missing-string",
     metavar="TEXT",
-    help="String that stands for a missing value in ONNX, whose columns of strings "
-    "have none; by default the empty string.",
+    help="String that represents missing values in ONNX string inputs; by default the "
+    "empty string.",
 )
 @debug_option
 def convert(model, path, **options):
-    """Write MODEL, a file that fit --save wrote, for programs without this package.
+    """Convert MODEL, a file written by fit --save, for programs without this package.
 
-    The end of the name of OUTPUT chooses the format: .onnx (needs the package onnx),
+    The ending of OUTPUT determines the format: .onnx (requires the onnx package),
     .pmml, .c, .js or .mjs, .py or .sql. Trees and ensembles of trees can be converted.
-    They predict as predict does, missing values and unknown levels included.
+    They make the same predictions as predict, including missing values and unknown
+    levels.
 
     \b
     Examples:

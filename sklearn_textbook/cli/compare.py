@@ -102,7 +102,7 @@ def _choose_kind(algorithms):
     if "classifier" in by_wish and "regressor" in by_wish:
         refuse_use(
             f"--algorithms: {by_wish['regressor']} predicts numbers and "
-            f"{by_wish['classifier']} classes, which cannot be compared"
+            f"{by_wish['classifier']} predicts classes, which cannot be compared"
         )
     wishes = [name for wish, name in by_wish.items() if wish]
     return [*wishes, *algorithms, "cart"][0]

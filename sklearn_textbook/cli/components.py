@@ -56,7 +56,7 @@ def fit_components(
     require_folder(save)
     require_report(report_path, {"TABLE": table, "--save": save})
     if options["test"] is not None or options["cost"] is not None:
-        refuse_use(f"--test and --cost: {algorithm} predicts nothing")
+        refuse_use(f"--test and --cost: {algorithm} makes no predictions")
     estimator = make_transformer(algorithm, settings, seed)
     if target is not None:
         options["id"] = [*options["id"], target]
@@ -112,7 +112,7 @@ def transform_table(model, table, *, path, **options):
     estimator = saved.estimator
     if not hasattr(estimator, "transform"):
         refuse_use(
-            f"{model} holds a {type(estimator).__name__}, which has no components; "
+            f"{model} contains a {type(estimator).__name__}, which has no components; "
             "use predict"
         )
     notes = read_notes(saved, model)

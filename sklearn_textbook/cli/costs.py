@@ -27,7 +27,7 @@ def make_scorer(goal, path):
     """
     if not goal.is_classes:
         if path is not None:
-            refuse_use(f"--cost: {goal.name!r} is numbers, and costs are of classes")
+            refuse_use(f"--cost requires classes, but {goal.name!r} is numeric")
         return Scorer(None)
     labels = np.unique(goal.values)
     if path is None:

@@ -11,10 +11,10 @@ FIT_PROBLEM = 5
 INTERRUPTED = 130
 
 EXIT_CODES = f"""Exit codes: {DONE} success, {PROGRAM_ERROR} internal error,
-{WRONG_USE} wrong usage of the command, {TABLE_PROBLEM} table that cannot be read or
+{WRONG_USE} wrong use of the command, {TABLE_PROBLEM} table that cannot be read or
 written, {MODEL_PROBLEM} model file that cannot be read or written, {FIT_PROBLEM}
-algorithm that cannot be applied to the table, {INTERRUPTED} interrupted. Errors are one
-line on the standard error; --debug adds the traceback."""
+algorithm that cannot be applied to the table, {INTERRUPTED} interrupted. Errors are
+printed to standard error as one line; --debug adds the traceback."""
 
 
 class FitError(Exception):

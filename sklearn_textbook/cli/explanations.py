@@ -17,14 +17,17 @@ _MOST_RULES = 3
 def require_explainable(estimator, path):
     """Refuse a model that has neither rules nor trees."""
     if is_other_model(estimator):
-        refuse_use(f"--explain: {path} holds no tree, but a {type(estimator).__name__}")
+        refuse_use(
+            f"--explain requires trees, but {path} contains a "
+            f"{type(estimator).__name__}"
+        )
     if is_ensemble(estimator):
         from sklearn_textbook.exchange import read_trees  # predict needs it only here
 
         try:
             read_trees(estimator)
         except (TypeError, ValueError) as error:
-            refuse_use(f"--explain needs trees whose scores add up. In {path}: {error}")
+            refuse_use(f"--explain requires trees whose scores add up. {path}: {error}")
 
 
 def explain_rows(scorer, estimator, X, predicted):

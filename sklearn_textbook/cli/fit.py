@@ -111,7 +111,7 @@ def fit_table(
         report_path, {"TABLE": table, "--test": test, "--save": save, "--cost": cost}
     )
     if members and base_name(algorithm) not in COMBINATIONS:
-        refuse_use(f"--member is for {', '.join(COMBINATIONS)}, not for {algorithm}")
+        refuse_use(f"--member requires {', '.join(COMBINATIONS)}, got {algorithm}")
     output = Output()
     training = read_training(table, target, algorithm, options)
     goal = training.goal
@@ -224,7 +224,7 @@ def _score(scorer, estimator, training, n_folds, seed, tested):
         scores.append(tested.score)
         notes += tested.notes
     if scorer.costs is not None:
-        notes.append("the class of the least expected cost is predicted")
+        notes.append("the class with the least expected cost is predicted")
     return scores, notes, predicted
 
 
@@ -251,5 +251,5 @@ def _test(model, scorer, path, options):
     predicted = predict_rows(model, scorer, table)
     tested = score_table(model, scorer, table, predicted, "test")
     if tested is None:
-        raise table.file.error("no value that can be scored", column=model.target)
+        raise table.file.error("no values that can be scored", column=model.target)
     return replace(tested, notes=tuple(find_unseen_levels(model, table)))

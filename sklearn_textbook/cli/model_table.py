@@ -190,7 +190,7 @@ def _select_features(file, schema, others):
     features = file.frame.drop_columns([n for n in others if n in file.names])
     if features.num_columns != len(schema.columns):
         raise TableFileError(
-            f"has {features.num_columns} columns to predict from, but the model knows "
+            f"has {features.num_columns} columns to predict from, but the model has "
             f"{len(schema.columns)}",
             path=file.path,
         )
@@ -258,7 +258,7 @@ def _find_refused_level(schema, table, call, features):
             value = table.features.column(position)[row].as_py()
             known = ", ".join(repr(level) for level in column.levels[:8])
             return table.file.error(
-                f"{value!r} was never seen in training, and the model has "
+                f"{value!r} was not seen in training, and the model has "
                 "handle_unknown='error'",
                 row=row,
                 column=column.name,

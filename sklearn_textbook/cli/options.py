@@ -44,7 +44,7 @@ class Delimiter(click.ParamType):
         value = _DELIMITERS.get(value.lower(), value)
         if len(value) != 1:
             words = ", ".join(word for word in _DELIMITERS if word.isalpha())
-            self.fail(f"{value!r} is neither one character nor one of {words}")
+            self.fail(f"{value!r} is neither a single character nor one of {words}")
         return value
 
 
@@ -61,7 +61,7 @@ class KnownName(click.Choice):
             near = near or suggest_name([*parts, value][0], self.choices)
             question = f"; {near}" if near else "."
             names = ", ".join(map(repr, self.choices))
-            self.fail(f"{value!r} is unknown{question} Possible are {names}")
+            self.fail(f"{value!r} is unknown{question} Choose from {names}")
         return value
 
 
@@ -94,7 +94,7 @@ class NamedMember(click.ParamType):
             return value
         name, equals, algorithm = (word.strip() for word in value.partition("="))
         if not name or "__" in name:
-            self.fail(f"{value!r} has no name, or one with two underscores")
+            self.fail(f"{value!r} has no name, or a name with two underscores")
         algorithm = algorithm if equals else name
         return name, self.algorithms.convert(algorithm, parameter, context)
 
@@ -128,7 +128,7 @@ class OrderedLevels(click.ParamType):
                 "'size=small<medium<large'"
             )
         if len(set(levels)) < len(levels):
-            self.fail(f"{value!r} names a level twice")
+            self.fail(f"{value!r} has a duplicate level")
         return name.strip(), levels
 
 
@@ -202,26 +202,27 @@ def reading_options(command):
     for option in (
         name_list_option(
             "--missing-marks",
-            help=f"Texts that stand for a missing value, instead of {marks}; an empty "
-            "field always does.",
+            help=f"Texts that represent missing values, instead of {marks}; empty "
+            "fields are always missing.",
         ),
         click.option(
             "--encoding",
             metavar="NAME",
-            help="Encoding of a text table. Detected by default: UTF-8, UTF-16 with "
-            "byte order mark, Chinese text in GB18030.",
+            help="Encoding of a text table. By default, UTF-8, UTF-16 with byte order "
+            "mark, or Chinese GB18030, as detected.",
         ),
         click.option(
             "--header/--no-header",
             default=None,
-            help="Whether the first line holds the column names. By default it does, "
-            "unless it contains a number; unnamed columns are column_1, column_2, ...",
+            help="Whether the first line contains the column names. By default it "
+            "does, unless it contains a number; unnamed columns are column_1, "
+            "column_2, ...",
         ),
         click.option(
             "--delimiter",
             type=Delimiter(),
             help="Separator of the values: a character, or comma, semicolon, tab, "
-            "pipe, space. Detected by default, except space.",
+            "pipe, space. Detected by default, except for space.",
         ),
     ):
         command = option(command)
@@ -231,7 +232,7 @@ def reading_options(command):
 target_option = click.option(
     "--target",
     metavar="COLUMN",
-    help="Column to predict. Not needed for C4.5 files, which declare it.",
+    help="Column to predict. Only C4.5 files declare it themselves.",
 )
 
 
@@ -241,14 +242,14 @@ def training_options(command):
     for option in (
         name_list_option(
             "--id",
-            help="Identifiers: columns that the model omits and predict copies to "
-            "its output.",
+            help="Identifiers: columns that are not used by the model; predict copies "
+            "them to its output.",
         ),
         name_list_option("--drop", help="Columns to omit."),
         name_list_option(
             "--keep",
-            help="Columns to keep although they are constant, or text with a different "
-            "value in every row.",
+            help="Columns to keep even if they are constant, or text with a different "
+            "value in each row.",
         ),
         click.option(
             "--weight", metavar="COLUMN", help="Column with the sample weights."
@@ -258,16 +259,16 @@ def training_options(command):
             type=OrderedLevels(),
             multiple=True,
             metavar="COLUMN=LOW<HIGH",
-            help="Column whose levels have an order, and the levels from the lowest, "
-            "e.g. 'size=small<medium<large'; repeatable.",
+            help="Column with ordered levels, and its levels in ascending order, e.g. "
+            "'size=small<medium<large'; repeatable.",
         ),
-        name_list_option("--numeric", help="Columns to treat as numbers."),
-        name_list_option("--categorical", help="Columns to treat as categories."),
+        name_list_option("--numeric", help="Columns to treat as numeric."),
+        name_list_option("--categorical", help="Columns to treat as categorical."),
         click.option(
             "--cost",
             metavar="FILE",
-            help="A .costs file of C5.0, of lines 'predicted class, true class: cost'. "
-            "The class with the least expected cost is predicted.",
+            help="A .costs file of C5.0, with lines 'predicted class, true class: "
+            "cost'. The class with the least expected cost is predicted.",
         ),
         click.option(
             "--full",
@@ -285,7 +286,7 @@ def training_options(command):
             "--trees",
             type=click.IntRange(min=1),
             metavar="N",
-            help="Number of trees or rounds of an ensemble; by default that of the "
+            help="Number of trees or rounds of an ensemble; by default, that of the "
             "algorithm.",
         ),
         click.option(
@@ -293,7 +294,7 @@ def training_options(command):
             type=click.IntRange(min=0, max=2**32 - 1),
             default=0,
             show_default=True,
-            help="Random seed of the folds and of the algorithm.",
+            help="Random seed for the folds and the algorithm.",
         ),
     ):
         command = option(command)

@@ -87,10 +87,12 @@ def _require_predictor(estimator, model, proba):
     """Refuse a model that cannot predict what is asked for."""
     if not hasattr(estimator, "predict"):
         kind = type(estimator).__name__
-        refuse_use(f"{model} holds a {kind}, which predicts nothing; use transform")
+        refuse_use(
+            f"{model} contains a {kind}, which makes no predictions; use transform"
+        )
     if proba and hasattr(estimator, "decoding") and estimator.decoding != "probability":
         refuse_use(
-            f"--proba: {model} gives no probabilities; fit it with "
+            f"--proba: {model} has no probabilities; fit it with "
             "--set decoding=probability"
         )
     if proba and find_probabilities(estimator) is None:

@@ -104,8 +104,8 @@ class Scorer:
         """Predict with an estimator that gives classes only."""
         if self.costs is not None:
             refuse_use(
-                f"--cost: this {type(estimator).__name__} gives no probabilities, by "
-                "which costs are expected; --set decoding=probability"
+                f"--cost: this {type(estimator).__name__} has no probabilities, from "
+                "which costs are computed; use --set decoding=probability"
             )
         return Predicted(estimator.predict(X))
 

@@ -51,7 +51,7 @@ def show_model(model, form, max_depth=None, member=None, path=None, shows_all=Fa
     saved = read_with(read_stored, model)
     estimator = _choose_estimator(saved.estimator, model, form, member)
     if form == "png" and path is None and sys.stdout.isatty():
-        refuse_use("--as png: a terminal shows no pictures; give a file with --output")
+        refuse_use("--as png: a terminal cannot show pictures; use --output FILE")
     if form in _WRITERS:
         content = _WRITERS[form](estimator, model, max_depth)
     else:
@@ -143,27 +143,27 @@ def _choose_estimator(estimator, model, form, member, start=""):
     if is_other_model(estimator):
         if form not in ("text", "json") or member is not None:
             refuse_use(
-                f"{model} holds a {type(estimator).__name__}, which has no tree; --as "
-                "text and json print it"
+                f"{model} contains a {type(estimator).__name__}, which has no tree; "
+                "use --as text or json"
             )
         return estimator
     if report.is_rule_list(estimator) and form in _DRAWINGS:
-        refuse_use(f"--as {form} draws trees, but {model} holds a list of rules")
+        refuse_use(f"--as {form} draws trees, but {model} contains a list of rules")
     if not is_ensemble(estimator):
         if member is not None:
-            refuse_use(f"--member: {model} holds no ensemble")
+            refuse_use(f"--member: {model} is not an ensemble")
         return estimator
     members = estimator._list_members()
     last = len(members) - 1
     if member is None:
         if form not in _FORMS_OF_ENSEMBLES:
             refuse_use(
-                f"--as {form} writes a single tree; {model} has {len(members)}, of "
-                f"which --member {start}0 to {start}{last} chooses one"
+                f"--as {form} writes a single tree, but {model} has {len(members)}; "
+                f"choose one with --member {start}0 to {start}{last}"
             )
         return estimator
     if form == "json":
-        refuse_use("--as json prints all of a file; leave out --member")
+        refuse_use("--as json prints the whole file; omit --member")
     if not member.isdecimal() or int(member) > last:
         refuse_use(
             f"--member must be from {start}0 to {start}{last}, got {start}{member}"
@@ -176,12 +176,12 @@ def _choose_named(estimator, model, form, member):
     members = dict(estimator._list_fitted())
     names = list(members)
     if form == "json" and member is not None:
-        refuse_use("--as json prints all of a file; leave out --member")
+        refuse_use("--as json prints the whole file; omit --member")
     if member is None:
         if form not in ("text", "json"):
             refuse_use(
-                f"--as {form} writes a single member; {model} has {', '.join(names)}, "
-                "of which --member NAME chooses one"
+                f"--as {form} writes a single member, but {model} has "
+                f"{', '.join(names)}; choose one with --member NAME"
             )
         return estimator
     first, _, tree = (member, "", "") if member in names else member.partition("/")

@@ -74,7 +74,7 @@ def read_target(column, name, algorithm, path):
     if not is_number and wish == "regressor":
         base = base_name(algorithm)
         refuse(
-            f"{algorithm} predicts numbers, and the target has none",
+            f"{algorithm} predicts numbers, but the target is not numeric",
             f"use --algorithm {base if can_predict(base, True) else 'cart'}",
         )
     n_distinct = count_distinct(column)
@@ -96,15 +96,15 @@ def read_target(column, name, algorithm, path):
         base = base_name(algorithm)
         other = f"{base}-regressor" if can_predict(base, False) else "cart"
         refuse(
-            f"{algorithm} predicts classes, and the target has numbers that are not "
+            f"{algorithm} predicts classes, but the target has numbers that are not "
             "whole",
             f"use --algorithm {other}, or --categorical",
         )
     note = ""
     if wish is None and n_distinct > 2:
         note = (
-            f"the {n_distinct} whole numbers of {name!r} are taken as classes; "
-            f"--algorithm {algorithm}-regressor predicts the number"
+            f"the {n_distinct} whole numbers of {name!r} are treated as classes; use "
+            f"--algorithm {algorithm}-regressor to predict the number"
         )
     return Target(name, values.astype(np.int64), True, note)
 

@@ -58,7 +58,7 @@ class TrainingTable:
         options = {} if weights is None else {"sample_weight": weights}
         with warnings.catch_warnings():
             # The user has been told, and has said --keep.
-            warnings.filterwarnings("ignore", message="Column .* names the rows")
+            warnings.filterwarnings("ignore", message="Column .* identifies the rows")
             estimator.fit(X, y, **options)
 
 
@@ -98,7 +98,7 @@ def read_training(table, target, algorithm, options):
             f"{reason}, and no other column is left to predict from",
             file.path,
             name,
-            f"--keep {name} keeps it",
+            f"use --keep {name} to keep it",
         )
     frame = frame.drop_columns(list(useless))
     if takes_numbers_only(algorithm):
@@ -123,8 +123,8 @@ def read_training_file(path, target, options, *, needs_target=True):
     for name in [*types, *options["keep"], weight]:
         if name in left_out:
             refuse_use(
-                f"{name!r} is left out, and in --categorical, --numeric, --ordinal, "
-                "--keep or --weight"
+                f"{name!r} is left out, but listed in --categorical, --numeric, "
+                "--ordinal, --keep or --weight"
             )
     if weight is not None:
         if weight == target:
@@ -160,10 +160,10 @@ def require_numbers(file, frame, algorithm):
         dropped = _quote(",".join(names))
         it = "the column" if len(names) == 1 else "such columns"
         raise make_fit_error(
-            f"{algorithm} takes numbers only",
+            f"{algorithm} requires numeric columns",
             file.path,
             names[0],
-            f"--drop {dropped} leaves {it} out",
+            f"use --drop {dropped} to leave {it} out",
         )
 
 
@@ -177,7 +177,7 @@ def _list_types(options):
     ):
         for name, wish in declared.items():
             if name in types:
-                refuse_use(f"{name!r} is in {option} and declared in another way, too")
+                refuse_use(f"{name!r} is in {option} and also declared in another way")
             types[name] = wish
     return types
 
@@ -208,12 +208,12 @@ def _split_columns(file, name, algorithm, weight):
     frame = file.frame.drop_columns([name] if weight is None else [name, weight])
     n_missing = count_missing(column)
     if n_missing == len(column):
-        raise make_fit_error("the target has no values at all", file.path, name)
+        raise make_fit_error("the target has no values", file.path, name)
     is_used = ~column.is_null(nan_is_null=True).to_numpy()
     if weights is not None:
         is_used &= weights > 0
         if not is_used.any():
-            raise make_fit_error("no row has a weight", file.path, weight)
+            raise make_fit_error("no row has a positive weight", file.path, weight)
     if not is_used.all():
         rows = np.flatnonzero(is_used)
         column, frame = column.take(rows), frame.take(rows)
@@ -232,7 +232,7 @@ def read_weights(file, name):
             f"the weight is {'missing' if is_missing else f'{values[row]:g}'}",
             row=row,
             column=name,
-            remedy="give a number from 0 upwards",
+            remedy="weights must be numbers >= 0",
         )
     return values
 
@@ -262,7 +262,8 @@ def print_training(output, training, options):
         *file.notes,
         *([goal.note] if goal.note else []),
         *(
-            f"column {name!r} {reason}; it is left out, --keep {_quote(name)} keeps it"
+            f"column {name!r} {reason}; it is left out (use --keep {_quote(name)} to "
+            "keep it)"
             for name, reason in training.useless.items()
         ),
         *find_hints(features),

@@ -134,8 +134,8 @@ def plant_rules(pilot, columns, targets, shares, rng):
         split = _choose_split(pilot, columns, rows, share, rng)
         if split is None:
             raise ValueError(
-                f"n_rules={len(targets)} rules do not fit into this table; ask for "
-                "fewer rules, more columns or more levels"
+                f"n_rules={len(targets)} is too large for this table; use fewer rules, "
+                "more columns or more levels"
             )
         left = split.goes_left(pilot[rows, split.column])
         pending.append((rows[~left], cut, last, rule.restrict(split, False)))

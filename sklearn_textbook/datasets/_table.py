@@ -68,8 +68,8 @@ def import_pandas(function_name):
         import pandas
     except ImportError as error:
         raise ImportError(
-            f"{function_name} with as_frame=True needs pandas, which is not installed; "
-            "install pandas or use as_frame=False"
+            f"{function_name} with as_frame=True requires pandas; install pandas or "
+            "use as_frame=False"
         ) from error
     return pandas
 

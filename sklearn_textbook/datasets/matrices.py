@@ -38,14 +38,14 @@ def _load_svd_matrix(kind, number, as_frame):
 
 
 def load_svd_example(number="15.1", *, as_frame=False):
-    """Load the matrix of an example on singular values (奇异值分解, 例15.1 to 15.6).
+    """Load the matrix of an example of singular values (奇异值分解, 例15.1 to 15.6).
 
     Parameters
     ----------
     number : {"15.1", "15.2", "15.3", "15.4", "15.5", "15.6"}, default="15.1"
         Number of the example. 15.1, 15.2, 15.3 and 15.6 use the same matrix.
     as_frame : bool, default=False
-        Return the matrix as a pandas DataFrame.
+        Whether to return the matrix as a pandas DataFrame.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def load_svd_example(number="15.1", *, as_frame=False):
     Raises
     ------
     ValueError
-        If ``number`` is not one of those above.
+        If ``number`` is not one of these.
     ImportError
         If ``as_frame=True`` and pandas is not installed.
 
@@ -83,17 +83,17 @@ def load_svd_exercise(number="15.1", *, as_frame=False):
     number : {"15.1", "15.2", "15.5"}, default="15.1"
         Number of the exercise.
     as_frame : bool, default=False
-        Return the matrix as a pandas DataFrame.
+        Whether to return the matrix as a pandas DataFrame.
 
     Returns
     -------
     :class:`~sklearn.utils.Bunch`
-        As of :func:`load_svd_example`.
+        As returned by :func:`load_svd_example`.
 
     Raises
     ------
     ValueError
-        If ``number`` is not one of those above.
+        If ``number`` is not one of these.
     ImportError
         If ``as_frame=True`` and pandas is not installed.
 
@@ -142,21 +142,23 @@ def load_pca_correlation_example(*, language="zh", as_frame=False):
     Parameters
     ----------
     language : {"zh", "en"}, default="zh"
-        Language of the names of the subjects: Chinese as printed, or English.
+        Language of the names of the subjects: Chinese, as printed, or English.
     as_frame : bool, default=False
-        Return the matrix as a pandas DataFrame with the subjects as index too.
+        Whether to return the matrix as a pandas DataFrame, with the subjects also as
+        index.
 
     Returns
     -------
     :class:`~sklearn.utils.Bunch`
         With the entries ``data`` (float array or DataFrame of shape (4, 4)),
         ``frame``, ``feature_names``, ``DESCR``, ``filename`` and ``data_module``.
-        There is no target, and no sample: the book does not print the marks.
+        There is no target and there are no samples, since the textbook does not give
+        the marks.
 
     Raises
     ------
     ValueError
-        If ``language`` is not one of those above.
+        If ``language`` is not one of these.
     ImportError
         If ``as_frame=True`` and pandas is not installed.
 
@@ -188,7 +190,7 @@ def load_pca_exercise(*, as_frame=False):
     Parameters
     ----------
     as_frame : bool, default=False
-        Return the samples as a pandas DataFrame.
+        Whether to return the samples as a pandas DataFrame.
 
     Returns
     -------

@@ -42,9 +42,9 @@ def make_mixed_table(
 ):
     r"""Generate a mixed table whose target follows planted if-then rules.
 
-    Numeric columns differ in shape, scale and number of ties, nominal columns have
-    levels of very unequal frequency, ordinal columns have ordered levels. The target
-    of a row is that of the one rule that its values satisfy, plus noise.
+    Numeric columns differ in shape, scale and number of ties; nominal columns have
+    levels with very unequal frequencies; ordinal columns have ordered levels. The
+    target of a row is that of the only rule satisfied by its values, plus noise.
 
     Parameters
     ----------
@@ -52,52 +52,55 @@ def make_mixed_table(
         Number of rows.
     n_numeric : int, default=5
         Number of numeric columns. Their distributions are, in turn: normal, lognormal,
-        uniform, exponential, left skewed, half zeros with a long tail; their scales
+        uniform, exponential, left-skewed, and half zeros with a long tail; their scales
         are random powers of ten.
     n_nominal : int, default=3
         Number of nominal columns. The frequencies of the k levels are proportional to
         1, 1/2, ..., 1/k (Zipf's law), in random order.
     n_ordinal : int, default=2
-        Number of ordinal columns. Their levels differ little in frequency.
+        Number of ordinal columns. Their levels have similar frequencies.
     n_levels : int, tuple (low, high) or list of int, default=(3, 12)
         Number of levels of the nominal columns: the same for all, random in the
         inclusive range, or one number per column. At least 2.
     n_ordinal_levels : int, tuple (low, high) or list of int, default=(3, 6)
-        The same for the ordinal columns.
+        Number of levels of the ordinal columns, in the same form.
     decimals : int, tuple (low, high), list of int or None, default=(1, 4)
-        Ties: decimals to which the numeric columns are rounded before they are scaled,
-        given as ``n_levels``. A normal column has about 10 distinct values with 0
-        decimals, and about ten times as many with each further one. None: no rounding.
+        Number of decimals to which the numeric columns are rounded before they are
+        scaled, in the same form; this creates ties. A normal column has about 10
+        distinct values with 0 decimals, and ten times as many with each additional
+        decimal. None: no rounding.
     correlation : float in [0, 1), default=0.5
-        Correlation of the latent values in a group of columns, see Notes.
+        Correlation of the latent values in a group of columns; see Notes.
     task : {"classification", "regression"}, default="classification"
         Kind of target: class numbers 0, 1, ..., or numbers.
     n_classes : int, default=2
-        Number of classes, between 2 and n_rules. Not used in regression.
+        Number of classes, from 2 to n_rules. Ignored in regression.
     class_weights : array-like of shape (n_classes,), default=None
-        Proportions of the classes, positive; they are scaled to the sum 1. None: all
-        equal. Nominal and tied columns make the proportions approximate.
+        Positive proportions of the classes, which are scaled to sum to 1. None: all
+        equal. The actual proportions are approximate because of nominal and tied
+        columns.
     n_rules : int, default=8
         Number of rules, at least 2. Each row satisfies exactly one.
     label_noise : float in [0, 1], default=0.0
-        Probability that the class of a row is replaced by one of the others, each
-        equally likely. (``flip_y`` of scikit-learn's ``make_classification`` draws
-        from all classes.) Only for classification.
+        Probability that the class of a row is replaced by one of the others, with equal
+        probabilities. (``flip_y`` of scikit-learn's ``make_classification`` draws from
+        all classes.) Only for classification.
     noise : float, default=0.0
         Standard deviation of the normal noise added to the target. Only for regression.
     missing_fraction : float in [0, 1), default=0.0
         Expected fraction of missing values per column.
     missing_mechanism : str, default="completely_at_random"
         "completely_at_random", "at_random" or "not_at_random": the quantity on which
-        missingness depends, see Notes.
+        missingness depends; see Notes.
     as_frame : bool, default=False
-        Return pandas objects: nominal and ordinal columns as (ordered) categoricals
-        with all levels declared. Otherwise X is a float array in which nominal and
-        ordinal columns hold the codes 0, 1, ... of the levels, and NaN is missing.
+        Whether to return pandas objects: nominal and ordinal columns are then (ordered)
+        categoricals with all levels declared. Otherwise, X is a float array in which
+        nominal and ordinal columns contain the codes 0, 1, ... of the levels, and NaN
+        represents missing values.
     return_X_y : bool, default=True
-        Return a tuple; False returns a Bunch with everything.
+        Whether to return a tuple. If False, return a Bunch with all results.
     return_rules : bool, default=False
-        Add the rules to the tuple.
+        Whether to add the rules to the tuple.
     random_state : int, RandomState instance or None, default=None
         Seed. The same integer gives the same table on every platform, up to the last
         digit of unrounded numbers, and the same rules for every n_samples.
@@ -107,34 +110,34 @@ def make_mixed_table(
     X : ndarray or DataFrame of shape (n_samples, n_columns)
         Columns named numeric_0, ..., nominal_0, ..., ordinal_0, ..., in this order.
     y : ndarray or Series of shape (n_samples,)
-        The target, noise included.
+        The target, including noise.
     rules : list of dict
-        Only with ``return_rules=True``: for each rule a dict of ``conditions`` and
-        ``class`` (regression: ``value``). A condition has ``feature`` (name),
-        ``column`` (index), ``operator`` (``"<="``, ``">"``, ``"in"``, ``"not in"``)
-        and ``value``: a number, level or list of levels; codes unless ``as_frame``.
-        They hold for the values before any were made missing.
+        Only with ``return_rules=True``: a dict of ``conditions`` and ``class`` (in
+        regression, ``value``) for each rule. A condition has ``feature`` (name),
+        ``column`` (index), ``operator`` (``"<="``, ``">"``, ``"in"``, ``"not in"``) and
+        ``value``: a number, level or list of levels; without ``as_frame``, codes of
+        levels. Conditions refer to the values before some were made missing.
     data : :class:`~sklearn.utils.Bunch`
         Only with ``return_X_y=False``: X, y, rules and
 
         y_without_noise : ndarray of shape (n_samples,)
             The target of the rule that each row satisfies.
         rule_indices : ndarray of shape (n_samples,)
-            The position of that rule in ``rules``.
+            The index of that rule in ``rules``.
         feature_names, feature_kinds : list of str
             Kinds are "numeric", "nominal" and "ordinal".
         categorical_features : list of int
             Indices of the nominal columns.
         levels : dict
-            For each nominal and ordinal column (by name) the labels of its levels.
+            The labels of the levels of each nominal and ordinal column, by name.
         parameters : dict
             The arguments.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range, if the table has no column, if a parameter
-        belongs to the other task, or if the rules do not fit into the table.
+        If a parameter is out of range, if the table has no columns, if a parameter
+        belongs to the other task, or if the table is too small for the rules.
     TypeError
         If a parameter is of the wrong type.
     ImportError
@@ -147,24 +150,24 @@ def make_mixed_table(
 
     .. math:: z_j = \sqrt{c}\, f_g + \sqrt{1 - c}\, e_j
 
-    with independent standard normal :math:`f_g` and :math:`e_j`, where c is the
-    ``correlation``. Columns of a group can therefore replace each other in surrogate
-    splits.
+    where :math:`f_g` and :math:`e_j` are independent standard normal variables and c is
+    the ``correlation``. Columns of a group can therefore replace each other in
+    surrogate splits.
 
-    The probability that a value of column j is missing, m being ``missing_fraction``:
+    Probability that a value of column j is missing, where m is ``missing_fraction``:
 
     - completely at random: m.
-    - at random: :math:`m (1 + k (2 r - 1))` with :math:`k = \min(1, 1/m - 1)` and r the
-      mean rank (0 to 1) of the row's value in the first column, which has none missing
-      (so the fraction m is that of the other columns).
+    - at random: :math:`m (1 + k (2 r - 1))` with :math:`k = \min(1, 1/m - 1)` and the
+      mean rank r (0 to 1) of the row's value in the first column, which has no missing
+      values (so the fraction m is that of the other columns).
     - not at random: the same with :math:`r = \Phi(z_j)`, the rank of the value itself:
       large values are missing more often.
 
     The rules are the leaves of a random binary tree. Leaves of different classes
-    alternate, and each of the leaves of one class gets the same fraction of its rows.
+    alternate, and the leaves of a class all receive the same fraction of its rows.
 
     Time is proportional to the number of cells; in addition to the table, a few arrays
-    of ``n_samples`` and ``n_rules`` bytes per row are needed.
+    with ``n_samples`` and ``n_rules`` bytes per row are needed.
 
     Examples
     --------
@@ -350,7 +353,9 @@ def _check_parameters(parameters):
         check_scalar(p[name], name, Integral, min_val=lowest)
     n_columns = p["n_numeric"] + p["n_nominal"] + p["n_ordinal"]
     if n_columns == 0:
-        raise ValueError("n_numeric, n_nominal and n_ordinal are all 0: no column")
+        raise ValueError(
+            "at least one of n_numeric, n_nominal and n_ordinal must be > 0"
+        )
     _check_per_column(p["n_levels"], "n_levels", p["n_nominal"], 2)
     _check_per_column(p["n_ordinal_levels"], "n_ordinal_levels", p["n_ordinal"], 2)
     if p["decimals"] is not None:
@@ -363,13 +368,13 @@ def _check_parameters(parameters):
     check_choice("missing_mechanism", p["missing_mechanism"], MECHANISMS)
     needs_driver = p["missing_fraction"] > 0 and p["missing_mechanism"] == "at_random"
     if needs_driver and n_columns == 1:
-        raise ValueError("missing_mechanism='at_random' needs at least two columns")
+        raise ValueError("missing_mechanism='at_random' requires at least two columns")
     if p["task"] == "classification":
         _check_classes(p)
     else:
         for name, neutral in (("label_noise", 0), ("class_weights", None)):
             if p[name] != neutral:
-                raise ValueError(f"{name} has no meaning for task='regression'")
+                raise ValueError(f"{name} is not allowed with task='regression'")
 
 
 def _check_classes(p):
@@ -377,11 +382,10 @@ def _check_classes(p):
     check_scalar(n_classes, "n_classes", Integral, min_val=2)
     if n_classes > p["n_rules"]:
         raise ValueError(
-            f"n_classes={n_classes} needs at least as many rules; got "
-            f"n_rules={p['n_rules']}"
+            f"n_rules must be at least n_classes={n_classes}; got {p['n_rules']}"
         )
     if p["noise"] != 0:
-        raise ValueError("noise has no meaning for task='classification'")
+        raise ValueError("noise is not allowed with task='classification'")
     if p["class_weights"] is not None:
         weights = np.asarray(p["class_weights"], dtype=np.float64)
         if weights.shape != (n_classes,) or not np.all(weights > 0):
@@ -406,6 +410,6 @@ def _check_per_column(setting, name, n_columns, lowest):
         raise ValueError(f"{name} as a tuple must be (low, high); got {setting!r}")
     if isinstance(setting, list) and len(setting) != n_columns:
         raise ValueError(
-            f"{name} as a list needs one number for each of {n_columns} columns; got "
-            f"{setting!r}"
+            f"{name} as a list must have one number for each of {n_columns} columns; "
+            f"got {setting!r}"
         )

@@ -31,8 +31,8 @@ _NUMERIC_COLUMNS = (
 _DESCRIPTION = """\
 Play tennis (打网球), {name}
 
-Fourteen days described by outlook, temperature, humidity and wind; the class says
-whether one plays outside. Nine days yes, five no.
+Fourteen days described by outlook, temperature, humidity and wind; the class is
+whether to play outside. Nine days yes, five no.
 
 Source: {source}
 """
@@ -84,12 +84,12 @@ def load_play_tennis(version="nominal", *, return_X_y=False, as_frame=False):
     ----------
     version : {"nominal", "golf", "weka"}, default="nominal"
         "nominal": Quinlan's table of 1986. "golf" and "weka": temperature and humidity
-        are numbers, as in the golf data of C4.5 and in the weather data of Weka; the
-        two differ in the humidity of days 3 and 14.
+        are numeric, as in the golf data of C4.5 and in the weather data of Weka, which
+        differ in the humidity of days 3 and 14.
     return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
+        Whether to return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
-        Return pandas objects. Nominal columns are then categoricals.
+        Whether to return pandas objects. Nominal columns are then categoricals.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def load_play_tennis(version="nominal", *, return_X_y=False, as_frame=False):
     Raises
     ------
     ValueError
-        If ``version`` is not one of those above.
+        If ``version`` is not one of these.
     ImportError
         If ``as_frame=True`` and pandas is not installed.
 

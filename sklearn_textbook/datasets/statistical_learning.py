@@ -33,7 +33,7 @@ _LOAN = BookTable(
     BookColumn("类别", "class", levels=_YES_NO),
     "Loan applications (贷款申请样本)\n\n"
     "Fifteen applicants described by age, job, house and credit standing (A1 to A4 in\n"
-    "the book); the class says whether the loan is granted. Nine are, six are not.\n"
+    "the textbook); the class is whether the loan is granted. Nine are, six are not.\n"
     + SOURCE.format(place="table 5.1"),
     id_column="ID",
 )
@@ -90,16 +90,15 @@ def load_loan(*, language="zh", ordered=False, return_X_y=False, as_frame=False)
     Parameters
     ----------
     language : {"zh", "en"}, default="zh"
-        Language of column names and levels: Chinese as printed, or English.
+        Language of column names and levels: Chinese, as printed, or English.
     ordered : bool, default=False
-        With ``as_frame=True``: make age (年龄) and credit standing (信贷情况) ordered
-        categoricals, young before old and fair before excellent. The book treats them
-        as nominal, which is the default. Without ``as_frame`` it must be False, for an
-        array cannot carry the order.
+        Whether age (年龄) and credit standing (信贷情况) are ordered categoricals, with
+        young before old and fair before excellent. The textbook treats them as nominal.
+        Requires ``as_frame=True``, since an array cannot represent the order.
     return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
+        Whether to return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
-        Return pandas objects; the columns are categoricals.
+        Whether to return pandas objects; the columns are categoricals.
 
     Returns
     -------
@@ -115,7 +114,7 @@ def load_loan(*, language="zh", ordered=False, return_X_y=False, as_frame=False)
     Raises
     ------
     ValueError
-        If ``language`` is not one of those above, or ``ordered=True`` without
+        If ``language`` is not one of these, or ``ordered=True`` without
         ``as_frame=True``.
     ImportError
         If ``as_frame=True`` and pandas is not installed.
@@ -135,7 +134,7 @@ def load_loan(*, language="zh", ordered=False, return_X_y=False, as_frame=False)
     table = _LOAN
     if ordered:
         if not as_frame:
-            raise ValueError("ordered=True needs as_frame=True")
+            raise ValueError("ordered=True requires as_frame=True")
         from_fair = dict(reversed(_CREDIT.levels.items()))
         age = replace(_AGE, kind=ORDINAL)
         credit = replace(_CREDIT, kind=ORDINAL, levels=from_fair)
@@ -150,16 +149,16 @@ def load_loan(*, language="zh", ordered=False, return_X_y=False, as_frame=False)
 
 
 def load_regression_tree_example(*, return_X_y=False, as_frame=False):
-    """Load the table for the least squares regression tree (最小二乘回归树, 习题5.2).
+    """Load the table for the least-squares regression tree (最小二乘回归树, 习题5.2).
 
     Ten points: one numeric feature x = 1, ..., 10 and a numeric target y.
 
     Parameters
     ----------
     return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
+        Whether to return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
-        Return pandas objects.
+        Whether to return pandas objects.
 
     Returns
     -------
@@ -205,9 +204,9 @@ def load_adaboost_example(*, return_X_y=False, as_frame=False):
     Parameters
     ----------
     return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
+        Whether to return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
-        Return pandas objects.
+        Whether to return pandas objects.
 
     Returns
     -------
@@ -253,9 +252,9 @@ def load_boosting_tree_example(*, return_X_y=False, as_frame=False):
     Parameters
     ----------
     return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
+        Whether to return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
-        Return pandas objects.
+        Whether to return pandas objects.
 
     Returns
     -------
@@ -306,12 +305,12 @@ def load_recruitment(*, language="zh", return_X_y=False, as_frame=False):
     Parameters
     ----------
     language : {"zh", "en"}, default="zh"
-        Language of the column names: Chinese as printed, or English.
+        Language of the column names: Chinese, as printed, or English.
     return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
+        Whether to return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
-        Return pandas objects. The features are then ordered categoricals with integer
-        levels; otherwise they are numbers.
+        Whether to return pandas objects. The features are then ordered categoricals
+        with integer levels; otherwise they are numbers.
 
     Returns
     -------
@@ -327,7 +326,7 @@ def load_recruitment(*, language="zh", return_X_y=False, as_frame=False):
     Raises
     ------
     ValueError
-        If ``language`` is not one of those above.
+        If ``language`` is not one of these.
     ImportError
         If ``as_frame=True`` and pandas is not installed.
 

@@ -105,15 +105,15 @@ def load_watermelon(version="2.0", *, language="zh", return_X_y=False, as_frame=
     ----------
     version : {"2.0", "2.0alpha", "3.0", "3.0alpha"}, default="2.0"
         The table: 2.0 has six nominal columns (table 4.1), 2.0alpha the same with
-        missing values (table 4.4), 3.0 adds two numeric columns (table 4.3), and
-        3.0alpha has only these two (table 4.5).
+        missing values (table 4.4); 3.0 has two additional numeric columns (table 4.3),
+        and 3.0alpha only these two (table 4.5).
     language : {"zh", "en"}, default="zh"
-        Language of column names and levels: Chinese as printed, or English.
+        Language of column names and levels: Chinese, as printed, or English.
     return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
+        Whether to return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
-        Return pandas objects. Nominal columns are then categoricals with the levels in
-        the book's order.
+        Whether to return pandas objects. Nominal columns are then categoricals, with
+        the levels in the order of the textbook.
 
     Returns
     -------
@@ -121,14 +121,14 @@ def load_watermelon(version="2.0", *, language="zh", return_X_y=False, as_frame=
         With the entries
 
         data : ndarray or DataFrame of shape (17, n_features)
-            Without ``as_frame`` an array of objects (3.0alpha: of floats), with None
-            for a missing value. The number of the melon is not a feature.
+            Without ``as_frame``, an array of objects (for 3.0alpha, of floats) in which
+            None represents missing values. The number of the melon is not a feature.
         target : ndarray or Series of shape (17,)
             The labels as printed (not codes).
         feature_names : list of str
             The names of the columns.
         target_names : ndarray of shape (2,)
-            The labels, the good melons first.
+            The labels; that of good melons comes first.
         frame : DataFrame or None
             Data and target, with ``as_frame=True``.
         sample_ids : ndarray of shape (17,)
@@ -136,7 +136,7 @@ def load_watermelon(version="2.0", *, language="zh", return_X_y=False, as_frame=
         subset : ndarray of shape (17,)
             Only for version 2.0: "train" or "validation", the split of table 4.2.
         DESCR, filename, data_module : str
-            The description, the csv file and the package that holds it.
+            The description, the csv file and the package that contains it.
 
     (data, target) : tuple
         With ``return_X_y=True``.
@@ -144,7 +144,7 @@ def load_watermelon(version="2.0", *, language="zh", return_X_y=False, as_frame=
     Raises
     ------
     ValueError
-        If ``version`` or ``language`` is not one of those above.
+        If ``version`` or ``language`` is not one of these.
     ImportError
         If ``as_frame=True`` and pandas is not installed.
 

@@ -30,8 +30,8 @@ def write_string(text, what):
         code = text.encode("utf-8")
     except UnicodeEncodeError:
         raise ValueError(
-            f"{what} {text!r} has a surrogate character, which no string of C in UTF-8 "
-            "holds."
+            f"{what} {text!r} has a surrogate character, which a UTF-8 string in C "
+            "cannot contain."
         ) from None
     if 0 in code:
         raise ValueError(f"{what} {text!r} has a NUL character, which ends C strings.")
@@ -112,8 +112,8 @@ def write_labels(program, prefix):
             kind = "const double"
         else:
             raise ValueError(
-                f"The class labels {labels} are strings and numbers, which one array "
-                "of C cannot hold."
+                f"The class labels {labels} mix strings and numbers, which a C array "
+                "cannot contain."
             )
         name = f"{kind} {prefix}classes{end}[{len(labels)}]"
         lines += ["", f"extern {name};", f"{name} = {{"]

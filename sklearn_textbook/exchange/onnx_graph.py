@@ -19,7 +19,7 @@ def import_onnx():
         import onnx
     except ImportError as error:
         raise ImportError(
-            "to_onnx needs the package onnx: pip install 'sklearn-textbook[onnx]'."
+            "to_onnx requires onnx: pip install 'sklearn-textbook[onnx]'."
         ) from error
     return onnx
 

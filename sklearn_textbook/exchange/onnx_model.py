@@ -25,35 +25,37 @@ MATRIX = "X"
 def to_onnx(model, path=None, *, inputs="auto", missing_string=""):
     """Convert a fitted tree or ensemble of trees to ONNX.
 
-    The result has the predictions of the model, in double precision, including those
-    for missing values and levels not seen in training. It requires version 5 of the
-    operators ``ai.onnx.ml``, which onnxruntime supports from version 1.20 on.
+    The result makes the same predictions as the model, in double precision, also for
+    missing values and levels not seen in training. It requires version 5 of the
+    operators ``ai.onnx.ml``, which onnxruntime supports since version 1.20.
 
     Parameters
     ----------
     model : estimator
-        A fitted tree, forest, bagging or random subspaces of trees, perturbed outputs,
-        AdaBoost of trees, boosting tree or gradient boosting of this package.
+        A fitted tree, forest, bagging or random subspace ensemble of trees, output
+        perturbation, AdaBoost of trees, boosting tree or gradient boosting model of
+        this package.
     path : str, path-like or None, default=None
         File to which the model is written, if given.
     inputs : {"auto", "columns", "matrix"}, default="auto"
-        "columns" has an input of shape (n_rows, 1) for every column, with the name of
-        the column: strings for a column of strings, double precision for any other.
-        "matrix" has one input ``X`` of double precision, shape (n_rows, n_features).
-        "auto" is "matrix" if no column has strings.
+        Inputs of the ONNX model. "columns": an input of shape (n_rows, 1) for each
+        column, with the name of the column; columns of strings have string inputs, all
+        others double precision. "matrix": a single input ``X`` in double precision,
+        shape (n_rows, n_features). "auto": "matrix" if there are no columns of strings,
+        otherwise "columns".
     missing_string : str, default=""
-        The string that stands for a missing value, since tensors of strings have none.
-        In all other columns a missing value is NaN.
+        The string that represents missing values in string inputs. In all other inputs,
+        missing values are NaN.
 
     Returns
     -------
     onnx.ModelProto
-        Classifiers have the outputs ``label``, shape (n_rows,), and ``probabilities``,
-        shape (n_rows, n_classes), or for several outputs ``label_0``,
-        ``probabilities_0``, ``label_1`` and so on; regressors ``variable``, shape
-        (n_rows, n_outputs). Where the model raises an error (an infinite number; a
-        missing value with ``missing="error"``; an unseen level with
-        ``handle_unknown="error"``), numbers are NaN, and labels "" or -1.
+        The ONNX model. Classifiers have the outputs ``label``, shape (n_rows,), and
+        ``probabilities``, shape (n_rows, n_classes), or for several outputs
+        ``label_0``, ``probabilities_0``, ``label_1`` and so on; regressors have the
+        output ``variable``, shape (n_rows, n_outputs). Where the model raises an error
+        (an infinite number; a missing value with ``missing="error"``; an unseen level
+        with ``handle_unknown="error"``), numbers are NaN, and labels are "" or -1.
 
     Raises
     ------
@@ -62,15 +64,16 @@ def to_onnx(model, path=None, *, inputs="auto", missing_string=""):
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
     TypeError
-        If it is of another kind.
+        If the model is of another kind.
     ValueError
-        If ONNX cannot express the model: members that vote and divide rows, columns of
-        strings and numbers, or class labels other than strings, numbers and booleans.
+        If ONNX cannot represent the model: members that vote and divide rows, columns
+        that mix strings and numbers, or class labels other than strings, numbers and
+        booleans.
 
     Notes
     -----
-    Booleans are 0 and 1; dates are seconds since 1970-01-01 UTC, durations and times of
-    day seconds. The description of each input says so.
+    Booleans are 0 and 1; dates are seconds since 1970-01-01 UTC, and durations and
+    times of day are in seconds. The description of each input states this.
 
     Examples
     --------
@@ -92,8 +95,8 @@ def to_onnx(model, path=None, *, inputs="auto", missing_string=""):
     if inputs == "matrix" and any(has_strings):
         name = total.feature_names[has_strings.index(True)]
         raise ValueError(
-            f"inputs='matrix' is a matrix of numbers, and column {name!r} has strings. "
-            "Choose inputs='columns'."
+            f"inputs='matrix' requires numeric columns, but column {name!r} has "
+            "strings. Use inputs='columns'."
         )
     is_matrix = inputs == "matrix" or (inputs == "auto" and not any(has_strings))
     onnx_model = _Converter(total, is_matrix, missing_string).run()
@@ -116,14 +119,14 @@ def _require_supported(total):
         are_strings = {isinstance(level, str) for level in column.levels or ()}
         if len(are_strings) > 1:
             raise ValueError(
-                f"The levels of column {column.name!r} are strings and numbers, which "
-                "an input of ONNX cannot hold. Use strings as levels."
+                f"The levels of column {column.name!r} mix strings and numbers, which "
+                "an ONNX input cannot represent. Use strings as levels."
             )
         for level in column.levels or ():
             if not isinstance(level, str) and float(level) != level:
                 raise ValueError(
                     f"The level {level} of column {column.name!r} is an integer that "
-                    "double precision cannot hold. Use strings as levels."
+                    "double precision cannot represent. Use strings as levels."
                 )
     if not total.is_vote:
         return
@@ -133,8 +136,8 @@ def _require_supported(total):
             name = total.feature_names[tree.nodes["feature"][node]]
             raise ValueError(
                 f"Node {node} of member {number} divides rows with a missing value or "
-                f"an unseen level of column {name!r}, and members that vote then do so "
-                "for the class of the largest mean, which cannot be converted to ONNX. "
+                f"an unseen level of column {name!r}. Members that vote then vote for "
+                "the class with the largest mean, which cannot be converted to ONNX. "
                 "Fit the members with missing='learned' and handle_unknown='parent', "
                 "or the ensemble with voting='soft' if it has this parameter."
             )
@@ -167,9 +170,10 @@ class _Converter:
         for number, name in enumerate(inputs):
             if name in reserved or name in inputs[:number] or not name:
                 raise ValueError(
-                    f"Column {number} has the name {name!r}, which cannot be the name "
-                    "of an input: it is empty, that of another column or of an output. "
-                    "Rename it, or choose inputs='matrix' if no column has strings."
+                    f"The name of column {number}, {name!r}, cannot be used for an "
+                    "input: it is empty, or the name of another column or of an "
+                    "output. Rename it, or use inputs='matrix' if no column has "
+                    "strings."
                 )
         self.inputs = inputs
         self.graph = Graph([*inputs, *reserved])
@@ -262,8 +266,8 @@ class _Converter:
         """Turn strings into codes."""
         if self.missing_string in column.levels:
             raise ValueError(
-                f"missing_string={self.missing_string!r} is a level of column "
-                f"{column.name!r}. Choose another string."
+                f"missing_string must not be a level of column {column.name!r}; got "
+                f"{self.missing_string!r}."
             )
         codes = np.arange(len(column.levels), dtype=np.float32).tolist()
         codes = self.graph.add(
@@ -471,6 +475,6 @@ def _list_labels(classes):
     if all(isinstance(value, int | float) for value in values):
         return np.array([*values, np.nan], dtype=np.float64)
     raise ValueError(
-        f"The class labels {values[:5]} are not strings, numbers or booleans, the "
-        "only types that a tensor of ONNX can hold."
+        "Class labels must be strings, numbers or booleans to be converted to ONNX; "
+        f"got {values[:5]}."
     )

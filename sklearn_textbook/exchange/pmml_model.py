@@ -32,14 +32,15 @@ FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 def to_pmml(model, path=None, *, target="target"):
     """Convert a fitted tree or ensemble of trees to PMML 4.4.
 
-    The result has the predictions of the model, including those for missing values and
+    The result makes the same predictions as the model, also for missing values and
     levels not seen in training.
 
     Parameters
     ----------
     model : estimator
-        A fitted tree, forest, bagging or random subspaces of trees, output flipping,
-        AdaBoost of trees, boosting tree or gradient boosting of this package.
+        A fitted tree, forest, bagging or random subspace ensemble of trees, output
+        flipping, AdaBoost of trees, boosting tree or gradient boosting model of this
+        package.
     path : str, path-like or None, default=None
         File to which the text is written in UTF-8, if given.
     target : str, default="target"
@@ -48,34 +49,35 @@ def to_pmml(model, path=None, *, target="target"):
     Returns
     -------
     str
-        The text. The outputs are ``predicted_`` and the name of the target, and for
-        classifiers ``probability_`` and the name of each class.
+        The PMML text. The outputs are named ``predicted_`` plus the name of the target
+        and, for classifiers, ``probability_`` plus the name of each class.
 
     Raises
     ------
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
     TypeError
-        If it is of another kind.
+        If the model is of another kind.
     ValueError
-        If PMML cannot express the model: oblique tests; ``voting="hard"``; output
+        If PMML cannot represent the model: oblique tests; ``voting="hard"``; output
         smearing; several outputs; rows that are divided in trees with surrogate splits,
         with ``laplace=True`` or ``handle_unknown="error"``, or by members of AdaBoost;
-        levels that are strings and numbers; characters that XML does not allow. The
+        levels that mix strings and numbers; characters that XML does not allow. The
         message names the node and column, or the parameter.
 
     Notes
     -----
-    Trees are elements ``TreeModel``, ensembles ``MiningModel``. A model that divides
-    rows is a ``RegressionModel`` whose fields are the shares of a row at the nodes,
-    since few programs support ``missingValueStrategy="weightedConfidence"``; if the
-    probabilities of two classes are equal up to rounding, or with C4.5 differ by less
-    than 1e-6, it may predict a different class from the model.
+    Trees become ``TreeModel`` elements, ensembles ``MiningModel`` elements. A model
+    that divides rows becomes a ``RegressionModel`` whose fields are the shares of a row
+    at the nodes, since few programs support
+    ``missingValueStrategy="weightedConfidence"``. If the probabilities of classes are
+    equal up to rounding (in C4.5, differ by less than 1e-6), it may predict a different
+    class than the model.
 
     Rows for which the model raises an error have no prediction (a missing value with
-    ``missing="error"``), or none of the trees that meet an unseen level
-    (``handle_unknown="error"``). Booleans are 0 and 1, dates seconds since 1970-01-01
-    UTC, durations and times of day seconds.
+    ``missing="error"``), or no prediction from the trees that meet an unseen level
+    (``handle_unknown="error"``). Booleans are 0 and 1; dates are seconds since
+    1970-01-01 UTC, and durations and times of day are in seconds.
 
     Examples
     --------
@@ -87,7 +89,7 @@ def to_pmml(model, path=None, *, target="target"):
     <?xml version="1.0" encoding="UTF-8"?>
     """
     if not isinstance(target, str) or not target:
-        raise TypeError(f"target must be a string with characters, got {target!r}.")
+        raise TypeError(f"target must be a non-empty string, got {target!r}.")
     total = read_trees(model)
     text = _Converter(total, target).run()
     if path is not None:
@@ -99,19 +101,19 @@ def _require_supported(total, target):
     """Raise ValueError for what PMML cannot hold."""
     if total.n_outputs > 1:
         raise ValueError(
-            f"The model has {total.n_outputs} outputs, and models of PMML have one. "
-            "Fit one model for each, or use to_onnx."
+            f"PMML models have a single output; got a model with {total.n_outputs}. "
+            "Fit one model for each output, or use to_onnx."
         )
     if total.link == "positive_shares":
         raise ValueError(
-            "The probabilities of OutputSmearingClassifier are shares of positive "
+            "The probabilities of OutputSmearingClassifier are fractions of positive "
             "scores, which PMML cannot compute. Use to_onnx."
         )
     if total.is_vote and total.link == "identity":
         raise ValueError(
-            "With voting='hard' the largest mean probability decides between classes "
-            "with equally many votes, which PMML cannot do. Use to_onnx, or fit the "
-            "model with voting='soft'."
+            "With voting='hard', ties between classes are broken by the largest mean "
+            "probability, which PMML cannot do. Use to_onnx, or fit the model with "
+            "voting='soft'."
         )
     names = total.feature_names
     texts = [target, *names, *map(str, total.classes[0] if total.classes else ())]
@@ -119,20 +121,20 @@ def _require_supported(total, target):
         texts += map(str, column.levels or ())
         if len({isinstance(level, str) for level in column.levels or ()}) > 1:
             raise ValueError(
-                f"The levels of column {column.name!r} are strings and numbers, which "
-                "a field of PMML cannot hold. Use strings as levels."
+                f"The levels of column {column.name!r} mix strings and numbers, which "
+                "a PMML field cannot represent. Use strings as levels."
             )
     for text in texts:
         if FORBIDDEN.search(text):
             raise ValueError(
-                f"{text!r} has a character that XML cannot hold. Rename the column, "
+                f"{text!r} has a character that XML does not allow. Rename the column, "
                 "level or class."
             )
     for number, name in enumerate(names):
         if name in names[:number] or name == target:
             raise ValueError(
-                f"Column {number} has the name {name!r}, which is also that of the "
-                "target or another column. Rename it, or choose another target."
+                f"The name of column {number}, {name!r}, is also that of the target or "
+                "of another column. Rename it, or use another target."
             )
 
 
@@ -157,8 +159,8 @@ def _require_tests(total, allows_missing):
         nodes = tree.nodes
         if tree.max_depth > MAX_DEPTH:
             raise ValueError(
-                f"The tree{where} has a depth of {tree.max_depth}; at most {MAX_DEPTH} "
-                "can be converted to PMML. Fit the model with a max_depth."
+                f"The tree{where} has a depth of {tree.max_depth}, but at most "
+                f"{MAX_DEPTH} can be converted to PMML. Fit the model with a max_depth."
             )
         node, reason = None, None
         if (nodes["kind"] == OBLIQUE).any():
@@ -484,6 +486,6 @@ def _find_type(classes):
         if all(isinstance(value, types) for value in values):
             return name
     raise ValueError(
-        f"The class labels {values[:5]} are not strings, numbers or booleans, the "
-        "only types that a field of PMML can hold."
+        "Class labels must be strings, numbers or booleans to be converted to PMML; "
+        f"got {values[:5]}."
     )

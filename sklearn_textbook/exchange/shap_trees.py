@@ -23,50 +23,51 @@ OUTPUTS = {("identity", True): "probability", ("expit", True): "log_odds"}
 
 
 def to_shap(model):
-    """Convert a fitted model to a dictionary that ``shap.TreeExplainer`` reads.
+    """Convert a fitted model to the dictionary that ``shap.TreeExplainer`` reads.
 
-    Thresholds are in double precision, so that rows take the same branches as in the
-    model; scikit-learn's trees round to single precision.
+    Thresholds are in double precision, so rows take the same branches as in the model;
+    scikit-learn trees round to single precision.
 
     Parameters
     ----------
     model : estimator
-        A fitted tree, forest, bagging or random subspaces of trees, perturbed outputs,
-        AdaBoost of trees, boosting tree or gradient boosting of this package, whose
-        trees neither divide rows nor have surrogate or oblique splits.
+        A fitted tree, forest, bagging or random subspace ensemble of trees, output
+        perturbation, AdaBoost of trees, boosting tree or gradient boosting model of
+        this package, whose trees neither divide rows nor have surrogate or oblique
+        splits.
 
     Returns
     -------
     trees : dict
         The model for ``shap.TreeExplainer``. Its outputs are the scores of the model:
-        class probabilities, or values; for gradient boosting the result of
-        ``decision_function``, or the logarithm of the prediction; for AdaBoost and
-        ``voting="hard"`` the votes for each class.
+        class probabilities or values; for gradient boosting, the result of
+        ``decision_function`` or the logarithm of the prediction; for AdaBoost and
+        ``voting="hard"``, the votes for each class.
 
     Raises
     ------
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
     TypeError
-        If it is of another kind.
+        If the model is of another kind.
     ValueError
         If a tree divides rows, or has surrogate or oblique splits;
         :func:`sklearn_textbook.inspection.shap_values` also explains such trees.
 
     See Also
     --------
-    read_trees : Its ``read`` gives the matrix for shap of a table with levels or dates.
-    to_sklearn : Models of scikit-learn, of which shap reads some kinds.
+    read_trees : Its ``read`` converts tables with levels or dates to a matrix for shap.
+    to_sklearn : Converts to scikit-learn models, some of which shap can read.
 
     Notes
     -----
-    shap accepts only numbers: the codes of levels, NaN for missing values and -1 for
-    levels not seen in training, as ``read_trees(model).read(X)`` returns them. A test
-    of levels becomes a few thresholds on codes; a level without a branch ends in a leaf
-    with the prediction of the node, also with ``handle_unknown="error"``.
+    shap requires numbers: levels as their codes, NaN for missing values and -1 for
+    levels not seen in training, as returned by ``read_trees(model).read(X)``. A test of
+    levels becomes several thresholds on the codes; a level without a branch ends in a
+    leaf with the prediction of the node, also with ``handle_unknown="error"``.
 
-    ID3 and C4.5 divide rows with a missing value. Here, if a column had none in
-    training, missing values go to the larger child.
+    ID3 and C4.5 divide rows with a missing value. If a column had no missing values in
+    training, later ones go to the larger child here.
 
     Examples
     --------

@@ -23,72 +23,73 @@ WRITERS = {
 
 
 def export_code(model, language="c", *, prefix="", table="data"):
-    r"""Write a fitted model as source code that predicts without this package.
+    r"""Export a fitted model as source code without dependencies.
 
     The code adds the values of the trees in the same order and precision as the model,
-    so classes, even at ties, and sums are equal. All tests and all treatments of
-    missing values and unknown levels are supported: divided rows, surrogate splits,
+    so predicted classes, also at ties, and sums are equal. All tests and all treatments
+    of missing values and unknown levels are supported: divided rows, surrogate splits,
     branches for missing values, oblique splits, votes.
 
     Parameters
     ----------
     model : estimator
-        A fitted tree, forest, bagging or random subspaces of trees, perturbed outputs,
-        AdaBoost of trees, boosting tree or gradient boosting of this package.
+        A fitted tree, forest, bagging or random subspace ensemble of trees, output
+        perturbation, AdaBoost of trees, boosting tree or gradient boosting model of
+        this package.
     language : {"c", "javascript", "python", "sql"}, default="c"
         C99; a JavaScript module (ECMAScript 2020); a Python module that uses only the
         standard library; or an SQL query.
     prefix : str, default=""
-        Beginning of the names of public functions and constants in C, so that several
-        models can be linked into a program.
+        Prefix of the names of public functions and constants in C, so that several
+        models can be linked into one program.
     table : str, default="data"
         Name of the table in SQL.
 
     Returns
     -------
     source : str
-        C: ``predict(row)`` gives the number of the class, or the value;
+        C: ``predict(row)`` returns the number of the class, or the value;
         ``predict_classes``, ``predict_values``, ``predict_proba`` and
         ``predict_scores`` write to an array. A row is an array of numbers, with NaN for
-        missing values; ``encode_<column>(level)`` gives the code of a level, -1 if it
-        is unknown.
+        missing values; ``encode_<column>(level)`` returns the code of a level, or -1 if
+        it is unknown.
 
         JavaScript: ``predict(row)``, ``predictClasses``, ``predictProba``,
-        ``predictScores`` and ``encodeRow`` of an object with the names of columns, or
-        of an array.
+        ``predictScores`` and ``encodeRow``, where a row is an object with the names of
+        the columns, or an array.
 
         Python: ``predict(row)``, ``predict_classes``, ``predict_proba``,
-        ``predict_scores`` and ``encode_row`` of a mapping or sequence.
+        ``predict_scores`` and ``encode_row``, where a row is a mapping or sequence.
 
-        SQL: a SELECT that adds columns for the scores, and ``prediction``, to a table.
+        SQL: a SELECT that adds columns for the scores and ``prediction`` to a table.
 
     Raises
     ------
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
     TypeError
-        If it is of another kind.
+        If the model is of another kind.
     ValueError
-        If a parameter is not valid, the language cannot express a level or label, such
+        If a parameter is invalid, the language cannot represent a level or label, such
         as an integer beyond float64, or SQL cannot express the model: votes of trees
         that divide rows, or oblique splits of dates.
 
     See Also
     --------
-    sklearn_textbook.tree.export_rules : The rules of one tree, nested in Python, or as
-        one expression of SQL.
+    sklearn_textbook.tree.export_rules : Exports the rules of a single tree, as nested
+        Python code or an SQL expression.
 
     Notes
     -----
     Where the model raises an error, for an infinite number, a missing value with
-    ``missing="error"`` or a level with ``handle_unknown="error"``, C returns a status,
-    JavaScript and Python raise an error that names the column, and the prediction of
-    SQL is NULL.
+    ``missing="error"`` or an unseen level with ``handle_unknown="error"``, C returns a
+    status, JavaScript and Python raise an error that names the column, and predictions
+    in SQL are NULL.
 
-    Dates are seconds since 1970-01-01 UTC, durations seconds, times of day seconds
-    since midnight. C takes these numbers; JavaScript takes them, or a Date, which has
-    milliseconds; Python takes objects of ``datetime``, and NumPy's; SQL compares
-    columns of these types.
+    Dates are seconds since 1970-01-01 UTC, durations are in seconds, times of day in
+    seconds since midnight. C accepts these numbers; JavaScript accepts them, or a Date,
+    which has millisecond precision; Python accepts objects of ``datetime`` and of
+    NumPy; SQL compares columns of these types.
 
     Examples
     --------
@@ -114,8 +115,8 @@ def export_code(model, language="c", *, prefix="", table="data"):
     is_name = isinstance(prefix, str) and re.fullmatch(r"([A-Za-z_]\w*)?", prefix, re.A)
     if not is_name or (prefix and language != "c"):
         raise ValueError(
-            "prefix must be the beginning of a name in C, of letters, digits and _, "
-            f"and is for language='c' only, got {prefix!r} for {language!r}."
+            "prefix must consist of letters, digits and _, not begin with a digit, and "
+            f"be empty unless language='c'; got {prefix!r} for {language!r}."
         )
     if not isinstance(table, str) or not table:
         raise ValueError(f"table must be the name of a table, got {table!r}.")

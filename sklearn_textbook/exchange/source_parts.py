@@ -257,8 +257,8 @@ def to_plain(value):
     value = str(value) if isinstance(value, str) else value
     if not isinstance(value, str | bool | int | float):
         raise ValueError(
-            f"The class label {value!r} is {type(value).__name__}; only strings, "
-            "booleans and numbers can be written as source code."
+            "Class labels must be strings, booleans or numbers to be written as source "
+            f"code; got {value!r} of type {type(value).__name__}."
         )
     return value
 

@@ -347,9 +347,9 @@ def write_predictions(program, sums, scores):
     tolerance = 0.0 if program.votes else program.tolerance
     if tolerance and len(labels[0]) > MAX_TOLERANT:
         raise ValueError(
-            f"The model takes class proportions as equal that differ by less than "
-            f"{tolerance}, and divides rows, which a query can compare for at most "
-            f"{MAX_TOLERANT} classes; there are {len(labels[0])}."
+            f"The model treats class proportions that differ by less than {tolerance} "
+            "as equal and divides rows, for which a query can compare at most "
+            f"{MAX_TOLERANT} classes; got {len(labels[0])}."
         )
     n = total.n_scores // total.n_outputs
     others = sums[total.n_scores :]
@@ -376,8 +376,8 @@ def refuse_divided_votes(program, trees):
             raise ValueError(
                 f"{type(program.total.model).__name__} has trees that vote, and node "
                 f"{node} of one of them divides rows by column "
-                f"{tree.fitted.feature_names[feature]!r}: a query cannot count their "
-                "votes. The other languages can."
+                f"{tree.fitted.feature_names[feature]!r}, whose votes a query cannot "
+                "count. Use another language."
             )
 
 

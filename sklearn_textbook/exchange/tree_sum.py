@@ -45,17 +45,18 @@ class TreeSum:
     .. math:: s_k(x) = b_k + \sum_{t: k \in K_t} v_{tk}(x)
 
     where :math:`v_t(x)` is the value of the node in which x ends, or the weighted mean
-    of several nodes if x is divided.
+    over several nodes if x is divided.
 
     Parameters
     ----------
     model : estimator
         The fitted model.
     trees : tuple of GrownTree
-        Trees over all columns, with one output for each score to which they add; node
-        numbers are those of the model's trees. ``statistics[:, :, 0]`` are the values.
+        Trees over all columns, with one output for each score to which they contribute;
+        node numbers are those of the trees of the model. ``statistics[:, :, 0]`` are
+        the values.
     first : ndarray of int, shape (n_trees,)
-        First score to which each tree adds; the others follow.
+        First score to which each tree contributes; the others follow.
     start : ndarray of float64, shape (n_scores,)
         Scores before the first tree.
     schema : TableSchema
@@ -67,17 +68,19 @@ class TreeSum:
     n_outputs : int
         Number of outputs; the scores of each are consecutive.
     link : {"identity", "expit", "softmax", "exp", "positive_shares"}
-        How scores become predictions: values or class probabilities; of one score the
-        probability of the second class, expit(scale * s); softmax(scale * s); exp(s);
-        or max(s, 0) divided by the sum, the largest alone if that is 0.
+        How scores are converted to predictions: values or class probabilities as they
+        are; for a single score, the probability of the second class, expit(scale * s);
+        softmax(scale * s); exp(s); or max(s, 0) divided by the sum (if that is 0, the
+        largest score is chosen).
     scale : float
         Factor of the scores in ``link``.
     is_vote : bool
         Whether trees vote for a class instead of adding probabilities.
     class_tolerance : float
-        A class is predicted instead of an earlier one if its score is larger by more.
+        A class is predicted instead of an earlier one only if its score is larger by
+        more than this value.
     reader : estimator
-        Reads new tables.
+        Estimator that reads new tables.
 
     Examples
     --------
@@ -129,7 +132,7 @@ class TreeSum:
         Returns
         -------
         matrix : ndarray of float64 or float32, or CSR array, shape (n_rows, n_features)
-            Missing values are NaN; levels never seen in training are -1.
+            Missing values are NaN; levels not seen in training are -1.
         """
         return read_matrix(self.model, X, self.reader)
 
@@ -139,7 +142,7 @@ class TreeSum:
         Parameters
         ----------
         matrix : array of shape (n_rows, n_features)
-            What :meth:`read` returns.
+            The table as returned by :meth:`read`.
         n_threads : int, default=1
             Number of threads.
 
@@ -160,18 +163,17 @@ class TreeSum:
         return scores
 
     def to_predictions(self, scores):
-        """Turn scores into class probabilities or values.
+        """Convert scores to class probabilities or values.
 
         Parameters
         ----------
         scores : ndarray of float64, shape (n_rows, n_scores)
-            Scores.
+            The scores, as returned by :meth:`compute_scores`.
 
         Returns
         -------
         predictions : ndarray of float64, shape (n_rows, n_values)
-            Values, or probabilities of classes; those of several outputs follow one
-            another.
+            Values, or class probabilities; those of several outputs follow one another.
         """
         if self.link == "identity":
             return scores
@@ -193,20 +195,21 @@ def read_trees(model):
     Parameters
     ----------
     model : estimator
-        A fitted tree, forest, bagging or random subspaces of trees, perturbed outputs,
-        AdaBoost of trees, boosting tree or gradient boosting of this package.
+        A fitted tree, forest, bagging or random subspace ensemble of trees, output
+        perturbation, AdaBoost of trees, boosting tree or gradient boosting model of
+        this package.
 
     Returns
     -------
     TreeSum
-        The trees, the columns, and how predictions follow from the sums.
+        The trees, the columns, and how predictions are derived from the sums.
 
     Raises
     ------
     sklearn.exceptions.NotFittedError
-        If it is not fitted.
+        If the model is not fitted.
     TypeError
-        If it is of another kind, or the members are no trees of this package.
+        If the model is of another kind, or its members are not trees of this package.
     ValueError
         If it starts from the predictions of another estimator (``init``).
 
@@ -312,8 +315,8 @@ def add_members(model, weights, votes=False):
     """List trees that add up the predictions, or votes, of an ensemble's members."""
     if not all(map(is_tree, model.estimators_)):
         raise TypeError(
-            f"The members of model, {type(model).__name__}, must be trees of "
-            f"sklearn_textbook; they are {type(model.estimators_[0]).__name__}."
+            f"The members of {type(model).__name__} must be trees of sklearn_textbook, "
+            f"got {type(model.estimators_[0]).__name__}."
         )
     schema = model._get_reader().schema_
     n_levels = np.array([len(column.levels or ()) for column in schema.columns])
@@ -381,8 +384,8 @@ def _read_boosting_tree(model: BoostingTreeRegressor):
 def _read_gradient_boosting(model: BaseGradientBoosting):
     if model.init_ is not None:
         raise ValueError(
-            f"init={model.init!r} is an estimator, which is not a sum of trees; only "
-            "init=None and init='zero' are."
+            "Only models with init=None or init='zero' are sums of trees; got "
+            f"init={model.init!r}."
         )
     loss = model.loss_
     link, scale = "identity", 1.0
@@ -394,7 +397,7 @@ def _read_gradient_boosting(model: BaseGradientBoosting):
         link = "exp"
     elif type(loss)._predict is not SquaredError._predict:
         raise ValueError(
-            f"The loss {type(loss).__name__} has its own way from scores to "
+            f"The loss {type(loss).__name__} defines its own conversion of scores to "
             "predictions, which cannot be exported."
         )
     n_scores = model.estimators_.shape[1]

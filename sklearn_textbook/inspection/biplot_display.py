@@ -170,8 +170,8 @@ class BiplotDisplay:
         loadings = getattr(estimator, "loadings_", None)
         if loadings is None:
             raise ValueError(
-                "estimator must be a PCA of sklearn_textbook, with loadings_; got "
-                f"{type(estimator).__name__}."
+                "estimator must have loadings_, as the PCA of sklearn_textbook does; "
+                f"got {type(estimator).__name__}."
             )
         pair = _check_components(components, loadings.shape[1])
         scores = None
@@ -211,7 +211,7 @@ class BiplotDisplay:
         ax : matplotlib.axes.Axes or None, default=None
             Axes to draw on; ``None`` opens a new figure.
         kind : {"biplot", "scores", "loadings"}, default="biplot"
-            What to draw: rows and variables, only rows, or only variables.
+            Whether to draw rows and variables, only rows, or only variables.
         show_circle : bool or None, default=None
             Whether to draw the correlation circle. None: only with ``kind="loadings"``.
         legend : bool, default=True

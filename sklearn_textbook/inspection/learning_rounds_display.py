@@ -72,8 +72,8 @@ class LearningRoundsDisplay:
         The lines: "training", "bound", "validation", "out-of-bag" and "test", or for
         margins the numbers of rounds.
     best_ : matplotlib.lines.Line2D or None
-        The marker of the smallest value of the validation rows or, without any, of
-        the out-of-bag rows.
+        The marker of the smallest value of the validation rows or, if there are none,
+        of the out-of-bag rows.
 
     Raises
     ------

@@ -52,7 +52,7 @@ def __getattr__(name):
         if (error.name or "").partition(".")[0] != "pyarrow":
             raise
         raise ImportError(
-            f"{name} needs pyarrow (pip install 'sklearn-textbook[cli]')",
+            f"{name} requires pyarrow: pip install 'sklearn-textbook[cli]'",
             name="pyarrow",
         ) from error
     globals()[name] = value  # the function, even if a module has the same name

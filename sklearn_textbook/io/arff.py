@@ -80,11 +80,11 @@ def parse_arff(source, encoding=None):
 
 
 def write_arff(frame, path, *, relation="table"):
-    """Write a frame as an ARFF file, from which `read_table` restores it.
+    """Write a data frame as an ARFF file, from which `read_table` restores it.
 
-    Numbers become numeric attributes, categories nominal ones with their declared
-    order, booleans nominal {false, true}, text string, and dates and times date
-    attributes; a missing value is written as ``?``.
+    Numbers become numeric attributes, categories nominal attributes with their levels
+    in declared order, booleans nominal {false, true}, text string attributes, and dates
+    and times date attributes; missing values are written as ``?``.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _write_column(name, column):
         return "date \"yyyy-MM-dd'T'HH:mm:ss.SSS\"", _write_texts(texts, str)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return "string", _write_texts(column, str)
-    raise TypeError(f"column {name!r} has type {kind}, which ARFF cannot hold")
+    raise TypeError(f"column {name!r} has type {kind}, which ARFF does not support")
 
 
 def _write_texts(column, write):

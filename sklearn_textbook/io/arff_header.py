@@ -92,7 +92,7 @@ class HeaderParser:
             case _:
                 raise self.error(
                     f"{shorten(line)!r} is neither @relation, @attribute nor @data",
-                    "give an ARFF header, or a csv file another ending than .arff",
+                    "write an ARFF header, or rename the file if it is csv",
                 )
         return False
 
@@ -107,7 +107,7 @@ class HeaderParser:
         if any(attribute.name == name for attribute in self.attributes):
             raise self.error(
                 f"attribute {name!r} is declared twice",
-                "give every attribute its own name",
+                "attribute names must be unique",
             )
         if rest.startswith("{"):
             self.attributes.append(self._read_nominal(name, rest))
@@ -127,13 +127,13 @@ class HeaderParser:
         if keyword == "relational":
             raise self.error(
                 f"attribute {name!r} is relational, which is not supported",
-                "write one row per inner row, with plain attributes",
+                "write one row per inner row, with ordinary attributes",
             )
         if keyword not in ("numeric", "real", "integer", "string"):
             raise self.error(f"unknown type {keyword!r} of attribute {name!r}", _REMEDY)
         if rest and not rest.startswith("%"):
             raise self.error(
-                f"{shorten(rest)!r} stands after the type of attribute {name!r}",
+                f"unexpected {shorten(rest)!r} after the type of attribute {name!r}",
                 _REMEDY,
             )
         return Attribute(name, "string" if keyword == "string" else "numeric")
@@ -163,12 +163,12 @@ class HeaderParser:
         if repeated is not None:
             raise self.error(
                 f"level {repeated!r} of attribute {name!r} is declared twice",
-                "declare every level once",
+                "levels must be unique",
             )
         tail = text[position:].strip()
         if tail and not tail.startswith("%"):
             raise self.error(
-                f"{shorten(tail)!r} stands after the levels of attribute {name!r}",
+                f"unexpected {shorten(tail)!r} after the levels of attribute {name!r}",
                 "remove it; weights of attributes are not supported",
             )
         return Attribute(name, "nominal", levels=tuple(levels))

@@ -138,8 +138,8 @@ class DataRows:
                 f"the row has {count_things(len(fields), 'value')}, but "
                 f"{count_things(len(self.names), 'attribute')} are declared",
                 line,
-                remedy="quote a value that holds a comma or a blank, and write ? for "
-                "a missing one",
+                remedy="quote values that contain a comma or a blank, and write ? for "
+                "missing values",
             )
         return [None if field in ("?", "") else unquote(field) for field in fields]
 
@@ -154,7 +154,7 @@ class DataRows:
                 raise self.error(
                     f"the quote before {shorten(field[1:])!r} is not closed",
                     line,
-                    remedy="write quotes in pairs, a quote inside them as \\'",
+                    remedy="close it, and write a quote inside a value as \\'",
                 )
             fields.append(field)
             position = match.end()
@@ -180,7 +180,7 @@ class DataRows:
                     f"number of an attribute from {before + 1} to "
                     f"{len(self.names) - 1} and its value",
                     line,
-                    remedy="write {0 1.5, 3 yes}, attributes counted from 0 upwards",
+                    remedy="write {0 1.5, 3 yes}, with attributes counted from 0",
                 )
             row[index] = None if match[2] == "?" else unquote(match[2])
             position, before = match.end(), index
@@ -190,7 +190,7 @@ class DataRows:
         return self.error(
             f"the row has a weight {weight}, which is not supported",
             line,
-            remedy="remove it, or write the weights as a column of their own",
+            remedy="remove it, or write the weights as a separate column",
         )
 
     # ---------------------------------------------------------- typed columns

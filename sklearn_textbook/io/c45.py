@@ -95,7 +95,7 @@ def require_c45_files(path):
         raise TableFileError(
             "has no .names file in the same folder",
             path=path,
-            remedy="C4.5 declares its columns in a file of that ending",
+            remedy="C4.5 declares the columns in a file with this ending",
         )
     return files
 
@@ -275,6 +275,6 @@ def _note_names(parser):
         a.name == _CASE_WEIGHT and a.type == "continuous" for a in parser.attributes
     ):
         yield (
-            f"column {_CASE_WEIGHT!r} weighs the cases in C5.0; here it is a column "
-            "like the others"
+            f"column {_CASE_WEIGHT!r} is the weight of the cases in C5.0; here it is "
+            "an ordinary column"
         )

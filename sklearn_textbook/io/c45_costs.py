@@ -25,17 +25,18 @@ _COST = re.compile(r"((?:\\.|[^\\,:])+),((?:\\.|[^\\,:])+):\s*([^\s:]+?)\.?")
 def read_c45_costs(path, classes=None, *, encoding=None):
     r"""Read the misclassification costs of a .costs file.
 
-    Each line gives one cost: predicted class, true class: cost.
+    Each line has the form "predicted class, true class: cost".
 
     Parameters
     ----------
     path : str or path-like
         The file, or its path without the ending.
     classes : sequence of str, default=None
-        The classes in the order of the rows and columns. None: in the order of the
-        .names file in the same folder, while ``classes_`` of an estimator are sorted.
+        The classes in the order of the rows and columns of the result. None: the order
+        of the .names file in the same folder; note that ``classes_`` of an estimator
+        are sorted.
     encoding : str, default=None
-        Encoding of the files; None detects UTF-8 and Chinese GB18030.
+        Encoding of the files. None: UTF-8 or Chinese GB18030, as detected.
 
     Returns
     -------
@@ -46,8 +47,8 @@ def read_c45_costs(path, classes=None, *, encoding=None):
     Raises
     ------
     TableFileError
-        With the line, if one does not have this form, names a class that does not
-        exist, or has a cost that is negative or not a number.
+        If a line does not have this form, names an unknown class, or has a cost that is
+        negative or not a number; the error gives the line.
 
     Examples
     --------
@@ -105,7 +106,7 @@ def _read_cost(line, classes, path, number):
     for name in names:
         if name not in classes:
             raise TableFileError(
-                f"no class {name!r}",
+                f"unknown class {name!r}",
                 path=path,
                 line=number,
                 remedy=explain_unknown_name(name, classes),
@@ -116,9 +117,9 @@ def _read_cost(line, classes, path, number):
         cost = math.nan
     if not 0 <= cost < math.inf or names[0] == names[1]:
         raise TableFileError(
-            f"{match[3]!r} as the cost of {names[0]!r} for {names[1]!r}",
+            f"{match[3]!r} is not a cost of {names[0]!r} for {names[1]!r}",
             path=path,
             line=number,
-            remedy="a cost is a number >= 0, and correct predictions have none",
+            remedy="costs must be numbers >= 0, and correct predictions have none",
         )
     return classes.index(names[0]), classes.index(names[1]), cost

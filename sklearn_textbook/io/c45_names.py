@@ -217,7 +217,7 @@ class NamesParser:
             return
         if any(attribute.name == name for attribute in self.attributes):
             raise self.error(
-                "is declared twice", "give every attribute its own name", name
+                "is declared twice", "attribute names must be unique", name
             )
         first = squeeze_blanks(entry.words[0])
         self.attributes.append(self._read_type(name, first, words))
@@ -250,7 +250,7 @@ class NamesParser:
             if level in seen:
                 raise self.error(
                     f"level {level!r} is declared twice",
-                    "declare every level once",
+                    "levels must be unique",
                     name,
                 )
             seen.add(level)

@@ -201,12 +201,11 @@ class CaseRows:
         else:
             surplus = read_word(fields[expected])
             remedy = (
-                f"{shorten(surplus)!r} is one too many; write \\, for a comma inside a "
-                "value"
+                f"unexpected {shorten(surplus)!r}; write \\, for a comma inside a value"
             )
         return TableFileError(
             f"the case has {count_things(len(fields), 'value')}, but "
-            f"{count_things(expected, 'column')} are declared, the class among them",
+            f"{count_things(expected, 'column')} are declared, including the class",
             path=self.path,
             line=line,
             remedy=remedy,

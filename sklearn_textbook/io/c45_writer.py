@@ -24,13 +24,13 @@ from sklearn_textbook.io.written_values import number_text
 
 
 def write_c45(frame, path, *, target, named_target=False, label=None, test=None):
-    r"""Write a frame as the .names and .data files of C4.5, and a .test file.
+    r"""Write a data frame as .names and .data files of C4.5, and optionally .test.
 
     Numbers become continuous attributes; categories discrete ones with their declared
     levels in order, with ``[ordered]`` if they are ordered; text discrete ones with its
-    sorted values, booleans with false, true; dates, times of day, and dates with times
-    get the types of C5.0. A missing value is written as ``?``. `read_table` restores
-    the frame, with text and booleans as categories.
+    sorted values; booleans discrete ones with false, true; dates, times of day, and
+    dates with times get the types of C5.0. Missing values are written as ``?``.
+    `read_table` restores the frame, with text and booleans as categories.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def write_c45(frame, path, *, target, named_target=False, label=None, test=None)
         The columns.
     path : str or path-like
         Common path of the files without the ending, such as "golf"; an ending .names,
-        .data or .test is removed. The files are in UTF-8.
+        .data or .test is removed. The files are written in UTF-8.
     target : str
         The column that is the class.
     named_target : bool, default=False
@@ -48,26 +48,27 @@ def write_c45(frame, path, *, target, named_target=False, label=None, test=None)
         accepts. The first entry is the name of the class, which keeps its place among
         the columns; numbers are then continuous.
     label : str, default=None
-        A column that only names the rows (a type of C5.0).
-    test : table of the same kind of columns, default=None
-        Rows for the .test file. Their levels are declared along with those of `frame`.
+        A column that only identifies the rows (a type of C5.0).
+    test : data frame with the same kinds of columns, default=None
+        Rows for the .test file. Their levels are declared together with those of
+        `frame`.
 
     Raises
     ------
     ValueError
-        If there is no such column, or the files cannot represent a name or a value: an
-        empty text, line ends, blanks other than single ones between words, a level "?",
-        an infinite number, a number that double precision would round, such as
-        2**53 + 1, fractions of a second, or, without `named_target`, a class with fewer
-        than two levels.
+        If there is no such column, or if the files cannot represent a name or a value:
+        an empty text, line ends, blanks other than single ones between words, a level
+        "?", an infinite number, a number that would be rounded in double precision,
+        such as 2**53 + 1, fractions of a second, or, without `named_target`, a class
+        with fewer than two levels.
     TypeError
-        If a column has a type that the files do not support, such as lists, or objects
-        of several types.
+        If a column has a type that the files do not support, such as lists, or contains
+        objects of several types.
 
     See Also
     --------
     read_table : Reads the files.
-    write_arff : Write a frame as an ARFF file.
+    write_arff : Writes a data frame as an ARFF file.
 
     References
     ----------
@@ -153,8 +154,8 @@ def _to_arrow(frame):
             frame.select(name).to_arrow()
         except _NO_ARROW as error:
             raise TypeError(
-                f"column {name!r} has type {frame[name].dtype}, and files of C4.5 "
-                f"cannot hold its values: {error.args[0]}"
+                f"column {name!r} has type {frame[name].dtype}, which files of C4.5 do "
+                f"not support: {error.args[0]}"
             ) from None
     raise problem
 
@@ -223,7 +224,7 @@ def _find_kind(name, data_type):
         if is_number(data_type):
             return "continuous"
     raise TypeError(
-        f"column {name!r} has type {data_type}, which files of C4.5 cannot hold"
+        f"column {name!r} has type {data_type}, which files of C4.5 do not support"
     )
 
 
@@ -245,7 +246,7 @@ def _write_label(name, columns):
     def write(value):
         text = str(value)
         if text == NOT_APPLICABLE:
-            raise ValueError(f"column {name!r}: {text!r} stands for a missing value")
+            raise ValueError(f"column {name!r}: {text!r} represents a missing value")
         return _write_level(name, text)
 
     return _Written("label", [_write_each(column, write) for column in columns])
@@ -271,9 +272,9 @@ def _write_exact(name, number):
     text = str(number) if isinstance(number, int) else number_text(float(number))
     if number != (float(text) if isinstance(number, int) else Decimal(text)):
         raise ValueError(
-            f"column {name!r} has the number {number}, which reads back rounded: "
-            "continuous columns are in double precision; convert the column to text, "
-            "categories or float"
+            f"column {name!r} has the number {number}, which would be read back "
+            "rounded, since continuous columns are in double precision; convert the "
+            "column to text, categories or float"
         )
     return text
 
@@ -288,7 +289,8 @@ def _write_moments(name, kind, column):
         return _write_each(column.cast(pa.time32("s")), lambda time: time.isoformat())
     except pa.ArrowInvalid:
         raise ValueError(
-            f"column {name!r} has parts of a second, which files of C4.5 cannot hold"
+            f"column {name!r} has fractions of a second, which files of C4.5 do not "
+            "support"
         ) from None
 
 
@@ -331,7 +333,7 @@ def _write_levels(name, columns):
         declaration = "discrete 1"  # a list of one level is not a valid type
         if levels and (levels[0] == NOT_APPLICABLE or levels[0] not in first.values):
             raise ValueError(
-                f"column {name!r} has the only level {levels[0]!r}, which can be "
+                f"column {name!r} has a single level, {levels[0]!r}, which can be "
                 "declared only by a row that has it"
             )
     elif declaration.startswith(ORDERED):
@@ -346,12 +348,12 @@ def _list_classes(target, table, levels):
     if not (levels or is_discrete or pa.types.is_integer(data_type)):
         raise ValueError(
             f"target {target!r} has type {data_type}, which is not discrete: convert "
-            "it to integers or categories; named_target=True writes it all the same"
+            "it to integers or categories, or use named_target=True"
         )
     if len(levels) < 2:
         raise ValueError(
-            f"target {target!r} is not discrete with at least two levels; "
-            "named_target=True writes it all the same"
+            f"target {target!r} must be discrete with at least two levels, unless "
+            "named_target=True"
         )
     return ", ".join(map(write_word, levels))
 
@@ -364,7 +366,7 @@ def _write_name(name):
 
 def _write_level(name, level):
     if level == MISSING:
-        raise ValueError(f"column {name!r}: {level!r} stands for a missing value")
+        raise ValueError(f"column {name!r}: {level!r} represents a missing value")
     return _write_word(f"column {name!r}: {level!r}", level)
 
 
@@ -373,7 +375,7 @@ def _write_word(what, text):
     word = write_word(text)
     if not text or "\r" in text or read_word(word) != text:
         raise ValueError(
-            f"{what} is empty, or has line ends or other blanks than single ones "
-            "between words, which files of C4.5 cannot hold"
+            f"{what} is empty, or has line ends or blanks other than single ones "
+            "between words, which files of C4.5 do not support"
         )
     return word

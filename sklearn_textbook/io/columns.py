@@ -132,7 +132,7 @@ def _settle_type(name, column, context):
     ):
         return column
     raise TableFileError(
-        f"values of type {kind} cannot be used",
+        f"values of type {kind} are not supported",
         path=context.path,
         column=name,
         remedy="drop the column (--drop) or store numbers, text, booleans or dates",
@@ -266,7 +266,7 @@ def _to_levels(name, column, levels, context):
             f"{column[row].as_py()!r} is not a declared level",
             row=row,
             column=name,
-            remedy=f"declared are {list_names(levels)}",
+            remedy=f"the declared levels are {list_names(levels)}",
         )
     return coded
 
@@ -328,6 +328,6 @@ def _note_stray_text(name, column, context):
     n_words = count_things(len(present) - n_numbers, "value")
     context.notes.append(
         f"column {name!r} is read as text because of {n_words} such as "
-        f"{column[row].as_py()!r} ({where}); if they stand for missing values, give "
-        "them with --missing-marks"
+        f"{column[row].as_py()!r} ({where}); if they represent missing values, list "
+        "them in --missing-marks"
     )

@@ -37,7 +37,7 @@ def _write_member(name, member, write_document):
     kind = type(member).__name__
     if kind not in ESTIMATORS or not is_of_class(member, kind):
         raise ValueError(
-            f"its member {name!r} is a {kind}, which a model file cannot hold; "
+            f"its member {name!r} is a {kind}, which a model file cannot contain; "
             f"{BY_SKOPS}"
         )
     try:
@@ -57,7 +57,7 @@ def read_composed(document, read_document):
     parts = [_read_member(member, read_document) for member in members]
     classes = unpack_classes(document["classes"])
     if (0 if classes is None else len(classes)) != is_classifier(estimator):
-        raise ValueError(f"the classes do not belong to a {name}")
+        raise ValueError(f"the classes do not match a {name}")
     if classes is not None:
         estimator.classes_ = classes[0]
     kept = unpack_kept(estimator._kept, document["kept"], {}, name)

@@ -111,7 +111,7 @@ class DeclaredColumns:
                 column[row].as_py(),
                 row,
                 "is not a declared level",
-                f"declared are {list_names(levels)}",
+                f"the declared levels are {list_names(levels)}",
             )
         return coded
 

@@ -95,15 +95,15 @@ class DelimitedText:
             name = field.strip()
             if not name:
                 name = f"column_{number + 1}"
-                self.notes.append(f"column {number + 1} has no name; called {name!r}")
+                self.notes.append(f"column {number + 1} has no name; named {name!r}")
             if name in names:
                 raise TableFileError(
-                    f"the name stands in columns {names.index(name) + 1} and "
+                    f"duplicate name of columns {names.index(name) + 1} and "
                     f"{number + 1}",
                     path=self.path,
                     line=1,
                     column=name,
-                    remedy="give every column its own name",
+                    remedy="column names must be unique",
                 )
             names.append(name)
         return names
@@ -150,7 +150,7 @@ class DelimitedText:
             ) from None
         if table.num_rows == 0:
             raise TableFileError(
-                f"has a header ({list_names(self.names)}) and no rows",
+                f"has a header ({list_names(self.names)}) but no rows",
                 path=self.path,
                 remedy="add rows, or use --no-header if the first line is a row",
             )
@@ -192,8 +192,8 @@ class DelimitedText:
             else:
                 separator = SEPARATORS.get(self.delimiter, "separator")
                 remedy = (
-                    f"{values[expected]!r} is one too many; quote a value that holds "
-                    f"the {separator} itself"
+                    f"unexpected {values[expected]!r}; quote values that contain "
+                    f"the {separator}"
                 )
             raise TableFileError(
                 f"the row has {count_things(len(values), 'value')}, but there are "
@@ -216,10 +216,10 @@ class DelimitedText:
         except csv.Error as error:
             if "unexpected end of data" in str(error):
                 raise TableFileError(
-                    "a quoted value is opened and never closed",
+                    "a quoted value is not closed",
                     path=self.path,
                     line=line + 1,
-                    remedy='write the quotes in pairs, a quote inside them as ""',
+                    remedy='close the quotes, and write a quote inside a value as ""',
                 ) from None
 
 

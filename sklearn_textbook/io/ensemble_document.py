@@ -78,7 +78,7 @@ def _require_trees(estimator):
         if not is_of_class(member, name):
             raise ValueError(
                 f"its members are of several classes, {name} and, as number {number}, "
-                f"{type(member).__name__}, but a model file holds those of one"
+                f"{type(member).__name__}, but a model file can contain only one"
             )
     return reader
 
@@ -149,7 +149,7 @@ def read_members(estimator, document, make):
     schema = TableSchema.from_dict(document["columns"])
     classes = unpack_classes(document["classes"])
     if (classes is not None) != predicts_classes(estimator):
-        raise ValueError(f"the classes do not belong to a {type(estimator).__name__}")
+        raise ValueError(f"the classes do not match a {type(estimator).__name__}")
     shared, trees = document["member"], document["trees"]
     if not isinstance(trees, list) or not trees:
         raise TypeError("trees must be a non-empty list")
@@ -158,7 +158,7 @@ def read_members(estimator, document, make):
     set_classes(estimator, classes)
     # Checked before memory is allocated for as many outputs as the file has.
     if shared["n_outputs"] != count_outputs(trees[0]):
-        raise ValueError("n_outputs is not that of tree 0")
+        raise ValueError("n_outputs does not match tree 0")
     reader = _read_reader(
         document, shared, schema, estimator._list_member_classes(classes), make
     )

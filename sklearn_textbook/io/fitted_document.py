@@ -64,7 +64,7 @@ def fit_model(estimator, document):
     classes = unpack_classes(document["classes"])
     n_outputs = 0 if classes is None else len(classes)
     if n_outputs != is_classifier(estimator):
-        raise ValueError(f"the classes do not belong to a {name}")
+        raise ValueError(f"the classes do not match a {name}")
     if classes is not None:
         estimator.classes_ = classes[0]
         sizes["classes"] = len(classes[0])

@@ -44,4 +44,4 @@ MAYBE = {"is_optional": True}
 def require(is_right, what):
     """Raise ValueError if a condition does not hold."""
     if not is_right:
-        raise ValueError(f"{what} do not belong together")
+        raise ValueError(f"{what} do not match")

@@ -56,7 +56,8 @@ def _pack_one(kept, value):
                 fields = pack_kept(record.kept, _list_fields(record, value))
                 return {"record": record.of.__name__, **fields}
         raise ValueError(
-            f"{kept.name} is a {type(value).__name__}, which a model file cannot hold"
+            f"{kept.name} is a {type(value).__name__}, which a model file cannot "
+            "contain"
         )
     if kept.kind == "precision":
         return np.dtype(value).name
@@ -101,7 +102,7 @@ def unpack_kept(declared, packed, sizes, owner):
         raise TypeError("kept must be an object")
     unknown = packed.keys() - {kept.name for kept in declared}
     if unknown:
-        raise ValueError(f"a {owner} keeps no {sorted(unknown)[0]!r}")
+        raise ValueError(f"{owner} has no {sorted(unknown)[0]!r}")
     values = {}
     for kept in declared:
         if kept.name not in packed and kept.is_optional:
@@ -185,7 +186,7 @@ def _unpack_entries(kept, packed, sizes):
         _require_range(kept, array)
     if kind == "truth":
         if not np.isin(array, (0, 1)).all():
-            raise ValueError(f"{name} must hold 0 and 1")
+            raise ValueError(f"{name} must consist of 0 and 1")
         return array.astype(bool)
     if kind == "integer":
         return array.astype(np.int64)

@@ -60,9 +60,9 @@ class SavedModel:
     estimator : estimator
         The fitted estimator.
     target : str or None
-        Name of the column that it predicts.
+        Name of the column predicted by the estimator.
     table : dict
-        Notes of the writer on the training table; JSON values.
+        Notes of the writer on the training table, as JSON values.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class SavedModel:
 
     @property
     def schema(self):
-        """The columns of the training table, a TableSchema."""
+        """The columns of the training table, as a TableSchema."""
         name = type(self.estimator).__name__
         if name in ENSEMBLES:
             return self.estimator._get_reader().schema_
@@ -174,7 +174,7 @@ def read_document(document, make=make_estimator, fit_members=fit_ensemble):
         estimator = read_composed(document, read_document)
         model = SavedModel(estimator, *_read_notes(document))
         if TableSchema.from_dict(document["columns"]) != model.schema:
-            raise ValueError("the columns are not those of the members")
+            raise ValueError("the columns do not match those of the members")
         return model
     estimator = make(name, document["parameters"])
     if name in ENSEMBLES:
@@ -231,11 +231,11 @@ def _require_match(estimator, schema, tree, classes):
             f"{len(schema.columns)} columns, but the tree has {tree.n_features}"
         )
     if not np.array_equal(schema.n_levels, tree.n_levels):
-        raise ValueError("the levels of the columns are not those of the tree")
+        raise ValueError("the levels of the columns do not match those of the tree")
     is_classifier = predicts_classes(estimator)
     if tree.is_classifier != is_classifier or (classes is not None) != is_classifier:
         raise ValueError(
-            f"the tree and the classes do not belong to a {type(estimator).__name__}"
+            f"the tree and the classes do not match a {type(estimator).__name__}"
         )
     if classes is not None:
         n_classes = [len(labels) for labels in classes]

@@ -35,7 +35,7 @@ _WANTED = "give a file written by sklearn-textbook fit --save or by save_model"
 
 
 class ModelFileError(ValueError):
-    """Raised if a model file cannot be written or read; the message is one line.
+    """One-line error for a model file that cannot be written or read.
 
     Parameters
     ----------
@@ -63,12 +63,12 @@ class ModelFileError(ValueError):
 def save_model(estimator, path, *, target=None, table=None):
     """Write a fitted estimator to a JSON file.
 
-    The file has the estimator's class and parameters, the columns and levels of the
-    training table, the class labels and the tree; for a list of rules, the rules and
-    the tree that they come from; for an ensemble, the trees of its members; for any
-    other model, its coefficients or components, and the statistics of its summary. The
-    model that `load_model` reads makes equal predictions. The file contains neither
-    training rows nor out-of-bag predictions.
+    The file contains the class and parameters of the estimator, the columns and levels
+    of the training table, the class labels and the tree; for a list of rules, the rules
+    and the tree from which they are derived; for an ensemble, the trees of its members;
+    for any other model, its coefficients or components and the statistics of its
+    summary. The model that `load_model` reads makes equal predictions. The file
+    contains neither training rows nor out-of-bag predictions.
 
     Parameters
     ----------
@@ -86,16 +86,16 @@ def save_model(estimator, path, *, target=None, table=None):
     path : str or path-like
         The file to write; if writing fails, no partial file remains.
     target : str, default=None
-        Name of the column that is predicted.
+        Name of the predicted column.
     table : dict, default=None
-        Anything else to keep, as JSON values.
+        Additional information to store, as JSON values.
 
     Raises
     ------
     ModelFileError
         If the class of the estimator or of a member is not supported; if a parameter
         has a value that JSON cannot represent, such as a random generator or a
-        function; if members come from fits of several kinds (``warm_start``).
+        function; or if members come from fits with different settings (``warm_start``).
     sklearn.exceptions.NotFittedError
         If the estimator is not fitted.
 
@@ -117,8 +117,8 @@ def save_model(estimator, path, *, target=None, table=None):
     name = type(estimator).__name__
     if name not in ESTIMATORS or not is_of_class(estimator, name):
         raise ModelFileError(
-            f"{name} cannot be saved as a model file; {BY_SKOPS}. A model file may "
-            f"hold {', '.join(ESTIMATORS)}",
+            f"{name} cannot be saved as a model file; {BY_SKOPS}. A model file can "
+            f"contain {', '.join(ESTIMATORS)}",
             path,
         )
     names = ["tree_", "rule_list_", "estimators_"]
@@ -146,7 +146,7 @@ def load_model(path):
     Parameters
     ----------
     path : str or path-like
-        The file that `save_model` wrote.
+        A file written by `save_model`.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def load_model(path):
 
     See Also
     --------
-    read_model : The same with the name of the target.
+    read_model : Also returns the name of the target.
 
     Examples
     --------
@@ -179,12 +179,12 @@ def load_model(path):
 
 
 def read_model(path):
-    """Read a model file with the target and notes on the table.
+    """Read a model file, including the target and notes on the table.
 
     Parameters
     ----------
     path : str or path-like
-        The file that `save_model` wrote.
+        A file written by `save_model`.
 
     Returns
     -------
@@ -282,9 +282,7 @@ def _read_json(path):
             f"is not valid JSON: line {error.lineno}, column {error.colno}{hint}", path
         ) from None
     except (ValueError, RecursionError):
-        raise ModelFileError(
-            "is not JSON that a model file may contain", path
-        ) from None
+        raise ModelFileError("is not valid JSON for a model file", path) from None
     if not isinstance(document, dict):
         raise ModelFileError(f"is JSON, but not a {FORMAT_NAME}; {_WANTED}", path)
     return document

@@ -40,15 +40,15 @@ _SINGLE = {
 
 
 def make_model_schema():
-    """Make the JSON Schema (draft 2020-12) of model files.
+    """Return the JSON Schema (draft 2020-12) of model files.
 
-    Every file that `save_model` writes conforms to it. Reading checks more: lengths,
+    Every file written by `save_model` conforms to it. Reading also checks lengths,
     indices and the consistency of the parts.
 
     Returns
     -------
     schema : dict
-        The schema, of JSON values.
+        The schema, as JSON values.
 
     Examples
     --------

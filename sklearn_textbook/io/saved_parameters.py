@@ -203,8 +203,8 @@ def pack_value(value, name):
     if name == "random_state":
         remedy = "; give random_state an integer or None before saving"
     raise ValueError(
-        f"parameter {name} is a {type(value).__name__}, which a model file cannot "
-        f"hold{remedy}"
+        f"parameter {name} has type {type(value).__name__}, which a model file "
+        f"cannot contain{remedy}"
     )
 
 

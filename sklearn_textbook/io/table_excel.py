@@ -38,7 +38,7 @@ def import_openpyxl():
         import openpyxl
     except ImportError as error:
         raise ImportError(
-            "Excel files need openpyxl (pip install 'sklearn-textbook[excel]')",
+            "Excel files require openpyxl: pip install 'sklearn-textbook[excel]'",
             name="openpyxl",
         ) from error
     return openpyxl

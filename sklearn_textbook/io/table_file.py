@@ -23,7 +23,7 @@ def display_path(path):
 
 
 class TableFileError(ValueError):
-    """Raised if a table cannot be read; the message is one line.
+    """One-line error for a table that cannot be read.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class TableFileError(ValueError):
     path : str
         The file.
     line : int, default=None
-        Line of the file, counted from 1.
+        Line of the file, starting from 1.
     column : str, default=None
         Name of the column.
     remedy : str, default=None
@@ -147,7 +147,7 @@ class TableSource:
             ) from None
         except PermissionError:
             raise TableFileError(
-                "may not be read", path=self.path, remedy="check its permissions"
+                "permission denied", path=self.path, remedy="check its permissions"
             ) from None
         except OSError as error:
             raise TableFileError(
@@ -206,32 +206,32 @@ class TableFile:
     Parameters
     ----------
     frame : pyarrow.Table
-        The columns; every estimator of the package accepts it, and narwhals converts it
+        The columns. Every estimator of the package accepts it, and narwhals converts it
         to a pandas or polars frame.
     path : str
-        The file; "-" is the standard input.
+        The file; "-" is standard input.
     format : {"csv", "arff", "c45", "excel", "feather", "json", "jsonl", "parquet"}
         Format of the file.
     layout : str
-        Description of the file, e.g. "semicolon-separated, UTF-8".
+        Description of the file, such as "semicolon-separated, UTF-8".
     has_header : bool
         Whether the column names come from the file.
     notes : tuple of str
-        Choices of the reader that the user should know.
+        Choices made by the reader that the user should know.
     find_line : callable
-        Line of the file on which a row (counted from 0) ends, or None if the format has
-        no lines.
+        Function that returns the line of the file on which a row (counted from 0) ends,
+        or None if the format has no lines.
     target : str or None
         Column to predict, if the file declares one.
     id_columns : tuple of str
-        Columns that the file declares as names of the rows.
+        Columns that the file declares as identifiers of the rows.
 
     Attributes
     ----------
     names, n_rows, n_columns
-        Names of the columns, number of rows and of columns.
+        Names of the columns, number of rows and number of columns.
     column_kinds : dict of str to str
-        Kind of every column: "numeric", "nominal" or "ordinal".
+        Kind of each column: "numeric", "nominal" or "ordinal".
 
     Examples
     --------
@@ -275,11 +275,11 @@ class TableFile:
 
     @property
     def column_kinds(self):
-        """Kind of every column: {name: "numeric", "nominal" or "ordinal"}."""
+        """Kind of each column: {name: "numeric", "nominal" or "ordinal"}."""
         return {column.name: column_kind(column.type) for column in self.frame.schema}
 
     def error(self, problem, *, row=None, column=None, remedy=None):
-        """Make a `TableFileError` that names the line of a row.
+        """Make a `TableFileError` that gives the line of a row.
 
         Parameters
         ----------
@@ -295,7 +295,7 @@ class TableFile:
         Returns
         -------
         error : TableFileError
-            To be raised.
+            The error to raise.
         """
         if row is None:
             return TableFileError(problem, path=self.path, column=column, remedy=remedy)

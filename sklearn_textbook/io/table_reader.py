@@ -58,74 +58,76 @@ def read_table(
     names_without_header=(),
     unknown_names="error",
 ):
-    r"""Read a csv, tsv, Parquet, Feather, JSON, Excel, ARFF or C4.5 file.
+    r"""Read a table from csv, tsv, Parquet, Feather, JSON, Excel, ARFF or C4.5 files.
 
-    The format is determined by the ending of the name: .parquet and .pq, .feather,
-    .arrow and .ipc, .json (a list of records), .jsonl and .ndjson (one record per
-    line), .xlsx and .xlsm, .arff; .names is C4.5, and so are .data, .test and .cases
-    with a .names file in the same folder; all others are text with separated values.
-    .gz, .bz2 and .zst are decompressed. csv, Parquet and Feather are parsed by pyarrow,
-    Excel by openpyxl.
+    The format is determined by the ending of the file name: .parquet and .pq; .feather,
+    .arrow and .ipc; .json (a list of records); .jsonl and .ndjson (one record per
+    line); .xlsx and .xlsm; .arff. Files ending in .names are C4.5, and so are .data,
+    .test and .cases with a .names file in the same folder. All others are text with
+    separated values. Files ending in .gz, .bz2 and .zst are decompressed. csv, Parquet
+    and Feather are parsed by pyarrow, Excel by openpyxl.
 
     Parameters
     ----------
     path : str or path-like
-        The file; "-" reads text with separated values from the standard input. For
-        C4.5, any of the files or their common path without an ending; unless it is the
-        .test or .cases file, the .data file is read.
+        The file; "-" reads text with separated values from standard input. For C4.5,
+        any of the files or their common path without an ending; unless it is the .test
+        or .cases file, the .data file is read.
     format : str, default=None
         "csv", "arff", "c45", "excel", "feather", "json", "jsonl" or "parquet", if the
         name does not determine it.
     delimiter : str, default=None
-        Separator of the values; None detects comma, semicolon, tab and pipe.
+        Separator of the values. None: comma, semicolon, tab or pipe, as detected.
     header : bool, default=None
-        Whether the first row has the names. None: yes, unless one of its fields is a
-        number. Without a header the columns are column_1, column_2, ...
+        Whether the first row contains the column names. None: yes, unless one of its
+        fields is a number. Without a header, the columns are named column_1, column_2,
+        ...
     encoding : str, default=None
-        Encoding of a text file. None detects UTF-8 with or without a byte order mark,
-        UTF-16 with one, and Chinese text in GB18030.
+        Encoding of a text file. None: UTF-8 with or without a byte order mark, UTF-16
+        with one, or Chinese GB18030, as detected.
     missing_marks : sequence of str
-        Texts that mean a missing value in a csv or Excel file, by default "?", "NA",
-        "N/A", "NaN", "nan", "null" and "NULL", in addition to empty fields. Parquet,
+        Texts that represent missing values in a csv or Excel file, in addition to empty
+        fields; by default "?", "NA", "N/A", "NaN", "nan", "null" and "NULL". Parquet,
         Feather and JSON have null values; ARFF and C4.5 have the mark "?".
     column_types : dict of str to str or list of str, default=None
-        Types of columns, instead of detecting them: "numeric", "categorical" (levels in
-        the order of their numbers if all are numbers, else sorted), "text", or the
-        levels of an ordinal column, from the lowest.
+        Types of columns, instead of detecting them: "numeric", "categorical" (with
+        levels in numerical order if all are numbers, otherwise sorted), "text", or the
+        levels of an ordinal column in ascending order.
     drop : sequence of str, default=()
         Columns to leave out.
     expected_names : sequence of str, default=()
-        The first row is the header if it contains one of these names.
+        The first row is treated as the header if it contains one of these names.
     names_without_header : sequence of sequences of str, default=()
-        Names of the columns of a table without a header; the first sequence with as
-        many names as the table has columns is used.
+        Column names for a table without a header; the first sequence with as many names
+        as the table has columns is used.
     unknown_names : {"error", "ignore"}, default="error"
-        Whether to raise an error if `column_types` or `drop` name a column that does
+        Whether to raise an error if `column_types` or `drop` names a column that does
         not exist.
 
     Returns
     -------
     table : TableFile
-        The columns and their kinds, the layout, and notes on choices of the reader.
+        The columns and their kinds, the layout, and notes on choices made by the
+        reader.
 
     Raises
     ------
     TableFileError
         If the file cannot be read, a row has too many or too few values, a requested
-        column does not exist, a value does not fit its type or is infinite. The
+        column does not exist, or a value does not match its type or is infinite. The
         message is one line with the file, the line and the column.
     ImportError
-        If it is an Excel file and openpyxl is not installed.
+        If the file is an Excel file and openpyxl is not installed.
 
     See Also
     --------
-    write_arff : Write a frame as an ARFF file.
-    write_c45 : Write a frame as files of C4.5.
+    write_arff : Writes a data frame as an ARFF file.
+    write_c45 : Writes a data frame as files of C4.5.
 
     Notes
     -----
-    Kinds of columns: numbers, booleans, dates and times are numeric, text is nominal,
-    categories are nominal or, with a declared order, ordinal.
+    Numbers, booleans, dates and times are numeric columns; text is nominal; categories
+    are nominal or, with a declared order, ordinal.
 
     Examples
     --------
@@ -143,14 +145,14 @@ def read_table(
     for name, wish in column_types.items():
         if not _is_type(wish):
             raise ValueError(
-                f"column_types[{name!r}] is {wish!r}; allowed are {COLUMN_TYPES}, and "
-                "a list of different levels"
+                f"column_types[{name!r}] must be one of {COLUMN_TYPES} or a list of "
+                f"distinct levels, got {wish!r}"
             )
     source = TableSource.open(path)
     file_format = format or guess_format(source.path)
     if file_format not in _READERS:
         allowed = ", ".join(map(repr, _READERS))
-        raise ValueError(f"format is {file_format!r}; allowed are {allowed}")
+        raise ValueError(f"format must be one of {allowed}, got {file_format!r}")
     return _READERS[file_format](
         source,
         delimiter=delimiter,
@@ -292,8 +294,8 @@ def _read_c45(source, **options):
         if path == files.cases and error.path == files.names and error.line:
             # Often, a .names file next to a .data file only describes it in prose.
             error.remedy += (
-                f"; if {Path(files.names).name} only describes the table, give "
-                f"{Path(path).name} the ending .csv"
+                f"; if {Path(files.names).name} only describes the table, rename "
+                f"{Path(path).name} to {Path(path).stem}.csv"
             )
         raise
     frame, notes = _finish(c45.frame, source, c45.find_line, options, c45.notes)
@@ -322,10 +324,10 @@ def _read_typed(source, file_format, **options):
     )
     if twice is not None:
         raise TableFileError(
-            "the name stands for more than one column",
+            "duplicate column name",
             path=source.path,
             column=twice,
-            remedy="give every column its own name",
+            remedy="column names must be unique",
         )
     frame, notes = _finish(table, source, find_line, options)
     return TableFile(

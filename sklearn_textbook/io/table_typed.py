@@ -72,7 +72,7 @@ def _not_of_format(name, error, path):
     return TableFileError(
         f"is not {name} file ({reason})",
         path=path,
-        remedy="write it again, or give it the ending of its format",
+        remedy="write it again, or rename it to the ending of its format",
     )
 
 
@@ -132,7 +132,7 @@ def _make_column(name, values, path, find_line):
         if isinstance(value, dict | list):
             problem = "is neither a number, a text, true nor false"
         elif not _is_alike(value, first):
-            problem = "is of another type than the values before it"
+            problem = "has a different type than the preceding values"
         else:
             continue
         text = shorten(json.dumps(value, ensure_ascii=False))

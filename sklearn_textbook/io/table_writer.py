@@ -56,7 +56,7 @@ def choose_writer(path):
         raise TableFileError(
             f"a table cannot be written as {ending + packed!r}",
             path=path,
-            remedy=f"possible are {', '.join(possible)}; csv and JSON also with .gz",
+            remedy=f"supported are {', '.join(possible)}; csv and JSON also with .gz",
         )
     if FORMATS[ending] == "excel":
         import_openpyxl()

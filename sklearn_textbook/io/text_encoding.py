@@ -66,7 +66,7 @@ def decode_to_utf8(data, path, encoding=None):
         f"byte 0x{text[bad]:02X} is not UTF-8",
         path=path,
         line=text.count(b"\n", 0, bad) + 1,
-        remedy="name the encoding of the file, e.g. --encoding gb18030 or latin-1",
+        remedy="set the encoding of the file, e.g. --encoding gb18030 or latin-1",
     )
 
 
@@ -106,14 +106,14 @@ def _decode_named(data, path, encoding):
         raise TableFileError(
             f"unknown encoding {encoding!r}",
             path=path,
-            remedy="give one that Python knows, e.g. utf-8, gb18030, latin-1, cp1252",
+            remedy="use an encoding of Python, e.g. utf-8, gb18030, latin-1, cp1252",
         ) from None
     except UnicodeDecodeError as error:
         raise TableFileError(
             f"byte 0x{data[error.start]:02X} is not {encoding}",
             path=path,
             line=data.count(b"\n", 0, error.start) + 1,
-            remedy="name the encoding of the file with --encoding",
+            remedy="set the encoding of the file with --encoding",
         ) from None
     return text.removeprefix("\ufeff").encode(), encoding.upper()
 
@@ -131,7 +131,7 @@ def _refuse_foreign_format(data, path):
             "is not a text table (it contains a zero byte)",
             path=path,
             line=data.count(b"\n", 0, data.index(b"\0")) + 1,
-            remedy="give a csv, tsv, Parquet or ARFF file",
+            remedy="use a csv, tsv, Parquet or ARFF file",
         )
 
 

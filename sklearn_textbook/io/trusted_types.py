@@ -28,8 +28,8 @@ _HELD = (
 def list_trusted_types():
     """List the types of this package that a skops file may contain.
 
-    skops saves what a model file cannot, such as a pipeline of scikit-learn. It only
-    builds objects of trusted types. Unlike `load_model` it does not check their
+    skops can save what a model file cannot contain, such as a scikit-learn pipeline. It
+    only builds objects of trusted types. Unlike `load_model`, it does not check their
     content: read only files whose origin you know.
 
     Returns

@@ -140,8 +140,9 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     Differences from scikit-learn: values are compared exactly in float64, so columns
     whose values differ by less than 1e-7 are not treated as constant; a node is pure if
     it contains a single class, whatever the rounding of weights; nodes are numbered
-    breadth-first; ties do not depend on ``random_state``. Differences from rpart:
-    splits that do not reduce the number of errors are kept, and pruning is optional.
+    breadth-first; ties do not depend on ``random_state`` unless columns are sampled.
+    Differences from rpart: splits that do not reduce the number of errors are kept, and
+    pruning is optional.
 
     Growing takes O(n d log n) time for sorting and O(n d) per level of the tree, and
     about 23 bytes of memory per cell of the table.

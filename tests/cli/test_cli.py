@@ -198,7 +198,8 @@ def test_rules_from_a_tree(command):
     assert f"\n{rules}\nuse of" in text
     assert json.loads(command("show", "m.json", "--as", "json"))["rules"]
     assert command("show", "m.json", "--as", "dot", code=2) == (
-        "sklearn-textbook: --as dot draws trees, but m.json holds a list of rules; see "
+        "sklearn-textbook: --as dot draws trees, but m.json contains a list of "
+        "rules; see "
         "sklearn-textbook show --help\n"
     )
 
@@ -493,12 +494,18 @@ def test_hints(command):
     write("table.csv", f"name,number,row,same,empty,size,class\n{rows}")
     text = command("fit", "table.csv", "--target", "class")
     assert re.findall("note: column (.*)", text) == [
-        "'name' has another value in every row; it is left out, --keep name keeps it",
-        "'row' numbers the rows; it is left out, --keep row keeps it",
-        "'same' has the same value in every row; it is left out, --keep same keeps it",
-        "'empty' has no values at all; it is left out, --keep empty keeps it",
         (
-            "'number' has another value in every row; if it only numbers the rows, "
+            "'name' has a different value in every row; it is left out (use --keep "
+            "name to keep it)"
+        ),
+        "'row' numbers the rows; it is left out (use --keep row to keep it)",
+        (
+            "'same' has the same value in every row; it is left out (use --keep "
+            "same to keep it)"
+        ),
+        "'empty' has no values; it is left out (use --keep empty to keep it)",
+        (
+            "'number' has a different value in every row; if it only numbers the rows, "
             "leave it out with --id"
         ),
     ]
@@ -786,7 +793,7 @@ def test_level_that_is_refused(command):
     )
     write("new.csv", "colour\nred\n\n\nblue\n")
     assert command("predict", "m.json", "new.csv", code=3) == (
-        "sklearn-textbook: new.csv, line 5, column 'colour': 'blue' was never seen in "
+        "sklearn-textbook: new.csv, line 5, column 'colour': 'blue' was not seen in "
         "training, and the model has handle_unknown='error'; training had 'green', "
         "'red'\n"
     )
@@ -848,7 +855,7 @@ BAD = {
     "fit western.csv --target y": (
         3,
         (
-            "western.csv, line 2: byte 0xE9 is not UTF-8; name the encoding of the "
+            "western.csv, line 2: byte 0xE9 is not UTF-8; set the encoding of the "
             "file, e.g. --encoding gb18030 or latin-1"
         ),
     ),
@@ -863,8 +870,8 @@ BAD = {
     "fit ragged.csv --target y": (
         3,
         (
-            "ragged.csv, line 3: the row has 3 values, but there are 2 columns; 'c' "
-            "is one too many; quote a value that holds the comma itself"
+            "ragged.csv, line 3: the row has 3 values, but there are 2 columns; "
+            "unexpected 'c'; quote values that contain the comma"
         ),
     ),
     "fit empty.csv --target y": (
@@ -874,15 +881,15 @@ BAD = {
     "fit header.csv --target y": (
         3,
         (
-            "header.csv: has a header ('size', 'y') and no rows; add rows, or use "
+            "header.csv: has a header ('size', 'y') but no rows; add rows, or use "
             "--no-header if the first line is a row"
         ),
     ),
     "fit twice.csv --target y": (
         3,
         (
-            "twice.csv, line 1, column 'size': the name stands in columns 1 and 3; "
-            "give every column its own name"
+            "twice.csv, line 1, column 'size': duplicate name of columns 1 and 3; "
+            "column names must be unique"
         ),
     ),
     "fit word.csv --target y --numeric size": (
@@ -903,15 +910,15 @@ BAD = {
     "fit weather.arff --target a": (
         3,
         (
-            "weather.arff, line 5, column 'a': 'z' is not a declared level; declared "
-            "are 'x', 'y'"
+            "weather.arff, line 5, column 'a': 'z' is not a declared level; the "
+            "declared levels are 'x', 'y'"
         ),
     ),
     "fit words.data": (
         3,
         (
-            "words.data, line 2, column 'x': 'w' is not a declared level; declared "
-            "are 'u', 'v'"
+            "words.data, line 2, column 'x': 'w' is not a declared level; the declared "
+            "levels are 'u', 'v'"
         ),
     ),
     "fit formula": (
@@ -994,7 +1001,7 @@ BAD = {
     ),
     "fit no_target.csv --target y": (
         5,
-        "no_target.csv, column 'y': the target has no values at all",
+        "no_target.csv, column 'y': the target has no values",
     ),
     "fit only.csv --target y": (
         5,
@@ -1013,21 +1020,21 @@ BAD = {
     "fit good.csv --target y --algorithm cart-regressor": (
         5,
         (
-            "good.csv, column 'y': cart-regressor predicts numbers, and the target "
-            "has none; use --algorithm cart"
+            "good.csv, column 'y': cart-regressor predicts numbers, but the target "
+            "is not numeric; use --algorithm cart"
         ),
     ),
     "fit halves.csv --target y --algorithm c45": (
         5,
         (
-            "halves.csv, column 'y': c45 predicts classes, and the target has numbers "
+            "halves.csv, column 'y': c45 predicts classes, but the target has numbers "
             "that are not whole; use --algorithm cart, or --categorical"
         ),
     ),
     "fit halves.csv --target y --algorithm c45-rules": (
         5,
         (
-            "halves.csv, column 'y': c45-rules predicts classes, and the target has "
+            "halves.csv, column 'y': c45-rules predicts classes, but the target has "
             "numbers that are not whole; use --algorithm cart, or --categorical"
         ),
     ),
@@ -1064,7 +1071,7 @@ BAD = {
     "fit .": (3, ".: is a folder; give the path of a file"),
     "show good.json --as pdf": (
         2,
-        "Invalid value for '--as': 'pdf' is unknown. Possible are 'text', ...",
+        "Invalid value for '--as': 'pdf' is unknown. Choose from 'text', ...",
     ),
     "show good.json --as rule": (
         2,
@@ -1092,13 +1099,14 @@ BAD = {
         2,
         (
             "Invalid value for '--algorithm': 'c5' is unknown; did you mean 'c45'? "
-            "Possible are 'cart', ..."
+            "Choose from 'cart', ..."
         ),
     ),
     "fit good.csv --target y --delimiter ;;": (
         2,
         (
-            "Invalid value for '--delimiter': ';;' is neither one character nor one "
+            "Invalid value for '--delimiter': ';;' is neither a single character "
+            "nor one "
             "of comma, semicolon, tab, pipe, space; see sklearn-textbook fit --help"
         ),
     ),
@@ -1109,14 +1117,15 @@ BAD = {
     "fit good.csv --target y --numeric size --categorical size": (
         2,
         (
-            "'size' is in --numeric and declared in another way, too; see "
+            "'size' is in --numeric and also declared in another way; see "
             "sklearn-textbook fit --help"
         ),
     ),
     "fit good.csv --target y --numeric size --drop size": (
         2,
         (
-            "'size' is left out, and in --categorical, --numeric, --ordinal, --keep or "
+            "'size' is left out, but listed in --categorical, --numeric, --ordinal, "
+            "--keep or "
             "--weight; see sklearn-textbook fit --help"
         ),
     ),
@@ -1257,8 +1266,8 @@ def test_error_of_the_program(command, monkeypatch, iris_model):
 
     monkeypatch.setattr("sklearn_textbook.cli.report.print_tree", fail)
     assert command("show", iris_model, code=1) == (
-        "sklearn-textbook: error of the program: RuntimeError: this is wrong; --debug "
-        "shows where\n"
+        "sklearn-textbook: internal error: RuntimeError: this is wrong; --debug "
+        "shows the traceback\n"
     )
     assert "Traceback" in command("show", iris_model, "--debug", code=1)
 
@@ -1295,7 +1304,8 @@ def test_missing_extra(tmp_path, module):
         text=True,
     )
     assert done.stderr == (
-        "sklearn-textbook: the command needs click, rich, pyarrow; install them with "
+        "sklearn-textbook: the command requires click, rich, pyarrow; install them "
+        "with "
         "pip install 'sklearn-textbook[cli]'\n"
     )
     assert done.returncode == 2

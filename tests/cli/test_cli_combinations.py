@@ -221,7 +221,7 @@ def test_model_averaging_of_subsets(command):
     expected = model.predict(frame[model.feature_names_in_])
     assert [float(row) for row in rows[1:]] == expected.tolist()
     error = command("show", "m.json", "--as", "rules", code=2)
-    assert "holds a BayesianModelAveragingRegressor, which has no tree" in error
+    assert "contains a BayesianModelAveragingRegressor, which has no tree" in error
 
 
 def test_model_averaging_of_subsets_for_classes(command):
@@ -254,7 +254,7 @@ def test_levels_not_seen_in_training(command):
     # A linear model refuses them.
     command(*arguments, "--member", "logistic")
     error = command("predict", "m.json", "new.csv", code=3)
-    assert "line 2, column 'class': 'stowaway' was never seen in training" in error
+    assert "line 2, column 'class': 'stowaway' was not seen in training" in error
 
 
 def test_error_names_the_member(command):
@@ -280,8 +280,8 @@ def test_members_that_are_pruned(command):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["voting"], "--algorithm voting needs members: --member NAME"),
-        (["cart", "--member", "c45"], "--member is for voting, averaging, stacking"),
+        (["voting"], "--algorithm voting requires members: --member NAME"),
+        (["cart", "--member", "c45"], "--member requires voting, averaging, stacking"),
         (["pca", "--member", "c45"], "--member: pca has no members"),
         (["voting", "--member", "forest"], "random-forest"),
         (["voting", "--member", "linear"], "linear does not predict classes"),
@@ -303,7 +303,10 @@ def test_members_that_are_pruned(command):
         (["voting", "--member", "c45", "--set", "rule=x"], "--set rule=x"),
         (["voting", "--member", "c45", "--set", "prefit=true"], "not possible"),
         (["voting", "--member", "c45", "--set", "reject_label=x"], "not possible"),
-        (["voting", "--member", "c45", "--set", "calibration=sigmoid"], "cannot hold"),
+        (
+            ["voting", "--member", "c45", "--set", "calibration=sigmoid"],
+            "cannot contain",
+        ),
         (["stacking", "--member", "c45", "--set", "cv=prefit"], "not possible"),
         (
             ["stacking", "--member", "c45", "--set", "final_estimator=linear"],
@@ -319,15 +322,15 @@ def test_wrong_members_to_show(command):
     arguments = ("--algorithm", "voting", *THREE, "--trees", 4, "--save", "m.json")
     command(*IRIS, *arguments)
     for options, message in (
-        (["--as", "dot"], "c45, forest, lda, of which --member NAME chooses one"),
+        (["--as", "dot"], "m.json has c45, forest, lda; choose one with --member NAME"),
         (["--member", "x"], "m.json has the members c45, forest, lda, or 0 to 2"),
         (["--member", 3], "m.json has the members c45, forest, lda, or 0 to 2"),
         (["--member", -1], "members are counted from 0"),
         (["--member", "forest", "--as", "dot"], "--member forest/0 to forest/3"),
         (["--member", "forest/4"], "from forest/0 to forest/3, got forest/4"),
-        (["--member", "c45/0"], "the member c45 of m.json holds no ensemble"),
+        (["--member", "c45/0"], "the member c45 of m.json is not an ensemble"),
         (["--member", "lda", "--as", "rules"], "which has no tree"),
-        (["--member", "c45", "--as", "json"], "leave out --member"),
+        (["--member", "c45", "--as", "json"], "omit --member"),
     ):
         assert message in command("show", "m.json", *options, code=2)
     error = command("predict", "m.json", DATA / "iris.csv", "--explain", code=2)

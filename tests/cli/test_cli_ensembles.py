@@ -231,13 +231,13 @@ def test_output_codes(command):
     lines = command("predict", "m.json", DATA / "iris.csv").splitlines()
     assert lines == ["prediction", *model.predict(X).tolist()]
     error = command("predict", "m.json", DATA / "iris.csv", "--proba", code=2)
-    assert "m.json gives no probabilities; fit it with --set decoding=prob" in error
+    assert "m.json has no probabilities; fit it with --set decoding=prob" in error
     error = command(*IRIS, *arguments, "--trees", 4, code=2)
     assert "--trees: output-codes grows a tree for each column of the code" in error
     Path("t.costs").write_text("setosa, virginica: 5\n")
     cost = ("--cv", 0, "--cost", "t.costs")
     error = command(*IRIS, *arguments, *cost, code=2)
-    assert "OutputCodeClassifier gives no probabilities" in error
+    assert "OutputCodeClassifier has no probabilities" in error
     settings = ("--set", "decoding=probability", "--set", "estimator=c45")
     command(*IRIS, *arguments, *cost, *settings)
     shares = command("predict", "m.json", DATA / "iris.csv", "--proba").splitlines()
@@ -250,7 +250,7 @@ def test_boosting_trees_of_classes_are_refused(command):
     error = command("fit", "iris.csv", *arguments, code=5)
     assert error == (
         "sklearn-textbook: iris.csv, column 'species': boosting-tree predicts numbers, "
-        "and the target has none; use --algorithm cart\n"
+        "but the target is not numeric; use --algorithm cart\n"
     )
     error = command(
         "fit", "iris.csv", *arguments[:3], "boosting-tree-regressor", code=2
@@ -384,12 +384,12 @@ def test_all_that_a_file_holds(command, forest):
         (["--member", 3], "--member must be from 0 to 2, got 3"),
         (
             ["--as", "rules"],
-            "--as rules writes a single tree; forest.json has 3, of which --member 0",
+            "--as rules writes a single tree, but forest.json has 3; choose one",
         ),
         (["--as", "dot"], "--as dot writes a single tree"),
         (
             ["--as", "json", "--member", 1],
-            "--as json prints all of a file; leave out --member",
+            "--as json prints the whole file; omit --member",
         ),
         (["--member", -1], "Invalid value for '--member'"),
     ],
@@ -404,7 +404,7 @@ def test_a_tree_has_no_members(command):
     X, y = read_iris()
     save_model(CARTClassifier().fit(X, y), "tree.json")
     error = command("show", "tree.json", "--member", 0, code=2)
-    assert error.startswith("sklearn-textbook: --member: tree.json holds no ensemble")
+    assert error.startswith("sklearn-textbook: --member: tree.json is not an ens")
 
 
 @pytest.mark.parametrize(
@@ -457,7 +457,7 @@ def test_levels_are_refused_as_by_trees(command):
     arguments += ("--set", "handle_unknown=error")
     command("fit", "train.csv", "--target", "y", *arguments, "--save", "m.json")
     error = command("predict", "m.json", "new.csv", code=3)
-    assert "new.csv, line 3, column 'colour': 'blue' was never seen" in error
+    assert "new.csv, line 3, column 'colour': 'blue' was not seen" in error
 
 
 # --------------------------------------------------------------------- compare
@@ -513,7 +513,7 @@ def test_compare_on_numbers_and_few_rows(command):
         (
             "cart,id3,bagging-regressor",
             2,
-            "--algorithms: bagging-regressor predicts numbers and id3 classes, which",
+            "--algorithms: bagging-regressor predicts numbers and id3 predicts",
         ),
         (
             "cart-regressor",

@@ -101,20 +101,36 @@ def test_parameters_of_models(command):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ((*SPECIES, "--algorithm", "linear"), 5, "linear predicts numbers, and the ta"),
-        ((*LENGTH, "--algorithm", "logistic"), 5, "logistic predicts classes, and the"),
-        ((*LENGTH, "--algorithm", "pca", "--test", IRIS), 2, "pca predicts nothing"),
-        (("fit", IRIS, "--algorithm", "pca"), 5, "pca takes numbers only; --drop spe"),
+        ((*SPECIES, "--algorithm", "linear"), 5, "linear predicts numbers, but the ta"),
+        ((*LENGTH, "--algorithm", "logistic"), 5, "logistic predicts classes, but the"),
+        (
+            (*LENGTH, "--algorithm", "pca", "--test", IRIS),
+            2,
+            "pca makes no predictions",
+        ),
+        (
+            ("fit", IRIS, "--algorithm", "pca"),
+            5,
+            "pca requires numeric columns; use --drop spe",
+        ),
         (
             ("fit", DATA / "weather.arff", "--target", "play", "--algorithm", "lda"),
             5,
-            "column 'outlook': lda takes numbers only; --drop outlook,",
+            "column 'outlook': lda requires numeric columns; use --drop outlook,",
         ),
         (("show", "m.json", "--as", "rules"), 2, "a MaxEntClassifier, which has no tr"),
         (("show", "m.json", "--tree", 0), 2, "MaxEntClassifier, which has no tree"),
-        (("predict", "m.json", IRIS, "--explain"), 2, "m.json holds no tree, but a Ma"),
+        (
+            ("predict", "m.json", IRIS, "--explain"),
+            2,
+            "--explain requires trees, but m.json contains a Ma",
+        ),
         (("transform", "m.json", IRIS), 2, "MaxEntClassifier, which has no compo"),
-        (("predict", "p.json", IRIS), 2, "holds a PCA, which predicts nothing; use"),
+        (
+            ("predict", "p.json", IRIS),
+            2,
+            "contains a PCA, which makes no predictions; use",
+        ),
         (("transform", "p.json", DATA / "golf.names"), 3, "which the model needs"),
     ],
 )

@@ -84,7 +84,10 @@ def test_refusals(command):
         ("iris.py --table t", "--table is for .sql only"),
         ("iris.sql --prefix t", "--prefix is for .c only"),
         ("iris.pmml --missing-string ?", "--missing-string is for .onnx only"),
-        ("iris.c --prefix 1", "prefix must be the beginning of a name"),
+        (
+            "iris.c --prefix 1",
+            "prefix must consist of letters, digits and _, not begin with a digit",
+        ),
     ):
         assert words in command("convert", "iris.json", *path.split(), code=2)
     for name in ("iris.c", "iris.pmml"):

@@ -111,6 +111,9 @@ def test_what_is_refused(command, forest):
     boosting = ("--algorithm", "gradient-boosting", "--trees", 2, "--cv", 0)
     command("fit", IRIS, "--target", "species", *boosting, "--save", "gb.json")
     error = command("diversity", "gb.json", IRIS, code=2)
-    assert "gb.json: GradientBoostingClassifier: its members are trees of" in error
+    assert (
+        "gb.json: The members of GradientBoostingClassifier are trees fitted to "
+        "gradients" in error
+    )
     error = command("diversity", forest, IRIS, "-o", "pairs.unknown", code=3)
     assert "pairs.unknown" in error

@@ -123,9 +123,19 @@ def test_columns_that_name_the_rows(command):
     arguments = ("fit", "table.csv", "--target", "y", "--cv", 0, "--save", "m.json")
     text = command(*arguments)
     assert re.findall("note: column (.*)", text) == [
-        "'name' has another value in every row; it is left out, --keep name keeps it",
-        "'ticket' has 61 levels in 120 rows; it is left out, --keep ticket keeps it",
-        "'land' has the same value in every row; it is left out, --keep land keeps it",
+        (
+            "'name' has a different value in every row; it is left out (use --keep "
+            "name to keep it)"
+        ),
+        (
+            "'ticket' has 61 levels in 120 rows; it is left out (use --keep ticket to "
+            "keep it)"
+        ),
+        (
+            "'land' has the same value in every row; it is left out (use --keep "
+            "land to "
+            "keep it)"
+        ),
     ]
     assert load_model("m.json").schema_.names == ("x", "z", "town")
     text = command(*arguments, "--keep", "name,land", "--categorical", "ticket")
@@ -141,8 +151,9 @@ def test_columns_that_name_the_rows(command):
 def test_no_column_is_left(command):
     Path("t.csv").write_text("x,y\n" + "".join(f"n{i},{i % 2}\n" for i in range(9)))
     assert command("fit", "t.csv", "--target", "y", code=5) == (
-        "sklearn-textbook: t.csv, column 'x': has another value in every row, and no "
-        "other column is left to predict from; --keep x keeps it\n"
+        "sklearn-textbook: t.csv, column 'x': has a different value in every row, "
+        "and no "
+        "other column is left to predict from; use --keep x to keep it\n"
     )
 
 
@@ -200,8 +211,8 @@ def test_weights(command):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("-1", "t.csv, line 3, column 'w': the weight is -1; give a number from 0"),
-        ("", "t.csv, line 3, column 'w': the weight is missing; give a number from"),
+        ("-1", "t.csv, line 3, column 'w': the weight is -1; weights must be numbers"),
+        ("", "t.csv, line 3, column 'w': the weight is missing; weights must be"),
         ("much", "t.csv, line 3, column 'w': 'much' is not a number"),
     ],
 )
@@ -216,11 +227,13 @@ def test_weights_that_are_refused(command, value, message):
 def test_columns_that_are_no_weights(command):
     Path("t.csv").write_text("x,w,y\n1,0,a\n2,0,b\n3,0,b\n")
     arguments = ("fit", "t.csv", "--cv", 0, "--target", "y", "--weight")
-    assert "column 'w': no row has a weight" in command(*arguments, "w", code=5)
+    assert "column 'w': no row has a positive weight" in command(
+        *arguments, "w", code=5
+    )
     assert "t.csv: no column 'v'" in command(*arguments, "v", code=3)
     assert "--weight 'y' is also the --target" in command(*arguments, "y", code=2)
     error = command(*arguments, "w", "--drop", "w", code=2)
-    assert "'w' is left out, and in" in error
+    assert "'w' is left out, but listed in" in error
 
 
 # -------------------------------------------------------------- ordered levels
@@ -240,15 +253,15 @@ def test_ordered_levels(command):
     error = command(*arguments, "--ordinal", "size=low<mid<high", code=3)
     assert error == (
         "sklearn-textbook: t.csv, line 5, column 'size': 'top' is not a declared "
-        "level; declared are 'low', 'mid', 'high'\n"
+        "level; the declared levels are 'low', 'mid', 'high'\n"
     )
     for value in ("size", "size=low", "=a<b", "size=a<<b"):
         error = command(*arguments, "--ordinal", value, code=2)
         assert f"{value!r} is not of the form column=low<high" in error
     error = command(*arguments, "--ordinal", "size=a<b<a", code=2)
-    assert "'size=a<b<a' names a level twice" in error
+    assert "'size=a<b<a' has a duplicate level" in error
     error = command(*arguments, "--ordinal", "size=a<b", "--numeric", "size", code=2)
-    assert "'size' is in --ordinal and declared in another way, too" in error
+    assert "'size' is in --ordinal and also declared in another way" in error
 
 
 def test_numbers_as_ordered_levels(command):
@@ -278,7 +291,7 @@ def test_costs(command):
         line = re.search(rf"\n{where} +(\S+) +\S+ +\S+ +(\S+) +120 rows\n", text)
         assert float(line[1]) == pytest.approx(np.mean(y == expected), abs=6e-4)
         assert float(line[2]) == pytest.approx(cost, abs=6e-4)
-    assert "\nnote: the class of the least expected cost is predicted\n" in text
+    assert "\nnote: the class with the least expected cost is predicted\n" in text
     main(["predict", "m.json", "table.csv", "-o", "out.csv"])
     assert f", cost {cost:.4g} (120 rows)" in command.capsys.readouterr().err
     forest = ("--algorithm", "random-forest", "--trees", 5)
@@ -294,8 +307,10 @@ def test_costs_that_are_refused(command):
     assert error == "sklearn-textbook: t.costs: no such file\n"
     Path("t.costs").write_text("no, maybe: 9\n")
     error = command(*arguments, "y", code=3)
-    assert "t.costs, line 1: no class 'maybe'" in error
-    assert "--cost: 'z' is numbers" in command(*arguments, "z", code=2)
+    assert "t.costs, line 1: unknown class 'maybe'" in error
+    assert "--cost requires classes, but 'z' is numeric" in command(
+        *arguments, "z", code=2
+    )
 
 
 @pytest.mark.parametrize("costs", [[[0, 1]], "x", [[0, 1], [-1, 0]], {"a": 1}])

@@ -401,7 +401,7 @@ def test_settings_and_model_file(report):
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("page.txt", "with the ending .html"),
+        ("page.txt", "the file must have the ending .html"),
         ("nowhere/page.html", "the folder 'nowhere' does not exist"),
         ("folder.html", "this is a folder"),
         ("table.html", "this is also the file of TABLE"),

@@ -46,7 +46,7 @@ def test_code_of_a_tree_that_divides_rows(command):
     command(*loan, "--algorithm", "c45", "--save", "c45.json")
     error = command("show", "c45.json", "--as", "sql", code=2)
     assert error.startswith(
-        "sklearn-textbook: --as sql: A CASE expression sends a row into"
+        "sklearn-textbook: --as sql: A CASE expression sends a row down one branch"
     )
     assert "def predict_row(row):" in command("show", "c45.json", "--as", "python")
     command(*loan, "--algorithm", "c45-rules", "--save", "rules.json")
@@ -76,13 +76,13 @@ def test_pages(command, tree):
     assert page == to_html(load_model("bagging.json"))
     command(*IRIS, "--algorithm", "c45-rules", "--save", "rules.json")
     error = command("show", "rules.json", "--as", "html", code=2)
-    assert "--as html draws trees, but rules.json holds a list of rules" in error
+    assert "--as html draws trees, but rules.json contains a list of rules" in error
 
 
 def test_pictures_are_not_for_terminals(terminal, command, tree):
     code, text = terminal("show", "tree.json", "--as", "png")
     assert code == 2
-    assert "--as png: a terminal shows no pictures; give a file with --output" in text
+    assert "--as png: a terminal cannot show pictures; use --output FILE" in text
 
 
 def test_drawings_need_their_extra(command, tree, monkeypatch):
@@ -115,7 +115,7 @@ def test_forest(command):
     assert one == command("show", "forest.json", "--member", 3)
     for form in ("sql", "python", "svg", "png"):
         error = command("show", "forest.json", "--as", form, code=2)
-        assert f"--as {form} writes a single tree; forest.json has 20" in error
+        assert f"--as {form} writes a single tree, but forest.json has 20" in error
     code = command("show", "forest.json", "--as", "sql", "--tree", 3)
     assert code.rstrip("\n") == export_rules(forest[3], "sql").rstrip("\n")
 
@@ -186,7 +186,7 @@ def test_unknown_levels_of_sums(command):
         assert "*x" in told[1]
     command(*arguments, "--set", "handle_unknown=error")
     error = command("predict", "m.json", "new.csv", code=3)
-    assert "new.csv, line 2, column 'colour': 'pink' was never seen" in error
+    assert "new.csv, line 2, column 'colour': 'pink' was not seen" in error
 
 
 def test_row_that_stays_in_a_node(command):

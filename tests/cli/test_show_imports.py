@@ -91,7 +91,7 @@ def test_other_models_are_read_whole():
     [
         ("CARTClassifier", {"parameters": []}, "parameters must be an object"),
         ("CARTClassifier", {"tree": {}}, "This is not a grown"),
-        ("CARTClassifier", {"classes": None}, "do not belong to a CARTClassifier"),
+        ("CARTClassifier", {"classes": None}, "do not match a CARTClassifier"),
         ("RandomForestClassifier", {"kept": {"oob_score_": "x"}}, "oob_score_ must be"),
         ("RandomForestClassifier", {"trees": []}, "trees must be a non-empty list"),
     ],

@@ -424,37 +424,63 @@ def test_labels_of_any_type(kind):
     assert expected > 0
     assert information_gain(x, y) == pytest.approx(expected, abs=1e-15)
     assert intrinsic_value(x) == pytest.approx(entropy(list("ababb")), abs=1e-15)
-    with pytest.raises(ValueError, match="y has a missing value at position 2"):
+    with pytest.raises(
+        ValueError, match="y must not have missing values; got one at position 2"
+    ):
         entropy(x)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: entropy([]), "y is empty"),
+        (lambda: entropy([]), "y must have at least one value"),
         (lambda: entropy([[0], [1]]), r"y must be one-dimensional.*\(2, 1\)"),
         (lambda: entropy(3), "y must be one-dimensional"),
         (lambda: entropy([0, 1], base=1), "base must be .* greater than 1; got 1"),
         (lambda: entropy([0, 1], base="e"), "base must be"),
         (lambda: entropy([0, 1], base=math.inf), "base must be"),
-        (lambda: entropy([0, 1], [1, -1]), "negative value: -1"),
-        (lambda: entropy([0, 1], [1, np.nan]), "not finite"),
-        (lambda: entropy([0, 1], [0, 0]), "sample_weight is zero for every row"),
+        (lambda: entropy([0, 1], [1, -1]), "must not be negative; got -1"),
+        (lambda: entropy([0, 1], [1, np.nan]), "must be finite"),
+        (
+            lambda: entropy([0, 1], [0, 0]),
+            "sample_weight must not be zero for every row",
+        ),
         (lambda: entropy([0, 1], [1]), r"sample_weight .*\(2,\).*\(1,\)"),
-        (lambda: information_gain([0], [0, 1]), "differ in length: 1 and 2"),
-        (lambda: information_gain([0, 1], [0, None]), "y has a missing value"),
-        (lambda: gini([0.0, np.nan]), "y has a missing value at position 1"),
-        (lambda: gini_index([0, 1], [0, 1], "a"), "value='a' does not occur in x"),
-        (lambda: gini_index([0, 1], [0, 1], 1, [1, 0]), "value=1 does not occur in x"),
-        (lambda: squared_error(["a", "b"]), "y must hold numbers"),
-        (lambda: squared_error([1.0, np.inf]), "y holds an infinite value"),
-        (lambda: squared_error([1.0, np.nan]), "y has a missing value"),
+        (
+            lambda: information_gain([0], [0, 1]),
+            "must have the same length; got 1 and 2",
+        ),
+        (lambda: information_gain([0, 1], [0, None]), "y must not have missing values"),
+        (
+            lambda: gini([0.0, np.nan]),
+            "y must not have missing values; got one at position 1",
+        ),
+        (
+            lambda: gini_index([0, 1], [0, 1], "a"),
+            "value must be a level of x; got 'a'",
+        ),
+        (
+            lambda: gini_index([0, 1], [0, 1], 1, [1, 0]),
+            "value must be a level of x; got 1",
+        ),
+        (lambda: squared_error(["a", "b"]), "y must be numbers"),
+        (
+            lambda: squared_error([1.0, np.inf]),
+            "y must be finite; it contains infinity",
+        ),
+        (lambda: squared_error([1.0, np.nan]), "y must not have missing values"),
         (lambda: best_threshold([1, 2], [0, 1], "error"), "criterion must be one of"),
-        (lambda: best_threshold([1, 1], [0, 1]), "fewer than two distinct known"),
-        (lambda: best_threshold([1, 2], [0, 1], sample_weight=[1, 0]), "fewer than"),
-        (lambda: best_threshold([1, np.inf], [0, 1]), "x holds an infinite value"),
-        (lambda: best_threshold(["a", "b"], [0, 1]), "x must hold numbers"),
-        (lambda: best_threshold([1, 2, 3], [0, 1]), "differ in length"),
+        (lambda: best_threshold([1, 1], [0, 1]), "at least two distinct known"),
+        (
+            lambda: best_threshold([1, 2], [0, 1], sample_weight=[1, 0]),
+            "at least two distinct",
+        ),
+        (
+            lambda: best_threshold([1, np.inf], [0, 1]),
+            "x must be finite; it contains infinity",
+        ),
+        (lambda: best_threshold(["a", "b"], [0, 1]), "x must be numbers"),
+        (lambda: best_threshold([1, 2, 3], [0, 1]), "must have the same length"),
     ],
 )
 def test_wrong_input(call, message):
@@ -463,7 +489,7 @@ def test_wrong_input(call, message):
 
 
 def test_values_that_are_no_labels():
-    with pytest.raises(TypeError, match=r"y must hold labels; got .* at position 1"):
+    with pytest.raises(TypeError, match=r"y must be labels; got .* at position 1"):
         entropy(np.array(["a", {"b"}], dtype=object))
 
 

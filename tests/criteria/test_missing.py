@@ -90,5 +90,7 @@ def test_pyarrow_dictionaries_with_nulls(value):
         if value != "a":
             threshold = best_threshold(column.to_pylist(), labels)
             assert best_threshold(column, labels) == threshold
-    with pytest.raises(ValueError, match="y has a missing value at position 1"):
+    with pytest.raises(
+        ValueError, match="y must not have missing values; got one at position 1"
+    ):
         entropy(pa.chunked_array([encoded]))

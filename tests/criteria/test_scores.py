@@ -256,13 +256,13 @@ def test_select_k_best(score):
     [
         (np.zeros(3), [0, 1, 1], "from_dtype", "X must be two-dimensional"),
         (np.zeros((2, 2)), [0, 1], "some", "categorical_features must be .*'some'"),
-        (np.zeros((2, 2)), [0, 1], [2], "X has no column 2"),
-        (np.zeros((2, 2)), [0, 1], ["a"], "X has no column 'a'"),
+        (np.zeros((2, 2)), [0, 1], [2], "must be columns of X; got 2"),
+        (np.zeros((2, 2)), [0, 1], ["a"], "must be columns of X; got 'a'"),
         (np.zeros((2, 2)), [0, 1], [True], r"mask .*\(2,\).*\(1,\)"),
-        (np.zeros((2, 2)), [0, None], "all", "^y has a missing value"),
+        (np.zeros((2, 2)), [0, None], "all", "^y must not have missing values"),
         (np.array([[0, 1], [1, np.inf]]), [0, 1], "from_dtype", "column 1 of X"),
         (pd.DataFrame({"a": ["u", "v"]}), [0, 1], [], "column 'a' of X"),
-        (np.eye(2), [0, 1, 1], "all", "column 0 of X .* differ in length: 2 and 3"),
+        (np.eye(2), [0, 1, 1], "all", "column 0 of X .* same length; got 2 and 3"),
     ],
 )
 def test_wrong_table(X, y, choice, message):

@@ -316,7 +316,7 @@ def test_loaders_return_fresh_data():
         ("load_svd_example", {"number": 15.1}, "number"),
         ("load_svd_exercise", {"number": "15.4"}, r"number .*15\.5.*15\.4"),
         ("load_pca_correlation_example", {"language": "de"}, "language"),
-        ("load_loan", {"ordered": True}, "ordered=True needs as_frame=True"),
+        ("load_loan", {"ordered": True}, "ordered=True requires as_frame=True"),
     ],
 )
 def test_wrong_argument(name, arguments, message):
@@ -329,7 +329,7 @@ def test_pandas_is_needed_for_frames_only(name, arguments, shape, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     load = getattr(datasets, name)
     assert load(**arguments).data.shape == shape
-    with pytest.raises(ImportError, match=f"{name} with as_frame=True needs pandas"):
+    with pytest.raises(ImportError, match=f"{name} with as_frame=True requires pandas"):
         load(**arguments, as_frame=True)
 
 

@@ -191,9 +191,15 @@ def test_sum_of_variances():
         ({"power_iteration_normalizer": "lu"}, "'power_iteration_normalizer' parame"),
         ({"tol": -1}, "'tol' parameter"),
         ({"random_state": -1}, "'random_state' parameter"),
-        ({"n_components": 6}, "'randomized' finds at most 5 where n_samples = 20"),
-        ({"n_components": 5, "algorithm": "arpack"}, "'arpack' finds at most 4"),
-        ({"n_components": 6, "algorithm": "gram"}, "'gram' finds at most 5"),
+        (
+            {"n_components": 6},
+            "at most 5 with algorithm='randomized' for n_samples = 20",
+        ),
+        (
+            {"n_components": 5, "algorithm": "arpack"},
+            "at most 4 with algorithm='arpack'",
+        ),
+        ({"n_components": 6, "algorithm": "gram"}, "at most 5 with algorithm='gram'"),
     ],
 )
 def test_wrong_parameters(parameters, message):

@@ -439,11 +439,11 @@ def test_arrays_that_do_not_belong_together(name):
         loss.compute_gradients(y, raw, None, short, None)
     with pytest.raises(ValueError, match="hessian must have shape"):
         loss.compute_gradients(y, raw, None, np.empty(raw.shape), short)
-    with pytest.raises(ValueError, match="raw has the shape"):
+    with pytest.raises(ValueError, match="raw must have shape"):
         loss.compute_loss(y[1:], raw)
-    with pytest.raises(ValueError, match="raw has the shape"):
+    with pytest.raises(ValueError, match="raw must have shape"):
         loss.compute_loss(y, np.concatenate([raw, raw]))
-    with pytest.raises(ValueError, match="weight has the shape"):
+    with pytest.raises(ValueError, match="weight must have shape"):
         loss.compute_loss(y, raw, weight[1:])
     with pytest.raises(ValueError, match="no rows"):
         loss.compute_loss(y[:0], raw[:, :0].copy())

@@ -199,7 +199,7 @@ def test_names_of_columns():
         (RandomForestClassifier(n_estimators=2, voting="hard"), ValueError, "voting"),
         (BaggingClassifier(n_estimators=2, voting="hard"), ValueError, "voting"),
         (BaggingClassifier(LogisticRegression()), TypeError, "LogisticRegression"),
-        (AdaBoostClassifier(DecisionTreeClassifier()), TypeError, "members are Dec"),
+        (AdaBoostClassifier(DecisionTreeClassifier()), TypeError, "DecisionTreeClass"),
         (ObliqueRandomForestClassifier(n_estimators=2), ValueError, "sum of columns"),
         (
             GradientBoostingClassifier(init=LogisticRegression(), n_estimators=2),

@@ -226,7 +226,7 @@ def test_missing_string(tmp_path):
     X["letter"] = X["letter"].replace({"p": ""})
     model = CARTRegressor(missing="branch").fit(X, make_target(X))
     with pytest.raises(
-        ValueError, match="missing_string='' is a level of column 'lett"
+        ValueError, match="must not be a level of column 'letter'; got ''"
     ):
         to_onnx(model)
     with pytest.raises(TypeError, match="missing_string"):
@@ -253,7 +253,7 @@ def test_errors():
         to_onnx(votes)
     mixed = X.assign(letter=[1, "a"] * 200)
     model = CARTClassifier(missing="branch").fit(mixed, y)
-    with pytest.raises(ValueError, match="'letter' are strings and numbers"):
+    with pytest.raises(ValueError, match="'letter' mix strings and numbers"):
         to_onnx(model)
     named = X.rename(columns={"letter": "label"})
     model = CARTClassifier(missing="branch").fit(named, y)

@@ -243,7 +243,7 @@ def test_errors():
     with pytest.raises(TypeError, match="LinearRegression"):
         to_pmml(LinearRegression().fit(X[["a"]].fillna(0), y))
     model = CARTClassifier(missing="branch").fit(X, y)
-    with pytest.raises(TypeError, match="target must be a string"):
+    with pytest.raises(TypeError, match="target must be a non-empty string"):
         to_pmml(model, target=3)
     with pytest.raises(ValueError, match="'size', which is also that of the target"):
         to_pmml(model, target="size")

@@ -91,7 +91,7 @@ def test_errors():
         AccuracyRejectionDisplay.from_estimator(GaussianNB(), X, y)
     with pytest.raises(ValueError, match="RidgeClassifier has neither"):
         AccuracyRejectionDisplay.from_estimator(RidgeClassifier().fit(X, y), X, y)
-    with pytest.raises(ValueError, match="NaN in row 1"):
+    with pytest.raises(ValueError, match="must not be NaN; it is in row 1"):
         draw([0, 1], [0, 1], confidence=[1, np.nan])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         draw([0, 1], [0], confidence=[1, 1])

@@ -100,14 +100,18 @@ def test_scree_on_given_axes_and_with_many_components():
 @pytest.mark.parametrize(
     ("eigenvalues", "options", "message"),
     [
-        ([], {}, "1D, with one or more"),
-        ([[1.0]], {}, "1D, with one or more"),
-        ([1.0, 2.0], {}, "falling order"),
+        ([], {}, "must be a non-empty 1D array"),
+        ([[1.0]], {}, "must be a non-empty 1D array"),
+        ([1.0, 2.0], {}, "descending order"),
         ([1.0, -1.0], {}, "not negative"),
         ([np.nan], {}, "finite"),
         ([0.0], {}, "not all 0"),
-        ([2.0, 1.0], {"total_variance": 2.0}, "more than total_variance=2.0"),
-        ([2.0, 1.0], {"n_components": 3}, "n_components must be from 0 to 2"),
+        ([2.0, 1.0], {"total_variance": 2.0}, "sum of the eigenvalues, 3; got 2.0"),
+        (
+            [2.0, 1.0],
+            {"n_components": 3},
+            "n_components must be None or from 0 .* 2; got 3",
+        ),
     ],
 )
 def test_wrong_eigenvalues(eigenvalues, options, message):
@@ -118,7 +122,7 @@ def test_wrong_eigenvalues(eigenvalues, options, message):
 def test_wrong_scree(pca):
     with pytest.raises(NotFittedError):
         ScreeDisplay.from_estimator(PCA())
-    with pytest.raises(ValueError, match="has no component"):
+    with pytest.raises(ValueError, match="at least one component"):
         ScreeDisplay.from_estimator(sklearn.preprocessing.StandardScaler().fit([[1.0]]))
     with pytest.raises(ValueError, match="threshold must be from 0 to 1"):
         ScreeDisplay.from_estimator(pca, threshold=80)
@@ -239,10 +243,16 @@ def test_constant_variables_have_no_arrow():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"components": (0, 3)}, "two numbers from 0 to 2"),
-        ({"components": (0,)}, "two numbers from 0 to 2"),
-        ({"labels": [0, 1]}, "labels has 2 entries, but there are 178 rows"),
-        ({"feature_names": ["a"]}, "feature_names has 1 entries, but loadings has 13"),
+        ({"components": (0, 3)}, "two integers from 0 to 2"),
+        ({"components": (0,)}, "two integers from 0 to 2"),
+        (
+            {"labels": [0, 1]},
+            "labels must have one entry per row of scores, 178 in all, got 2",
+        ),
+        (
+            {"feature_names": ["a"]},
+            "feature_names must have 13 names, one per row of loadings, got 1",
+        ),
         ({"kind": "circle"}, "kind must be one of"),
     ],
 )
@@ -255,9 +265,9 @@ def test_biplot_needs_loadings_and_scores(wine, pca):
     with pytest.raises(NotFittedError):
         BiplotDisplay.from_estimator(PCA(), wine.data)
     stock = sklearn.decomposition.PCA(2).fit(wine.data)
-    with pytest.raises(ValueError, match="PCA has no loadings_"):
+    with pytest.raises(ValueError, match="must have loadings_, .*; got PCA"):
         BiplotDisplay.from_estimator(stock, wine.data)
-    with pytest.raises(ValueError, match="kind='biplot' needs scores"):
+    with pytest.raises(ValueError, match="kind='biplot' requires scores"):
         BiplotDisplay.from_estimator(pca, kind="biplot")
     with pytest.raises(ValueError, match="two columns"):
         BiplotDisplay(None, [[1.0]])

@@ -282,13 +282,16 @@ def test_errors():
     points = rng.normal(size=(100, 2))
     oblique = ObliqueTreeClassifier().fit(points, points.sum(axis=1) > 0)
     refuse("oblique tests", model=oblique)
-    refuse("2 outputs", model=CARTClassifier().fit(X, np.stack([y, y], axis=1)))
+    refuse(
+        "requires a single output; got 2",
+        model=CARTClassifier().fit(X, np.stack([y, y], axis=1)),
+    )
     refuse("target must be one of the classes", target=2)
     refuse("target must be one of the classes", target=[0])
     refuse("max_changes", max_changes=0)
     refuse("cost", cost="none")
-    refuse("fixed: 'x9' is not a column", fixed=["x9"])
-    refuse("fixed: 2 is not a column", fixed=[2])
+    refuse("fixed must be columns of the model, got 'x9'", fixed=["x9"])
+    refuse("fixed must be columns of the model, got 2", fixed=[2])
     refuse("fixed must be a sequence", fixed="x0")
     refuse("increase", directions={"x0": "up"})
     refuse("directions must be a dictionary", directions=["x0"])

@@ -144,13 +144,17 @@ def test_decision_lines_are_where_the_winner_changes(seed):
 def test_what_cannot_be_drawn(melons):
     X, y = make_table(1, 60, 5, 3)
     model = LinearDiscriminantAnalysis().fit(X, y)
-    with pytest.raises(ValueError, match="X has 4 columns, .* fitted with 5"):
+    with pytest.raises(ValueError, match="X must have the 5 columns .*, got 4"):
         DiscriminantDisplay.from_estimator(model, X[:, :4], y)
-    with pytest.raises(ValueError, match="the class 7, .* it knows 0, 1, 2"):
+    with pytest.raises(
+        ValueError, match="only classes of the estimator, 0, 1, 2; got 7"
+    ):
         DiscriminantDisplay.from_estimator(model, X, y + 5)
-    with pytest.raises(ValueError, match="one label for each of the 60 rows"):
+    with pytest.raises(ValueError, match="shape \\(60,\\), one label per row"):
         DiscriminantDisplay.from_estimator(model, X, y[:5])
-    with pytest.raises(ValueError, match="no scalings_ with two columns"):
+    with pytest.raises(
+        ValueError, match="must have scalings_ with at least two columns"
+    ):
         draw(X, y, model=LogisticRegression())
     with pytest.raises(ValueError, match="has no classes_"):
         draw(X, y, model=LinearRegression())

@@ -138,22 +138,28 @@ def test_wrong_parameters_are_named(table):
     with pytest.raises(NotFittedError):
         ImportancesDisplay.from_estimator(RandomForestRegressor())
     subspaces = RandomSubspaceRegressor(CARTRegressor(), 3).fit(X, y)
-    with pytest.raises(ValueError, match="RandomSubspaceRegressor has no feature_imp"):
+    with pytest.raises(
+        ValueError, match="must have feature_importances_; got RandomSubspaceRegressor"
+    ):
         ImportancesDisplay.from_estimator(subspaces)
-    with pytest.raises(ValueError, match=r"importances must be 1D.*\(0,\)"):
+    with pytest.raises(
+        ValueError, match=r"importances must be a non-empty 1D array.*\(0,\)"
+    ):
         ImportancesDisplay([])
     with pytest.raises(ValueError, match=r"values must have 2 rows.*\(1, 2\)"):
         ImportancesDisplay([1.0, 2.0], [[1.0, 2.0]])
-    with pytest.raises(ValueError, match="feature_names has 1 entries, but there are"):
+    with pytest.raises(
+        ValueError, match="feature_names must have 2 names, one per imp"
+    ):
         ImportancesDisplay([1.0, 2.0], feature_names=["a"])
     with pytest.raises(ValueError, match=r"shape \(n_features, n_values\).*\(2,\)"):
         ImportancesDisplay.from_importances([1.0, 2.0])
     display = ImportancesDisplay([1.0], [[1.0]])
     for parameters, message in (
         ({"interval": "std"}, "'interval' parameter must be one of 'spread', 'mean'"),
-        ({"confidence": 90}, "confidence must be between 0 and 1"),
+        ({"confidence": 90}, "confidence must be a float in the range"),
         ({"n_shown": 0}, "'n_shown' parameter must be"),
-        ({"interval": "mean"}, "needs 2 or more values"),
+        ({"interval": "mean"}, "requires at least 2 values per column, got 1"),
     ):
         with pytest.raises(ValueError, match=message):
             display.plot(**parameters)

@@ -74,11 +74,11 @@ def test_hull_goes_around_all_points():
 @pytest.mark.parametrize(
     ("kappa", "error", "message"),
     [
-        ([0.1], [0.1, 0.2], r"shape \(1,\) and \(2,\)"),
-        ([[0.1]], [[0.1]], r"shape \(1, 1\)"),
+        ([0.1], [0.1, 0.2], r"shapes \(1,\) and \(2,\)"),
+        ([[0.1]], [[0.1]], r"shapes \(1, 1\)"),
         ([], [], "at least one"),
-        ([np.nan], [0.1], "kappa must have finite entries"),
-        ([0.1], [np.inf], "error must have finite entries"),
+        ([np.nan], [0.1], "kappa must have at least one entry, all finite"),
+        ([0.1], [np.inf], "error must have at least one entry, all finite"),
     ],
 )
 def test_wrong_points_are_refused(kappa, error, message):

@@ -212,16 +212,20 @@ def test_compact_trees_of_a_forest_stay_compact():
 @pytest.mark.parametrize(
     ("features", "parameters", "message"),
     [
-        ("z", {}, r"features must be names of columns, \['a', 'b'\], .*; got 'z'"),
-        (2, {}, "numbers from 0 to 1; got 2"),
+        ("z", {}, r"features must be column names, \['a', 'b'\], .*; got 'z'"),
+        (2, {}, "indices from 0 to 1; got 2"),
         ([], {}, "one or more columns"),
         (["a", 0], {}, "one or more columns"),
         ("a", {"grid_resolution": 1}, "grid_resolution"),
         ("a", {"percentiles": (0.9, 0.1), "grid_resolution": 3}, "two increasing"),
         ("a", {"percentiles": 0.5, "grid_resolution": 3}, "two increasing"),
         ("a", {"percentiles": (0.5, 0.51), "grid_resolution": 3}, "further apart"),
-        ("b", {"custom_values": {"b": ["u", "w"]}}, r"levels of training.*got 'w'"),
-        ("a", {"custom_values": {"a": []}}, "must be 1D, with one or more"),
+        (
+            "b",
+            {"custom_values": {"b": ["u", "w"]}},
+            r"levels seen in training.*got 'w'",
+        ),
+        ("a", {"custom_values": {"a": []}}, "must be a non-empty 1D array"),
     ],
 )
 def test_wrong_parameters_are_named(features, parameters, message):
@@ -258,7 +262,9 @@ def test_models_without_a_recursion_are_named():
     with pytest.raises(ValueError, match=r"init=CARTRegressor"):
         partial_dependence(start, X, 0)
     two = CARTClassifier().fit(X, np.column_stack([labels, labels]))
-    with pytest.raises(ValueError, match="2 classified outputs"):
+    with pytest.raises(
+        ValueError, match="requires a single output; got CARTClassifier with 2"
+    ):
         partial_dependence(two, X, 0)
     other = BaggingRegressor(sklearn.tree.DecisionTreeRegressor(), 2).fit(X, y)
     with pytest.raises(TypeError, match="got BaggingRegressor"):

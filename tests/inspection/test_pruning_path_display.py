@@ -173,9 +173,9 @@ def test_trees_without_a_path_are_refused():
     X, y = make_classification(50, random_state=0)
     with pytest.raises(NotFittedError):
         PruningPathDisplay.from_estimator(CARTClassifier(pruning="cost_complexity"))
-    with pytest.raises(ValueError, match=r"no pruning_path_.*its pruning is None"):
+    with pytest.raises(ValueError, match=r"got CARTClassifier with pruning=None"):
         PruningPathDisplay.from_estimator(CARTClassifier().fit(X, y))
-    with pytest.raises(ValueError, match="SimpleNamespace has no pruning_path_"):
+    with pytest.raises(ValueError, match="got SimpleNamespace with pruning=None"):
         PruningPathDisplay.from_estimator(SimpleNamespace())
 
 
@@ -184,7 +184,7 @@ def test_trees_without_a_path_are_refused():
     [
         ({"alpha": [0.0], "risk": [0.1]}, r"\['n_leaves'\] is missing"),
         (make_path(risk=np.zeros(3)), r"need one length.*'risk': \(3,\)"),
-        ({"alpha": [], "risk": [], "n_leaves": []}, "has no rows"),
+        ({"alpha": [], "risk": [], "n_leaves": []}, "must have at least one row"),
     ],
 )
 def test_wrong_paths_are_refused(path, message):

@@ -174,7 +174,7 @@ def test_errors(rows):
     X, y = rows
     two = LinearRegression().fit(X, np.column_stack([y, y]))
     with pytest.raises(
-        ValueError, match=r"one target; the residuals have shape \(40, 2"
+        ValueError, match=r"a single target; got residuals of shape \(40, 2"
     ):
         ResidualsDisplay.from_estimator(two, X, np.column_stack([y, y]))
     with pytest.raises(NotFittedError):
@@ -182,5 +182,5 @@ def test_errors(rows):
     display = ResidualsDisplay(LinearRegression().fit(X, y).influence(X, y))
     with pytest.raises(ValueError, match="'kind' parameter must be one of 'all'"):
         display.plot("qq")
-    with pytest.raises(ValueError, match="Four pictures do not fit into one ax"):
+    with pytest.raises(ValueError, match="ax requires a single kind of plot"):
         display.plot(ax=plt.subplots()[1])

@@ -262,7 +262,7 @@ def test_errors():
     with pytest.raises(ValueError, match="n_jobs"):
         shap_values(model, X, n_jobs=0)
     oblique = ObliqueTreeRegressor(prefer_axis=None).fit(X, y)
-    with pytest.raises(ValueError, match="interactions=True is not possible"):
+    with pytest.raises(ValueError, match="interactions=True is not supported"):
         shap_values(oblique, X, interactions=True)
     frame = make_frame()
     strict = CARTRegressor(handle_unknown="error").fit(frame, make_target(frame))

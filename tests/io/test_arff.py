@@ -149,16 +149,17 @@ def _attributes_of_weather():
             "1,sunny,x,?\n\n2,cloudy,x,?\n",
             2,
             (
-                ", column 'outlook': 'cloudy' is not a declared level; declared are "
-                "'sunny', 'over cast', 'rainy'"
+                ", column 'outlook': 'cloudy' is not a declared level; the declared "
+                "levels are 'sunny', 'over cast', 'rainy'"
             ),
         ),
         (
             "1,sunny\n",
             0,
             (
-                ": the row has 2 values, but 4 attributes are declared; quote a value "
-                "that holds a comma or a blank, and write ? for a missing one"
+                ": the row has 2 values, but 4 attributes are declared; quote values "
+                "that contain a comma or a blank, and write ? for "
+                "missing values"
             ),
         ),
         (
@@ -182,7 +183,7 @@ def _attributes_of_weather():
             0,
             (
                 ": the row has a weight {0.5}, which is not supported; remove it, or "
-                "write the weights as a column of their own"
+                "write the weights as a separate column"
             ),
         ),
         (
@@ -190,15 +191,15 @@ def _attributes_of_weather():
             0,
             (
                 ": the row has a weight {2}, which is not supported; remove it, or "
-                "write the weights as a column of their own"
+                "write the weights as a separate column"
             ),
         ),
         (
             "1,'sun,x,?\n",
             0,
             (
-                ": the quote before 'sun' is not closed; write quotes in pairs, a "
-                "quote inside them as \\'"
+                ": the quote before 'sun' is not closed; close it, and write a "
+                "quote inside a value as \\'"
             ),
         ),
         ("{0 1\n", 0, ": the sparse row is not closed; end it with }"),
@@ -207,7 +208,7 @@ def _attributes_of_weather():
             0,
             (
                 ": '0 2' does not begin with the number of an attribute from 2 to 3 "
-                "and its value; write {0 1.5, 3 yes}, attributes counted from 0 upwards"
+                "and its value; write {0 1.5, 3 yes}, with attributes counted from 0"
             ),
         ),
         (
@@ -215,7 +216,7 @@ def _attributes_of_weather():
             0,
             (
                 ": '7 1' does not begin with the number of an attribute from 0 to 3 "
-                "and its value; write {0 1.5, 3 yes}, attributes counted from 0 upwards"
+                "and its value; write {0 1.5, 3 yes}, with attributes counted from 0"
             ),
         ),
         (
@@ -253,7 +254,7 @@ def test_bad_rows(read, rows, line, message):
             1,
             "level 'x' of attribute 'a' is declared",
         ),
-        ("@attribute a {x} {5}\n@data\nx\n", 1, "'{5}' stands after the levels"),
+        ("@attribute a {x} {5}\n@data\nx\n", 1, "unexpected '{5}' after the levels"),
         (
             "@attribute a real {5}\n@data\n1\n",
             1,
@@ -262,7 +263,7 @@ def test_bad_rows(read, rows, line, message):
         (
             "@attribute a real b\n@data\n1\n",
             1,
-            "'b' stands after the type of attribute",
+            "unexpected 'b' after the type of attribute",
         ),
         (
             "@attribute a relational\n@data\n1\n",

@@ -121,8 +121,8 @@ def test_data_without_names_is_csv(tmp_path):
     path.write_text("5.1,setosa\n4.9,setosa\n", encoding="utf-8")
     assert read_table(path).format == "csv"
     assert refusal(path, format="c45") == (
-        "iris.data: has no .names file in the same folder; C4.5 declares its columns "
-        "in a file of that ending"
+        "iris.data: has no .names file in the same folder; C4.5 declares the columns "
+        "in a file with this ending"
     )
     # Names that are prose say what to do; the reader can be told as well.
     path.with_suffix(".names").write_text("1. Title: Iris Plants\n", encoding="utf-8")
@@ -130,7 +130,7 @@ def test_data_without_names_is_csv(tmp_path):
         "iris.names, line 1, column 'Title': 'Iris Plants' is neither a type nor a "
         "list of levels; write name: and continuous, discrete N, ignore, "
         "label, date, time, timestamp or at least two levels; if iris.names only "
-        "describes the table, give iris.data the ending .csv"
+        "describes the table, rename iris.data to iris.csv"
     )
     assert read_table(path, format="csv").format == "csv"
 
@@ -351,8 +351,8 @@ def test_case_weights_are_told(write):
     path = write("y, n.\ncase weight: continuous.\n", "2,y\n1,n\n")
     (note,) = read_table(path).notes
     assert note == (
-        "column 'case weight' weighs the cases in C5.0; here it is a column like the "
-        "others"
+        "column 'case weight' is the weight of the cases in C5.0; here it is an "
+        "ordinary column"
     )
 
 
@@ -454,14 +454,13 @@ BAD_NAMES = {
         "supported; compute it, and write its values into the data"
     ),
     "y, n.\nx: a, b.\nx: c, d.\n": (
-        ", line 3, column 'x': is declared twice; give every attribute its own name"
+        ", line 3, column 'x': is declared twice; attribute names must be unique"
     ),
     "y, n.\nx: a,\n   b,\n a.\n": (
-        ", line 2, column 'x': level 'a' is declared twice; declare every level once"
+        ", line 2, column 'x': level 'a' is declared twice; levels must be unique"
     ),
     "y, n, y.\nx: a, b.\n": (
-        ", line 1, column 'class': level 'y' is declared twice; declare every level "
-        "once"
+        ", line 1, column 'class': level 'y' is declared twice; levels must be unique"
     ),
     "y, n.\nx: a,, b.\n": (
         ", line 2: a name or a value is missing; write one value between two commas, "
@@ -489,25 +488,24 @@ def test_bad_names(write, names):
 
 BAD_CASES = {
     "1, green, good\n\n2, green\n": (
-        ", line 3: the case has 2 values, but 3 columns are declared, the class among "
-        "them; no value for 'class'; write ? if it is missing"
+        ", line 3: the case has 2 values, but 3 columns are declared, including "
+        "the class; no value for 'class'; write ? if it is missing"
     ),
     "1, green, good, | x\n": (
-        ", line 1: the case has 4 values, but 3 columns are declared, the class among "
-        "them; '' is one too many; write \\, for a comma inside a value"
+        ", line 1: the case has 4 values, but 3 columns are declared, including "
+        "the class; unexpected ''; write \\, for a comma inside a value"
     ),
     "1, green, good\n1, a, b, good\n": (
-        ", line 2: the case has 4 values, but 3 columns are declared, the class among "
-        "them; 'good' is one too many; write \\, for a comma inside a value"
+        ", line 2: the case has 4 values, but 3 columns are declared, including "
+        "the class; unexpected 'good'; write \\, for a comma inside a value"
     ),
     "| x\n1, green, good\n1, red, bad\n": (
-        ", line 3, column 'colour': 'red' is not a declared level; declared are "
-        "'green', "
-        "'St. Louis blue', '1.5', 'a, b'"
+        ", line 3, column 'colour': 'red' is not a declared level; the declared "
+        "levels are 'green', 'St. Louis blue', '1.5', 'a, b'"
     ),
     "1, green, good\n1, green, ugly.\n": (
-        ", line 2, column 'class': 'ugly' is not a declared level; declared are "
-        "'good', "
+        ", line 2, column 'class': 'ugly' is not a declared level; the declared "
+        "levels are 'good', "
         "'bad'"
     ),
     "1, green, good\nlarge, green, bad\n": (
@@ -730,20 +728,20 @@ def test_test_file(tmp_path):
     ("columns", "options", "message"),
     [
         ({"x": [1.0, np.inf]}, {}, "column 'x' has an infinite value"),
-        ({"x": ["?", "a"]}, {}, "column 'x': '\\?' stands for a missing value"),
+        ({"x": ["?", "a"]}, {}, "column 'x': '\\?' represents a missing value"),
         ({"x": ["", "a"]}, {}, "column 'x': '' is empty, or has line ends"),
         ({"x": ["a  b", "a"]}, {}, "column 'x': 'a  b' is empty, or has line ends"),
-        ({"x": ["a\nb", "a"]}, {}, "has line ends or other blanks than single ones"),
-        ({"x": ["a\r", "a"]}, {}, "has line ends or other blanks than single ones"),
+        ({"x": ["a\nb", "a"]}, {}, "has line ends or blanks other than single ones"),
+        ({"x": ["a\r", "a"]}, {}, "has line ends or blanks other than single ones"),
         ({" x": [1, 2]}, {}, "column ' x': its name is empty, or has line ends"),
-        ({"x": ["N/A", "N/A"]}, {}, "column 'x' has the only level 'N/A'"),
-        ({"x": ["N/A", "b"]}, {"label": "x"}, "'N/A' stands for a missing value"),
+        ({"x": ["N/A", "N/A"]}, {}, "column 'x' has a single level, 'N/A'"),
+        ({"x": ["N/A", "b"]}, {"label": "x"}, "'N/A' represents a missing value"),
         (
             {"x": pd.Categorical([None, None], categories=["a"])},
             {},
-            "column 'x' has the only level 'a', which can be declared only by a row",
+            "column 'x' has a single level, 'a', which can be declared only by a row",
         ),
-        ({"x": pd.to_datetime([0, 10**6])}, {}, "column 'x' has parts of a second"),
+        ({"x": pd.to_datetime([0, 10**6])}, {}, "column 'x' has fractions of a second"),
         ({"x": [1, 2]}, {"target": "z"}, "target: no column 'z'; there are: 'x', 'y'"),
         ({"x": [1, 2]}, {"label": "z"}, "label: no column 'z'"),
         ({"x": [1, 2]}, {"label": "y"}, "label: 'y' is the target"),
@@ -755,9 +753,9 @@ def test_test_file(tmp_path):
         (
             {"x": ["a", "a"]},
             {"target": "x"},
-            "'x' is not discrete with at least two levels; named",
+            "'x' must be discrete with at least two levels, unless named",
         ),
-        ({"x": [2**53 + 1, 1]}, {}, "'x' has the number 9007199254740993, which reads"),
+        ({"x": [2**53 + 1, 1]}, {}, "'x' has the number 9007199254740993, which would"),
         ({"x": [-(2**53) - 1, 1]}, {"target": "x", "named_target": True}, "rounded"),
         ({"x": pd.Series([2**64 - 1, 1], dtype="uint64")}, {}, "has the number 18446"),
         ({"x": [Decimal("1234567890123456789.5"), 1]}, {}, "has the number 12345"),
@@ -785,10 +783,10 @@ def test_what_is_not_written(tmp_path, columns, options, message):
 )
 def test_columns_of_mixed_types_are_not_written(tmp_path, values):
     frame = pd.DataFrame({"n": [1, 2], "x": values, "y": ["p", "q"]})
-    with pytest.raises(TypeError, match="column 'x' has type .* cannot hold"):
+    with pytest.raises(TypeError, match="column 'x' has type .* do not support"):
         write_c45(frame, tmp_path / "table", target="y")
     good = pd.DataFrame({"n": [1, 2], "x": [1, 2], "y": ["p", "q"]})
-    with pytest.raises(TypeError, match="column 'x' has type .* cannot hold"):
+    with pytest.raises(TypeError, match="column 'x' has type .* do not support"):
         write_c45(good, tmp_path / "table", target="y", test=frame)
     assert not list(tmp_path.iterdir())
 
@@ -831,7 +829,7 @@ def test_only_blanks_and_tabs_are_white_space(tmp_path, letter):
 
 def test_lists_are_not_written(tmp_path):
     frame = pa.table({"x": [[1], [2]], "y": ["a", "b"]})
-    with pytest.raises(TypeError, match="column 'x' has type list.*cannot hold"):
+    with pytest.raises(TypeError, match="column 'x' has type list.*do not support"):
         write_c45(frame, tmp_path / "table", target="y")
 
 
@@ -867,13 +865,16 @@ def test_costs(write, tmp_path):
     ("line", "message"),
     [
         ("low: 3", "'low: 3' is not a cost; write predicted class, true class: cost"),
-        ("low, hihg: 3", "no class 'hihg'; did you mean 'high'?"),
+        ("low, hihg: 3", "unknown class 'hihg'; did you mean 'high'?"),
         (
             "low, high: much",
-            "'much' as the cost of 'low' for 'high'; a cost is a number",
+            "'much' is not a cost of 'low' for 'high'; costs must be numbers",
         ),
-        ("low, high: -1", "'-1' as the cost of 'low' for 'high'; a cost is a number"),
-        ("low, low: 1", "'1' as the cost of 'low' for 'low'; a cost is a number"),
+        (
+            "low, high: -1",
+            "'-1' is not a cost of 'low' for 'high'; costs must be numbers",
+        ),
+        ("low, low: 1", "'1' is not a cost of 'low' for 'low'; costs must be numbers"),
     ],
 )
 def test_bad_costs(write, tmp_path, line, message):

@@ -145,7 +145,7 @@ def test_files_are_valid(tmp_path, name):
     [
         (
             VotingClassifier([("c", C45Classifier()), ("bayes", GaussianNB())]),
-            "its member 'bayes' is a GaussianNB, which a model file cannot hold",
+            "its member 'bayes' is a GaussianNB, which a model file cannot contain",
         ),
         (
             VotingClassifier(
@@ -190,14 +190,14 @@ DAMAGES = {
     "one left out": (
         "stacking",
         lambda d: damage(d, members=d["members"][1:]),
-        "the second learner does not belong",
+        "the final estimator does not match",
     ),
     "no second learner": (
         "stacking",
         lambda d: damage(
             d, members=[*d["members"][:-1], {"name": "final_estimator_", "model": None}]
         ),
-        "the second learner is missing",
+        "the final estimator is missing",
     ),
     "name": (
         "voting",
@@ -232,27 +232,27 @@ DAMAGES = {
     "classes": (
         "voting",
         lambda d: damage(d, classes=[{"dtype": "int64", "values": [0, 1]}]),
-        "the classes of the C45Classifier are not those of the VotingClassifier",
+        "the classes of the C45Classifier differ from those of the VotingClassifier",
     ),
     "classes of values": (
         "averaging",
         lambda d: damage(d, classes=[{"dtype": "int64", "values": [0, 1]}]),
-        "the classes do not belong to a AveragingRegressor",
+        "the classes do not match a AveragingRegressor",
     ),
     "weights": (
         "averaging",
         lambda d: damage(d, kept={"weights_": [1.0]}),
-        "weights_ and the members do not belong together",
+        "weights_ do not match the members",
     ),
     "columns": (
         "averaging",
         lambda d: damage(d, columns={"has_names": True, "columns": []}),
-        "the columns are not those of the members",
+        "the columns do not match those of the members",
     ),
     "calibrated": (
         "voting",
         lambda d: damage(d, parameters={**d["parameters"], "calibration": "sigmoid"}),
-        "calibrated members cannot be in a model file",
+        "a model file cannot contain calibrated members",
     ),
     "deviations": (
         "model averaging, values",
@@ -262,7 +262,7 @@ DAMAGES = {
     "regressions": (
         "multi-response",
         lambda d: damage(d, members=d["members"][1:]),
-        "the regressions do not belong to the classes",
+        "the regressions do not match the classes",
     ),
 }
 
@@ -290,5 +290,7 @@ def test_members_of_other_columns(tmp_path):
     assert is_classifier(model)
     one, other = (document["members"] for document in documents)
     path.write_text(json.dumps({**documents[0], "members": [one[0], other[1]]}))
-    with pytest.raises(ModelFileError, match="columns of the members are not the same"):
+    with pytest.raises(
+        ModelFileError, match="the members do not have the same columns"
+    ):
         load_model(path)

@@ -346,15 +346,17 @@ def test_boosting_that_cannot_be_saved(tmp_path):
     model = GradientBoostingRegressor(**FEW, init=CARTRegressor()).fit(FRAME, VALUES)
     problem = refuse_to_save(model, path)
     assert problem == (
-        "it starts from the scores of a CARTRegressor (init), which a model file "
-        "cannot hold; init may be None or 'zero'"
+        "it starts from the predictions of a CARTRegressor (init), which a model file "
+        "cannot contain; init may be None or 'zero'"
     )
 
     class Mine(QuantileLoss):
         pass
 
     model = GradientBoostingRegressor(**FEW, loss=Mine()).fit(FRAME, VALUES)
-    assert "is a Mine, which a model file cannot hold" in refuse_to_save(model, path)
+    assert "has type Mine, which a model file cannot contain" in refuse_to_save(
+        model, path
+    )
 
 
 def test_members_of_several_fits(tmp_path):
@@ -482,7 +484,7 @@ def test_classes_over_trees_of_values(monkeypatch):
         ({"n_rounds_": 2.0}, "n_rounds_ must be a single integer"),
         ({"n_rounds_": 3, "losses_": None}, "cannot reshape"),
         ({"is_exact_": 1}, "is_exact_ must be a single truth"),
-        ({"other_": 1}, "a AddedTrees keeps no 'other_'"),
+        ({"other_": 1}, "AddedTrees has no 'other_'"),
     ],
 )
 def test_declared_values_are_checked(added_document, changes, message):
@@ -600,22 +602,26 @@ DAMAGES = [
     ("forest", change_entry("trees", value=[]), "trees must be a non-empty list"),
     ("forest", change_entry("trees", 1, value=7), "trees must be objects"),
     ("forest", change_entry("trees", 1, value={}), "tree 1 lacks 'nodes'"),
-    ("forest", change_entry("classes", value=None), "do not belong to a RandomForest"),
+    ("forest", change_entry("classes", value=None), "do not match a RandomForest"),
     ("forest", change_entry("member", "class", value="os.system"), "members may be CA"),
     ("forest", change_entry("member", "class", value="CARTRegressor"), "is damaged"),
     ("forest", change_entry("member", "class", value=["x"]), "members may be CART"),
     (
         "forest",
         change_entry("member", "n_outputs", value=2),
-        "n_outputs is not that of",
+        "n_outputs does not match",
     ),
     (
         "forest",
         change_entry("member", "n_outputs", value=0),
-        "n_outputs is not that of",
+        "n_outputs does not match",
     ),
     ("forest", change_entry("member", "n_outputs", value=True), "n_outputs must be at"),
-    ("values", change_entry("member", "n_outputs", value=2**60), "n_outputs is not th"),
+    (
+        "values",
+        change_entry("member", "n_outputs", value=2**60),
+        "n_outputs does not match",
+    ),
     ("forest", change_entry("member", "max_features", value=9), "must be from 1 to 5"),
     (
         "forest",
@@ -624,7 +630,7 @@ DAMAGES = [
     ),
     ("forest", change_entry("kept", value=[]), "kept must be an object"),
     ("forest", change_entry("kept", "_n_samples", value=0), "must be at least 1"),
-    ("forest", change_entry("kept", "x", value=0), "keeps no 'x'"),
+    ("forest", change_entry("kept", "x", value=0), "has no 'x'"),
     (
         "forest",
         change_entry("kept", "_sample_weight", value=[1.0]),
@@ -696,7 +702,7 @@ DAMAGES = [
         "columns or weights of the members are not those drawn",
     ),
     ("subspace", change_tree(columns=[0]), "is damaged"),
-    ("adaboost", change_tree(columns=[0, 1, 2, 3, 4]), "AdaBoost see all columns"),
+    ("adaboost", change_tree(columns=[0, 1, 2, 3, 4]), "AdaBoost must use all columns"),
     ("boosting", change_tree(columns=[0, 1, 2, 3, 4]), "the trees do not match"),
     (
         "boosting",
@@ -717,7 +723,7 @@ DAMAGES = [
     (
         "boosting",
         change_entry("kept", "loss_", value={"part": "LogLoss", "parameters": {}}),
-        "the loss, the start scores and the trees do not match",
+        "the loss, the initial scores and the trees do not match",
     ),
     (
         "boosting",

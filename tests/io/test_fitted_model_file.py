@@ -321,7 +321,7 @@ def test_levels_that_training_did_not_have(tmp_path):
     loaded = reload(model, tmp_path / "model.json")
     assert_same_predictions(loaded, model, FRAME.assign(colour="never seen"))
     strict = reload(LinearRegression().fit(FRAME, VALUES), tmp_path / "strict.json")
-    with pytest.raises(ValueError, match="'never seen' that no training row had"):
+    with pytest.raises(ValueError, match="'never seen' that was not seen in training"):
         strict.predict(FRAME.assign(colour="never seen"))
 
 
@@ -380,22 +380,22 @@ DAMAGES = [
     ("least squares", change("kept", "coef_", value=[1.0]), "coef_ must be floats of"),
     ("least squares", change("kept", "coef_", value=[None] * 6), "coef_ has 'None'"),
     ("least squares", change("kept", "intercept_", value="1"), "intercept_ must be"),
-    ("least squares", change("kept", "intercept_", value=[1.0]), "do not belong toge"),
+    ("least squares", change("kept", "intercept_", value=[1.0]), "do not match"),
     ("least squares", change("kept", "rank_", value=-1), "rank_ must be at least 0"),
-    ("least squares", change("kept", "rank_", value=3), "the ranks do not belong"),
+    ("least squares", change("kept", "rank_", value=3), "the ranks do not match"),
     ("least squares", change("kept", "rank_", value=2**60), "rank_ must be at most"),
-    ("least squares", change("kept", "_solution", value=None), "do not belong togeth"),
+    ("least squares", change("kept", "_solution", value=None), "do not match"),
     (
         "least squares",
         change("kept", "_rows", "record", value="os"),
         "_rows must be an",
     ),
     ("least squares", change("kept", "_rows", "n_rows", value=0), "n_rows must be at"),
-    ("least squares", change("kept", "_rows", "mine", value=0), "keeps no 'mine'"),
-    ("least squares", change("kept", "mine_", value=0), "keeps no 'mine_'"),
+    ("least squares", change("kept", "_rows", "mine", value=0), "has no 'mine'"),
+    ("least squares", change("kept", "mine_", value=0), "has no 'mine_'"),
     ("least squares", change("terms", value=[]), "terms must be a list of 5 entries"),
     ("least squares", change("terms", 2, value=None), "column 'colour' is nominal"),
-    ("least squares", change("terms", 2, "codes", value=[1, 1]), "has a code twice"),
+    ("least squares", change("terms", 2, "codes", value=[1, 1]), "has duplicate codes"),
     ("least squares", change("terms", 2, "codes", value=[1, 9]), "must be from 0 to"),
     (
         "least squares",
@@ -405,10 +405,10 @@ DAMAGES = [
     ("least squares", change("terms", 0, value={}), "column 'x' is numeric"),
     ("least squares", change("classes", value=[]), "classes must be a list with"),
     ("least squares", change("parameters", "tol", value=-1.0), "'tol' parameter must"),
-    ("logistic", change("classes", value=None), "the classes do not belong"),
-    ("logistic", change("classes", 0, "values", value=[1, 2, 3, 4]), "belong together"),
+    ("logistic", change("classes", value=None), "the classes do not match"),
+    ("logistic", change("classes", 0, "values", value=[1, 2, 3, 4]), "do not match"),
     ("logistic", change("kept", "n_iter_", value=[]), "n_iter_ and coef_ do not"),
-    ("logistic", change("parameters", "fit_intercept", value=False), "do not belong"),
+    ("logistic", change("parameters", "fit_intercept", value=False), "do not match"),
     (
         "poisson",
         change("kept", "link_", "record", value="Link"),
@@ -419,20 +419,20 @@ DAMAGES = [
         change("kept", "link_", "exponent", value=0.0),
         "link and exponent 0",
     ),
-    ("entropy", change("kept", "_source", "n_classes", value=4), "do not belong"),
+    ("entropy", change("kept", "_source", "n_classes", value=4), "do not match"),
     (
         "entropy",
         change("parameters", "features", value="precomputed"),
         "must be numeric",
     ),
     ("entropy", change("terms", value=KeyError), "'terms' is missing"),
-    ("blocks", change("classes", 0, "values", value=["a", "b"]), "do not belong"),
-    ("components", change("kept", "components_", value=KeyError), "do not belong"),
+    ("blocks", change("classes", 0, "values", value=["a", "b"]), "do not match"),
+    ("components", change("kept", "components_", value=KeyError), "do not match"),
     ("components", change("kept", "mean_", value=[0.0, 1.0]), "mean_ must be floats"),
-    ("whitened", change("kept", "scale_", value=[1.0, 0.0, 1.0]), "do not belong"),
+    ("whitened", change("kept", "scale_", value=[1.0, 0.0, 1.0]), "do not match"),
     ("components", change("columns", "columns", value=[]), "columns must not be empty"),
     ("truncated", change("kept", "components_", value=[[]]), "components_ must be flo"),
-    ("discriminant", change("kept", "_n_features_out", value=9), "do not belong"),
+    ("discriminant", change("kept", "_n_features_out", value=9), "do not match"),
     ("discriminant", change("parameters", "solver", value="lsqr"), "solver and scali"),
     ("discriminant", change("parameters", "shrinkage", value=0.5), "shrinkage not sup"),
 ]

@@ -345,21 +345,30 @@ DAMAGED_RULES = [
     (change_rules(schema_version=RULES_VERSION + 1), "Update sklearn_textbook"),
     (change_rules(extra=1), "The dictionary of the rule list has unknown 'extra'"),
     (lambda rules: rules.pop("shares"), "the rule list lacks 'shares'"),
-    (change_rules(start=[]), "start must have an entry more than"),
+    (change_rules(start=[]), "start must have one entry more than"),
     (change_rules(start=[0.0]), "start has '0.0' in place 0, where an integer"),
     (change_rules(start=replace_entry(0, 1)), "start must rise from 0 to"),
     (change_rules(start=replace_entry(1, 10**6)), "start must rise from 0 to"),
     (change_rules(start=replace_entry(1, -(2**63))), "start must rise from 0 to"),
     (change_rules(start=lambda s: [*EXTREMES, *s[4:]]), "start must rise from 0 to"),
-    (change_rules(start=lambda start: start[:-1]), "has 6 entries, but must have 5"),
+    (
+        change_rules(start=lambda start: start[:-1]),
+        "rule_class must have 5 entries, for 4 rules and the default, got 6",
+    ),
     (change_rules(nodes=lambda nodes: nodes[:-1]), "start must rise from 0 to"),
     (change_rules(nodes=replace_entry(0, 0)), "nodes, record 0: a condition must be"),
     (change_rules(nodes=replace_entry(1, 99)), "nodes, record 1: a condition must be"),
     (change_rules(nodes=replace_entry(1, -1)), "nodes, record 1: a condition must be"),
     (change_rules(rule_class=replace_entry(0, 3)), "rule_class, record 0: must be fr"),
     (change_rules(rule_class=replace_entry(0, -1)), "rule_class, record 0: must be f"),
-    (change_rules(rule_class=[0]), "rule_class has 1 entries, but must have 6"),
-    (change_rules(shares=[[1.0]] * 6), "shares has 1 classes, but the tree has 3"),
+    (
+        change_rules(rule_class=[0]),
+        "rule_class must have 6 entries, for 5 rules and the default, got 1",
+    ),
+    (
+        change_rules(shares=[[1.0]] * 6),
+        "shares must have one column for each of the 3 classes of the tree, got 1",
+    ),
     (change_rules(shares=[0.5] * 6), "shares must be lists of 2 levels"),
     (change_rules(shares=replace_entry(0, [0.0, 1.0, 0.0])), "must be positive and"),
     (change_rules(shares=replace_entry(0, [0.1, 0.1, 0.1])), "must be positive and"),
@@ -392,7 +401,7 @@ def test_conditions_of_a_rule_are_one_path(tmp_path, rules_text):
     above, below = rules["nodes"][first : first + 2]
     assert parent[above] == 0
     assert parent[below] == above
-    message = "stand below the one before it in the tree"
+    message = "must be below the preceding condition in the tree"
     others = {node for node in range(1, len(parent)) if parent[node] != above}
     for other in others:  # siblings, branches of them, and the condition twice
         rules["nodes"][first + 1] = other
@@ -410,7 +419,7 @@ def test_conditions_of_a_rule_are_one_path(tmp_path, rules_text):
         ({"parameters": {"pruning": None}}, "C45RulesClassifier has no parameter"),
         ({"estimator": "C45Classifier"}, "C45Classifier has no parameter 'confidence'"),
         ({"tree": None}, "A grown tree is read from a dictionary"),
-        ({"classes": None}, "do not belong to a C45Classifier"),
+        ({"classes": None}, "do not match a C45Classifier"),
     ],
 )
 def test_damaged_file_of_rules(tmp_path, rules_text, change, message):
@@ -437,7 +446,10 @@ def test_rules_of_another_tree(tmp_path, rules_text):
     save_model(C45RulesClassifier().fit(X, y == "a"), path)
     binary = json.loads(path.read_text("utf-8"))
     document["rules"] = binary["rules"]
-    assert "shares has 2 classes, but the tree has 3" in refusal(document, tmp_path)
+    assert (
+        "shares must have one column for each of the 3 classes of the tree, got 2"
+        in refusal(document, tmp_path)
+    )
 
 
 def test_branch_of_missing_values_is_no_condition(tmp_path, rules_text):
@@ -582,8 +594,8 @@ def test_random_generator(tmp_path):
     with pytest.raises(ModelFileError) as caught:
         save_model(tree, tmp_path / "tree.json")
     assert str(caught.value) == (
-        f"{tmp_path}/tree.json: parameter random_state is a RandomState, which a model "
-        "file cannot hold; give random_state an integer or None before saving"
+        f"{tmp_path}/tree.json: parameter random_state has type RandomState, which a "
+        "model file cannot contain; give random_state an integer or None before saving"
     )
 
 
@@ -611,9 +623,9 @@ def test_files_that_are_no_models(tmp_path):
     )
     assert refusal(" \n", tmp_path) == f"model.json: is empty; {wanted}"
     deep = "[" * 100_000
-    assert "is not JSON" in refusal(deep, tmp_path)
-    assert "is not JSON" in refusal('{"a": NaN}', tmp_path)
-    assert "is not JSON" in refusal('{"a": ' + "9" * 5000 + "}", tmp_path)
+    assert "is not valid JSON" in refusal(deep, tmp_path)
+    assert "is not valid JSON" in refusal('{"a": NaN}', tmp_path)
+    assert "is not valid JSON" in refusal('{"a": ' + "9" * 5000 + "}", tmp_path)
     path = tmp_path / "model.json"
     path.write_bytes(pickle.dumps([1]))
     with pytest.raises(
@@ -654,7 +666,7 @@ def test_every_truncation_is_refused(document, tmp_path):
         ({"estimator": "CARTRegressor"}, "has no parameter 'class_weight'"),
         (
             {"estimator": "CARTRegressor", "parameters": {}},
-            "do not belong to a CARTRegressor",
+            "do not match a CARTRegressor",
         ),
         ({"parameters": {"max_dept": 3}}, "no parameter 'max_dept'; did you mean 'max"),
         (
@@ -663,7 +675,7 @@ def test_every_truncation_is_refused(document, tmp_path):
         ),
         ({"parameters": {"n_jobs": 10**9}}, "CARTClassifier has no parameter 'n_jobs'"),
         ({"parameters": []}, "parameters must be an object"),
-        ({"classes": None}, "do not belong to a CARTClassifier"),
+        ({"classes": None}, "do not match a CARTClassifier"),
         ({"classes": []}, "classes must be a list"),
         ({"classes": [{"dtype": "int64", "values": [0, 1]}]}, "[2] classes, but"),
         ({"classes": [{"dtype": "int64", "values": [0, 1, "x"]}]}, "must all be int"),

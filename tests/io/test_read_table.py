@@ -172,7 +172,7 @@ def test_header(write, text, options, names):
 def test_column_without_a_name(write):
     table = read_table(write(",b\n1,2\n"))
     assert table.names == ["column_1", "b"]
-    assert table.notes == ("column 1 has no name; called 'column_1'",)
+    assert table.notes == ("column 1 has no name; named 'column_1'",)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_recognised_encodings(write, encoding, layout):
 def test_western_encoding_is_never_guessed(write):
     path = write("town,x\nMálaga,1\nCórdoba,2\n".encode("latin-1"))
     assert refusal(path) == (
-        "table.csv, line 2: byte 0xE1 is not UTF-8; name the encoding of the file, "
+        "table.csv, line 2: byte 0xE1 is not UTF-8; set the encoding of the file, "
         "e.g. --encoding gb18030 or latin-1"
     )
     table = read_table(path, encoding="latin-1")
@@ -268,7 +268,7 @@ def test_stray_text_is_pointed_out(write):
     assert table.notes == (
         (
             "column 'age' is read as text because of 1 value such as 'unknown' (line "
-            "32); if they stand for missing values, give them with --missing-marks"
+            "32); if they represent missing values, list them in --missing-marks"
         ),
     )
 
@@ -291,8 +291,8 @@ BAD_TEXTS = {
     "too_many.csv": (
         "a,b\n1,x\n2,3,4\n",
         (
-            "line 3: the row has 3 values, but there are 2 columns; '4' is one too "
-            "many; quote a value that holds the comma itself"
+            "line 3: the row has 3 values, but there are 2 columns; unexpected "
+            "'4'; quote values that contain the comma"
         ),
     ),
     "too_few.csv": (
@@ -302,21 +302,21 @@ BAD_TEXTS = {
     "open_quote.csv": (
         'a,b\n1,"x\n2,y\n',
         (
-            "line 2: a quoted value is opened and never closed; write the quotes in "
-            'pairs, a quote inside them as ""'
+            "line 2: a quoted value is not closed; close the quotes, and write a "
+            'quote inside a value as ""'
         ),
     ),
     "twice.csv": (
         "a,b,a\n1,2,3\n",
         (
-            "line 1, column 'a': the name stands in columns 1 and 3; give every "
-            "column its own name"
+            "line 1, column 'a': duplicate name of columns 1 and 3; column names "
+            "must be unique"
         ),
     ),
     "header_only.csv": (
         "a,b\n",
         (
-            "has a header ('a', 'b') and no rows; add rows, or use --no-header if the "
+            "has a header ('a', 'b') but no rows; add rows, or use --no-header if the "
             "first line is a row"
         ),
     ),
@@ -339,7 +339,7 @@ BAD_TEXTS = {
     "zero_byte.csv": (
         "a,b\n1,\0\n",
         (
-            "line 2: is not a text table (it contains a zero byte); give a csv, tsv, "
+            "line 2: is not a text table (it contains a zero byte); use a csv, tsv, "
             "Parquet or ARFF file"
         ),
     ),
@@ -355,7 +355,7 @@ BAD_TEXTS = {
         (
             "is not a Parquet file (Parquet magic bytes not found in footer. Either "
             "the file is corrupted or this is not a parquet file.); write it again, or "
-            "give it the ending of its format"
+            "rename it to the ending of its format"
         ),
     ),
 }
@@ -387,14 +387,14 @@ def test_bad_files(write, name):
         (
             {"encoding": "latin-99"},
             (
-                ": unknown encoding 'latin-99'; give one that Python knows, e.g. "
+                ": unknown encoding 'latin-99'; use an encoding of Python, e.g. "
                 "utf-8, gb18030, latin-1, cp1252"
             ),
         ),
         (
             {"encoding": "ascii"},
             (
-                ", line 4: byte 0xC3 is not ascii; name the encoding of the file with "
+                ", line 4: byte 0xC3 is not ascii; set the encoding of the file with "
                 "--encoding"
             ),
         ),
@@ -423,8 +423,8 @@ def test_missing_file_and_folder(write, tmp_path):
         (
             {"format": "xls"},
             (
-                "format is 'xls'; allowed are 'csv', 'arff', 'c45', 'excel', "
-                "'parquet', 'feather', 'json', 'jsonl'"
+                "format must be one of 'csv', 'arff', 'c45', 'excel', 'parquet', "
+                "'feather', 'json', 'jsonl', got 'xls'"
             ),
         ),
     ],
@@ -466,8 +466,9 @@ def test_parquet_errors(tmp_path):
         "number, or leave it empty if it is missing"
     )
     assert refusal(path, drop=["a"]) == (
-        "table.parquet, column 'b': values of type list<element: int64> cannot be "
-        "used; drop the column (--drop) or store numbers, text, booleans or dates"
+        "table.parquet, column 'b': values of type list<element: int64> are "
+        "not supported; drop the column (--drop) or store numbers, text, booleans or "
+        "dates"
     )
     parquet.write_table(pa.table({"a": pa.array([], pa.int64())}), path)
     assert refusal(path) == "table.parquet: has no rows"

@@ -98,7 +98,7 @@ def test_pipelines(reload):
     ],
 )
 def test_combinations(reload, estimator, parameters):
-    """Also those with members of scikit-learn, which a model file cannot hold."""
+    """Also those with members of scikit-learn, which a model file cannot contain."""
     is_classes = is_classifier(estimator([]))
     members = [
         ("tree", CARTClassifier() if is_classes else CARTRegressor()),

@@ -93,11 +93,11 @@ BAD = {
     "mixed.jsonl": (
         '{"a": 1}\n\n{"a": "x"}\n',
         (
-            "line 3, column 'a': \"x\" is of another type than the values before it; "
+            "line 3, column 'a': \"x\" has a different type than the preceding values; "
             "write values of one type, null if missing"
         ),
     ),
-    "flag.json": ('[{"a": 1}, {"a": true}]', "column 'a': row 2: true is of another"),
+    "flag.json": ('[{"a": 1}, {"a": true}]', "column 'a': row 2: true has a different"),
     "nested.json": (
         '[{"a": null}, {"a": [1, 2]}]',
         "column 'a': row 2: [1, 2] is neither a number, a text, true nor false",
@@ -162,15 +162,15 @@ def test_damaged_excel(tmp_path):
 def test_excel_needs_its_extra(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     (tmp_path / "t.xlsx").write_bytes(b"PK\x03\x04")
-    message = r"Excel files need openpyxl \(pip install 'sklearn-textbook\[excel\]'\)"
+    message = r"Excel files require openpyxl: pip install 'sklearn-textbook\[excel\]'"
     with pytest.raises(ImportError, match=message):
         read_table(tmp_path / "t.xlsx")
     with pytest.raises(ImportError, match=message):
         choose_writer(tmp_path / "t.xlsx")
     assert main(["fit", str(tmp_path / "t.xlsx"), "--target", "y"]) == 2
     assert capsys.readouterr().err == (
-        "sklearn-textbook: Excel files need openpyxl (pip install "
-        "'sklearn-textbook[excel]')\n"
+        "sklearn-textbook: Excel files require openpyxl: pip install "
+        "'sklearn-textbook[excel]'\n"
     )
 
 
@@ -203,5 +203,5 @@ def test_endings_that_are_refused(tmp_path, name):
         TableFileError, match="a table cannot be written as '."
     ) as caught:
         choose_writer(tmp_path / name)
-    assert "possible are .csv, .txt, .tsv, .tab, .parquet" in str(caught.value)
+    assert "supported are .csv, .txt, .tsv, .tab, .parquet" in str(caught.value)
     assert not (tmp_path / name).exists()

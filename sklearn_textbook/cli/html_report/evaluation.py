@@ -39,21 +39,21 @@ from sklearn_textbook.tree.rules import write_weight
 #: Classes that have curves, one against the rest.
 MOST_CURVES = 6
 _SOURCES = {
-    "cross-validated": "Every row is predicted by a model that was fitted without it.",
-    "test": "The rows of the test table, which no model was fitted to.",
+    "cross-validated": "Each row is predicted by a model that was fitted without it.",
+    "test": "The rows of the test table, to which no model was fitted.",
 }
 _MEASURES = {
-    "accuracy": "share of rows whose class is predicted correctly",
-    "balanced accuracy": "mean of the recall of the classes, each counting the same",
-    "kappa": "accuracy above that of guessing: 0 as guessing, 1 without errors",
+    "accuracy": "fraction of rows whose class is predicted correctly",
+    "balanced accuracy": "mean recall of the classes, with equal weights",
+    "kappa": "agreement beyond chance: 0 for guessing, 1 without errors",
     "AUC": "how often a row of a class has a higher probability of it than a row of "
     "another class: 0.5 is guessing (mean over the classes)",
     "log loss": "mean of minus the logarithm of the probability of the true class: 0 "
     "is best, and confident errors cost most",
-    "cost": "mean cost of a row",
-    "R2": "share of the variance of the target that is explained: 0 as always "
+    "cost": "mean cost per row",
+    "R2": "fraction of the variance of the target that is explained: 0 for always "
     "predicting the mean, 1 without errors",
-    "RMSE": "root of the mean squared error, in units of the target",
+    "RMSE": "square root of the mean squared error, in units of the target",
     "MAE": "mean absolute error, in units of the target",
 }
 
@@ -88,7 +88,7 @@ def write_scores(scores, notes, judged):
             (where, *map(_write_number, values.values()), f"{len(rows.true):,} rows")
             for where, values, rows in pooled
         ]
-        caption = "All predicted rows together, without a mean over folds"
+        caption = "All predicted rows together, not averaged over folds"
         table = make_table(["", *heads, " "], lines, caption=caption, right=heads)
         parts.append(table)
     terms = [
@@ -162,9 +162,9 @@ def _write_judged(where, rows):
     unit = "" if rows.weights is None else ", in weights"
     help_text = make(
         "p",
-        "Precision: share of the rows predicted as the class that are of it. Recall: "
-        "share of the rows of the class that are predicted as it. F1: their harmonic "
-        "mean.",
+        "Precision: fraction of the rows predicted as the class that belong to it. "
+        "Recall: fraction of the rows of the class that are predicted as it. F1: their "
+        "harmonic mean.",
         class_="help",
     )
     parts = [
@@ -207,8 +207,8 @@ def _write_confusions(confusions, labels):
         scroll(table, "confusion matrix"),
         make(
             "p",
-            "Rows of the table: true classes; columns: predicted classes. The diagonal "
-            "is correct. The shading is the share of the true class.",
+            "Rows: true classes; columns: predicted classes. The diagonal is correct. "
+            "The shading shows the fraction of the true class.",
             class_="help",
         ),
     )
@@ -234,7 +234,7 @@ def _draw_curves(where, rows):
     first = draw(
         f"roc-{where}",
         f"ROC curves, area under the curve: {areas}",
-        "The further a curve bends to the upper left, the better the class is "
+        "The closer a curve gets to the upper left corner, the better the class is "
         f"separated from the others; the dashed line is guessing.{against}{rest}",
         lambda ax: draw_roc(ax, rocs),
     )

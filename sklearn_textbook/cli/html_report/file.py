@@ -35,7 +35,7 @@ def require_report(path, others):
         return
     place = Path(path)
     if place.suffix.lower() not in _SUFFIXES:
-        refuse_use(f"--report {path}: a report is a page, with the ending .html")
+        refuse_use(f"--report {path}: the file must have the ending .html")
     if place.is_dir():
         refuse_use(f"--report {path}: this is a folder")
     folder = place.resolve().parent
@@ -48,7 +48,7 @@ def require_report(path, others):
             refuse_use(f"--report {path}: this is also the file of {option}")
     if find_spec("matplotlib") is None:
         raise ImportError(
-            "--report draws with matplotlib: pip install 'sklearn-textbook[plot]'",
+            "--report requires matplotlib: pip install 'sklearn-textbook[plot]'",
             name="matplotlib",
         )
 

@@ -51,11 +51,12 @@ MOST_ROWS_DRAWN = 2_000
 _MOST_LETTERS = 200
 
 _HELP = {
-    "rules": "Every leaf of the tree as a rule. Support: share of the training rows to "
-    "which the rule applies; confidence: share of these that have the predicted class.",
+    "rules": "Each leaf of the tree as a rule. Support: fraction of the training rows "
+    "to which the rule applies; confidence: fraction of these rows that have the "
+    "predicted class.",
     "importances": "How much the splits at each column decrease the impurity of the "
-    "training rows, as a share of the sum. Columns with many distinct values are "
-    "favoured, and of columns that carry the same information one may get it all.",
+    "training rows, as a fraction of the sum. Columns with many distinct values are "
+    "favoured, and of columns with the same information, one may get all of it.",
     "model": "Estimated from all training rows.",
     "ensemble": "The predictions of the members are combined into one.",
 }
@@ -211,8 +212,8 @@ def _describe_model(fitted):
     if report.is_rule_list(estimator):
         additions["rules"] = make(
             "p",
-            "The first rule whose conditions hold predicts the class; without one, the "
-            "default does.",
+            "The first rule whose conditions are met predicts the class; if there is "
+            "none, the default does.",
             class_="help",
         )
     elif hasattr(estimator, "tree_") and not is_ensemble(estimator):
@@ -241,9 +242,9 @@ def _draw_tree(estimator):
     return draw_tree(
         estimator,
         f"The tree, from the root down; {report.describe_model(estimator)}",
-        "A row starts at the top and follows the condition that holds. The last box "
-        "has the prediction; the number of rows and the bar are of the training rows. "
-        "If the tree is large, only its upper levels are drawn.",
+        "A row starts at the top and follows the condition that it meets. The last box "
+        "shows the prediction; the number of rows and the bar refer to the training "
+        "rows. If the tree is large, only its upper levels are drawn.",
         size,
     )
 
@@ -254,9 +255,9 @@ def _draw_path(estimator):
     figure = draw(
         "pruning",
         "Risk of the pruned trees by their complexity parameter alpha",
-        "From the full tree (left) to the root alone (right). The chosen tree has the "
-        "smallest risk, or with the rule of one standard error the fewest leaves "
-        "within one standard error of it.",
+        "From the full tree (left) to only the root (right). The chosen tree has the "
+        "smallest risk or, with the one-standard-error rule, the fewest leaves within "
+        "one standard error of it.",
         lambda ax: PruningPathDisplay.from_estimator(_thin_path(estimator), ax=ax),
         size=(6.4, 3.9),
     )
@@ -340,9 +341,9 @@ def _list_coefficients(estimator):
     listed = make_table(heads, lines, right=heads[1:], label="coefficients")
     help_text = make(
         "p",
-        "The coefficient is the change of the prediction (of a generalised linear or "
-        "logistic model: of its linear predictor) for one unit more of the column, all "
-        "others equal; p is the probability of an estimate at least as far from 0 if "
+        "The coefficient is the change of the prediction (in a generalised linear or "
+        "logistic model, of its linear predictor) per unit of the column, all others "
+        "being equal; p is the probability of an estimate at least as far from 0 if "
         "the coefficient is 0.",
         class_="help",
     )
@@ -363,9 +364,9 @@ def _describe_settings(estimator, seed):
     if lines:
         heads = ("parameter", "value", "default")
         parts.append(make_table(heads, lines, label="parameters"))
-        parts.append(make("p", "All other parameters have their defaults."))
+        parts.append(make("p", "All other parameters have their default values."))
     else:
-        parts.append(make("p", "All parameters have their defaults."))
+        parts.append(make("p", "All parameters have their default values."))
     versions = {
         "random seed": str(seed),
         "sklearn_textbook": sklearn_textbook.__version__,
@@ -431,9 +432,9 @@ def _draw_components(estimator, frame):
     figures = [
         draw(
             "scree",
-            "Share of the variance that each component explains",
-            "Components before a bend of the line carry most of what the columns have "
-            "in common.",
+            "Fraction of the variance that each component explains",
+            "The components before a bend of the line contain most of what the columns "
+            "have in common.",
             partial(_draw_scree, estimator),
         )
     ]

@@ -36,8 +36,8 @@ def require_trees(model):
     """Raise TypeError for an ensemble of which the members are other estimators."""
     if model._reader is None:
         raise TypeError(
-            f"to_sklearn requires a {type(model).__name__} of sklearn_textbook trees; "
-            f"got members of type {type(model.estimators_[0]).__name__}."
+            f"to_sklearn requires {type(model).__name__} members that are "
+            f"sklearn_textbook trees; got {type(model.estimators_[0]).__name__}."
         )
 
 

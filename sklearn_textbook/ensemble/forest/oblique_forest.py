@@ -75,9 +75,7 @@ class ObliqueRandomForestClassifier(ObliqueMembers, BaseForestClassifier):
         A row that was drawn twice counts once.
     min_samples_leaf : int or float, default=1
         Minimum number of rows in each child, whatever their weights; a float is a
-        fraction of all rows. A row that was drawn twice counts once. With
-        ``criterion="gain_ratio"``, weights count instead, as in
-        :class:`~sklearn_textbook.tree.C45Classifier`.
+        fraction of all rows. A row that was drawn twice counts once.
     min_weight_fraction_leaf : float, default=0.0
         Minimum fraction of the total weight in each child.
     max_features : int, float, {"sqrt", "log2"} or None, default=None

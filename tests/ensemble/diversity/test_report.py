@@ -334,7 +334,9 @@ def test_models_without_members_of_classes_are_refused():
         diversity_report(forest, X, NUMBERS)
     for kind in (stock.RandomForestRegressor, ours.RandomForestRegressor):
         forest = kind(n_estimators=2).fit(X, X[:, :2])
-        with pytest.raises(ValueError, match="RandomForestRegressor must have one"):
+        with pytest.raises(
+            ValueError, match="RandomForestRegressor must have a single"
+        ):
             predict_members(forest, X)
 
 
@@ -357,7 +359,9 @@ def test_other_wrong_use_is_refused():
         diversity_report([model], X, Y)
     with pytest.raises(ValueError, match=r"ensemble\[1\] must be a fitted classifier"):
         diversity_report([model, 3], X, Y)
-    with pytest.raises(ValueError, match=r"got ndarray. Give predictions with X=None"):
+    with pytest.raises(
+        ValueError, match=r"got ndarray. Use X=None to pass predictions"
+    ):
         diversity_report(np.zeros((150, 2)), X, Y)
     with pytest.raises(ValueError, match="y_true must be the true labels"):
         diversity_report(np.zeros((150, 2)), None, None)
