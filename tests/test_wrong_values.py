@@ -191,13 +191,13 @@ def test_columns_of_text_are_named(estimator):
 @pytest.mark.parametrize(
     ("values", "error", "words"),
     [
-        (pd.date_range("2024", periods=4), TypeError, "row 0, holds datetime"),
+        (pd.date_range("2024", periods=4), TypeError, "row 0, contains datetime"),
         (
             pd.to_timedelta([3, 1, 2, 5], unit="h"),
             TypeError,
-            "row 0, holds datetime.timedelta",
+            "row 0, contains datetime.timedelta",
         ),
-        (np.array([1, 2, 1j, 3]), ValueError, r"row 0, holds \(1\+0j\)"),
+        (np.array([1, 2, 1j, 3]), ValueError, r"row 0, contains \(1\+0j\)"),
     ],
     ids=["dates", "durations", "complex"],
 )

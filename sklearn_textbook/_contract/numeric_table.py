@@ -1,15 +1,54 @@
-"""Reading tables of which all columns must be numbers."""
+"""Checking the columns of tables, and reading those of numbers alone."""
 
 from __future__ import annotations
+
+from contextlib import contextmanager
 
 import narwhals as nw
 import numpy as np
 import scipy  # submodules are loaded on first use
 from sklearn.utils.validation import validate_data
 
-from sklearn_textbook._contract.columns import require_two_dimensions, unique_names
 from sklearn_textbook._contract.labels import find_no_number, is_no_number
 from sklearn_textbook._contract.parameters import show_value
+from sklearn_textbook._contract.table_shape import require_two_dimensions
+
+
+@contextmanager
+def unique_names():
+    """Name the columns that have the same name, where a frame is read."""
+    try:
+        yield
+    except nw.exceptions.DuplicateError as error:
+        _, *names = str(error).split("\n- ")
+        raise ValueError(
+            f"Column names of X must be unique: {', '.join(names)}."
+        ) from None
+
+
+def check_columns(estimator, X, *target, reset=True):
+    """Set, or compare, the number and the names of the columns; values are not read.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``n_features_in_`` and, for frames, ``feature_names_in_``.
+    X : array-like, data frame or sparse matrix of shape (n_rows, n_columns)
+        The table.
+    *target : array-like
+        The target, if there is one.
+    reset : bool, default=True
+        Whether the columns are those of the training table.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If X is no table, or its columns are other ones or have the same name.
+    """
+    if not reset:
+        require_two_dimensions(X)
+    with unique_names():
+        validate_data(estimator, X, *target, reset=reset, skip_check_array=True)
 
 
 def read_numeric_table(estimator, X, *target, **options):

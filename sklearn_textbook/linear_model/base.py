@@ -7,12 +7,12 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_textbook._contract.columns import check_columns
 from sklearn_textbook._contract.finite import (
     check_finite_rows,
     check_sizes,
     check_sparse_format,
 )
+from sklearn_textbook._contract.numeric_table import check_columns
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.design import (

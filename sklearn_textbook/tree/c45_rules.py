@@ -7,13 +7,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_textbook._contract.columns import check_columns
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
     encode_labels,
     require_classes,
 )
+from sklearn_textbook._contract.numeric_table import check_columns
 from sklearn_textbook._contract.parameters import check_real, is_checked
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights

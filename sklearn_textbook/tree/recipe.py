@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_textbook._contract.columns import check_columns
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
@@ -21,6 +20,7 @@ from sklearn_textbook._contract.labels import (
     take_logarithms,
 )
 from sklearn_textbook._contract.memory_warning import warn_of_memory
+from sklearn_textbook._contract.numeric_table import check_columns
 from sklearn_textbook._contract.random_state import borrow_random_state
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights

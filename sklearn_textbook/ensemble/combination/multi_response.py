@@ -7,8 +7,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_textbook._contract.columns import check_columns
 from sklearn_textbook._contract.kept import Kept
+from sklearn_textbook._contract.numeric_table import check_columns
 from sklearn_textbook._contract.parameters import check_choice, check_truth
 from sklearn_textbook.ensemble.combination.class_target import read_class_target
 from sklearn_textbook.ensemble.members.estimator_members import take_columns

@@ -16,13 +16,13 @@ from sklearn.utils.metadata_routing import get_routing_for_object, process_routi
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
-from sklearn_textbook._contract.columns import check_columns
 from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
     encode_labels,
 )
+from sklearn_textbook._contract.numeric_table import check_columns
 from sklearn_textbook._contract.threads_at_exit import run_to_end
 from sklearn_textbook.ensemble.members.growth import run_aside
 from sklearn_textbook.ensemble.members.parallel_results import (

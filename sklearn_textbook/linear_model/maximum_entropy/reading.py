@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
-from sklearn_textbook._contract.columns import check_columns
 from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.labels import check_target
+from sklearn_textbook._contract.numeric_table import check_columns
 
 
 def read_labels(estimator, X, y):

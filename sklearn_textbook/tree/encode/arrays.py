@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy  # whose submodules are loaded on first use
 
-from sklearn_textbook._contract.columns import require_two_dimensions
 from sklearn_textbook._contract.finite import check_sparse_format
+from sklearn_textbook._contract.table_shape import require_two_dimensions
 from sklearn_textbook.tree.encode.columns import (
     BOOLEAN,
     DATE,

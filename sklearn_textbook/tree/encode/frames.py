@@ -8,7 +8,7 @@ from functools import cached_property
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from sklearn_textbook._contract.columns import unique_names
+from sklearn_textbook._contract.numeric_table import unique_names
 from sklearn_textbook.tree.encode.arrays import column_from_array, require_size
 from sklearn_textbook.tree.encode.columns import (
     BOOLEAN,
