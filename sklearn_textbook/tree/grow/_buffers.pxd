@@ -87,6 +87,9 @@ cdef void free_buffer(NodeBuffer* buffer) noexcept nogil
 cdef void free_buffers(NodeBuffer* buffers, int64_t n_buffers) noexcept nogil
 cdef bint fits_twice(int64_t n_nodes, int64_t n_statistics) noexcept nogil
 cdef int reserve_nodes(NodeBuffer* buffer, int64_t n_more) noexcept nogil
+cdef int reserve(
+    void** array, int64_t size, int64_t n_items, int64_t n_more, int64_t* capacity
+) noexcept nogil
 cdef int reserve_levels(NodeBuffer* buffer, int64_t n_more) noexcept nogil
 cdef int reserve_surrogates(NodeBuffer* buffer, int64_t n_more) noexcept nogil
 cdef int reserve_terms(NodeBuffer* buffer, int64_t n_more) noexcept nogil

@@ -94,37 +94,39 @@ cdef int reserve_nodes(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
     return 0
 
 
-cdef int reserve_levels(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
-    cdef int64_t capacity = buffer.level_capacity
-    if buffer.n_levels + n_more <= capacity:
+cdef int reserve(
+    void** array, int64_t size, int64_t n_items, int64_t n_more, int64_t* capacity
+) noexcept nogil:
+    """Make room for more items behind those that an array has."""
+    cdef int64_t n = n_items + n_more
+    if n <= capacity[0]:
         return 0
-    capacity = max(2 * capacity, buffer.n_levels + n_more)
-    if grow_array(<void**>&buffer.level_branch, sizeof(int32_t), capacity) < 0:
+    n = max(2 * capacity[0], n)
+    if grow_array(array, size, n) < 0:
         return -1
-    buffer.level_capacity = capacity
+    capacity[0] = n
     return 0
+
+
+cdef int reserve_levels(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
+    return reserve(
+        <void**>&buffer.level_branch, sizeof(int32_t), buffer.n_levels, n_more,
+        &buffer.level_capacity
+    )
 
 
 cdef int reserve_surrogates(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
-    cdef int64_t capacity = buffer.surrogate_capacity
-    if buffer.n_surrogates + n_more <= capacity:
-        return 0
-    capacity = max(2 * capacity, buffer.n_surrogates + n_more)
-    if grow_array(<void**>&buffer.surrogates, sizeof(Surrogate), capacity) < 0:
-        return -1
-    buffer.surrogate_capacity = capacity
-    return 0
+    return reserve(
+        <void**>&buffer.surrogates, sizeof(Surrogate), buffer.n_surrogates, n_more,
+        &buffer.surrogate_capacity
+    )
 
 
 cdef int reserve_terms(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
-    cdef int64_t capacity = buffer.term_capacity
-    if buffer.n_terms + n_more <= capacity:
-        return 0
-    capacity = max(2 * capacity, buffer.n_terms + n_more)
-    if grow_array(<void**>&buffer.terms, sizeof(Term), capacity) < 0:
-        return -1
-    buffer.term_capacity = capacity
-    return 0
+    return reserve(
+        <void**>&buffer.terms, sizeof(Term), buffer.n_terms, n_more,
+        &buffer.term_capacity
+    )
 
 
 cdef int start_stack(Stack* stack, int64_t n_columns) noexcept nogil:
@@ -201,12 +203,10 @@ cdef int choose_split(Stack* stack, const NodeBuffer* buffer) noexcept nogil:
 
 cdef int push_split(Stack* stack, double key, int64_t number) noexcept nogil:
     """Add a split to those that may be chosen; returns -1 when memory runs out."""
-    cdef int64_t capacity
-    if stack.n_splits == stack.split_capacity:
-        capacity = max(2 * stack.split_capacity, 64)
-        if grow_array(<void**>&stack.splits, sizeof(Entry), capacity) < 0:
-            return -1
-        stack.split_capacity = capacity
+    if reserve(
+        <void**>&stack.splits, sizeof(Entry), stack.n_splits, 1, &stack.split_capacity
+    ) < 0:
+        return -1
     # The root's split is chosen whatever it gains.
     push_entry(
         stack.splits, &stack.n_splits, key if number > 0 else -INFINITY, number

@@ -200,20 +200,6 @@ cdef void part_list(
         n_right += min(n - first, BLOCK_ROWS) - samples.parts[task]
 
 
-cdef int reserve_places(GradientList* samples, int64_t n) noexcept nogil:
-    cdef:
-        int64_t capacity = max(2 * samples.place_capacity, n)
-        void* longer
-    if n <= samples.place_capacity:
-        return 0
-    longer = realloc(samples.place, capacity * sizeof(int64_t))
-    if longer == NULL:
-        return -1
-    samples.place = <int64_t*>longer
-    samples.place_capacity = capacity
-    return 0
-
-
 cdef int partition_gradients(
     const Problem* problem, GradientList* samples, Worker* worker, const Frame* frame,
     bint is_last
@@ -228,7 +214,9 @@ cdef int partition_gradients(
         const uint8_t* is_leaf = worker.is_active
         int64_t smaller = n_rows[1] < n_rows[0], start = frame.start
         int64_t first = worker.buffer.nodes[frame.node].first_child
-    if reserve_places(samples, first + 2) < 0:
+    if reserve(
+        <void**>&samples.place, sizeof(int64_t), first, 2, &samples.place_capacity
+    ) < 0:
         return -1
     part_list(samples, parent, start, frame.n_rows)
     samples.place[first] = start

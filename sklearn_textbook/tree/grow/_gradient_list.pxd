@@ -4,6 +4,7 @@ from sklearn_textbook._contract._threads cimport ThreadTeam
 from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._workers cimport Worker
 from sklearn_textbook.tree.split._gradients cimport GradientPair, GradientScale
+from sklearn_textbook.tree.split._memory cimport Memory
 from sklearn_textbook.tree.split._types cimport Keyed, Problem, Split
 
 # The best split of a column, or of a node.
@@ -51,6 +52,7 @@ cdef struct GradientList:
     # interaction constraints: the groups that each column is in, as bits; or NULL
     const uint64_t* groups
     uint64_t groups_left  # of the children of the node at hand
+    Memory memory
     uint32_t* rows
     uint32_t* spare
     int64_t* parts  # samples in child 0 of each block of rows

@@ -8,10 +8,11 @@ partitioned only if the split is made. All sums are integers: see _gradients.pxd
 
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport uint16_t
-from libc.stdlib cimport calloc, free, malloc, qsort, realloc
+from libc.stdlib cimport free, qsort, realloc
 from libc.string cimport memcpy, memmove, memset
 
 from sklearn_textbook._contract._threads cimport run_tasks
+from sklearn_textbook.tree.grow._buffers cimport reserve
 from sklearn_textbook.tree.grow._children cimport Children, write_level_map
 from sklearn_textbook.tree.grow._column_sampler cimport (
     ColumnSampler,
@@ -32,6 +33,13 @@ from sklearn_textbook.tree.split._gradients cimport (
     samples_of,
     step_of_leaf,
     subtract_pair,
+)
+from sklearn_textbook.tree.split._memory cimport (
+    Memory,
+    free_memory,
+    take_doubles,
+    take_memory,
+    take_zeros,
 )
 from sklearn_textbook.tree.split._sums cimport FETCH_AHEAD, PREFETCH
 from sklearn_textbook.tree.split._types cimport NOMINAL_COLUMN, SHARED_CELLS
@@ -60,53 +68,37 @@ cdef int start_gradient_list(
     cdef:
         int64_t n = samples.n_rows, i, most = samples.most_codes + 1
         GradientScratch* scratch
-    samples.rows = <uint32_t*>malloc((n + FETCH_AHEAD) * sizeof(uint32_t))
-    samples.spare = <uint32_t*>malloc(n * sizeof(uint32_t))
-    samples.parts = <int64_t*>malloc((n // BLOCK_ROWS + 2) * sizeof(int64_t))
-    samples.found = <GradientSplit*>calloc(
-        2 * samples.n_columns, sizeof(GradientSplit)
+        Memory* memory = &samples.memory
+    samples.rows = <uint32_t*>take_memory(memory, n + FETCH_AHEAD, sizeof(uint32_t))
+    samples.spare = <uint32_t*>take_memory(memory, n, sizeof(uint32_t))
+    samples.parts = <int64_t*>take_memory(
+        memory, n // BLOCK_ROWS + 2, sizeof(int64_t)
     )
-    samples.columns = <int32_t*>malloc(2 * samples.n_columns * sizeof(int32_t))
-    samples.scratch = <GradientScratch*>calloc(
-        samples.n_threads, sizeof(GradientScratch)
+    samples.found = <GradientSplit*>take_zeros(
+        memory, 2 * samples.n_columns, sizeof(GradientSplit)
     )
-    if (
-        samples.rows == NULL or samples.spare == NULL or samples.parts == NULL
-        or samples.found == NULL or samples.columns == NULL
-        or samples.scratch == NULL
-    ):
+    samples.columns = <int32_t*>take_memory(
+        memory, 2 * samples.n_columns, sizeof(int32_t)
+    )
+    samples.scratch = <GradientScratch*>take_zeros(
+        memory, samples.n_threads, sizeof(GradientScratch)
+    )
+    if memory.is_short:
         return -1
     memset(samples.rows + n, 0, FETCH_AHEAD * sizeof(uint32_t))
     for i in range(samples.n_threads):
         scratch = &samples.scratch[i]
-        scratch.gradients = <double*>malloc(3 * most * sizeof(double))
+        scratch.gradients = take_doubles(memory, most)
+        scratch.hessians = take_doubles(memory, most)
+        scratch.scores = take_doubles(memory, most)
         if problem.any_nominal:
-            scratch.levels = <Keyed*>malloc(most * sizeof(Keyed))
-        if scratch.gradients == NULL or (
-            problem.any_nominal and scratch.levels == NULL
-        ):
-            return -1
-        scratch.hessians = scratch.gradients + most
-        scratch.scores = scratch.hessians + most
-    return 0
+            scratch.levels = <Keyed*>take_memory(memory, most, sizeof(Keyed))
+    return -1 if memory.is_short else 0
 
 
 cdef void free_gradient_list(GradientList* samples) noexcept nogil:
-    cdef int64_t i
-    free(samples.rows)
-    free(samples.spare)
-    free(samples.parts)
+    free_memory(&samples.memory)
     free(samples.place)
-    free(samples.found)
-    free(samples.columns)
-    if samples.scratch != NULL:
-        for i in range(samples.n_threads):
-            free(samples.scratch[i].gradients)
-            free(samples.scratch[i].levels)
-    free(samples.scratch)
-    for i in range(samples.n_waiting):
-        free(samples.waiting[i].histogram)
-        free(samples.waiting[i])
     free(samples.waiting)
     free(samples.unused)
     memset(samples, 0, sizeof(GradientList))
@@ -145,14 +137,13 @@ cdef WaitingNode* take_waiting(GradientList* samples) noexcept nogil:
     if longer == NULL:
         return NULL
     samples.unused = <WaitingNode**>longer
-    node = <WaitingNode*>malloc(sizeof(WaitingNode))
+    node = <WaitingNode*>take_memory(&samples.memory, 1, sizeof(WaitingNode))
     if node == NULL:
         return NULL
-    node.histogram = <GradientPair*>malloc(
-        size * sizeof(GradientPair) + samples.most_codes
+    node.histogram = <GradientPair*>take_memory(
+        &samples.memory, size * sizeof(GradientPair) + samples.most_codes, 1
     )
     if node.histogram == NULL:
-        free(node)
         return NULL
     node.child_of_code = <uint8_t*>(node.histogram + size)
     samples.waiting[n] = node

@@ -2,6 +2,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
 
 from sklearn_textbook.tree.grow._buffers cimport BlockList, Frame, NodeBuffer, Stack
 from sklearn_textbook.tree.grow._children cimport Children
+from sklearn_textbook.tree.split._memory cimport Memory
 from sklearn_textbook.tree.split._types cimport (
     Candidate,
     Codes,
@@ -13,11 +14,6 @@ from sklearn_textbook.tree.split._types cimport (
     Spacing,
     Split,
 )
-
-# What is allocated piece by piece and freed together.
-cdef struct Memory:
-    void* last
-    bint is_short  # an allocation failed
 
 # The sorted columns of the rows at hand: the whole table, or one subtree.
 cdef struct Arena:

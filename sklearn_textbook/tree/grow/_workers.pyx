@@ -1,7 +1,6 @@
 """What a thread works with, allocated once per tree and reused for every node; and the
 sorted columns that it works on."""
 
-from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from sklearn_textbook.tree.grow._buffers cimport (
@@ -15,6 +14,13 @@ from sklearn_textbook.tree.split._column cimport (
     count_missing,
     upper_value_of_rank,
     value_of_rank,
+)
+from sklearn_textbook.tree.split._memory cimport (
+    Memory,
+    free_memory,
+    take_doubles,
+    take_memory,
+    take_zeros,
 )
 from sklearn_textbook.tree.split._types cimport (
     ABSOLUTE_ERROR,
@@ -33,38 +39,6 @@ from sklearn_textbook.tree.split._types cimport (
 )
 
 
-# What is allocated together is freed together.
-cdef struct Chunk:
-    Chunk* next
-    int64_t unused  # numbers behind it are aligned to 16 bytes
-
-
-cdef void* take_memory(Memory* memory, int64_t n, size_t size) noexcept nogil:
-    """Memory for n numbers; notes where there is none left."""
-    cdef Chunk* chunk = <Chunk*>malloc(sizeof(Chunk) + n * size)
-    if chunk == NULL:
-        memory.is_short = True
-        return NULL
-    chunk.next = <Chunk*>memory.last
-    memory.last = chunk
-    return chunk + 1
-
-
-cdef void* take_zeros(Memory* memory, int64_t n, size_t size) noexcept nogil:
-    cdef void* start = take_memory(memory, n, size)
-    if start != NULL:
-        memset(start, 0, n * size)
-    return start
-
-
-cdef void free_memory(Memory* memory) noexcept nogil:
-    cdef Chunk* chunk
-    while memory.last != NULL:
-        chunk = <Chunk*>memory.last
-        memory.last = chunk.next
-        free(chunk)
-
-
 cdef int64_t count_children(const Problem* problem) noexcept nogil:
     """Largest number of children of a node: a branch per level, and missing."""
     return max(3, problem.max_levels + 1)
@@ -79,9 +53,9 @@ cdef void start_levels(
         int64_t slots = problem.max_levels + 2, n_pairs
     scratch.run_start = <int64_t*>take_memory(memory, slots + 1, sizeof(int64_t))
     scratch.run_rows = <int64_t*>take_memory(memory, slots, sizeof(int64_t))
-    scratch.run_weight = <double*>take_memory(memory, slots, sizeof(double))
-    scratch.run_sums = <double*>take_memory(memory, slots * size, sizeof(double))
-    scratch.run_gain = <double*>take_memory(memory, slots, sizeof(double))
+    scratch.run_weight = take_doubles(memory, slots)
+    scratch.run_sums = take_doubles(memory, slots * size)
+    scratch.run_gain = take_doubles(memory, slots)
     scratch.run_order = <Keyed*>take_memory(memory, slots, sizeof(Keyed))
     scratch.run_side = <int32_t*>take_memory(memory, slots, sizeof(int32_t))
     scratch.best_side = <int32_t*>take_memory(memory, slots, sizeof(int32_t))
@@ -93,8 +67,8 @@ cdef void start_levels(
         problem.categorical_split == SPLIT_SUBSET
     ):
         n_pairs = min(slots, MAX_GROUPED) * min(slots, MAX_GROUPED)
-        scratch.pair_value = <double*>take_memory(memory, n_pairs, sizeof(double))
-        scratch.pair_branches = <double*>take_memory(memory, n_pairs, sizeof(double))
+        scratch.pair_value = take_doubles(memory, n_pairs)
+        scratch.pair_branches = take_doubles(memory, n_pairs)
 
 
 cdef void start_medians(
@@ -103,11 +77,11 @@ cdef void start_medians(
 ) noexcept nogil:
     """What absolute error works with; the ranks of y may be those of the lender."""
     cdef int64_t n_values = n_rows * problem.n_outputs
-    scratch.loss = <double*>take_memory(memory, n_rows + 1, sizeof(double))
-    scratch.left_median = <double*>take_memory(memory, n_rows + 1, sizeof(double))
-    scratch.right_median = <double*>take_memory(memory, n_rows + 1, sizeof(double))
-    scratch.tree_weight = <double*>take_memory(memory, n_rows + 2, sizeof(double))
-    scratch.tree_moment = <double*>take_memory(memory, n_rows + 2, sizeof(double))
+    scratch.loss = take_doubles(memory, n_rows + 1)
+    scratch.left_median = take_doubles(memory, n_rows + 1)
+    scratch.right_median = take_doubles(memory, n_rows + 1)
+    scratch.tree_weight = take_doubles(memory, n_rows + 2)
+    scratch.tree_moment = take_doubles(memory, n_rows + 2)
     scratch.capacity = n_rows
     if lender != NULL:
         scratch.y_rank = lender.y_rank
@@ -115,7 +89,7 @@ cdef void start_medians(
         scratch.n_sorted = lender.n_sorted
         return
     scratch.y_rank = <int32_t*>take_memory(memory, n_values, sizeof(int32_t))
-    scratch.y_sorted = <double*>take_memory(memory, n_values, sizeof(double))
+    scratch.y_sorted = take_doubles(memory, n_values)
     scratch.n_sorted = <int64_t*>take_memory(
         memory, problem.n_outputs, sizeof(int64_t)
     )
@@ -133,14 +107,14 @@ cdef void start_children(
     children.pieces = <Piece*>take_memory(memory, n_pieces, sizeof(Piece))
     children.n_rows = <int64_t*>take_memory(memory, n, sizeof(int64_t))
     children.next_slot = <int64_t*>take_memory(memory, n, sizeof(int64_t))
-    children.weight = <double*>take_memory(memory, n, sizeof(double))
-    children.squares = <double*>take_memory(memory, n, sizeof(double))
-    children.impurity = <double*>take_memory(memory, n, sizeof(double))
-    children.sums = <double*>take_memory(memory, n * size, sizeof(double))
-    children.values = <double*>take_memory(memory, n * size, sizeof(double))
+    children.weight = take_doubles(memory, n)
+    children.squares = take_doubles(memory, n)
+    children.impurity = take_doubles(memory, n)
+    children.sums = take_doubles(memory, n * size)
+    children.values = take_doubles(memory, n * size)
     children.is_pure = <bint*>take_memory(memory, n, sizeof(bint))
-    children.share = <double*>take_memory(memory, n, sizeof(double))
-    children.missing_sums = <double*>take_memory(memory, size, sizeof(double))
+    children.share = take_doubles(memory, n)
+    children.missing_sums = take_doubles(memory, size)
     children.blocks = <Block**>take_zeros(memory, n, sizeof(Block*))
 
 
@@ -184,7 +158,7 @@ cdef int start_worker(
         worker.candidates = <Candidate*>take_memory(
             memory, n_columns, sizeof(Candidate)
         )
-        worker.node_sums = <double*>take_memory(memory, size, sizeof(double))
+        worker.node_sums = take_doubles(memory, size)
         worker.goes_left = <uint8_t*>take_memory(memory, n_rows, sizeof(uint8_t))
         worker.child_of_row = <int32_t*>take_memory(memory, n_rows, sizeof(int32_t))
     return -1 if memory.is_short else 0

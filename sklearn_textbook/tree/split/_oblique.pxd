@@ -1,6 +1,7 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from sklearn_textbook._contract._interrupt cimport Interrupt
+from sklearn_textbook.tree.split._memory cimport Memory
 from sklearn_textbook.tree.split._types cimport NodeView, Problem, Rows, Scratch, Split
 
 cdef enum DirectionKind:
@@ -80,6 +81,7 @@ cdef struct ObliqueSearch:
     int64_t n_trials
     Direction* trial
     # buffers
+    Memory memory
     uint64_t* keys
     uint64_t* spare
     double* along  # coordinate search: weights at which a sample changes sides
@@ -97,6 +99,7 @@ cdef struct ObliqueSearch:
     double* level_code
     double* cells  # standardized, row by row
     int64_t cell_capacity
+    Memory cell_memory
     uint64_t* seen
     double* gram
     double* system

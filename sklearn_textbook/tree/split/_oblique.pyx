@@ -15,7 +15,6 @@ after what they do.
 
 from libc.math cimport INFINITY, NAN, exp, fabs, isfinite, log, sqrt
 from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from scipy.linalg.cython_lapack cimport dpotrf, dpotrs, dsyev, dtrtrs
@@ -25,6 +24,12 @@ from sklearn_textbook._contract._wide_units cimport wide_void
 from sklearn_textbook.tree.split._best cimport clear_split, take
 from sklearn_textbook.tree.split._column cimport evaluate_column, midpoint
 from sklearn_textbook.tree.split._criterion cimport add_row, goodness
+from sklearn_textbook.tree.split._memory cimport (
+    Memory,
+    free_memory,
+    take_doubles,
+    take_memory,
+)
 from sklearn_textbook.tree.split._random cimport (
     child_state,
     next_random,
@@ -68,31 +73,17 @@ cdef double JITTER = 1e-10  # on the diagonal of a correlation matrix
 # ---------------------------------------------------------------------------- buffers
 
 
-cdef int start_direction(
-    Direction* direction, int64_t n_terms, int64_t n_codes, int64_t n_rows
+cdef void start_direction(
+    Direction* direction, int64_t n_terms, int64_t n_codes, int64_t n_rows,
+    Memory* memory
 ) noexcept nogil:
-    direction.column = <int32_t*>malloc(n_terms * sizeof(int32_t))
-    direction.weight = <double*>malloc(3 * n_terms * sizeof(double))
-    direction.fill = direction.weight + n_terms
-    direction.share = direction.weight + 2 * n_terms
-    direction.code_start = <int64_t*>malloc(n_terms * sizeof(int64_t))
-    direction.codes = <double*>malloc((n_codes + 1) * sizeof(double))
-    direction.z = <double*>malloc((n_rows + 1) * sizeof(double))
-    if (
-        direction.column == NULL or direction.weight == NULL
-        or direction.code_start == NULL or direction.codes == NULL
-        or direction.z == NULL
-    ):
-        return -1
-    return 0
-
-
-cdef void free_direction(Direction* direction) noexcept nogil:
-    free(direction.column)
-    free(direction.weight)
-    free(direction.code_start)
-    free(direction.codes)
-    free(direction.z)
+    direction.column = <int32_t*>take_memory(memory, n_terms, sizeof(int32_t))
+    direction.weight = take_doubles(memory, n_terms)
+    direction.fill = take_doubles(memory, n_terms)
+    direction.share = take_doubles(memory, n_terms)
+    direction.code_start = <int64_t*>take_memory(memory, n_terms, sizeof(int64_t))
+    direction.codes = take_doubles(memory, n_codes + 1)
+    direction.z = take_doubles(memory, n_rows + 1)
 
 
 cdef int start_oblique(
@@ -103,23 +94,26 @@ cdef int start_oblique(
     cdef:
         int64_t p = problem.n_columns, n_classes = problem.n_statistics
         int64_t k = min(p, <int64_t>MAX_USED) + 1, levels = problem.max_levels + 1
-        int64_t n_codes = search.n_codes + 1, i
-    search.row = <uint32_t*>malloc((n_rows + 1) * sizeof(uint32_t))
-    search.response = <double*>malloc((n_rows + 1) * sizeof(double))
-    search.along = <double*>malloc((n_rows + 1) * sizeof(double))
-    search.group_of_class = <int32_t*>malloc((n_classes + 1) * sizeof(int32_t))
-    search.order = <int32_t*>malloc(2 * p * sizeof(int32_t))
-    search.used = search.order + p
-    search.scale = <double*>malloc(p * sizeof(double))
-    search.mean = <double*>malloc(5 * p * sizeof(double))
-    search.deviation = search.mean + p
-    search.relation = search.mean + 2 * p
-    search.totals = search.mean + 3 * p
-    search.line = search.mean + 4 * p
-    search.level_weight = <double*>malloc(2 * levels * sizeof(double))
-    search.level_sum = search.level_weight + levels
-    search.level_code = <double*>malloc(n_codes * sizeof(double))
-    search.seen = <uint64_t*>malloc(SEEN_SLOTS * sizeof(uint64_t))
+        int64_t i
+        Memory* memory = &search.memory
+    search.row = <uint32_t*>take_memory(memory, n_rows + 1, sizeof(uint32_t))
+    search.response = take_doubles(memory, n_rows + 1)
+    search.along = take_doubles(memory, n_rows + 1)
+    search.group_of_class = <int32_t*>take_memory(
+        memory, n_classes + 1, sizeof(int32_t)
+    )
+    search.order = <int32_t*>take_memory(memory, p, sizeof(int32_t))
+    search.used = <int32_t*>take_memory(memory, p, sizeof(int32_t))
+    search.scale = take_doubles(memory, p)
+    search.mean = take_doubles(memory, p)
+    search.deviation = take_doubles(memory, p)
+    search.relation = take_doubles(memory, p)
+    search.totals = take_doubles(memory, p)
+    search.line = take_doubles(memory, p)
+    search.level_weight = take_doubles(memory, levels)
+    search.level_sum = take_doubles(memory, levels)
+    search.level_code = take_doubles(memory, search.n_codes + 1)
+    search.seen = <uint64_t*>take_memory(memory, SEEN_SLOTS, sizeof(uint64_t))
     search.n_work = 64 * k
     # Others need what those before them were computed with.
     search.n_trials = 1
@@ -128,50 +122,25 @@ cdef int start_oblique(
     search.trial = &search.trials[0]
     for i in range(p):
         search.any_missing = search.any_missing or problem.has_missing[i]
-    search.gram = <double*>malloc((3 * k * k + 4 * k + search.n_work) * sizeof(double))
-    search.system = search.gram + k * k
-    search.within = search.system + k * k
-    search.target = search.within + k * k
-    search.solution = search.target + k
-    search.step = search.solution + k
-    search.work = search.step + 2 * k
-    search.centres = <double*>malloc((n_classes + 1) * (k + 1) * sizeof(double))
-    search.class_weight = search.centres + (n_classes + 1) * k
-    if (
-        search.row == NULL or search.response == NULL or search.along == NULL
-        or search.group_of_class == NULL or search.order == NULL
-        or search.scale == NULL or search.mean == NULL or search.level_weight == NULL
-        or search.level_code == NULL or search.gram == NULL or search.seen == NULL
-        or search.centres == NULL
-        or start_some(problem, search) < 0
-        or start_direction(&search.best, p, search.n_codes, n_rows) < 0
-    ):
-        return -1
+    search.gram = take_doubles(memory, k * k)
+    search.system = take_doubles(memory, k * k)
+    search.within = take_doubles(memory, k * k)
+    search.target = take_doubles(memory, k)
+    search.solution = take_doubles(memory, k)
+    search.step = take_doubles(memory, 2 * k)
+    search.work = take_doubles(memory, search.n_work)
+    search.centres = take_doubles(memory, (n_classes + 1) * k)
+    search.class_weight = take_doubles(memory, n_classes + 1)
+    start_some(problem, search)
+    start_direction(&search.best, p, search.n_codes, n_rows, memory)
     for i in range(search.n_trials):
-        if start_direction(&search.trials[i], p, search.n_codes, n_rows) < 0:
-            return -1
-    return 0
+        start_direction(&search.trials[i], p, search.n_codes, n_rows, memory)
+    return -1 if memory.is_short else 0
 
 
 cdef void free_oblique(ObliqueSearch* search) noexcept nogil:
-    cdef int64_t i
-    free(search.row)
-    free(search.response)
-    free(search.along)
-    free(search.group_of_class)
-    free(search.order)
-    free(search.scale)
-    free(search.mean)
-    free(search.level_weight)
-    free(search.level_code)
-    free(search.gram)
-    free(search.seen)
-    free(search.centres)
-    free(search.cells)
-    free_some(&search.some)
-    free_direction(&search.best)
-    for i in range(MAX_TRIALS):
-        free_direction(&search.trials[i])
+    free_memory(&search.memory)
+    free_memory(&search.cell_memory)
     memset(search, 0, sizeof(ObliqueSearch))
 
 

@@ -1,32 +1,18 @@
 # Some samples of a large node, by which weights are searched; part of _oblique.pyx.
 
 
-cdef int start_some(const Problem* problem, ObliqueSearch* search) noexcept nogil:
-    """Allocate for the samples that are taken; returns -1 without memory."""
+cdef void start_some(const Problem* problem, ObliqueSearch* search) noexcept nogil:
+    """Allocate for the samples that are taken."""
     cdef:
-        int64_t n = MAX_SEARCHED, n_outputs = problem.n_outputs
+        int64_t n = MAX_SEARCHED, n_values = n * problem.n_outputs
         SomeSamples* some = &search.some
-    some.row = <uint32_t*>malloc(n * sizeof(uint32_t))
-    some.response = <double*>malloc(n * sizeof(double))
-    some.rows.label = <const int32_t*>malloc(n * n_outputs * sizeof(int32_t))
-    some.rows.y = <const double*>malloc(n * n_outputs * sizeof(double))
-    some.rows.weight = <const double*>malloc(n * sizeof(double))
-    some.sums = <double*>malloc(2 * problem.n_statistics * sizeof(double))
-    if (
-        some.row == NULL or some.response == NULL or some.rows.label == NULL
-        or some.rows.y == NULL or some.rows.weight == NULL or some.sums == NULL
-    ):
-        return -1
-    return 0
-
-
-cdef void free_some(SomeSamples* some) noexcept nogil:
-    free(some.row)
-    free(some.response)
-    free(<void*>some.rows.label)
-    free(<void*>some.rows.y)
-    free(<void*>some.rows.weight)
-    free(some.sums)
+        Memory* memory = &search.memory
+    some.row = <uint32_t*>take_memory(memory, n, sizeof(uint32_t))
+    some.response = take_doubles(memory, n)
+    some.rows.label = <const int32_t*>take_memory(memory, n_values, sizeof(int32_t))
+    some.rows.y = take_doubles(memory, n_values)
+    some.rows.weight = take_doubles(memory, n)
+    some.sums = take_doubles(memory, 2 * problem.n_statistics)
 
 
 cdef void swap_samples(ObliqueSearch* search) noexcept nogil:

@@ -347,9 +347,9 @@ cdef int reserve_cells(ObliqueSearch* search) noexcept nogil:
     """Allocate the cells of the node. Returns -1 without memory."""
     if search.n * search.n_used <= search.cell_capacity:
         return 0
-    free(search.cells)
+    free_memory(&search.cell_memory)
     search.cell_capacity = search.n * search.n_used
-    search.cells = <double*>malloc(search.cell_capacity * sizeof(double))
+    search.cells = take_doubles(&search.cell_memory, search.cell_capacity)
     if search.cells == NULL:
         search.cell_capacity = 0
         return -1

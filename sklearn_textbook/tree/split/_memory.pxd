@@ -1,0 +1,41 @@
+# Memory that is taken piece by piece and freed together: header-only.
+
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+# Begins as zeros.
+cdef struct Memory:
+    void* last
+    bint is_short  # an allocation failed
+
+# What comes before every piece.
+cdef struct Chunk:
+    Chunk* next
+    int64_t unused  # numbers behind it are aligned to 16 bytes
+
+cdef inline void* take_memory(Memory* memory, int64_t n, size_t size) noexcept nogil:
+    """Memory for n numbers; notes where there is none left."""
+    cdef Chunk* chunk = <Chunk*>malloc(sizeof(Chunk) + n * size)
+    if chunk == NULL:
+        memory.is_short = True
+        return NULL
+    chunk.next = <Chunk*>memory.last
+    memory.last = chunk
+    return chunk + 1
+
+cdef inline double* take_doubles(Memory* memory, int64_t n) noexcept nogil:
+    return <double*>take_memory(memory, n, sizeof(double))
+
+cdef inline void* take_zeros(Memory* memory, int64_t n, size_t size) noexcept nogil:
+    cdef void* start = take_memory(memory, n, size)
+    if start != NULL:
+        memset(start, 0, n * size)
+    return start
+
+cdef inline void free_memory(Memory* memory) noexcept nogil:
+    cdef Chunk* chunk
+    while memory.last != NULL:
+        chunk = <Chunk*>memory.last
+        memory.last = chunk.next
+        free(chunk)
