@@ -42,7 +42,6 @@ from sklearn_textbook.tree.grow._buffers cimport (
 )
 from sklearn_textbook.tree.grow._grower cimport (
     Grower,
-    free_arenas,
     grow_from,
     grow_subtrees,
     measure_table_column,
@@ -177,7 +176,6 @@ cdef class TreeGrower:
     def __dealloc__(self):
         cdef int64_t i
         stop_team(self.team)
-        free_arenas(self.grower.arenas)
         for i in range(self.n_threads):
             if self.workers != NULL:
                 free_buffer(&self.workers[i].buffer)

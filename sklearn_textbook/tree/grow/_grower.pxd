@@ -12,11 +12,6 @@ from sklearn_textbook.tree.grow._small_node cimport SmallRoots
 from sklearn_textbook.tree.grow._workers cimport Arena, Worker
 from sklearn_textbook.tree.split._types cimport Problem, Split
 
-# Subtrees that grow by turns, because the best split comes first.
-cdef struct ArenaList:
-    Arena arena
-    ArenaList* next
-
 # What the loop over nodes works with.
 cdef struct Grower:
     const Problem* problem
@@ -24,14 +19,13 @@ cdef struct Grower:
     # A node of up to so many rows becomes a task for later.
     int64_t task_rows
     Stack* tasks
-    # Sorted columns: threads share those of a large node; the rows of a task, or where
-    # the best split comes first those of a small node, are copied into an arena.
+    # Sorted columns: threads share those of a large node; the rows of a task are copied
+    # into an arena.
     Arena* table
     Worker* all_workers
     ThreadTeam* team
     uint32_t* local_number
     Arena* arena  # where the tasks of a thread grow
-    ArenaList* arenas
     # A list of samples; NULL: sorted columns.
     SampleList* samples
     ListSearch* search
@@ -47,7 +41,6 @@ cdef int grow_subtrees(
     const NodeBuffer* above, const Stack* tasks, Grower* growers, ThreadTeam* team,
     NodeBuffer** done
 ) noexcept nogil
-cdef void free_arenas(ArenaList* arenas) noexcept nogil
 cdef void measure_table_column(
     const Problem* problem, Arena* table, int64_t column, int64_t n_ranks,
     int64_t n_present

@@ -68,9 +68,7 @@ from sklearn_textbook.tree.grow._workers cimport (
     copy_list,
     copy_rows,
     count_slots,
-    free_arena,
     measure_spacing,
-    start_local_arena,
 )
 from sklearn_textbook.tree.split._best cimport narrow_bounds
 from sklearn_textbook.tree.split._column cimport count_missing, divide_runs
@@ -365,13 +363,11 @@ include "_local_arenas.pxi"
 # -------------------------------------------------------------------- the loop
 
 
-cdef int prepare_columns(Grower* grower, Frame* frame) noexcept nogil:
-    """Make the sorted columns ready for a node. Returns -1 when memory runs out."""
+cdef void load_own_weights(Grower* grower, const Frame* frame) noexcept nogil:
+    """Put the weights of a node that holds fractions of cases into the array."""
     cdef int64_t anchor
-    if frame.arena == NULL and frame.n_rows <= grower.task_rows:
-        return open_arena(grower, frame)
     if not frame.has_own_weights:
-        return 0
+        return
     anchor = anchor_column(grower.problem, grower.worker.active)
     if frame.arena != NULL:
         load_weights(
@@ -379,7 +375,6 @@ cdef int prepare_columns(Grower* grower, Frame* frame) noexcept nogil:
         )
     else:
         load_weights(grower.table, frame, anchor, <uint64_t*>frame.entries)
-    return 0
 
 
 cdef int finish_small_subtrees(Grower* grower) noexcept nogil:
@@ -449,12 +444,12 @@ cdef int grow_from(
             if keep_task(grower, &frame) < 0:
                 return -1
             continue
-        if grower.samples != NULL:
-            outcome = prepare_list(grower, &frame)
+        if grower.samples == NULL:
+            load_own_weights(grower, &frame)
         else:
-            outcome = prepare_columns(grower, &frame)
-        if outcome > 0:
-            continue
+            outcome = prepare_list(grower, &frame)
+            if outcome > 0:
+                continue
         if outcome < 0 or expand_node(grower, &frame) < 0:
             return -1
         release_block(&worker.blocks, frame.block)

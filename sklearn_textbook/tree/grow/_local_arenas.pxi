@@ -57,26 +57,3 @@ cdef void enter_arena(
     frame.block = NULL
     frame.has_own_weights = False
     frame.start = 0
-
-
-cdef int open_arena(Grower* grower, Frame* frame) noexcept nogil:
-    """Let a subtree begin that grows by turns with others. Returns -1 when memory runs
-    out."""
-    cdef ArenaList* opened = <ArenaList*>malloc(sizeof(ArenaList))
-    if opened == NULL:
-        return -1
-    opened.next = grower.arenas
-    grower.arenas = opened
-    if start_local_arena(grower.problem, &opened.arena, frame.n_rows) < 0:
-        return -1
-    enter_arena(grower, grower.worker.active, &opened.arena, frame)
-    return 0
-
-
-cdef void free_arenas(ArenaList* arenas) noexcept nogil:
-    cdef ArenaList* after
-    while arenas != NULL:
-        after = arenas.next
-        free_arena(&arenas.arena)
-        free(arenas)
-        arenas = after

@@ -40,8 +40,6 @@ cdef inline void write_test(
     # As in ``branch_for_missing``.
     if search.missing_child >= 0:
         node.missing_branch = search.missing_child
-    elif problem.missing_mode == MISSING_FRACTIONAL:
-        node.missing_branch = FRACTIONAL
     elif problem.missing_mode == MISSING_LEARNED:
         node.missing_branch = n_right >= search.n_left
     else:

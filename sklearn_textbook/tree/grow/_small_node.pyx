@@ -14,7 +14,7 @@ from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.grow._buffers cimport NodeBuffer, reserve_nodes
 from sklearn_textbook.tree.grow._children cimport finish_value, write_level_map
-from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, LEAF, STAY, Node
+from sklearn_textbook.tree.grow._layout cimport LEAF, STAY, Node
 from sklearn_textbook.tree.grow._node cimport must_be_leaf
 from sklearn_textbook.tree.grow._sample_list cimport (
     LIST_BINARY,
@@ -72,7 +72,6 @@ from sklearn_textbook.tree.split._sums cimport (
 from sklearn_textbook.tree.split._types cimport (
     ERROR,
     GINI,
-    MISSING_FRACTIONAL,
     MISSING_LEARNED,
     NOMINAL_COLUMN,
     POISSON,
