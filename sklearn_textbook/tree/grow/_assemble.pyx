@@ -26,12 +26,7 @@ from sklearn_textbook.tree.grow._layout cimport (
     Term,
 )
 from sklearn_textbook.tree.split._column cimport midpoint
-from sklearn_textbook.tree.split._types cimport (
-    CHOOSE_SCORE,
-    Codes,
-    GainRules,
-    Problem,
-)
+from sklearn_textbook.tree.split._types cimport Codes, Problem
 
 from sklearn_textbook.tree.grow.layout import SIDE_DTYPES
 
@@ -48,6 +43,11 @@ cdef extern from *:
 
 cdef enum:
     FETCH_AHEAD = 12  # nodes or thresholds that are on their way from memory at a time
+
+
+ctypedef fused Record:
+    Surrogate
+    Term
 
 
 # Where a node comes from: a task's buffer, or (-1) the one above all tasks.
@@ -213,62 +213,51 @@ cdef void fetch_thresholds(const Problem* problem, Node[::1] nodes) noexcept nog
         node.map_start = -1
 
 
-cdef join_surrogates(
-    const Problem* problem, const NodeBuffer* above, const NodeBuffer* done,
-    int64_t n_tasks, int32_t** new_number, int32_t* levels, int64_t n_levels
-):
-    """All surrogates, by node and rank; their level maps are written after the first
-    ``n_levels`` entries."""
-    cdef:
-        Surrogate[::1] view
-        int64_t t, i, start, n = 0
-        const NodeBuffer* buffer
-    for t in range(-1, n_tasks):
-        n += above.n_surrogates if t < 0 else done[t].n_surrogates
-    surrogates = np.empty(n, dtype=SIDE_DTYPES["surrogates"])
-    if n == 0:
-        return surrogates
-    view = surrogates
-    n = 0
-    for t in range(-1, n_tasks):
-        buffer = above if t < 0 else &done[t]
-        for i in range(buffer.n_surrogates):
-            view[n] = buffer.surrogates[i]
-            view[n].node = new_number[t + 1][view[n].node]
-            start = view[n].map_start
-            if start >= 0:
-                view[n].map_start = n_levels
-                n_levels += copy_map(
-                    problem, view[n].feature, buffer.level_branch + start,
-                    levels + n_levels
-                )
-            n += 1
-    return surrogates[np.argsort(surrogates["node"], kind="stable")]
+cdef inline int64_t list_records(
+    const Record* kind, const NodeBuffer* buffer, const Record** records
+) noexcept nogil:
+    """Where the side records of a buffer begin; returns their number."""
+    if Record is Surrogate:
+        records[0] = buffer.surrogates
+        return buffer.n_surrogates
+    else:
+        records[0] = buffer.terms
+        return buffer.n_terms
 
 
-cdef join_terms(
-    const NodeBuffer* above, const NodeBuffer* done, int64_t n_tasks,
-    int32_t** new_number
+cdef join_records(
+    const Record* kind, const Problem* problem, const NodeBuffer* above,
+    const NodeBuffer* done, int64_t n_tasks, int32_t** new_number, int32_t* levels,
+    int64_t n_levels, dtype
 ):
-    """All terms of oblique tests, by node."""
+    """All surrogates, by node and rank, or all terms of oblique tests, by node. Level
+    maps of surrogates are written after the first ``n_levels`` entries."""
     cdef:
-        Term[::1] view
+        Record[::1] view
         int64_t t, i, n = 0
         const NodeBuffer* buffer
+        const Record* records
     for t in range(-1, n_tasks):
-        n += above.n_terms if t < 0 else done[t].n_terms
-    terms = np.empty(n, dtype=SIDE_DTYPES["terms"])
+        n += list_records(kind, above if t < 0 else &done[t], &records)
+    joined = np.empty(n, dtype=dtype)
     if n == 0:
-        return terms
-    view = terms
+        return joined
+    view = joined
     n = 0
     for t in range(-1, n_tasks):
         buffer = above if t < 0 else &done[t]
-        for i in range(buffer.n_terms):
-            view[n] = buffer.terms[i]
-            view[n].node = new_number[t + 1][view[n].node]
+        for i in range(list_records(kind, buffer, &records)):
+            view[n] = records[i]
+            view[n].node = new_number[t + 1][records[i].node]
+            if Record is Surrogate:
+                if records[i].map_start >= 0:
+                    view[n].map_start = n_levels
+                    n_levels += copy_map(
+                        problem, records[i].feature,
+                        buffer.level_branch + records[i].map_start, levels + n_levels
+                    )
             n += 1
-    return terms[np.argsort(terms["node"], kind="stable")]
+    return joined[np.argsort(joined["node"], kind="stable")]
 
 
 cdef write_nodes(
@@ -306,10 +295,14 @@ cdef write_nodes(
             fetch_thresholds(problem, nodes)
         return {
             "level_branch": level_branch,
-            "surrogates": join_surrogates(
-                problem, above, done, n_tasks, new_number, levels, n_levels
+            "surrogates": join_records(
+                <const Surrogate*>NULL, problem, above, done, n_tasks, new_number,
+                levels, n_levels, SIDE_DTYPES["surrogates"]
             ),
-            "terms": join_terms(above, done, n_tasks, new_number),
+            "terms": join_records(
+                <const Term*>NULL, problem, above, done, n_tasks, new_number, NULL, 0,
+                SIDE_DTYPES["terms"]
+            ),
         }
     finally:
         free(queue)

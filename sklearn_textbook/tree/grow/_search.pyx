@@ -308,7 +308,7 @@ cdef double find_least_gain(
         return problem.gain.tolerance
     for i in range(n_visit):
         if worker.candidates[i].is_valid and (
-            not problem.gain.is_many_valued[worker.visit[i]]
+            not problem.is_many_valued[worker.visit[i]]
         ):
             total += worker.candidates[i].gain
             n_counted += 1

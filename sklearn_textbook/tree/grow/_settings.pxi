@@ -1,31 +1,6 @@
 # Reading the settings of one tree: the rules, the columns, the root.
 
 
-cdef int fill_gain(GainRules* gain, dict settings) except -1:
-    """Copy what decides where gains decide."""
-    cdef const uint8_t[::1] is_many_valued
-    gain.choice = settings["choice"]
-    if gain.choice == CHOOSE_SCORE:
-        return 0
-    is_many_valued = settings["is_many_valued"]
-    gain.is_many_valued = &is_many_valued[0]
-    gain.min_gain = settings["min_gain"]
-    gain.min_weight_split = settings["min_weight_split"]
-    gain.min_divided_weight = settings["min_divided_weight"]
-    gain.min_branch = settings["min_branch"]
-    gain.needs_all_branches = settings["needs_all_branches"]
-    gain.adapts_minimum = settings["adapts_minimum"]
-    gain.corrects_gain = settings["corrects_gain"]
-    gain.keeps_observed = settings["keeps_observed"]
-    gain.tolerance = settings["tolerance"]
-    gain.weight_tolerance = settings["weight_tolerance"]
-    gain.slack = settings["slack"]
-    gain.resolution = settings["resolution"]
-    gain.min_count = settings["min_count"]
-    gain.min_fraction = settings["min_fraction"]
-    return 0
-
-
 cdef int fill_problem(Problem* problem, dict settings) except -1:
     """Copy the settings; arrays are kept alive by the caller's dict."""
     cdef:
@@ -38,6 +13,7 @@ cdef int fill_problem(Problem* problem, dict settings) except -1:
         const double[:, ::1] upper_values = settings["upper_values"]
         const int32_t[::1] monotonic
         const int64_t[::1] entropy_table
+        const uint8_t[::1] is_many_valued
     problem.criterion = settings["criterion"]
     problem.scan = settings["scan"]
     problem.is_classifier = settings["is_classifier"]
@@ -77,7 +53,10 @@ cdef int fill_problem(Problem* problem, dict settings) except -1:
         entropy_table = settings["entropy_table"]
         problem.entropy_table = &entropy_table[0]
         problem.entropy_unit = settings["entropy_unit"]
-    fill_gain(&problem.gain, settings["gain"])
+    if settings["gain"] is not None:
+        problem.gain = settings["gain"]
+        is_many_valued = settings["is_many_valued"]
+        problem.is_many_valued = &is_many_valued[0]
     return 0
 
 

@@ -11,7 +11,6 @@ from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.layout import make_records
 from sklearn_textbook.tree.grow.settings import (
     SCANS,
-    describe_gain,
     describe_rows,
     describe_rules,
     describe_table,
@@ -135,7 +134,7 @@ class GradientPlan:
             "scan": SCANS["general"],
             "entropy_table": None,
             "total_weight": 0.0,
-            "gain": describe_gain(table, None, self.target, None),
+            "gain": None,
             "max_leaf_nodes": rules.max_leaf_nodes or 0,
             "ranks": table.ranks(n_threads),
             "row_ranks": table.row_ranks(n_threads)[0],

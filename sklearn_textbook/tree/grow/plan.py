@@ -208,7 +208,7 @@ class GrowthPlan:
                 **describe_scan(rules, target),
                 "entropy_table": None,
                 "total_weight": 0.0,
-                "gain": describe_gain(table, rules.gain, target, None),
+                **describe_gain(table, rules.gain, target, None),
                 "all_labels": target.codes,
                 "all_values": target.values,
                 "oblique": describe_oblique(table, rules.oblique, n_threads),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 
 from sklearn_textbook.tree.encode import NOMINAL, ORDINAL
@@ -133,7 +135,7 @@ def collect_settings(table, target, rules, weight, row_number, random_state):
         **describe_rows(target, weight, row_number),
         **describe_rules(rules, table, target.n_rows),
         **describe_root(target, rules, weight),
-        "gain": describe_gain(table, rules.gain, target, weight),
+        **describe_gain(table, rules.gain, target, weight),
         "random_state": random_state,
     }
 
@@ -299,31 +301,26 @@ def describe_root(target, rules, weight):
 def describe_gain(table, gain, target, weight):
     """Describe how gains decide, and what of it depends on the columns."""
     if gain is None:
-        return {"choice": 0}
+        return {"gain": None}
     total_weight = float(target.n_rows if weight is None else weight.sum())
     tolerance = 0.0 if gain.exact else J48_TOLERANCE
-    is_nominal = np.array([kind == NOMINAL for kind in table.schema.kinds])
-    is_many_valued = is_nominal & ~(
+    is_many_valued = is_nominal(table) & ~(
         0.3 * total_weight - table.schema.n_levels > J48_TOLERANCE
     )
     if is_many_valued.all():
         is_many_valued[:] = False
     return {
-        "choice": CHOICES[gain.choice],
-        "min_gain": gain.min_gain,
-        "min_weight_split": gain.min_weight_split,
-        "min_divided_weight": gain.min_divided_weight,
-        "min_branch": gain.min_branch,
-        "needs_all_branches": gain.needs_all_branches,
-        "adapts_minimum": gain.adapts_minimum,
-        "corrects_gain": gain.corrects_gain,
-        "keeps_observed": gain.keeps_observed,
-        "tolerance": tolerance,
-        "weight_tolerance": J48_TOLERANCE,
-        "slack": 0.0 if gain.exact else 1e-3,
-        "resolution": 0.0 if gain.exact else J48_RESOLUTION,
-        "min_count": tolerance,
-        "min_fraction": tolerance,
+        # As the struct of split/_types.pxd has it.
+        "gain": asdict(gain)
+        | {
+            "choice": CHOICES[gain.choice],
+            "tolerance": tolerance,
+            "weight_tolerance": J48_TOLERANCE,
+            "slack": 0.0 if gain.exact else 1e-3,
+            "resolution": 0.0 if gain.exact else J48_RESOLUTION,
+            "min_count": tolerance,
+            "min_fraction": tolerance,
+        },
         "is_many_valued": is_many_valued.astype(np.uint8),
     }
 

@@ -95,7 +95,6 @@ cdef struct GainRules:
     double resolution  # neighbours that differ by less count as equal
     double min_count  # L(v) = 0 below
     double min_fraction  # missing rows enter branches with a larger fraction
-    const uint8_t* is_many_valued  # per column: left out of the average gain
 
 # How the values of a numeric column lie.
 cdef struct Spacing:
@@ -179,6 +178,7 @@ cdef struct Problem:
     const int64_t* entropy_table
     double entropy_unit
     GainRules gain
+    const uint8_t* is_many_valued  # per column: left out of the average gain
 
 # What is known of each row; indexed by the row number of the entries in use.
 cdef struct Rows:
