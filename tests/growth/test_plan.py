@@ -126,7 +126,7 @@ def test_most_rows_and_classes_of_a_list(monkeypatch, limit, largest):
 
 def test_levels_that_are_not_sorted():
     table, target = make_case("two classes", nominal=True)
-    codes = np.zeros((table.n_columns, table.n_rows), dtype=np.uint16)
+    codes = np.zeros((table.n_columns, table.n_rows), dtype=np.uint32)
     rules = GrowthRules("gini", max_features=1)
     table = replace(table, level_codes=codes)
     assert choose_partitioner(table, target, rules) == "sorted-columns"

@@ -37,7 +37,7 @@ include "_cells.pxi"
 
 # -------------------------------------------------------------------------------- ranks
 cdef int64_t write_level_codes(
-    const double* column, Py_ssize_t n_rows, code_t* codes
+    const double* column, Py_ssize_t n_rows, uint32_t* codes
 ) noexcept nogil:
     """Turn codes from numbers into integers; returns how many are missing."""
     cdef Py_ssize_t row
@@ -46,15 +46,15 @@ cdef int64_t write_level_codes(
     for row in range(n_rows):
         value = column[row]
         if value == value:
-            codes[row] = <code_t> <int64_t> value
+            codes[row] = <uint32_t> <int64_t> value
         else:
-            codes[row] = <code_t> -1
+            codes[row] = <uint32_t> -1
             n_missing += 1
     return n_missing
 
 
 cdef struct Columns:
-    # Columns that threads share; arrays as of rank_columns, codes of 1, 2 or 4 bytes.
+    # Columns that threads share; arrays as of rank_columns.
     const double* columns
     Py_ssize_t stride
     Py_ssize_t n_rows
@@ -64,22 +64,9 @@ cdef struct Columns:
     int64_t* n_missing
     uint8_t* has_infinity
     const uint8_t* is_coded
-    char* level_codes
-    int code_size
+    uint32_t* level_codes
     uint64_t* scratch
     Py_ssize_t scratch_size
-
-
-cdef int64_t code_levels(
-    const Columns* work, const double* column, int64_t c
-) noexcept nogil:
-    """Write the level codes of a column; count the missing ones."""
-    cdef char* codes = work.level_codes + c * work.n_rows * work.code_size
-    if work.code_size == 1:
-        return write_level_codes(column, work.n_rows, <uint8_t*> codes)
-    if work.code_size == 2:
-        return write_level_codes(column, work.n_rows, <uint16_t*> codes)
-    return write_level_codes(column, work.n_rows, <uint32_t*> codes)
 
 
 cdef void rank_task(void* context, int64_t c, int thread) noexcept nogil:
@@ -87,7 +74,9 @@ cdef void rank_task(void* context, int64_t c, int thread) noexcept nogil:
     cdef const Columns* work = <Columns*> context
     cdef const double* column = work.columns + c * work.stride
     if work.is_coded[c]:
-        work.n_missing[c] = code_levels(work, column, c)
+        work.n_missing[c] = write_level_codes(
+            column, work.n_rows, work.level_codes + c * work.n_rows
+        )
         work.n_distinct[c] = 0
         work.has_infinity[c] = False
         return
@@ -106,7 +95,7 @@ def rank_columns(
     int64_t[::1] n_missing,
     uint8_t[::1] has_infinity,
     const uint8_t[::1] is_coded,
-    code_t[:, ::1] level_codes,
+    uint32_t[:, ::1] level_codes,
     int n_threads,
 ):
     """Sort every column of a table and mark its runs of equal values.
@@ -129,7 +118,7 @@ def rank_columns(
         Out: whether the column holds an infinite number; such a column is not sorted.
     is_coded : memoryview of uint8, shape (n_columns,)
         Whether a column holds level codes and is not to be sorted.
-    level_codes : memoryview of unsigned integers, shape (n_columns, n_rows or 0)
+    level_codes : memoryview of uint32, shape (n_columns, n_rows or 0)
         Out: the codes of these columns, the largest number for a missing value.
     n_threads : int
         Number of threads; each takes one column at a time.
@@ -138,7 +127,7 @@ def rank_columns(
     cdef Py_ssize_t n_rows = columns.shape[1]
     cdef Py_ssize_t scratch_size = 2 * n_rows + MAX_DIGITS * N_BUCKETS // 2
     cdef uint64_t[:, ::1] scratch = np.empty((n_threads, scratch_size), dtype=np.uint64)
-    cdef char* codes = NULL
+    cdef uint32_t* codes = NULL
     cdef Columns work
     if n_rows == 0 or n_columns == 0:
         raise ValueError("rank_columns needs at least one row and one column.")
@@ -147,11 +136,11 @@ def rank_columns(
             f"A table may have at most {ROW_MASK} rows, this one has {n_rows}."
         )
     if level_codes.shape[1]:
-        codes = <char*> &level_codes[0, 0]
+        codes = &level_codes[0, 0]
     work = Columns(
         &columns[0, 0], columns.strides[0] // <Py_ssize_t> sizeof(double), n_rows,
         &order[0, 0], &values[0, 0], &n_distinct[0], &n_missing[0], &has_infinity[0],
-        &is_coded[0], codes, sizeof(code_t), &scratch[0, 0], scratch_size,
+        &is_coded[0], codes, &scratch[0, 0], scratch_size,
     )
     run_in_threads(n_threads, rank_task, &work, n_columns)
 

@@ -151,8 +151,6 @@ def make_level_codes(schema, n_rows, sorts_nominal):
     """Buffers for the level codes of nominal columns, and which columns are coded."""
     n_columns = len(schema.columns)
     if sorts_nominal:
-        return np.empty((n_columns, 0), np.uint16), np.zeros(n_columns, np.uint8)
+        return np.empty((n_columns, 0), np.uint32), np.zeros(n_columns, np.uint8)
     is_coded = np.array([kind == NOMINAL for kind in schema.kinds], dtype=np.uint8)
-    is_wide = (schema.n_levels * is_coded).max() >= np.iinfo(np.uint16).max
-    dtype = np.uint32 if is_wide else np.uint16
-    return np.empty((n_columns, n_rows if is_coded.any() else 0), dtype), is_coded
+    return np.empty((n_columns, n_rows if is_coded.any() else 0), np.uint32), is_coded

@@ -47,7 +47,7 @@ class EncodedTable:
         Number of distinct values, or of bins, of each column.
     n_missing : ndarray of int64, shape (n_columns,)
         Number of missing values of each column.
-    level_codes : ndarray of uint16 or uint32, shape (n_columns, n_rows), default=None
+    level_codes : ndarray of uint32, shape (n_columns, n_rows), default=None
         If given, nominal columns are not sorted, and their rows of ``order`` and
         ``values`` are undefined: this has every row's level code instead, the largest
         number of the type standing for a missing value. Rows of other columns are

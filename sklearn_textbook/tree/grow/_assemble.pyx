@@ -9,7 +9,6 @@ from libc.stdint cimport (
     int32_t,
     int64_t,
     uint8_t,
-    uint16_t,
     uint32_t,
     uint64_t,
 )

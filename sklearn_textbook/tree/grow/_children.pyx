@@ -205,50 +205,28 @@ cdef void finish_medians(
     )
 
 
-cdef void subtract_child(
-    const Problem* problem, const NodeView* node, int64_t known, Children* children
-) noexcept nogil:
-    """The other child of a binary split of whole counts."""
-    cdef int64_t k, other = 1 - known
-    for k in range(problem.n_statistics):
-        children.sums[other * problem.n_statistics + k] = (
-            node.totals.sums[k] - children.sums[known * problem.n_statistics + k]
-        )
-    children.weight[other] = node.totals.weight - children.weight[known]
-
-
 cdef void measure_children(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const NodeView* node, Children* children
 ) noexcept nogil:
     """Fill every slot from the pieces. Empty children take the node's numbers."""
     cdef:
-        int64_t p, child, smaller = -1
+        int64_t p, child
         Piece* piece
     clear_children(problem, children)
     for p in range(children.n_pieces):
         piece = &children.pieces[p]
         if piece.child < 0:
             continue
-        if not problem.is_classifier:
+        if problem.is_classifier:
+            add_classes(
+                problem, rows, entries, piece.start, piece.stop,
+                children.sums + piece.child * problem.n_statistics,
+                &children.weight[piece.child]
+            )
+        else:
             add_values(problem, rows, entries, node, piece, piece.child, children)
         children.n_rows[piece.child] += piece.stop - piece.start
-    if (
-        problem.is_classifier and rows.weight == NULL and children.n_children == 2
-        and children.n_rows[0] + children.n_rows[1] == node.totals.rows
-    ):
-        smaller = 0 if children.n_rows[0] <= children.n_rows[1] else 1
-    if problem.is_classifier:
-        for p in range(children.n_pieces):
-            piece = &children.pieces[p]
-            if piece.child >= 0 and (smaller < 0 or piece.child == smaller):
-                add_classes(
-                    problem, rows, entries, piece.start, piece.stop,
-                    children.sums + piece.child * problem.n_statistics,
-                    &children.weight[piece.child]
-                )
-        if smaller >= 0:
-            subtract_child(problem, node, smaller, children)
     for child in range(children.n_children):
         if children.n_rows[child] == 0:
             continue

@@ -133,13 +133,11 @@ cdef void list_table_rows(const Filling* filling) noexcept nogil:
         int64_t start = filling.problem.n_columns * filling.n_rows
     if filling.is_narrow:
         list_rows(
-            filling.n_rows, table.rows.label, filling.second_class,
-            <uint32_t*>table.entries + start
+            filling.n_rows, filling.second_class, <uint32_t*>table.entries + start
         )
     else:
         list_rows(
-            filling.n_rows, table.rows.label, filling.second_class,
-            <uint64_t*>table.entries + start
+            filling.n_rows, filling.second_class, <uint64_t*>table.entries + start
         )
 
 

@@ -8,7 +8,6 @@ of threads.
 """
 
 from libc.math cimport NAN
-from libc.stdint cimport uint16_t
 from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memcpy, memset
 
@@ -78,6 +77,7 @@ from sklearn_textbook.tree.split._random cimport child_state
 from sklearn_textbook.tree.split._sums cimport FEW_SAMPLES
 from sklearn_textbook.tree.split._types cimport (
     CHOOSE_SCORE,
+    GLOBAL_MISSING,
     MISSING_FRACTIONAL,
     MISSING_SURROGATE,
     NOMINAL_COLUMN,
@@ -86,10 +86,8 @@ from sklearn_textbook.tree.split._types cimport (
     SPLIT_MULTIWAY,
     Keyed,
     Scratch,
-    Code,
     Entry,
     NodeView,
-    missing_code,
     rank_of,
     row_of,
     uint64_t,

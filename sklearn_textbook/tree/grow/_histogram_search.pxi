@@ -256,40 +256,6 @@ cdef int64_t collect_samples(
     return n
 
 
-cdef void sort_by_bins(
-    SampleList* samples, const SampledColumn* column, int64_t n
-) noexcept nogil:
-    """Sort the keys of the samples in open bins."""
-    cdef:
-        int64_t[MAX_BINS + 1] start
-        uint64_t* keys = samples.keys
-        uint64_t* spare = samples.spare
-        int64_t b, i, first
-    if n <= FEW_KEYS:
-        sort_keys(keys, n, spare, 32, 0)
-        return
-    memset(start, 0, (column.n_bins + 1) * sizeof(int64_t))
-    for i in range(n):
-        start[(keys[i] >> 32 >> column.shift) + 1] += 1
-    for b in range(column.n_bins):
-        start[b + 1] += start[b]
-    for i in range(n):
-        b = keys[i] >> 32 >> column.shift
-        spare[start[b]] = keys[i]
-        start[b] += 1
-    memcpy(keys, spare, n * sizeof(uint64_t))
-    # Each bin now starts where the one before it ends.
-    first = 0
-    for b in range(column.n_bins):
-        if start[b] > first + 1:
-            # Above the shift, all codes of a bin are equal.
-            sort_keys(
-                keys + first, start[b] - first, spare, 32,
-                (<uint32_t>1 << column.shift) - 1
-            )
-        first = start[b]
-
-
 cdef inline int64_t count_keys(
     const uint64_t* keys, int64_t n, int32_t shift, int64_t b
 ) noexcept nogil:
@@ -346,7 +312,7 @@ cdef void try_histogram(
         if column.missing_bin >= 0:
             may_win[column.missing_bin] = False
         n_keys = collect_samples(node, samples, column, kind)
-        sort_by_bins(samples, column, n_keys)
+        sort_keys(keys, n_keys, samples.spare, 32, column.largest - column.smallest)
         if column.is_oblique:
             rank_codes(column.sums, column.rounding, column.shift, keys, n_keys)
         samples.keys_of = h

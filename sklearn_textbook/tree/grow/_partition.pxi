@@ -172,7 +172,7 @@ cdef void move_rows(
 
 
 cdef void send_coded_rows(
-    const Problem* problem, const Arena* arena, Worker* worker, const Code* codes,
+    const Problem* problem, const Arena* arena, Worker* worker, const uint32_t* codes,
     const Entry* rows_of_node, int64_t n
 ) noexcept nogil:
     """Mark every row with its child, and add it to what the child holds."""
@@ -186,7 +186,7 @@ cdef void send_coded_rows(
     for i in range(n):
         row = row_of(rows_of_node[i])
         weight = weight_of(&arena.rows, row)
-        if <int64_t>codes[row] == missing_code(codes[row]):
+        if codes[row] == GLOBAL_MISSING:
             worker.child_of_row[row] = IN_ALL
             children.missing_sums[arena.rows.label[row]] += weight
             children.n_missing += 1
@@ -239,18 +239,10 @@ cdef int divide_coded_rows(
     children.n_missing = 0
     for c in range(problem.n_statistics):
         children.missing_sums[c] = 0.0
-    if arena.codes.is_wide:
-        send_coded_rows(
-            problem, arena, worker,
-            <const uint32_t*>arena.codes.start + column * arena.codes.stride,
-            rows_of_node, view.totals.rows
-        )
-    else:
-        send_coded_rows(
-            problem, arena, worker,
-            <const uint16_t*>arena.codes.start + column * arena.codes.stride,
-            rows_of_node, view.totals.rows
-        )
+    send_coded_rows(
+        problem, arena, worker, arena.codes.start + column * arena.codes.stride,
+        rows_of_node, view.totals.rows
+    )
     for child in range(children.n_children):
         if children.n_rows[child]:
             finish_classes(problem, view, child, children)

@@ -22,7 +22,6 @@ from sklearn_textbook.tree.split._best cimport clear_split, decreases
 from sklearn_textbook.tree.split._column cimport (
     count_missing,
     evaluate_column,
-    evaluate_plain_columns,
     midpoint,
     upper_value_of_rank,
     value_of_rank,
@@ -452,11 +451,6 @@ cdef void find_split(
         i = draw_split(problem, worker, view, n_visit)
         if i >= 0:
             best[0] = worker.splits[i]
-    elif problem.is_plain:
-        evaluate_plain_columns(
-            problem, &arena.rows, &worker.scratch, entries + start, stride,
-            worker.visit, n_visit, view, best
-        )
     else:
         for i in range(n_visit):
             column = worker.visit[i]

@@ -64,23 +64,15 @@ cdef int fill_codes(Problem* problem, Codes* codes, dict settings) except -1:
     """Point to the level codes of nominal columns, if they are coded."""
     cdef:
         const uint8_t[::1] is_coded
-        const uint16_t[:, ::1] narrow
-        const uint32_t[:, ::1] wide
+        const uint32_t[:, ::1] level_codes
     is_coded = settings["is_coded"]
     problem.is_coded = &is_coded[0]
     problem.any_coded = settings["level_codes"] is not None
     if not problem.any_coded:
         return 0
-    codes.is_wide = settings["level_codes"].dtype == np.uint32
-    problem.has_wide_codes = codes.is_wide
-    if codes.is_wide:
-        wide = settings["level_codes"]
-        codes.start = &wide[0, 0]
-        codes.stride = wide.shape[1]
-    else:
-        narrow = settings["level_codes"]
-        codes.start = &narrow[0, 0]
-        codes.stride = narrow.shape[1]
+    level_codes = settings["level_codes"]
+    codes.start = &level_codes[0, 0]
+    codes.stride = level_codes.shape[1]
     return 0
 
 

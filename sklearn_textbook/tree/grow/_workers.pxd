@@ -91,7 +91,7 @@ cdef void fill_column(
     const uint32_t* row_number, const uint8_t* second_class, Entry* entries
 ) noexcept nogil
 cdef void list_rows(
-    int64_t n_rows, const int32_t* label, const uint8_t* second_class, Entry* entries
+    int64_t n_rows, const uint8_t* second_class, Entry* entries
 ) noexcept nogil
 cdef void copy_list(
     const uint64_t* cells, int64_t n, uint32_t* entries

@@ -31,11 +31,9 @@ from sklearn_textbook.tree.split._types cimport (
     MAX_GROUPED,
     NOMINAL_COLUMN,
     SPLIT_SUBSET,
-    Code,
     Keyed,
     rank_of,
     row_of,
-    uint16_t,
 )
 
 
@@ -186,10 +184,8 @@ cdef int start_local_arena(
     )
     if problem.any_coded:
         arena.codes.stride = n_rows
-        arena.codes.is_wide = problem.has_wide_codes
-        arena.codes.start = take_memory(
-            memory, n_cells,
-            sizeof(uint32_t) if problem.has_wide_codes else sizeof(uint16_t)
+        arena.codes.start = <const uint32_t*>take_memory(
+            memory, n_cells, sizeof(uint32_t)
         )
     arena.ranks = <const uint32_t*>take_memory(memory, n_cells, sizeof(uint32_t))
     if problem.is_classifier:
@@ -257,15 +253,12 @@ cdef void fill_column(
 
 
 cdef void list_rows(
-    int64_t n_rows, const int32_t* label, const uint8_t* second_class, Entry* entries
+    int64_t n_rows, const uint8_t* second_class, Entry* entries
 ) noexcept nogil:
-    """All rows, in their order. Classes stand in place of ranks."""
+    """All rows, in their order."""
     cdef int64_t i
-    cdef int shift = 16 if Entry is uint32_t else 32
     for i in range(n_rows):
-        entries[i] = <Entry>(
-            <uint64_t>label[i] << shift | <uint64_t>i << 1 | second_class[i]
-        )
+        entries[i] = <Entry>(i << 1 | second_class[i])
 
 
 cdef void copy_list(
@@ -274,33 +267,19 @@ cdef void copy_list(
     """The list of a task's rows, by their local numbers."""
     cdef int64_t i
     for i in range(n):
-        entries[i] = <uint32_t>(
-            rank_of(cells[i]) << 16 | <uint32_t>(i << 1) | <uint32_t>(cells[i] & 1)
-        )
-
-
-cdef void gather_codes(
-    const Code* codes, const uint64_t* cells, int64_t n, Code* local
-) noexcept nogil:
-    cdef int64_t i
-    for i in range(n):
-        local[i] = codes[row_of(cells[i])]
+        entries[i] = <uint32_t>(i << 1) | <uint32_t>(cells[i] & 1)
 
 
 cdef void copy_codes(
     const Codes* codes, int64_t column, const uint64_t* cells, int64_t n, Arena* arena
 ) noexcept nogil:
     """The level codes of a task's rows, by their local numbers."""
-    if codes.is_wide:
-        gather_codes(
-            <const uint32_t*>codes.start + column * codes.stride, cells, n,
-            <uint32_t*>arena.codes.start + column * arena.codes.stride
-        )
-    else:
-        gather_codes(
-            <const uint16_t*>codes.start + column * codes.stride, cells, n,
-            <uint16_t*>arena.codes.start + column * arena.codes.stride
-        )
+    cdef:
+        const uint32_t* source = codes.start + column * codes.stride
+        uint32_t* local = <uint32_t*>arena.codes.start + column * arena.codes.stride
+        int64_t i
+    for i in range(n):
+        local[i] = source[row_of(cells[i])]
 
 
 cdef void copy_rows(

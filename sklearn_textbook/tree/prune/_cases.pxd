@@ -7,14 +7,14 @@
 # are called missing below.
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy
 
 from sklearn_textbook.tree.grow._layout cimport (
     DENSE_MAP, FRACTIONAL, NOMINAL, NUMERIC, STAY, Node, Surrogate, find_level_child,
 )
-from sklearn_textbook.tree.split._types cimport Code, Codes, missing_code
+from sklearn_textbook.tree.split._types cimport GLOBAL_MISSING, Codes
 
 cdef extern from *:
     """
@@ -253,7 +253,7 @@ cdef inline void ask_surrogates(
 # --------------------------------------------------------- the branch of every case
 # These write a branch, STAY, FRACTIONAL or ASK_SURROGATES.
 cdef inline void find_coded_branches(
-    const int32_t* level_map, const Code* codes, const Case* cases, int64_t n,
+    const int32_t* level_map, const uint32_t* codes, const Case* cases, int64_t n,
     int32_t of_missing, int32_t of_unknown, int32_t* branch_of
 ) noexcept nogil:
     cdef:
@@ -261,12 +261,10 @@ cdef inline void find_coded_branches(
         int64_t i, level
         int32_t branch
         bint is_dense = level_map[0] == DENSE_MAP
-        Code code
     for i in range(n):
         FETCH_EARLY(codes + cases[min(i + FETCH_AHEAD, n - 1)].row)
-        code = codes[cases[i].row]
-        level = code
-        if level == missing_code(code):
+        level = codes[cases[i].row]
+        if level == GLOBAL_MISSING:
             branch_of[i] = of_missing
             continue
         if is_dense:
@@ -315,16 +313,9 @@ cdef inline void find_branches(
         of_missing = ASK_SURROGATES
     if test.kind != NOMINAL or table.codes.start == NULL:
         find_read_branches(table, test, cases, n, of_missing, of_unknown, branch_of)
-    elif table.codes.is_wide:
-        find_coded_branches(
-            table.level_branch + test.map_start,
-            <const uint32_t*>table.codes.start + offset, cases, n,
-            of_missing, of_unknown, branch_of
-        )
     else:
         find_coded_branches(
-            table.level_branch + test.map_start,
-            <const uint16_t*>table.codes.start + offset, cases, n,
+            table.level_branch + test.map_start, table.codes.start + offset, cases, n,
             of_missing, of_unknown, branch_of
         )
     if of_missing == ASK_SURROGATES:

@@ -24,7 +24,6 @@ from sklearn_textbook.tree.prune._pruner cimport (
     Slot, Step, is_leaf, test_of, weights_of,
 )
 from sklearn_textbook.tree.prune._walk cimport prune_root
-from sklearn_textbook.tree.split._types cimport Code
 
 import numpy as np
 
@@ -283,7 +282,7 @@ def prune_nodes(
     const Surrogate[::1] surrogates, const int64_t[::1] surrogate_start,
     int32_t unseen_branch, const floating[:, :] matrix, const int32_t[::1] codes,
     const double[::1] sample_weight, confidence, bint raises_branches,
-    const uint8_t[::1] collapsed, const Code[:, ::1] level_codes, int criterion,
+    const uint8_t[::1] collapsed, const uint32_t[:, ::1] level_codes, int criterion,
 ):
     """Prune the tree, which has an inner node, with the rows that grew it.
 
@@ -314,7 +313,6 @@ def prune_nodes(
     if level_codes.shape[1] > 0:
         p.table.codes.start = &level_codes[0, 0]
         p.table.codes.stride = level_codes.shape[1]
-        p.table.codes.is_wide = Code is uint32_t
     order = np.empty(p.n_nodes, dtype=np.int32)
     # numpy requests huge pages, which cost less at the first access.
     buffer = np.zeros(

@@ -301,7 +301,7 @@ def prune_by_error(
     collapse : bool, default=False
         Whether the tree is collapsed first: the same as pruning the result of
         :func:`collapse_tree`, but faster.
-    level_codes : ndarray of uint16 or uint32, default=None
+    level_codes : ndarray of uint32, default=None
         The nominal columns of the table as in
         :class:`~sklearn_textbook.tree.encode.EncodedTable`, which is faster to read.
     criterion : {"entropy", "log_loss", "gini", "error"}, default="entropy"

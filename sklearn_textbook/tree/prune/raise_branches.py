@@ -22,7 +22,7 @@ class TrainingRows:
         The class index of every row.
     weight : array of shape (n_rows,) or None
         The weight of every row.
-    level_codes : ndarray of uint16 or uint32, or None
+    level_codes : ndarray of uint32, or None
         The nominal columns as in an EncodedTable.
     criterion : str
         Name of the impurity stored in the nodes.
@@ -108,7 +108,7 @@ def raise_branches(tree, rows, confidence, collapsed):
         )
         level_codes = None
     if level_codes is None:
-        level_codes = np.empty((0, 0), np.uint16)
+        level_codes = np.empty((0, 0), np.uint32)
     if matrix.dtype not in (np.float32, np.float64):
         matrix = matrix.astype(np.float64)
     numbers = np.arange(tree.node_count + 1)

@@ -26,11 +26,6 @@ cdef void evaluate_runs(
     const Problem* problem, Scratch* scratch, const NodeView* node, int64_t column,
     int64_t n_runs, int64_t n_missing, Split* best
 ) noexcept nogil
-cdef void evaluate_plain_columns(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, int64_t stride, const int32_t* columns, int64_t n_columns,
-    const NodeView* node, Split* best
-) noexcept nogil
 cdef double midpoint(double below, double above) noexcept nogil
 cdef int32_t assign_runs(
     const Problem* problem, Scratch* scratch, const Split* chosen, int64_t n_runs,

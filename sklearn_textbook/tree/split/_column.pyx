@@ -501,29 +501,6 @@ cdef void evaluate_runs(
     )
 
 
-cdef void evaluate_plain_columns(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, int64_t stride, const int32_t* columns, int64_t n_columns,
-    const NodeView* node, Split* best
-) noexcept nogil:
-    """``evaluate_column`` for all columns of a plain problem: one pass serves all,
-    which counts in the many small nodes."""
-    cdef:
-        int64_t i
-        Pass scan
-    start_pass(problem, scratch, entries, node, columns[0], 0, &scan)
-    set_range(problem, &scan)
-    if scan.lowest > scan.highest:
-        return
-    best.n_children = 2
-    for i in range(n_columns):
-        best.improved = False
-        run_scan(problem, rows, scratch, entries + columns[i] * stride, &scan, best)
-        if best.improved:
-            best.column = columns[i]
-            best.kind = problem.kind[columns[i]]
-
-
 cdef double midpoint(double below, double above) noexcept nogil:
     """Half way between two values; the lower one where there is nothing between."""
     cdef double middle = below / 2 + above / 2

@@ -12,7 +12,7 @@ column, and its split information (L(W) - sum_b L(n_b) - L(W - K)) / W.
 """
 
 from libc.math cimport ceil, fabs, log2
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
 from sklearn_textbook.tree.split._best cimport block_length
@@ -21,14 +21,13 @@ from sklearn_textbook.tree.split._criterion cimport weight_of
 from sklearn_textbook.tree.split._scan cimport is_apart, scan_entropy
 from sklearn_textbook.tree.split._types cimport (
     CHOOSE_GAIN,
+    GLOBAL_MISSING,
     MAX_GROUPED,
     SPLIT_MULTIWAY,
     SPLIT_ONE_VS_REST,
-    Code,
     GainRules,
     Pass,
     Totals,
-    missing_code,
     rank_of,
     row_of,
 )

@@ -4,75 +4,59 @@
 
 cdef enum:
     ALL_LEVELS = -1
-    MAX_LISTED_CLASSES = 0xFFFF  # that the rank of a small entry can hold
 
 
 # The classes of every level are counted from the rows' level codes. No sorting: the
 # rows of the node are listed once for all columns.
 
 
-cdef bint has_one_code(
-    const Code* codes, const Entry* rows_of_node, int64_t n
-) noexcept nogil:
-    cdef int64_t i
-    for i in range(1, n):
-        if codes[row_of(rows_of_node[i])] != codes[row_of(rows_of_node[0])]:
-            return False
-    return True
-
-
 cdef bint is_one_level(
     const Codes* codes, int64_t column, const Entry* rows_of_node, int64_t n
 ) noexcept nogil:
     """Whether all rows of the node have one level, or all miss it."""
-    if codes.is_wide:
-        return has_one_code(
-            <const uint32_t*>codes.start + column * codes.stride, rows_of_node, n
-        )
-    return has_one_code(
-        <const uint16_t*>codes.start + column * codes.stride, rows_of_node, n
-    )
-
-
-cdef inline int64_t label_of(
-    Entry entry, const Rows* rows, bint holds_label
-) noexcept nogil:
-    """A row's class; the list of rows holds it in place of a rank."""
-    return rank_of(entry) if holds_label else rows.label[row_of(entry)]
-
-
-cdef int64_t fill_counts(
-    const Problem* problem, const Rows* rows, Scratch* scratch, const Code* codes,
-    const Entry* rows_of_node, int64_t n, int64_t n_levels
-) noexcept nogil:
-    """Unit weights; nothing is missing."""
     cdef:
+        const uint32_t* level = codes.start + column * codes.stride
+        int64_t i
+    for i in range(1, n):
+        if level[row_of(rows_of_node[i])] != level[row_of(rows_of_node[0])]:
+            return False
+    return True
+
+
+cdef int64_t count_levels(
+    const Problem* problem, const Rows* rows, Scratch* scratch, const Codes* codes,
+    int64_t column, const Entry* rows_of_node, int64_t n
+) noexcept nogil:
+    """Fill scratch.level_counts, which holds zeros before, where every row weighs 1 and
+    none misses the column. Returns the number of levels that are present, which
+    scratch.run_level lists and scratch.level_rows counts; or ALL_LEVELS in a large
+    node, where nothing more is written."""
+    cdef:
+        const uint32_t* code = codes.start + column * codes.stride
         int64_t i, size = problem.n_statistics, n_runs = 0
         int32_t* counts = scratch.level_counts
         int32_t* n_rows = scratch.level_rows
         int32_t* listed = scratch.run_level
-        bint holds_label = size <= MAX_LISTED_CLASSES
-        Code level
-    if n >= 4 * n_levels:
+        uint32_t level, row
+    if n >= 4 * problem.n_levels[column]:
         # Most levels are present: all of them are looked at afterwards.
         for i in range(n):
-            counts[
-                codes[row_of(rows_of_node[i])] * size
-                + label_of(rows_of_node[i], rows, holds_label)
-            ] += 1
+            row = row_of(rows_of_node[i])
+            counts[code[row] * size + rows.label[row]] += 1
         return ALL_LEVELS
     for i in range(n):
-        level = codes[row_of(rows_of_node[i])]
+        row = row_of(rows_of_node[i])
+        level = code[row]
         # Written always, kept only if the level is new.
-        listed[n_runs] = level
+        listed[n_runs] = <int32_t>level
         n_runs += n_rows[level] == 0
         n_rows[level] += 1
-        counts[level * size + label_of(rows_of_node[i], rows, holds_label)] += 1
+        counts[level * size + rows.label[row]] += 1
     return n_runs
 
 
 cdef int64_t fill_sums(
-    const Problem* problem, const Rows* rows, Scratch* scratch, const Code* codes,
+    const Problem* problem, const Rows* rows, Scratch* scratch, const uint32_t* codes,
     const Entry* rows_of_node, int64_t n, double* missing
 ) noexcept nogil:
     """Any weights; returns the number of rows without a level."""
@@ -84,33 +68,12 @@ cdef int64_t fill_sums(
     for i in range(n):
         row = row_of(rows_of_node[i])
         weight = weight_of(rows, row)
-        if <int64_t>codes[row] == missing_code(codes[row]):
+        if codes[row] == GLOBAL_MISSING:
             missing[rows.label[row]] += weight
             n_missing += 1
         else:
             sums[codes[row] * size + rows.label[row]] += weight
     return n_missing
-
-
-cdef int64_t count_levels(
-    const Problem* problem, const Rows* rows, Scratch* scratch, const Codes* codes,
-    int64_t column, const Entry* rows_of_node, int64_t n
-) noexcept nogil:
-    """Fill scratch.level_counts, which holds zeros before, where every row weighs 1 and
-    none misses the column. Returns the number of levels that are present, which
-    scratch.run_level lists and scratch.level_rows counts; or ALL_LEVELS in a large
-    node, where nothing more is written."""
-    cdef int64_t n_levels = problem.n_levels[column]
-    if codes.is_wide:
-        return fill_counts(
-            problem, rows, scratch,
-            <const uint32_t*>codes.start + column * codes.stride, rows_of_node, n,
-            n_levels
-        )
-    return fill_counts(
-        problem, rows, scratch,
-        <const uint16_t*>codes.start + column * codes.stride, rows_of_node, n, n_levels
-    )
 
 
 cdef int64_t sum_levels(
@@ -126,18 +89,10 @@ cdef int64_t sum_levels(
         bint is_present
     memset(sums, 0, n_levels * size * sizeof(double))
     memset(scratch.present, 0, size * sizeof(double))
-    if codes.is_wide:
-        n_missing = fill_sums(
-            problem, rows, scratch,
-            <const uint32_t*>codes.start + column * codes.stride, rows_of_node, n,
-            scratch.present
-        )
-    else:
-        n_missing = fill_sums(
-            problem, rows, scratch,
-            <const uint16_t*>codes.start + column * codes.stride, rows_of_node, n,
-            scratch.present
-        )
+    n_missing = fill_sums(
+        problem, rows, scratch, codes.start + column * codes.stride, rows_of_node, n,
+        scratch.present
+    )
     known[0] = node.totals
     if n_missing:
         known.sums = scratch.present

@@ -111,21 +111,11 @@ cdef struct Candidate:
     double ratio
     int64_t position  # known rows in child 0; or the run that is split off
 
-# Level codes of a nominal column, and the code of a missing value.
-ctypedef fused Code:
-    uint16_t
-    uint32_t
-
-cdef inline int64_t missing_code(Code code) noexcept nogil:
-    """The largest number that the type holds; only the type of the argument counts."""
-    return 0xFFFF if Code is uint16_t else 0xFFFFFFFF
-
 # The level codes of the rows at hand, column by column: those of nominal columns
-# where gains decide, which need not be sorted.
+# where gains decide, which need not be sorted. A missing value is GLOBAL_MISSING.
 cdef struct Codes:
-    const void* start
+    const uint32_t* start
     int64_t stride
-    bint is_wide  # uint32 in place of uint16
 
 # What stays the same for the whole tree.
 cdef struct Problem:
@@ -161,7 +151,6 @@ cdef struct Problem:
     # stands behind the sorted columns
     const uint8_t* is_coded
     bint any_coded
-    bint has_wide_codes
     # no missing values, nominal columns, constraints or random thresholds
     bint is_plain
     int32_t missing_mode
