@@ -210,8 +210,7 @@ cdef int partition_columns(
             worker.is_active
         )
     move_rows(
-        problem, arena, worker, all_workers, team, frame, split, entries,
-        worker.is_active
+        problem, arena, worker, all_workers, team, frame, split, entries
     )
     return 0
 

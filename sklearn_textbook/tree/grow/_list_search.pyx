@@ -150,6 +150,7 @@ cdef enum:
 
 include "../split/_histogram_count.pxi"
 include "../split/_histogram_pairs.pxi"
+include "../split/_histogram_bounds.pxi"
 include "../split/_histogram_classes.pxi"
 include "../split/_random_steps.pxi"
 include "../split/_random_threshold.pxi"

@@ -10,38 +10,24 @@ cdef enum:
 
 
 cdef void partition_two(
-    Entry* entries, int64_t n, const uint8_t* goes_left, Entry* spare,
-    bint keeps_left, bint keeps_right
+    Entry* entries, int64_t n, const uint8_t* goes_left, Entry* spare
 ) noexcept nogil:
-    """Left rows to the front, right rows to the back. A side that is a leaf is
-    not written, since it is not read again."""
+    """Left rows to the front, right rows to the back."""
     cdef:
         int64_t i, n_left = 0, n_right
         Entry entry
-    if keeps_left and keeps_right:
-        # Both stores happen always; only the counter depends on the side.
-        for i in range(n):
-            entry = entries[i]
-            entries[n_left] = entry
-            spare[i - n_left] = entry
-            n_left += goes_left[row_of(entry)]
-        n_right = n - n_left
-        if n_right > FEW_ROWS:
-            memcpy(entries + n_left, spare, n_right * sizeof(Entry))
-        else:
-            for i in range(n_right):
-                entries[n_left + i] = spare[i]
-    elif keeps_left:
-        for i in range(n):
-            entry = entries[i]
-            entries[n_left] = entry
-            n_left += goes_left[row_of(entry)]
+    # Both stores happen always; only the counter depends on the side.
+    for i in range(n):
+        entry = entries[i]
+        entries[n_left] = entry
+        spare[i - n_left] = entry
+        n_left += goes_left[row_of(entry)]
+    n_right = n - n_left
+    if n_right > FEW_ROWS:
+        memcpy(entries + n_left, spare, n_right * sizeof(Entry))
     else:
-        n_right = n - 1
-        for i in range(n - 1, -1, -1):
-            entry = entries[i]
-            entries[n_right] = entry
-            n_right -= 1 - goes_left[row_of(entry)]
+        for i in range(n_right):
+            entries[n_left + i] = spare[i]
 
 
 cdef void partition_many(
@@ -97,8 +83,6 @@ cdef struct Move:
     uint64_t* entries  # of threads that share the columns
     bint two_way
     int64_t column_in_place  # or -1
-    bint keeps_left
-    bint keeps_right
 
 
 cdef void move_shared(void* context, int64_t task, int thread) noexcept nogil:
@@ -121,10 +105,7 @@ cdef void move_column(
     if column == move.column_in_place:
         return
     if move.two_way:
-        partition_two(
-            cells, frame.n_rows, move.worker.goes_left, spare, move.keeps_left,
-            move.keeps_right
-        )
+        partition_two(cells, frame.n_rows, move.worker.goes_left, spare)
         return
     for child in range(children.n_children):
         own.children.next_slot[child] = start
@@ -136,10 +117,9 @@ cdef void move_column(
 
 cdef void move_rows(
     const Problem* problem, Arena* arena, Worker* worker, Worker* all_workers,
-    ThreadTeam* team, const Frame* frame, const Split* split, Entry* entries,
-    const uint8_t* is_leaf
+    ThreadTeam* team, const Frame* frame, const Split* split, Entry* entries
 ) noexcept nogil:
-    """Partition every column that the children still need."""
+    """Partition every column."""
     cdef:
         Children* children = &worker.children
         bint is_marked = problem.is_coded[split.column]
@@ -156,8 +136,6 @@ cdef void move_rows(
         worker, frame, entries + anchor * frame.stride + frame.start, is_marked
     )
     move.column_in_place = split.column if in_order else -1
-    move.keeps_left = not is_leaf[0]
-    move.keeps_right = not is_leaf[1]
     if Entry is uint64_t:
         if team != NULL and worker.n_moved * frame.n_rows >= SHARED_CELLS:
             move.all_workers = all_workers
@@ -328,50 +306,6 @@ cdef void share_weights(
                 children.next_slot[child] += 1
 
 
-cdef void mark_keepers(
-    Worker* worker, const Entry* cells, int64_t n
-) noexcept nogil:
-    """Two children: 1 for rows of the first, 2 of the second, 3 of both."""
-    cdef:
-        const double* share = worker.children.share
-        uint8_t both = (1 if share[0] > 0.0 else 0) | (2 if share[1] > 0.0 else 0)
-        int32_t side
-        int64_t i
-    for i in range(n):
-        side = worker.child_of_row[row_of(cells[i])]
-        worker.goes_left[row_of(cells[i])] = <uint8_t>(1 << side) if side >= 0 else both
-
-
-cdef void share_between_two(
-    const Worker* worker, Worker* own, const Entry* cells, int64_t n, int64_t column
-) noexcept nogil:
-    """``share_column`` for two children. Every entry is written to both; only then is
-    it known which of them keep it, so that nothing has to be guessed. Blocks have a
-    place to spare for this."""
-    cdef:
-        const Children* children = &worker.children
-        const uint8_t* keepers = worker.goes_left
-        Entry* spare = <Entry*>own.spare
-        Entry* first = spare
-        Entry* second = spare
-        int64_t n_first = 0, n_second = 0, step_first = 0, step_second = 0, i
-        uint8_t keeper
-    if children.blocks[0] != NULL:
-        first = <Entry*>children.blocks[0].entries
-        first += column * (children.n_rows[0] + 1)
-        step_first = 1
-    if children.blocks[1] != NULL:
-        second = <Entry*>children.blocks[1].entries
-        second += column * (children.n_rows[1] + 1)
-        step_second = 1
-    for i in range(n):
-        keeper = keepers[row_of(cells[i])]
-        first[n_first] = cells[i]
-        second[n_second] = cells[i]
-        n_first += step_first & keeper
-        n_second += step_second & (keeper >> 1)
-
-
 cdef void share_column(
     const Worker* worker, Worker* own, const Entry* cells, int64_t n, int64_t column
 ) noexcept nogil:
@@ -382,9 +316,6 @@ cdef void share_column(
         int64_t i, child
         int32_t side
         Entry* target
-    if children.n_children == 2:
-        share_between_two(worker, own, cells, n, column)
-        return
     for child in range(children.n_children):
         next_slot[child] = column * (children.n_rows[child] + 1)
     for i in range(n):
@@ -439,8 +370,6 @@ cdef int move_fractions(
         )
         if children.blocks[child] == NULL:
             return -1
-    if children.n_children == 2:
-        mark_keepers(worker, entries + anchor * frame.stride + frame.start, n)
     share_weights(
         arena, worker, entries + anchor * frame.stride + frame.start, n
     )

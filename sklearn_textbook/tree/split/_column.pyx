@@ -60,6 +60,7 @@ from sklearn_textbook.tree.split._types cimport (
 
 include "_nominal.pxi"
 include "_multiway.pxi"
+include "_random_division.pxi"
 
 
 cdef int64_t count_missing(const Entry* entries, int64_t n) noexcept nogil:
@@ -133,138 +134,56 @@ cdef double two_part_loss(
     return total / problem.n_outputs
 
 
-cdef void try_parts(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, Pass* scan, int64_t position, bint missing_left,
-    Split* best
+cdef bint leaves_enough(
+    const Problem* problem, const Totals* left, const Totals* right
 ) noexcept nogil:
-    """Judge one given division: present rows up to a position, and the side of
-    the missing rows."""
-    cdef:
-        const Entry* missing = <const Entry*>scan.missing_entries
-        bint learned = problem.missing_mode == MISSING_LEARNED
-        int64_t with_left = scan.n_missing if learned and missing_left else 0
-        int64_t with_right = scan.n_missing if learned and not missing_left else 0
-        int64_t k
-        double score, first = 0.0, second = 0.0
-        Totals left, right, extra
-    left.sums = scratch.left
-    left.centre = scan.totals.centre
-    right.sums = scratch.right
-    right.centre = scan.totals.centre
-    extra.sums = scratch.present
-    extra.centre = scan.totals.centre
-    sum_entries(problem, rows, entries, position, &left)
-    sum_entries(problem, rows, entries + position, scan.n_present - position, &right)
-    sum_entries(problem, rows, missing, with_left + with_right, &extra)
-    for k in range(problem.n_statistics):
-        if with_left:
-            left.sums[k] += extra.sums[k]
-        else:
-            right.sums[k] += extra.sums[k]
-    left.rows += with_left
-    right.rows += with_right
-    left.weight += extra.weight if with_left else 0.0
-    right.weight += extra.weight if with_right else 0.0
-    if left.rows < problem.min_samples_leaf or right.rows < problem.min_samples_leaf:
-        return
-    if left.weight < problem.min_weight_leaf:
-        return
-    if right.weight < problem.min_weight_leaf:
-        return
-    if problem.criterion == ABSOLUTE_ERROR:
-        score = scan.offset - scan.totals.goodness
-        score -= two_part_loss(
-            problem, rows, scratch, entries, position, missing, with_left, &first
-        )
-        score -= two_part_loss(
-            problem, rows, scratch, entries + position, scan.n_present - position,
-            missing, with_right, &second
-        )
-    else:
-        score = scan.offset - scan.totals.goodness
-        score += goodness(problem, left.sums, left.weight)
-        score += goodness(problem, right.sums, right.weight)
-        if problem.monotonic != NULL:
-            first = value_of(problem, left.sums, left.weight, left.centre)
-            second = value_of(problem, right.sums, right.weight, right.centre)
-    if problem.monotonic != NULL and breaks_constraint(
-        first, second, scan.lower, scan.upper, scan.direction
-    ):
-        return
-    if score > score_to_beat(problem, best, scan.margin):
-        take(best, score, position, 0 if missing_left else scan.missing_child)
+    return (
+        left.rows >= problem.min_samples_leaf
+        and right.rows >= problem.min_samples_leaf
+        and left.weight >= problem.min_weight_leaf
+        and right.weight >= problem.min_weight_leaf
+    )
 
 
-cdef void try_random_threshold(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const uint32_t* ranks, Pass* scan, int64_t column,
-    uint64_t* random_state, Split* best
+cdef bint runs_against(
+    const Problem* problem, const Pass* scan, const Totals* left, const Totals* right,
+    double first, double second
 ) noexcept nogil:
-    """A threshold drawn evenly between the smallest and the largest value; one inside
-    a bin is moved to its upper end."""
-    cdef:
-        int64_t low = 0, high = scan.n_present - 1, middle
-        double smallest = value_of_rank(problem, column, ranks, rank_of(entries[0]))
-        double largest = value_of_rank(problem, column, ranks, rank_of(entries[high]))
-        double threshold = smallest + random_unit(random_state) * (largest - smallest)
-        bint missing_left = False
-    if not smallest < largest:
-        return
-    if threshold >= largest:
-        threshold = smallest + 0.0  # not -0
-    if scan.n_missing and problem.missing_mode == MISSING_LEARNED:
-        missing_left = random_below(random_state, 2) == 1
-    # First row above the threshold.
-    while low < high:
-        middle = (low + high) // 2
-        if value_of_rank(problem, column, ranks, rank_of(entries[middle])) <= threshold:
-            low = middle + 1
-        else:
-            high = middle
-    best.improved = False
-    try_parts(problem, rows, scratch, entries, scan, low, missing_left, best)
-    if best.improved:
-        best.threshold = leave_bin(problem, column, threshold)
+    """Whether a division breaks a monotonic constraint; ``first`` and ``second`` are
+    the medians of absolute error."""
+    if problem.monotonic == NULL:
+        return False
+    if problem.criterion != ABSOLUTE_ERROR:
+        first = value_of(problem, left.sums, left.weight, left.centre)
+        second = value_of(problem, right.sums, right.weight, right.centre)
+    return breaks_constraint(first, second, scan.lower, scan.upper, scan.direction)
 
 
-cdef bint try_missing_alone(
+cdef void try_missing_alone(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, const NodeView* node,
     const Totals* present, const Totals* missing, double score, Split* best
 ) noexcept nogil:
     """Present rows against missing ones."""
     cdef double first = 0.0, second = 0.0
-    if present.rows < problem.min_samples_leaf:
-        return False
-    if missing.rows < problem.min_samples_leaf:
-        return False
-    if (
-        present.weight < problem.min_weight_leaf
-        or missing.weight < problem.min_weight_leaf
+    if not leaves_enough(problem, present, missing):
+        return
+    if problem.monotonic != NULL and problem.criterion == ABSOLUTE_ERROR:
+        two_part_loss(
+            problem, rows, scratch, entries, present.rows, entries, 0, &first
+        )
+        two_part_loss(
+            problem, rows, scratch, entries + present.rows, missing.rows, entries, 0,
+            &second
+        )
+    if runs_against(problem, scan, present, missing, first, second) or not (
+        score > score_to_beat(problem, best, node.margin)
     ):
-        return False
-    if problem.monotonic != NULL:
-        if problem.criterion == ABSOLUTE_ERROR:
-            two_part_loss(
-                problem, rows, scratch, entries, present.rows, entries, 0, &first
-            )
-            two_part_loss(
-                problem, rows, scratch, entries + present.rows, missing.rows,
-                entries, 0, &second
-            )
-        else:
-            first = value_of(problem, present.sums, present.weight, present.centre)
-            second = value_of(problem, missing.sums, missing.weight, missing.centre)
-        if breaks_constraint(first, second, node.lower, node.upper, scan.direction):
-            return False
-    if not score > score_to_beat(problem, best, node.margin):
-        return False
+        return
     take(best, score, present.rows, 1)
     best.splits_missing = True
     best.n_children = 2
     best.threshold = INFINITY
-    return True
 
 
 cdef double own_margin(const Problem* problem, const Totals* present) noexcept nogil:
@@ -330,13 +249,12 @@ cdef void sum_runs(
 
 
 cdef void start_pass(
-    const Problem* problem, Scratch* scratch, const Entry* entries,
-    const NodeView* node, int64_t column, int64_t n_missing, Pass* scan
+    const Problem* problem, Scratch* scratch, const NodeView* node, int64_t column,
+    int64_t n_missing, Pass* scan
 ) noexcept nogil:
     """A pass over the column from its lowest value, all of its rows in child 1."""
     scan.n_present = node.totals.rows - n_missing
     scan.n_missing = n_missing
-    scan.missing_entries = NULL if entries == NULL else entries + scan.n_present
     scan.missing_left = False
     scan.missing_child = -1
     scan.left_rows = 0
@@ -466,7 +384,7 @@ cdef void evaluate_column(
         Pass scan
     if problem.has_missing[column]:
         n_missing = count_missing(entries, node.totals.rows)
-    start_pass(problem, scratch, entries, node, column, n_missing, &scan)
+    start_pass(problem, scratch, node, column, n_missing, &scan)
     if n_missing:
         start_totals(scratch, node, &present, &missing)
         sum_parts(
@@ -490,7 +408,7 @@ cdef void evaluate_runs(
         int64_t n_levels = n_runs - (1 if n_missing else 0)
         Totals present, missing
         Pass scan
-    start_pass(problem, scratch, no_entries, node, column, n_missing, &scan)
+    start_pass(problem, scratch, node, column, n_missing, &scan)
     if n_missing:
         start_totals(scratch, node, &present, &missing)
         sum_runs(problem, scratch, 0, n_levels, &present)

@@ -69,6 +69,7 @@ cdef double find_weight(
         double* right = search.scratch.right
         double left_weight = 0.0, weight, score, best = -INFINITY, gap
         double total = search.view.totals.weight
+        bint is_left
     if not order_changes(search, sums, column, threshold):
         return -INFINITY
     memset(left, 0, problem.n_statistics * sizeof(double))
@@ -76,20 +77,15 @@ cdef double find_weight(
     weight = search.solution[column]
     # The sides if the weight were -infinite.
     for i in range(search.n):
-        if x[i * k] > 1e-9 or (
+        is_left = x[i * k] > 1e-9 or (
             not x[i * k] < -1e-9 and sums[i] - weight * x[i * k] <= threshold
-        ):
-            n_left += 1
-            left_weight += search.rows.weight[i]
-            add_row(
-                problem, search.rows, i, search.rows.weight[i],
-                search.view.totals.centre, left
-            )
-        else:
-            add_row(
-                problem, search.rows, i, search.rows.weight[i],
-                search.view.totals.centre, right
-            )
+        )
+        n_left += is_left
+        left_weight += search.rows.weight[i] if is_left else 0.0
+        add_row(
+            problem, search.rows, i, search.rows.weight[i], search.view.totals.centre,
+            left if is_left else right
+        )
     for place in range(search.n - 1):
         i = row_of(search.keys[place])
         if x[i * k] > 1e-9:

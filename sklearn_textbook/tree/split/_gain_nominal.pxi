@@ -345,6 +345,16 @@ cdef void merge_groups(
             keep_pair(problem, scratch, n_runs, kept, groups[i])
 
 
+cdef void number_groups(Scratch* scratch, int64_t n_runs) noexcept nogil:
+    """Replace the names of the groups in run_side by their places in the list."""
+    cdef int64_t run, i
+    for run in range(n_runs):
+        i = 0
+        while scratch.run_start[i] != scratch.run_side[run]:
+            i += 1
+        scratch.run_side[run] = <int32_t>i
+
+
 cdef int64_t group_levels(
     const Problem* problem, Scratch* scratch, const NodeView* node,
     const Totals* known, int64_t n_runs, Candidate* candidate
@@ -399,12 +409,7 @@ cdef int64_t group_levels(
         merge_groups(problem, scratch, n_runs, n_groups, best_i, best_j)
         n_groups -= 1
         finish_candidate(problem, node, known, value, branches, 0.0, candidate)
-    for i in range(n_groups):
-        for run in range(n_runs):
-            if scratch.run_side[run] == groups[i]:
-                scratch.run_side[run] = <int32_t>(-1 - i)
-    for run in range(n_runs):
-        scratch.run_side[run] = -1 - scratch.run_side[run]
+    number_groups(scratch, n_runs)
     return n_groups
 
 

@@ -358,6 +358,31 @@ cdef void take_class_split(
     found.is_between = is_between
 
 
+cdef inline void start_walk(
+    const NodeSearch* search, const Histogram* h, const ClassSums* below, int64_t b,
+    bint is_gini, double* left_sum, double* right_sum, int64_t* whole_sum
+) noexcept nogil:
+    """The class weights on both sides of the end of a bin, and their sums."""
+    cdef:
+        const int64_t* table = search.entropy_table
+        int64_t c
+        double here, there
+    left_sum[0] = right_sum[0] = 0.0
+    whole_sum[0] = 0
+    for c in range(search.n_classes):
+        here = <double>below[c * search.stride + b].weight
+        there = h.totals[c] - here
+        search.left[c] = here
+        search.right[c] = there
+        if is_gini:
+            left_sum[0] += here * here
+            right_sum[0] += there * there
+        elif ClassSums is ClassCounts:
+            whole_sum[0] += table[<int64_t>here] + table[<int64_t>there]
+        else:
+            left_sum[0] += times_log(here) + times_log(there)
+
+
 cdef inline void walk_up_classes(
     NodeSearch* search, const Histogram* h, const ClassSums* below,
     const uint64_t* keys, int64_t n, int64_t b, bint is_gini
@@ -368,28 +393,16 @@ cdef inline void walk_up_classes(
         const int64_t* table = search.entropy_table
         double* left = search.left
         double* right = search.right
-        int64_t i, c, n_left = 0, whole, whole_sum = 0
-        double weight, here, there, left_sum = 0.0, right_sum = 0.0
+        int64_t i, c, n_left = 0, whole, whole_sum
+        double weight, here, there, left_sum, right_sum
         double k = h.first[b], n_weight = h.weight, area = 1.0, value
         double bound = class_bound(search, h)
         uint32_t code = <uint32_t>(keys[0] >> 32), above, place
         uint64_t entry
-    for c in range(search.n_classes):
-        here = <double>below[c * search.stride + b].weight
-        there = h.totals[c] - here
-        left[c] = here
-        right[c] = there
-        if is_gini:
-            left_sum += here * here
-            right_sum += there * there
-        elif ClassSums is ClassCounts:
-            whole_sum += table[<int64_t>here] + table[<int64_t>there]
-        else:
-            left_sum += times_log(here) + times_log(there)
+    start_walk(search, h, below, b, is_gini, &left_sum, &right_sum, &whole_sum)
     if search.counts_samples:
         n_left = <int64_t>below[search.n_classes * search.stride + b].weight
-        if h.missing_child == 0:
-            n_left -= column.n_missing
+        n_left -= column.n_missing if h.missing_child == 0 else 0
     for i in range(1, n):
         place = <uint32_t>keys[i - 1]
         entry = search.entries[place]

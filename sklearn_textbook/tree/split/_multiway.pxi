@@ -8,9 +8,8 @@ cdef double run_goodness(
     """Goodness of one branch, with or without the missing rows; -inf if it is
     too small."""
     cdef:
-        const Entry* missing = <const Entry*>scan.missing_entries
-        int64_t k, i, output, size = scratch.run_rows[run], last = scan.n_runs_missing
-        double weight = scratch.run_weight[run], total = 0.0, median
+        int64_t k, size = scratch.run_rows[run], last = scan.n_runs_missing
+        double weight = scratch.run_weight[run], median = 0.0
         const double* sums = scratch.run_sums + run * problem.n_statistics
         double* all_sums = scratch.right
     memcpy(all_sums, sums, problem.n_statistics * sizeof(double))
@@ -22,15 +21,11 @@ cdef double run_goodness(
     if size < problem.min_samples_leaf or weight < problem.min_weight_leaf:
         return -INFINITY
     if problem.criterion == ABSOLUTE_ERROR:
-        for output in range(problem.n_outputs):
-            clear_losses(scratch, output)
-            for i in range(scratch.run_start[run], scratch.run_start[run + 1]):
-                insert_row(problem, rows, scratch, output, row_of(entries[i]))
-            if with_missing:
-                for i in range(scan.n_missing):
-                    insert_row(problem, rows, scratch, output, row_of(missing[i]))
-            total -= absolute_loss(scratch, output, &median)
-        return total / problem.n_outputs
+        return -two_part_loss(
+            problem, rows, scratch, entries + scratch.run_start[run],
+            scratch.run_rows[run], entries + scan.n_present,
+            scan.n_missing if with_missing else 0, &median
+        )
     return goodness(problem, all_sums, weight)
 
 

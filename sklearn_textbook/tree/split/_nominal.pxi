@@ -54,17 +54,12 @@ cdef int64_t collect_runs(
 ) noexcept nogil:
     """Sum up every level of the node; returns their number."""
     cdef:
-        const Entry* missing = <const Entry*>scan.missing_entries
-        int64_t n_runs = 0, i, run, row
-        int64_t n_statistics = problem.n_statistics
+        int64_t n_runs = 0, i, run, row, n_statistics = problem.n_statistics
         int64_t n_all = scan.n_present + (scan.n_missing if missing_is_level else 0)
         double weight
-        Entry entry
     for i in range(n_all):
-        entry = entries[i] if i < scan.n_present else missing[i - scan.n_present]
-        if i == 0 or i == scan.n_present or (
-            i < scan.n_present and rank_of(entry) != rank_of(entries[i - 1])
-        ):
+        # All missing rows have one rank.
+        if i == 0 or rank_of(entries[i]) != rank_of(entries[i - 1]):
             scratch.run_start[n_runs] = i
             scratch.run_rows[n_runs] = 0
             scratch.run_weight[n_runs] = 0.0
@@ -74,7 +69,7 @@ cdef int64_t collect_runs(
             )
             n_runs += 1
         run = n_runs - 1
-        row = row_of(entry)
+        row = row_of(entries[i])
         weight = 1.0 if rows.weight == NULL else rows.weight[row]
         scratch.run_rows[run] += 1
         scratch.run_weight[run] += weight
@@ -117,25 +112,19 @@ cdef inline void move_run(
 
 cdef double side_loss(
     const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const Pass* scan, int64_t n_runs, int32_t side
+    const Entry* entries, int64_t n_runs, int32_t side
 ) noexcept nogil:
     """Absolute error of one child."""
     cdef:
-        const Entry* missing = <const Entry*>scan.missing_entries
         int64_t output, run, i
         double total = 0.0, median
-        Entry entry
     for output in range(problem.n_outputs):
         clear_losses(scratch, output)
         for run in range(n_runs):
             if scratch.run_side[run] != side:
                 continue
             for i in range(scratch.run_start[run], scratch.run_start[run + 1]):
-                if i < scan.n_present:
-                    entry = entries[i]
-                else:
-                    entry = missing[i - scan.n_present]
-                insert_row(problem, rows, scratch, output, row_of(entry))
+                insert_row(problem, rows, scratch, output, row_of(entries[i]))
         total += absolute_loss(scratch, output, &median)
     return total / problem.n_outputs
 
@@ -216,11 +205,9 @@ cdef double score_division(
     if division.table != NULL:
         return table_score(problem, scratch, scan, division)
     if problem.criterion == ABSOLUTE_ERROR:
-        left_goodness = -side_loss(
-            problem, rows, scratch, entries, scan, division.n_runs, 1
-        )
+        left_goodness = -side_loss(problem, rows, scratch, entries, division.n_runs, 1)
         right_goodness = -side_loss(
-            problem, rows, scratch, entries, scan, division.n_runs, 0
+            problem, rows, scratch, entries, division.n_runs, 0
         )
     else:
         for k in range(problem.n_statistics):

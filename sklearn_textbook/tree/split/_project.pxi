@@ -31,45 +31,6 @@ cdef void add_term_values(
         z[i] += codes[<int64_t>value] if value == value else fill
 
 
-cdef inline void sum_few(
-    const ObliqueSearch* search, const Direction* direction, int64_t first,
-    int64_t stop, int64_t n_terms
-) noexcept nogil:
-    """The sums of some samples, of numbers none of which is missing; the compiler
-    specialises the loop for a constant number of terms."""
-    cdef:
-        const double* x
-        const double* values = search.values
-        const uint32_t* row = search.row
-        double* z = direction.z
-        double total
-        int64_t i, t, p = search.problem.n_columns
-        int32_t[MAX_SPARSE] column
-        double[MAX_SPARSE] weight
-    for t in range(n_terms):
-        column[t] = direction.column[t]
-        weight[t] = direction.weight[t]
-    for i in range(first, stop):
-        x = values + row[i] * p
-        total = 0.0
-        for t in range(n_terms):
-            total += weight[t] * x[column[t]]
-        z[i] = total
-
-
-cdef bint sum_complete(
-    const ObliqueSearch* search, const Direction* direction, int64_t first, int64_t stop
-) noexcept nogil:
-    """The same for up to three terms; whether there are no more."""
-    if direction.n_terms == 1:
-        sum_few(search, direction, first, stop, 1)
-    elif direction.n_terms == 2:
-        sum_few(search, direction, first, stop, 2)
-    elif direction.n_terms == 3:
-        sum_few(search, direction, first, stop, 3)
-    return 1 <= direction.n_terms <= 3
-
-
 cdef inline void fetch_row(const ObliqueSearch* search, int64_t i) noexcept nogil:
     """Begin to fetch the values of a sample that will be read soon."""
     cdef:
@@ -117,15 +78,12 @@ cdef void project(const ObliqueSearch* search, int64_t n_trials) noexcept nogil:
     cdef:
         const Direction* direction
         int64_t first = 0, stop, i, t
-        bint is_complete = not search.any_missing and not search.problem.any_nominal
     while first < search.n:
         stop = min(first + BLOCK_SAMPLES, search.n)
         for i in range(n_trials):
             direction = &search.trials[i]
             if direction.n_terms > MAX_SPARSE and not search.problem.any_nominal:
                 add_dense(search, direction, first, stop)
-                continue
-            if is_complete and sum_complete(search, direction, first, stop):
                 continue
             memset(direction.z + first, 0, (stop - first) * sizeof(double))
             for t in range(direction.n_terms):

@@ -360,6 +360,20 @@ cdef void start_classes(
         side.right_squares += side.right[c] * side.right[c]
 
 
+cdef void count_classes(
+    const Problem* problem, Scratch* scratch, const Pass* scan, Side* side
+) noexcept nogil:
+    """The same in integers, for unit weights."""
+    cdef int64_t c
+    side.whole_squares = <int64_t>side.left_squares
+    side.whole_sum = <int64_t>side.right_squares
+    side.left_count = scratch.left_count
+    side.right_count = scratch.right_count
+    for c in range(problem.n_statistics):
+        side.left_count[c] = <int64_t>side.left[c]
+        side.right_count[c] = <int64_t>scan.totals.sums[c]
+
+
 cdef void start_entropy(
     const Problem* problem, Scratch* scratch, const Pass* scan, double beat, Side* side
 ) noexcept nogil:
@@ -419,7 +433,6 @@ cdef void run_scan(
     cdef:
         const Totals* totals = scan.totals
         double beat = score_to_beat(problem, best, scan.margin) - scan.offset
-        int64_t c
         Side side
     if problem.scan == SCAN_ENTROPY:
         scan_entropy(problem, rows, scratch, entries, scan, best)
@@ -455,13 +468,7 @@ cdef void run_scan(
         side.bound = beat + side.base
         start_classes(problem, scratch, scan, &side)
         if rows.weight == NULL:
-            side.whole_squares = <int64_t>side.left_squares
-            side.whole_sum = <int64_t>side.right_squares
-            side.left_count = scratch.left_count
-            side.right_count = scratch.right_count
-            for c in range(problem.n_statistics):
-                side.left_count[c] = <int64_t>side.left[c]
-                side.right_count[c] = <int64_t>totals.sums[c]
+            count_classes(problem, scratch, scan, &side)
             scan_cells(<Classes*>NULL, &side, rows, entries, scan, best)
         else:
             scan_cells(<WeightedClasses*>NULL, &side, rows, entries, scan, best)
@@ -474,67 +481,4 @@ cdef void run_scan(
         scan_cells(<AnySums*>NULL, &side, rows, entries, scan, best)
 
 
-# --------------------------------------------------------------- absolute error
-
-
-cdef inline bint is_candidate(
-    const Entry* entries, const Pass* scan, int64_t position
-) noexcept nogil:
-    return scan.lowest <= position <= scan.highest and rank_of(
-        entries[position]
-    ) != rank_of(entries[position - 1])
-
-
-cdef void scan_absolute(
-    const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const Pass* scan, Split* best
-) noexcept nogil:
-    cdef:
-        const Entry* missing = <const Entry*>scan.missing_entries
-        int64_t output, position, i, missing_left, missing_right
-        double score, weight = scan.left_weight
-        double beat = score_to_beat(problem, best, scan.margin)
-    # Only the learned strategy has the missing rows in one of the two children.
-    missing_left = missing_right = 0
-    if problem.missing_mode == MISSING_LEARNED:
-        missing_left = scan.n_missing if scan.missing_left else 0
-        missing_right = scan.n_missing - missing_left
-    memset(scratch.loss, 0, (scan.n_present + 1) * sizeof(double))
-    for output in range(problem.n_outputs):
-        clear_losses(scratch, output)
-        for i in range(missing_left):
-            insert_row(problem, rows, scratch, output, row_of(missing[i]))
-        for position in range(1, scan.highest + 1):
-            insert_row(problem, rows, scratch, output, row_of(entries[position - 1]))
-            if is_candidate(entries, scan, position):
-                scratch.loss[position] += absolute_loss(
-                    scratch, output, &scratch.left_median[position]
-                )
-        clear_losses(scratch, output)
-        for i in range(missing_right):
-            insert_row(problem, rows, scratch, output, row_of(missing[i]))
-        for position in range(scan.n_present - 1, scan.lowest - 1, -1):
-            insert_row(problem, rows, scratch, output, row_of(entries[position]))
-            if is_candidate(entries, scan, position):
-                scratch.loss[position] += absolute_loss(
-                    scratch, output, &scratch.right_median[position]
-                )
-    for position in range(1, scan.highest + 1):
-        weight += weight_of(rows, row_of(entries[position - 1]))
-        if not is_candidate(entries, scan, position):
-            continue
-        if weight < problem.min_weight_leaf:
-            continue
-        if scan.totals.weight - weight < problem.min_weight_leaf:
-            continue
-        if problem.monotonic != NULL and breaks_constraint(
-            scratch.left_median[position], scratch.right_median[position],
-            scan.lower, scan.upper, scan.direction
-        ):
-            continue
-        score = scan.offset - scan.totals.goodness - (
-            scratch.loss[position] / problem.n_outputs
-        )
-        if score > beat:
-            take(best, score, position, scan.missing_child)
-            beat = score + scan.margin
+include "_scan_absolute.pxi"

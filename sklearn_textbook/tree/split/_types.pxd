@@ -256,8 +256,8 @@ cdef struct Pass:
     double offset
     double margin
     int32_t missing_child
-    # the missing rows, and whether child 0 holds them (for the absolute error)
-    const void* missing_entries
+    # the missing rows, which follow the present ones in a sorted column, and whether
+    # child 0 holds them (for the absolute error)
     int64_t n_missing
     bint missing_left
     # monotonic constraint: values allowed in this node, and the column's sign
