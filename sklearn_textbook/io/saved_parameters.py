@@ -38,6 +38,8 @@ ENSEMBLES = dict.fromkeys(
         "RandomSubspaceRegressor",
         "AdaBoostClassifier",
         "OutputCodeClassifier",
+        "OutputFlippingClassifier",
+        "OutputSmearingClassifier",
         "BoostingTreeRegressor",
         "GradientBoostingClassifier",
         "GradientBoostingRegressor",

@@ -59,6 +59,8 @@ MODELS = {
     },
     "AdaBoostClassifier": ensemble.AdaBoostClassifier(n_estimators=2),
     "OutputCodeClassifier": ensemble.OutputCodeClassifier(decoding="probability"),
+    "OutputFlippingClassifier": ensemble.OutputFlippingClassifier(**FEW),
+    "OutputSmearingClassifier": ensemble.OutputSmearingClassifier(**FEW),
     "BoostingTreeRegressor": ensemble.BoostingTreeRegressor(2),
     "LinearRegression": LinearRegression(),
     "LogisticRegression": LogisticRegression(),

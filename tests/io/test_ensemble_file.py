@@ -29,6 +29,7 @@ from sklearn_textbook.ensemble import (
     ObliqueRandomForestRegressor,
     OutputCodeClassifier,
     OutputFlippingClassifier,
+    OutputSmearingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
     RandomSubspaceClassifier,
@@ -121,6 +122,11 @@ CLASSIFIERS = [
     OutputCodeClassifier(
         ID3Classifier(), code=[[1, 0], [-1, 1], [0, -1]], decoding="hamming"
     ),
+    OutputFlippingClassifier(**FEW),
+    OutputFlippingClassifier(C45Classifier(laplace=True), **FEW, flip_rate=0.1),
+    OutputFlippingClassifier(**FEW, voting="hard", bootstrap=True, max_samples=0.5),
+    OutputSmearingClassifier(**FEW),
+    OutputSmearingClassifier(CARTRegressor(max_depth=3), **FEW, bootstrap=True),
 ]
 REGRESSORS = [
     RandomForestRegressor(**MANY),
@@ -232,6 +238,7 @@ def test_what_forests_tell_beside_predictions(tmp_path, estimator, weighted):
         BaggingClassifier(**FEW, warm_start=True, max_features=3),
         GradientBoostingClassifier(**FEW, warm_start=True, subsample=0.7),
         AdaBoostClassifier(**FEW, warm_start=True),
+        OutputFlippingClassifier(**FEW, warm_start=True, bootstrap=True),
     ],
     ids=repr,
 )
@@ -332,8 +339,8 @@ def test_what_cannot_be_saved(tmp_path):
 
     mine = BaggingClassifier(Mine(), n_estimators=2).fit(X, LABELS)
     assert "its members are of class Mine" in refuse_to_save(mine, path)
-    flipping = OutputFlippingClassifier(n_estimators=2).fit(X, LABELS)
-    assert "OutputFlippingClassifier cannot be saved" in refuse_to_save(flipping, path)
+    flipping = OutputFlippingClassifier(DecisionTreeClassifier(), 2).fit(X, LABELS)
+    assert "members are of class DecisionTree" in refuse_to_save(flipping, path)
     forest = RandomForestClassifier(**FEW).fit(X, LABELS)
     forest.set_params(random_state=np.random.RandomState(0))
     assert "give random_state an integer" in refuse_to_save(forest, path)
@@ -558,6 +565,8 @@ def texts():
         "adaboost": AdaBoostClassifier(n_estimators=3, random_state=0),
         "boosting": GradientBoostingClassifier(n_estimators=2, random_state=0),
         "values": BaggingRegressor(n_estimators=2, max_features=3, random_state=0),
+        "flipping": OutputFlippingClassifier(n_estimators=2, random_state=0),
+        "smearing": OutputSmearingClassifier(n_estimators=2, random_state=0),
     }
     written = {}
     for name, model in models.items():
@@ -703,6 +712,20 @@ DAMAGES = [
     ),
     ("subspace", change_tree(columns=[0]), "is damaged"),
     ("adaboost", change_tree(columns=[0, 1, 2, 3, 4]), "AdaBoost must use all columns"),
+    ("flipping", change_entry("kept", "seeds", value=[1]), "seeds must be integers of"),
+    (
+        "flipping",
+        change_entry("kept", "weight", value=[0.0] * 40),
+        "weights of the me",
+    ),
+    (
+        "flipping",
+        change_tree(columns=[0, 1, 2, 3, 4]),
+        "columns or weights of",
+    ),
+    ("flipping", change_entry("member", "class", value="CARTRegressor"), "is damaged"),
+    ("smearing", change_entry("kept", "noise_", value=[1.0]), "noise_ must be numbers"),
+    ("smearing", lambda document: document["classes"][0]["values"].pop(), "is damaged"),
     ("boosting", change_tree(columns=[0, 1, 2, 3, 4]), "the trees do not match"),
     (
         "boosting",

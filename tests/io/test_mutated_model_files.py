@@ -19,6 +19,8 @@ from sklearn_textbook.ensemble import (
     GradientBoostingClassifier,
     ObliqueRandomForestClassifier,
     OutputCodeClassifier,
+    OutputFlippingClassifier,
+    OutputSmearingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -63,6 +65,8 @@ TREES = {
     ),
     "adaboost": (AdaBoostClassifier(**FEW), LABELS),
     "output codes": (OutputCodeClassifier(CARTClassifier(max_depth=2)), LABELS),
+    "flipped outputs": (OutputFlippingClassifier(**FEW, bootstrap=True), LABELS),
+    "smeared outputs": (OutputSmearingClassifier(**FEW), LABELS),
     "boosting": (GradientBoostingClassifier(**FEW, max_depth=2), LABELS),
     "boosting tree": (BoostingTreeRegressor(3), VALUES),
 }

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from functools import partial
 
 import numpy as np
@@ -20,6 +21,7 @@ from sklearn.utils.validation import (
 )
 
 from sklearn_textbook._contract.finite import check_sparse_format
+from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
@@ -155,6 +157,13 @@ class BaseOutputPerturbation(
     ABC,
 ):
     """Fitting members to perturbed outputs, and their predictions."""
+
+    _kept = (
+        Kept("n_rows", "integer", least=1),
+        Kept("n_drawn_rows", "integer", is_optional=True, least=1),
+        Kept("weight", shape=("n_rows",), is_optional=True, least=0),
+        Kept("seeds", "integer", ("members",), least=0),
+    )
 
     # ------------------------------------------------------------------ parameters
     def _check_parameters(self):
@@ -309,6 +318,32 @@ class BaseOutputPerturbation(
     def _list_draws(self):
         draw = RowDraw(*self._draw)
         return [(draw, seed) for seed in self._seeds]
+
+    # ---------------------------------------------------------------- model files
+    def _get_reader(self):
+        first = self.estimators_[0]
+        if not is_tree(self.estimator_):
+            return first
+        return copy(first).set_params(**self.estimator_.get_params(deep=False))
+
+    def _list_kept(self):
+        names = ("n_rows", "n_drawn_rows", "weight")
+        kept = dict(zip(names, self._draw, strict=True))
+        return {**kept, "seeds": np.array(self._seeds), **super()._list_kept()}
+
+    def _restore(self, reader, members, columns, kept):
+        # Members of the wrong kind are refused as a parameter.
+        clone(self).set_params(estimator=clone(reader))._check_parameters()
+        n_drawn, weight = kept.pop("n_drawn_rows", None), kept.pop("weight", None)
+        self._draw = (kept.pop("n_rows"), n_drawn, weight)
+        self._seeds = kept.pop("seeds").tolist()
+        self.estimator_ = clone(reader)
+        shape = members[0].tree_.statistics.shape[1:]
+        fits = shape in ((1, self.n_classes_), (self.n_classes_, 1))
+        fits &= all(of_member is None for of_member in columns)
+        if not fits or (weight is not None and not weight.any()):
+            raise ValueError("outputs, columns or weights of the members do not fit")
+        super()._restore(reader, members, columns, kept)
 
     # ------------------------------------------------------------------ prediction
     def _predict_blocks(self, X, predict):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import is_classifier
 
+from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_estimator,
@@ -208,6 +209,8 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
     >>> flipping.predict_proba([[5.0, 3.5, 1.5, 0.2]]).round(2)
     array([[0.87, 0.1 , 0.03]])
     """
+
+    _kept = (*BaseOutputPerturbation._kept, Kept("flip_rate_", least=0))
 
     def __init__(
         self,

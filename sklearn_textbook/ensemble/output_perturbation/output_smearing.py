@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import is_regressor
 
+from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import check_estimator, check_real
 from sklearn_textbook.ensemble.output_perturbation.base import BaseOutputPerturbation
 from sklearn_textbook.tree import CARTRegressor
@@ -146,6 +147,11 @@ class OutputSmearingClassifier(BaseOutputPerturbation):
     >>> smearing.predict([[5.0, 3.5, 1.5, 0.2]])
     array([0])
     """
+
+    _kept = (
+        *BaseOutputPerturbation._kept,
+        Kept("noise_", shape=("classes",), least=0),
+    )
 
     def __init__(
         self,
