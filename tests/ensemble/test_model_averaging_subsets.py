@@ -424,6 +424,7 @@ def test_batches_make_no_difference(monkeypatch):
             "'max_subset_size' parameter must be at least 10, .*; got 3",
         ),
         ({"prefit": True}, "'prefit'"),
+        ({"n_parameters": [2]}, "'n_parameters' parameter is for members; got"),
         ({"categorical_features": [77]}, "categorical_features"),
     ],
 )

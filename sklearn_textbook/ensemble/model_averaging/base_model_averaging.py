@@ -40,6 +40,7 @@ from sklearn_textbook.ensemble.model_averaging.summary import (
     summarise_subsets,
 )
 from sklearn_textbook.linear_model.base import BaseLinearModel
+from sklearn_textbook.linear_model.design.levels import check_declared
 from sklearn_textbook.linear_model.inference.summary import WIDTH
 
 #: Columns of the table of the members that only weights by BIC have.
@@ -92,13 +93,16 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         self._check_table_parameters()
         if self.estimators is None:
             check_n_jobs(self.n_jobs)
-            if self.prefit:
-                raise ValueError(
-                    "The 'prefit' parameter must be False with estimators=None; got "
-                    "True."
-                )
+            given = {"prefit": self.prefit or None, "n_parameters": self.n_parameters}
+            for name, value in given.items():
+                if value is not None:
+                    raise ValueError(
+                        f"The {name!r} parameter is for members; got {value!r} with "
+                        "estimators=None."
+                    )
             return
         super()._check_parameters()
+        check_declared(self.categorical_features)
         for name in ("prior", "n_parameters"):
             if getattr(self, name) is not None:
                 self._take_numbers(name)

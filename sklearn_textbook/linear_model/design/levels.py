@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numbers
+
 import narwhals.stable.v2 as nw
 import numpy as np
 from scipy.sparse import issparse
@@ -57,6 +59,33 @@ def find_declared(categorical_features):
             )
         orders[column] = frozenset(levels) if isinstance(order, SETS) else levels
     return list(categorical_features), orders
+
+
+def check_declared(categorical_features):
+    """Raise ValueError for what cannot declare the columns of any table.
+
+    Parameters
+    ----------
+    categorical_features : object
+        The parameter, of an estimator that reads no table itself.
+    """
+    declared, _ = find_declared(categorical_features)
+    if declared is None or (isinstance(declared, str) and declared == "from_dtype"):
+        return
+    entries = np.asarray(declared, dtype=object)
+    if entries.ndim != 1 or not all(map(_can_be_column, entries)):
+        raise ValueError(
+            "categorical_features must be 'from_dtype', None, a dict, or a "
+            "one-dimensional array-like of bool, int or str (a mask, indices or names "
+            f"of columns), got {categorical_features!r}."
+        )
+
+
+def _can_be_column(entry):
+    """Whether an entry is a truth value, a number or a name of a column."""
+    if isinstance(entry, str | np.bool_):
+        return True
+    return isinstance(entry, numbers.Integral) and entry >= 0
 
 
 def _list_levels(order):
