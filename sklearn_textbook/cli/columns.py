@@ -7,7 +7,7 @@ import re
 import pyarrow as pa
 import pyarrow.compute as compute
 
-from sklearn_textbook.cli.output import make_short_cell, make_table
+from sklearn_textbook.cli.output import ShortCell, make_table
 from sklearn_textbook.cli.report import MOST_LEVELS
 from sklearn_textbook.io.naming import count_things
 from sklearn_textbook.io.table_file import column_kind
@@ -37,7 +37,7 @@ def print_columns(output, frame):
             name,
             describe_kind(column.type),
             f"{missing:,}" if missing else "-",
-            make_short_cell(describe_values(column)),
+            ShortCell(describe_values(column)),
         )
     output.write("", table)
     more = frame.num_columns - MOST_COLUMNS

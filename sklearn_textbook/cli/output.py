@@ -6,6 +6,7 @@ import sys
 
 from rich.cells import cell_len
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
@@ -149,9 +150,40 @@ def _keep_columns_whole(table, room):
             column.min_width = max(column.min_width or 0, width)
 
 
-def make_short_cell(text):
-    """Make a cell that is cut at the width of its column, never wrapped."""
-    return Text(text, no_wrap=True, overflow="ellipsis")
+class ShortCell:
+    """A cell that is cut between entries at the width of its column, never wrapped.
+
+    Parameters
+    ----------
+    text : str
+        Its entries, separated by commas.
+    """
+
+    def __init__(self, text):
+        self.text = text
+
+    def __str__(self):
+        return self.text
+
+    def __rich_measure__(self, console, options):
+        return Measurement.get(console, options, Text(self.text))
+
+    def __rich_console__(self, console, options):
+        text = cut_between_entries(self.text, options.max_width)
+        yield Text(text, no_wrap=True, overflow="ellipsis")
+
+
+def cut_between_entries(text, width):
+    """Cut a text after a comma, or at least after a word, where there is one."""
+    if cell_len(text) <= width:
+        return text
+    for separator in (", ", " "):
+        parts = text.split(separator)
+        for n_parts in range(len(parts) - 1, 0, -1):
+            cut = separator.join(parts[:n_parts]) + f"{separator}…"
+            if cell_len(cut) <= width:
+                return cut
+    return text
 
 
 def paint_tree(text):

@@ -5,9 +5,11 @@ import re
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.csv
 import pytest
 
-from sklearn_textbook.cli.output import Output
+from sklearn_textbook.cli.columns import print_columns
+from sklearn_textbook.cli.output import Output, cut_between_entries
 from sklearn_textbook.cli.report import print_pruning, print_tree
 from sklearn_textbook.tree import CARTClassifier
 
@@ -36,6 +38,31 @@ def test_lines_end_between_words(width, monkeypatch):
     assert max(map(len, lines)) <= width
     words = " ".join(line.lstrip("|- ") for line in lines)
     assert words == " ".join(line.lstrip("|- ") for line in print_on(io.StringIO()))
+
+
+def test_levels_of_a_column_are_not_cut_inside_words(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
+    output = Output(Terminal())
+    print_columns(output, pyarrow.csv.read_csv(DATA / "credit.csv"))
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", output.stream.getvalue())
+    assert "7 levels: owner 682, rent 301, parents 234, …" in shown
+    assert "married 995, single 319, separated 43, widow 28, …" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "expected"),
+    [
+        ("red 3, blue 2", 13, "red 3, blue 2"),
+        ("red 3, blue 2", 12, "red 3, …"),
+        ("12 levels: red 3", 14, "12 levels: …"),
+        ("红色 3, 蓝色 2", 10, "红色 3, …"),
+        ("disestablishment 7", 9, "disestablishment 7"),
+    ],
+)
+def test_texts_are_cut_between_entries(text, width, expected):
+    assert cut_between_entries(text, width) == expected
 
 
 def test_rules_of_pruned_branches_wrap_below_their_heading(monkeypatch):
