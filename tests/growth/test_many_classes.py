@@ -82,6 +82,63 @@ def test_trees_that_fit_only_once():
     assert "weight of every class" in done.stdout
 
 
+PRESENT = """
+import resource
+import numpy as np
+from sklearn_textbook.ensemble import RandomForestClassifier
+from sklearn_textbook.tree import CARTClassifier
+rng = np.random.default_rng(0)
+y = rng.permutation(np.arange(6000) % 4000)
+X = rng.normal(size=(6000, 3))
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+CARTClassifier(n_jobs=1).fit(X[:99], y[:99])
+before = peak()
+tree = CARTClassifier(n_jobs=1).fit(X, y).tree_
+print(tree.statistics.nbytes, peak() - before)
+before = peak()
+forest = RandomForestClassifier(1, n_jobs=1, random_state=0).fit(X, y)
+print(8 * forest[0].tree_.node_count * 4000, peak() - before)
+forest.predict(X[:9])
+assert forest[0].tree_.is_compact
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pages that are not written to")
+def test_classes_that_a_node_lacks_take_no_memory():
+    done = run_program(PRESENT)
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.splitlines():
+        dense, taken = map(int, line.split())
+        assert taken < dense
+
+
+@pytest.mark.parametrize("max_features", [None, 1])
+@pytest.mark.parametrize("missing", [False, True])
+def test_weights_of_many_classes(max_features, missing):
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(3000) % 2000)
+    X = rng.normal(size=(3000, 4)).round(1)
+    X[rng.random(X.shape) < 0.1 * missing] = np.nan
+    model = CARTClassifier(max_features=max_features, random_state=0)
+    tree = model.fit(X, y).tree_
+    leaves = model.apply(X)
+    expected = np.zeros((tree.node_count, 2000))
+    np.add.at(expected, (leaves, y), 1.0)
+    for node in range(tree.node_count - 1, 0, -1):
+        expected[tree.nodes["parent"][node]] += expected[node]
+    np.testing.assert_array_equal(tree.statistics[:, 0], expected)
+    compact = tree.compact()
+    np.testing.assert_array_equal(
+        compact.read_leaf_statistics(), tree.read_leaf_statistics()
+    )
+    np.testing.assert_array_equal(
+        model.predict_proba(X), expected[leaves] / expected[leaves].sum(1)[:, None]
+    )
+
+
 @pytest.fixture
 def rows(monkeypatch):
     """Rows of 100 classes, and warnings as if they were many."""

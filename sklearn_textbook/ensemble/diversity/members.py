@@ -239,7 +239,7 @@ def _predict_trees(ensemble, members, matrix):
         seen = matrix if columns is None else matrix[:, columns]
         votes = not is_regressor(ensemble)
         tree = member.tree_ if votes else get_shown_tree(member)
-        given = np.zeros((matrix.shape[0], *tree.statistics.shape[1:]))
+        given = np.zeros((matrix.shape[0], *tree.node_shape))
         add_predictions([tree], seen, given, n_threads, member.schema_.names)
         if not votes:
             predicted.append(given[:, 0, 0] if given.shape[1] == 1 else given[:, :, 0])

@@ -366,7 +366,7 @@ class BaseForest(
         matrix, target = rows.matrix, rows.target
         matrix = matrix.tocsr() if sparse.issparse(matrix) else matrix
         n_threads = count_threads(self.n_jobs, matrix.size)
-        n_statistics = self.estimators_[0].tree_.statistics.shape[1:]
+        n_statistics = self.estimators_[0].tree_.node_shape
         votes = self._counts_votes()
 
         def predict(number, rows):
@@ -388,7 +388,7 @@ class BaseForest(
     def _sum_predictions(self, matrix, *, votes=False):
         """Add up the predictions of the trees for every row of a matrix."""
         trees = [member.tree_ for member in self.estimators_]
-        out = np.zeros((matrix.shape[0], *trees[0].statistics.shape[1:]))
+        out = np.zeros((matrix.shape[0], *trees[0].node_shape))
         n_threads = count_threads(self.n_jobs, matrix.size * len(trees))
         names = self.estimators_[0].schema_.names
         add_predictions(trees, matrix, out, n_threads, names, votes)

@@ -218,7 +218,7 @@ def measure_errors(member, stacked, known):
         Fraction of wrong classes, or mean squared error; mean over the outputs.
     """
     tree = member.tree_
-    predicted = np.zeros((stacked.shape[0], *tree.statistics.shape[1:]))
+    predicted = np.zeros((stacked.shape[0], *tree.node_shape))
     add_predictions([tree], stacked, predicted, 1, member.schema_.names)
     predicted = predicted.reshape(-1, *known.shape, predicted.shape[2])
     if np.issubdtype(known.dtype, np.integer):

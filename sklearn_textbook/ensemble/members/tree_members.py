@@ -255,7 +255,7 @@ class TreeCombiner:
     def _sum(self, numbers, matrix, votes=False, weights=None):
         """Add up what some members give or vote."""
         members = [self.members[number] for number in numbers]
-        shape = (matrix.shape[0], *members[0].tree_.statistics.shape[1:])
+        shape = (matrix.shape[0], *members[0].tree_.node_shape)
         total = np.zeros(shape)
         n_threads = count_threads(self.owner.n_jobs, matrix.size * len(members))
         names = self.owner._reader.schema_.names

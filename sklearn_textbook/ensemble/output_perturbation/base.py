@@ -338,7 +338,7 @@ class BaseOutputPerturbation(
         self._draw = (kept.pop("n_rows"), n_drawn, weight)
         self._seeds = kept.pop("seeds").tolist()
         self.estimator_ = clone(reader)
-        shape = members[0].tree_.statistics.shape[1:]
+        shape = members[0].tree_.node_shape
         fits = shape in ((1, self.n_classes_), (self.n_classes_, 1))
         fits &= all(of_member is None for of_member in columns)
         if not fits or (weight is not None and not weight.any()):
@@ -372,8 +372,7 @@ class BaseOutputPerturbation(
     def _sum_trees(self, matrix, votes):
         members = self.estimators_
         trees = [m.tree_ if votes else get_shown_tree(m) for m in members]
-        shape = trees[0].statistics.shape[1:]
-        out = np.zeros((matrix.shape[0], *shape))
+        out = np.zeros((matrix.shape[0], *trees[0].node_shape))
         n_threads = count_threads(self.n_jobs, matrix.size * len(trees))
         names = self.estimators_[0].schema_.names
         add_predictions(trees, matrix, out, n_threads, names, votes)

@@ -11,7 +11,7 @@ cdef int64_t count_nodes(
 ) noexcept nogil
 cdef write_tree(
     const Problem* problem, const NodeBuffer* above, const NodeBuffer* done,
-    int64_t n_tasks, make_room
+    int64_t n_tasks
 )
 cdef read_short_columns(const Problem* problem, const NodeBuffer* buffer)
 cdef int fill_problem(Problem* problem, dict settings) except -1

@@ -16,7 +16,12 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook._contract._interrupt cimport raise_failure
-from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer, fits_twice
+from sklearn_textbook.tree.grow._buffers cimport (
+    Frame,
+    NodeBuffer,
+    copy_statistics,
+    fits_twice,
+)
 from sklearn_textbook.tree.grow._layout cimport (
     DENSE_MAP,
     NOMINAL,
@@ -27,7 +32,11 @@ from sklearn_textbook.tree.grow._layout cimport (
 from sklearn_textbook.tree.split._column cimport midpoint
 from sklearn_textbook.tree.split._types cimport Codes, Problem
 
-from sklearn_textbook.tree.grow.layout import SIDE_DTYPES
+from sklearn_textbook.tree.grow.layout import (
+    SIDE_DTYPES,
+    make_records,
+    make_statistics,
+)
 
 
 cdef extern from *:
@@ -133,13 +142,10 @@ cdef int64_t write_breadth_first(
         new_number[source.task + 1][source.node] = <int32_t>i
         if node.n_samples == 0:
             # An empty branch says what its parent says.
-            memcpy(
-                &statistics[i, 0], &statistics[source.parent, 0], size * sizeof(double)
-            )
+            copy_statistics(&statistics[i, 0], &statistics[source.parent, 0], size)
         else:
-            memcpy(
-                &statistics[i, 0], buffer.statistics + source.node * size,
-                size * sizeof(double)
+            copy_statistics(
+                &statistics[i, 0], buffer.statistics + source.node * size, size
             )
             # The root may have a single class, and has no bounds.
             if buffer.bounds != NULL and i > 0:
@@ -311,7 +317,7 @@ cdef write_nodes(
 
 cdef write_tree(
     const Problem* problem, const NodeBuffer* above, const NodeBuffer* done,
-    int64_t n_tasks, make_room
+    int64_t n_tasks
 ):
     """Make the arrays of a tree: nodes, statistics and the side tables by name."""
     cdef:
@@ -320,7 +326,7 @@ cdef write_tree(
         double[:, ::1] statistics
     if not fits_twice(n_nodes, problem.n_statistics):
         raise_failure()
-    node_records, node_statistics = make_room(n_nodes, problem.n_statistics)
+    node_records, node_statistics = make_records(n_nodes, problem.n_statistics)
     nodes = node_records
     statistics = node_statistics
     side_tables = write_nodes(problem, above, done, n_tasks, nodes, statistics)

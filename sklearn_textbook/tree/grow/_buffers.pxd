@@ -1,4 +1,5 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memcmp, memcpy, memset
 
 from sklearn_textbook.tree.grow._heap cimport Entry
 from sklearn_textbook.tree.grow._layout cimport Node, Surrogate, Term
@@ -79,6 +80,45 @@ cdef struct Stack:
     double least  # key of the chosen split that gains least
     double step
     int64_t n_placed  # frames whose nodes know their places
+
+cdef enum:
+    PAGE_NUMBERS = 512  # in a page of memory
+    FEW_NUMBERS = 1024  # statistics of a node that are copied as they are
+
+cdef inline void copy_statistics(
+    double* target, const double* source, int64_t n
+) noexcept nogil:
+    """Copy the statistics of a node. Of many classes few are present, and a page of
+    new memory that is not written to takes none."""
+    cdef int64_t start = 0, stop
+    if n <= FEW_NUMBERS:
+        memcpy(target, source, n * sizeof(double))
+        return
+    while start < n:
+        stop = start + PAGE_NUMBERS
+        stop -= <int64_t>((<uint64_t>(target + start)) // sizeof(double)) % PAGE_NUMBERS
+        stop = min(stop, n)
+        if memcmp(target + start, source + start, (stop - start) * sizeof(double)):
+            memcpy(target + start, source + start, (stop - start) * sizeof(double))
+        start = stop
+
+cdef inline void clear_statistics(double* target, int64_t n) noexcept nogil:
+    """Set the statistics of a node to 0, as ``copy_statistics`` would."""
+    cdef:
+        const uint64_t* bits = <const uint64_t*>target
+        uint64_t found
+        int64_t start = 0, stop, i
+    if n <= FEW_NUMBERS:
+        memset(target, 0, n * sizeof(double))
+        return
+    while start < n:
+        stop = min(start + PAGE_NUMBERS, n)
+        found = 0
+        for i in range(start, stop):
+            found |= bits[i]
+        if found:
+            memset(target + start, 0, (stop - start) * sizeof(double))
+        start = stop
 
 cdef int start_buffer(
     NodeBuffer* buffer, int64_t n_statistics, bint keeps_bounds

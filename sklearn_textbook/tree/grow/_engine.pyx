@@ -69,8 +69,6 @@ from sklearn_textbook.tree.split._types cimport (
     uint64_t,
 )
 
-from sklearn_textbook.tree.grow.layout import make_records
-
 
 cdef enum:
     FEW_CELLS = 20000  # tables up to this size are one task
@@ -363,6 +361,5 @@ def grow_nodes(dict settings, int n_threads):
     grower.allocate(n_threads)
     grower.grow(settings)
     return write_tree(
-        &grower.problem, &grower.workers[0].buffer, grower.done, grower.tasks.n_frames,
-        make_records
+        &grower.problem, &grower.workers[0].buffer, grower.done, grower.tasks.n_frames
     )

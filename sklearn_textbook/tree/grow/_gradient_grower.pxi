@@ -381,17 +381,12 @@ cdef class GradientGrower:
                             &leaf_of_row[0]
                         )
 
-    def write_nodes(self, make_records):
+    def write_nodes(self):
         """Write the records of the tree that has grown; ``find_leaves`` comes first.
-
-        Parameters
-        ----------
-        make_records : function
-            Makes the arrays of nodes and statistics from their lengths.
 
         Returns
         -------
         grown : tuple
             What ``grow_nodes`` returns.
         """
-        return write_tree(&self.problem, &self.worker.buffer, NULL, 0, make_records)
+        return write_tree(&self.problem, &self.worker.buffer, NULL, 0)

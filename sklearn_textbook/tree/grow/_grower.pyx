@@ -15,6 +15,7 @@ from sklearn_textbook._contract._interrupt cimport must_stop
 from sklearn_textbook._contract._threads cimport run_tasks
 from sklearn_textbook.tree.grow._buffers cimport (
     Block,
+    copy_statistics,
     make_block,
     push_frame,
     release_block,

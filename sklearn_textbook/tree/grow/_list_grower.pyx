@@ -428,13 +428,8 @@ cdef class ListGrower:
             return None
         return read_short_columns(&self.problem, &self.first.worker.buffer)
 
-    def write_nodes(self, make_room):
+    def write_nodes(self):
         """Write the records of the tree that has grown.
-
-        Parameters
-        ----------
-        make_room : function
-            Makes the arrays of nodes and statistics from their lengths.
 
         Returns
         -------
@@ -442,8 +437,7 @@ cdef class ListGrower:
             What ``grow_nodes`` returns.
         """
         return write_tree(
-            &self.problem, &self.first.worker.buffer, self.done, self.tasks.n_frames,
-            make_room
+            &self.problem, &self.first.worker.buffer, self.done, self.tasks.n_frames
         )
 
 

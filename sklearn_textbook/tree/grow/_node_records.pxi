@@ -62,9 +62,9 @@ cdef int create_children(
         if children.n_rows[child] == 0:
             # Its statistics are its parent's, filled in at the end.
             node.impurity = buffer.nodes[frame.node].impurity
-        memcpy(
+        copy_statistics(
             buffer.statistics + (first + child) * size, children.values + child * size,
-            size * sizeof(double)
+            size
         )
         buffer.task[first + child] = -1
     buffer.n_nodes += children.n_children

@@ -120,7 +120,7 @@ cdef void meet_nodes(const NodeBuffer* buffer, Columns* columns) noexcept nogil:
     """Put what the records hold where it belongs. Nodes that follow each other in the
     buffer follow each other at their depth, too."""
     cdef:
-        int64_t i, k, number, size = columns.size
+        int64_t i, number, size = columns.size
         const Node* node
         Measures* measures
         Test* test
@@ -135,8 +135,9 @@ cdef void meet_nodes(const NodeBuffer* buffer, Columns* columns) noexcept nogil:
         measures.n_samples = <int32_t>node.n_samples
         measures.n_children = node.n_children
         if not columns.is_values:
-            for k in range(size):
-                columns.statistics[number * size + k] = buffer.statistics[i * size + k]
+            copy_statistics(
+                columns.statistics + number * size, buffer.statistics + i * size, size
+            )
         # Also written for leaves, after those of inner nodes, to avoid a branch.
         test = &columns.tests[columns.places[i].inner]
         test.feature = node.feature
@@ -243,7 +244,7 @@ cdef void try_gini(Columns* columns) noexcept nogil:
 cdef void write_measures(Columns* columns) noexcept nogil:
     """Write the columns of all nodes, and of leaves."""
     cdef:
-        int64_t number, k, m = 0, size = columns.size
+        int64_t number, m = 0, size = columns.size
         const Measures* measures
         bint is_pure = True
     for number in range(columns.n_nodes):
@@ -257,10 +258,10 @@ cdef void write_measures(Columns* columns) noexcept nogil:
         if columns.is_values:
             columns.statistics[number] = measures.value
         else:
-            for k in range(size):
-                columns.leaf_statistics[m * size + k] = (
-                    columns.statistics[number * size + k]
-                )
+            copy_statistics(
+                columns.leaf_statistics + m * size,
+                columns.statistics + number * size, size
+            )
         is_pure &= (measures.n_children > 0) | (
             not differ(measures.impurity, 0.0)
         )
@@ -373,7 +374,7 @@ cdef read_short_columns(const Problem* problem, const NodeBuffer* buffer):
     cdef:
         uint8_t[::1] n_children = np.empty(n, dtype=np.uint8)
         double[::1] impurity = np.empty(n)
-        double[:, ::1] statistics = np.empty((n, size))
+        double[:, ::1] statistics = make_statistics(n, size)
         int32_t[:, ::1] tests = np.empty((3, n_inner), dtype=np.int32)
         double[::1] threshold = np.empty(n_inner)
         double[::1] improvement = np.empty(n_inner)
@@ -381,7 +382,7 @@ cdef read_short_columns(const Problem* problem, const NodeBuffer* buffer):
         double[::1] inner_impurity = np.empty(n_inner + 1)
         int64_t[::1] leaf_samples = np.empty(n_leaves + 1, dtype=np.int64)
         double[::1] leaf_weight = np.empty(n_leaves + 1)
-        double[:, ::1] leaves = np.empty((1 if is_values else n_leaves + 1, size))
+        double[:, ::1] leaves = make_statistics(1 if is_values else n_leaves + 1, size)
     columns.n_nodes = n
     columns.not_gini.n = columns.not_decrease.n = 0
     columns.size = size

@@ -92,7 +92,7 @@ cdef void split_pair(
         write_leaf(problem, buffer, first + c, node.node, True, &child)
         if problem.n_statistics > 2:
             statistics = buffer.statistics + (first + c) * problem.n_statistics
-            memset(statistics, 0, problem.n_statistics * sizeof(double))
+            clear_statistics(statistics, problem.n_statistics)
             statistics[<int64_t>child.value] = child.weight
     buffer.n_nodes += 2
 
@@ -133,7 +133,7 @@ cdef void measure_classes(
     cdef:
         int64_t i, c, size = problem.n_statistics
         uint8_t place
-    memset(sums, 0, 2 * size * sizeof(double))
+    clear_statistics(sums, 2 * size)
     for i in range(search.n):
         place = search.places[i]
         c = size if i >= search.n_left else 0

@@ -12,7 +12,11 @@ from libc.math cimport INFINITY, NAN, fabs, floor, log2, sqrt
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from sklearn_textbook.tree.grow._buffers cimport NodeBuffer, reserve_nodes
+from sklearn_textbook.tree.grow._buffers cimport (
+    NodeBuffer,
+    clear_statistics,
+    reserve_nodes,
+)
 from sklearn_textbook.tree.grow._children cimport finish_value, write_level_map
 from sklearn_textbook.tree.grow._layout cimport LEAF, STAY, Node
 from sklearn_textbook.tree.grow._node cimport must_be_leaf

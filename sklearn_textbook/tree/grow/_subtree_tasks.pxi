@@ -47,9 +47,7 @@ cdef int grow_task(
     buffer.n_nodes = 1
     buffer.nodes[0] = above.nodes[frame.node]
     buffer.task[0] = -1
-    memcpy(
-        buffer.statistics, above.statistics + frame.node * size, size * sizeof(double)
-    )
+    copy_statistics(buffer.statistics, above.statistics + frame.node * size, size)
     if grower.problem.monotonic != NULL:
         buffer.bounds[0] = frame.lower
         buffer.bounds[1] = frame.upper

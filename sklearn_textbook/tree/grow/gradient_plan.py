@@ -8,7 +8,6 @@ import numpy as np
 
 from sklearn_textbook.tree.grow._list_grower import GradientGrower, add_leaf_values
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
-from sklearn_textbook.tree.grow.layout import make_records
 from sklearn_textbook.tree.grow.settings import (
     SCANS,
     describe_rows,
@@ -182,7 +181,7 @@ class GradientPlan:
         self._grower.grow(gradient, hessian, largest, rows, random_state)
         leaf_of_row = np.empty(self.table.n_rows, np.int32) if out is None else out
         self._grower.find_leaves(leaf_of_row)
-        nodes, statistics, side_tables = self._grower.write_nodes(make_records)
+        nodes, statistics, side_tables = self._grower.write_nodes()
         tree = GrownTree(
             nodes=nodes,
             statistics=statistics.reshape(len(nodes), 1, 1),

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn_textbook.tree.grow.check import check_tree
 from sklearn_textbook.tree.grow.importances import compute_feature_importances
 from sklearn_textbook.tree.grow.layout import (
+    FEW_NUMBERS,
     LEAF,
     NODE_DTYPE,
     NOMINAL,
@@ -18,6 +19,7 @@ from sklearn_textbook.tree.grow.layout import (
     TERM_DTYPE,
     TREE_LEAF,
     TREE_UNDEFINED,
+    make_statistics,
 )
 from sklearn_textbook.tree.grow.level_map import read_level_map
 from sklearn_textbook.tree.grow.serialise import read_fields, write_fields
@@ -70,7 +72,14 @@ def share_out(weights):
         Class proportions; 0 where all weights are.
     """
     total = weights.sum(axis=2, keepdims=True)
-    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    n_classes = weights.shape[2]
+    if n_classes <= FEW_NUMBERS:
+        return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    shares = make_statistics(weights.shape[0] * weights.shape[1], n_classes)
+    present = np.flatnonzero(weights)
+    each = weights.reshape(-1)[present] / total.reshape(-1)[present // n_classes]
+    shares.reshape(-1)[present] = each
+    return shares.reshape(weights.shape)
 
 
 def _as_native(value):
@@ -287,6 +296,11 @@ class GrownTree:
         if self.is_compact:
             return self.stored["statistics"][1].shape[2]
         return self.statistics.shape[2]
+
+    @property
+    def node_shape(self):
+        """Shape of the statistics of a node: numbers of outputs and of statistics."""
+        return self.n_outputs, self.n_statistics
 
     @property
     def max_n_classes(self):

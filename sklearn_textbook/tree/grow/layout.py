@@ -5,6 +5,9 @@ Structured arrays can be memory-mapped and compared; for the compact form of tre
 together, and increment :data:`SCHEMA_VERSION`.
 """
 
+import mmap
+from contextlib import suppress
+
 import numpy as np
 
 #: Incremented whenever a field changes its meaning, type or position.
@@ -133,6 +136,11 @@ SCALE_DTYPE = np.dtype(
 )
 
 
+#: With more statistics of a node than that, pages without any of them take no memory;
+#: the same as in ``_buffers.pxd``.
+FEW_NUMBERS = 1024
+
+
 def make_records(n_nodes, n_statistics):
     """Allocate the records of a tree and its statistics.
 
@@ -148,20 +156,35 @@ def make_records(n_nodes, n_statistics):
     statistics : ndarray of float64, shape (n_nodes, n_statistics)
         The same.
     """
-    return np.empty(n_nodes, dtype=NODE_DTYPE), np.empty((n_nodes, n_statistics))
+    return np.empty(n_nodes, dtype=NODE_DTYPE), make_statistics(n_nodes, n_statistics)
 
 
-class RecordBuffer:
-    """Reusable memory for the records of trees that do not keep them."""
+def make_statistics(n_nodes, n_statistics):
+    """Allocate the statistics of nodes.
 
-    def __init__(self):
-        self._nodes, self._statistics = make_records(0, 0)
+    Of many classes few are present in a node. Where the system allows it, pages of
+    memory without any of them take none; numpy would ask for pages too large for that.
 
-    def lend(self, n_nodes, n_statistics):
-        """Lend records until the next call; see :func:`make_records`."""
-        if len(self._nodes) < n_nodes or self._statistics.shape[1] != n_statistics:
-            # Some more, as the next tree may be a little larger.
-            self._nodes, self._statistics = make_records(
-                n_nodes + n_nodes // 4, n_statistics
-            )
-        return self._nodes[:n_nodes], self._statistics[:n_nodes]
+    Parameters
+    ----------
+    n_nodes, n_statistics : int
+        Numbers of nodes and of statistics of each.
+
+    Returns
+    -------
+    statistics : ndarray of float64, shape (n_nodes, n_statistics)
+        Uninitialized numbers; zeros if there are more than `FEW_NUMBERS` of a node.
+    """
+    if n_statistics <= FEW_NUMBERS:
+        return np.empty((n_nodes, n_statistics))
+    if not hasattr(mmap, "MADV_NOHUGEPAGE"):
+        return np.zeros((n_nodes, n_statistics))
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    try:
+        pages = mmap.mmap(-1, max(1, n_nodes * n_statistics * 8), flags=flags)
+    except OSError as error:
+        raise MemoryError(str(error)) from None
+    with suppress(OSError):  # a kernel without huge pages
+        pages.madvise(mmap.MADV_NOHUGEPAGE)
+    numbers = np.frombuffer(pages, count=n_nodes * n_statistics)
+    return numbers.reshape(n_nodes, n_statistics)

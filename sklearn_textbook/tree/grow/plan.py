@@ -10,7 +10,6 @@ from sklearn_textbook.tree.encode import NOMINAL
 from sklearn_textbook.tree.grow._engine import grow_nodes
 from sklearn_textbook.tree.grow._list_grower import ListGrower
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
-from sklearn_textbook.tree.grow.layout import RecordBuffer
 from sklearn_textbook.tree.grow.settings import (
     collect_settings,
     describe_cells,
@@ -267,9 +266,9 @@ class GrowthPlan:
         kind = choose_sums(self.table, self.target, self.rules, weight)
         growers = self._growers.setdefault(kind, [])
         try:
-            grower, buffer = growers.pop()
+            grower = growers.pop()
         except IndexError:
-            grower, buffer = ListGrower(self._settings, kind), RecordBuffer()
+            grower = ListGrower(self._settings, kind)
         root = grower.list_samples(weight)
         if root is not None:
             root = self._finish_root(root, kind)
@@ -278,20 +277,19 @@ class GrowthPlan:
             target, kept, _ = keep_weighted_rows(self.target, real)
             root = describe_root(target, self.rules, kept) | {"entropy_table": None}
         root |= {"random_state": random_state}
-        tree = self._read_tree(grower, buffer, grower.grow(root, n_threads))
-        growers.append((grower, buffer))
+        tree = self._read_tree(grower, grower.grow(root, n_threads))
+        growers.append(grower)
         return tree
 
-    def _read_tree(self, grower, buffer, n_nodes):
+    def _read_tree(self, grower, n_nodes):
         """Read the tree of a grower, in the requested form."""
         is_compacted = self._is_compacted(n_nodes)
         columns = grower.read_short_columns() if is_compacted else None
         stored = None if columns is None else store_columns(columns)
         if stored is not None:
             return GrownTree.from_stored(stored, **self._describe_tree())
-        tree = self._make_tree(*grower.write_nodes(buffer.lend))
-        # The shared records suffice for the compact form, and are reused.
-        return tree.compact() if is_compacted else own_records(tree)
+        tree = self._make_tree(*grower.write_nodes())
+        return tree.compact() if is_compacted else tree
 
     def _make_tree(self, nodes, statistics, side_tables):
         return GrownTree(
@@ -324,8 +322,3 @@ class GrowthPlan:
             entropy = describe_entropy(self.rules, total_weight)
         is_leaf = is_root_leaf(self.rules, root["n_rows"], total_weight, is_pure)
         return root | entropy | {"root_is_leaf": is_leaf}
-
-
-def own_records(tree):
-    """Copy the records of a tree if they are shared."""
-    return tree.replace(nodes=tree.nodes.copy(), statistics=tree.statistics.copy())

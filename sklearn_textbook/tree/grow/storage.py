@@ -24,7 +24,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_textbook.tree.grow.layout import NODE_DTYPE
+from sklearn_textbook.tree.grow.layout import (
+    FEW_NUMBERS,
+    NODE_DTYPE,
+    make_statistics,
+)
 
 #: Trees of so many nodes are kept in a few bytes a node. Smaller ones are small anyway
 #: and take less time to grow than to compact.
@@ -47,6 +51,7 @@ _MAX_WHOLE = 2.0**53
 _NUMBER_BYTES, _EXCEPTION_BYTES = 8, 12
 # So many numbers are tried out before all of them are.
 _N_SAMPLED = 64
+_BLOCK_NUMBERS = 2**22
 
 
 # Rules are tried out on whatever numbers there are.
@@ -237,7 +242,12 @@ def restore_leaf_statistics(stored):
     how, values = stored["statistics"]
     if how == "all":
         values = np.asarray(values)[np.asarray(stored["n_children"]) == 0]
-    return np.ascontiguousarray(values, dtype=np.float64)
+    if values.shape[2] <= FEW_NUMBERS:
+        return np.ascontiguousarray(values, dtype=np.float64)
+    statistics = make_statistics(values.shape[0] * values.shape[1], values.shape[2])
+    present = np.flatnonzero(values)
+    statistics.reshape(-1)[present] = values.reshape(-1)[present]
+    return statistics.reshape(values.shape)
 
 
 class Shape:
@@ -337,6 +347,16 @@ def narrow(values):
 
 
 def _narrow_floats(values):
+    # Block by block, as most of many numbers are whole numbers of a single byte.
+    n_blocks = values.size // _BLOCK_NUMBERS
+    if n_blocks > 1:
+        narrowed = []
+        for block in np.array_split(values, min(n_blocks, len(values))):
+            narrowed.append(_narrow_floats(block))
+            if narrowed[-1].dtype.kind == "f":
+                break
+        else:
+            return narrow(np.concatenate(narrowed))
     for convert in (_as_whole, _as_single):
         # A sample tells for most columns that all would be in vain.
         sample = convert(values.ravel()[:_N_SAMPLED])

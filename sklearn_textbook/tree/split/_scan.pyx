@@ -360,18 +360,31 @@ cdef void start_classes(
         side.right_squares += side.right[c] * side.right[c]
 
 
-cdef void count_classes(
-    const Problem* problem, Scratch* scratch, const Pass* scan, Side* side
+cdef void start_counts(
+    const Problem* problem, const Rows* rows, Scratch* scratch, const Entry* entries,
+    const Pass* scan, Side* side
 ) noexcept nogil:
-    """The same in integers, for unit weights."""
-    cdef int64_t c
-    side.whole_squares = <int64_t>side.left_squares
-    side.whole_sum = <int64_t>side.right_squares
+    """Counts of the classes on the left and of all, and their squares; of fewer rows
+    than classes those of the classes of the rows."""
+    cdef:
+        const Totals* totals = scan.totals
+        int64_t c, i
     side.left_count = scratch.left_count
     side.right_count = scratch.right_count
+    if scan.n_present == totals.rows < problem.n_statistics and scan.left_rows == 0:
+        side.whole_squares = side.whole_sum = 0
+        for i in range(scan.n_present):
+            c = rows.label[row_of(entries[i])]
+            side.left_count[c] = 0
+            side.right_count[c] = <int64_t>totals.sums[c]
+            side.whole_sum += side.right_count[c]
+        return
+    start_classes(problem, scratch, scan, side)
+    side.whole_squares = <int64_t>side.left_squares
+    side.whole_sum = <int64_t>side.right_squares
     for c in range(problem.n_statistics):
         side.left_count[c] = <int64_t>side.left[c]
-        side.right_count[c] = <int64_t>scan.totals.sums[c]
+        side.right_count[c] = <int64_t>totals.sums[c]
 
 
 cdef void start_entropy(
@@ -466,11 +479,11 @@ cdef void run_scan(
     elif problem.scan == SCAN_CLASSES:
         side.base = totals.goodness
         side.bound = beat + side.base
-        start_classes(problem, scratch, scan, &side)
         if rows.weight == NULL:
-            count_classes(problem, scratch, scan, &side)
+            start_counts(problem, rows, scratch, entries, scan, &side)
             scan_cells(<Classes*>NULL, &side, rows, entries, scan, best)
         else:
+            start_classes(problem, scratch, scan, &side)
             scan_cells(<WeightedClasses*>NULL, &side, rows, entries, scan, best)
     else:
         side.problem = problem
