@@ -197,6 +197,23 @@ def test_wide_sparse_table_needs_few_rounds():
     assert_allclose(model.coef_, stock.coef_, atol=1e-4)
 
 
+def test_weak_lasso_makes_no_large_matrices(monkeypatch):
+    sizes, solve = [], working_set.solve_newton
+
+    def note_size(part, *others):
+        sizes.append(part.shape[1])
+        return solve(part, *others)
+
+    monkeypatch.setattr(working_set, "solve_newton", note_size)
+    generator = np.random.default_rng(0)
+    X = sparse.random_array((2000, 4000), density=0.01, rng=generator, format="csr")
+    y = generator.integers(0, 2, 2000)
+    model = LogisticRegression(C=3.0, l1_ratio=1.0, tol=1e-4).fit(X, y)
+    assert model.is_converged_
+    assert 0 < max(sizes) <= 1001
+    assert np.count_nonzero(model.coef_) > 1000
+
+
 def test_gradient_works_on_scaled_columns():
     X, y, _ = make_rows()
     model = LogisticRegression(solver="gradient", tol=1e-6)

@@ -14,8 +14,9 @@ from sklearn_textbook.linear_model.logistic.solvers import (
 
 #: Minimum number of columns of the first working set.
 FIRST_COLUMNS = 100
-#: Maximum number of coefficients of a working set.
-MAX_COEFFICIENTS = 5000
+#: Maximum number of coefficients of a working set: steps of more take longer than all
+#: iterations of L-BFGS.
+MAX_COEFFICIENTS = 1000
 
 
 def solve_working_sets(likelihood, theta, max_iter, tol, report):
