@@ -2,6 +2,7 @@
 
 import pickle
 import threading
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -760,3 +761,21 @@ def test_a_penalty_and_one_row(capfd):
     assert model.coef_.tolist() == [0.0, 0.0]
     assert model.intercept_ == 3.0
     assert capfd.readouterr() == ("", "")
+
+
+#: NIST's certified coefficients of Filip, from the intercept up.
+FILIP = [
+    *(-1467.48961422980, -2772.17959193342, -2316.37108160893, -1127.97394098372),
+    *(-354.478233703349, -75.1242017393757, -10.8753180355343, -1.06221498588947),
+    *(-0.0670191154593408, -0.00246781078275479, -0.0000402962525080404),
+]
+
+
+def test_polynomial_of_tenth_degree():
+    table = pd.read_csv(Path(__file__).parents[1] / "data" / "nist_filip.csv")
+    powers = np.column_stack([table["x"] ** power for power in range(1, 11)])
+    model = LinearRegression().fit(powers, table["y"])
+    assert model.rank_ == 10
+    assert_allclose([model.intercept_, *model.coef_], FILIP, rtol=1e-6)
+    assert_allclose(model.residual_standard_error_, 0.00334801051324544, rtol=1e-6)
+    assert_allclose(model.intercept_standard_error_, 298.084530995537, rtol=1e-6)
