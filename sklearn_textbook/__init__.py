@@ -1,7 +1,7 @@
 """Decision trees, ensembles and linear models for scikit-learn.
 
-They work on tables with text columns, categories, missing values and weights. The
-methods are those of 李航《统计学习方法》 and 周志华《机器学习》::
+All estimators accept tables with text columns, categories, missing values and weights.
+The methods are those of 李航《统计学习方法》 and 周志华《机器学习》::
 
     tree                   ID3, C4.5, CART and oblique trees; text, rules, plots
     ensemble               bagging, forests, boosting, voting, stacking, output codes
@@ -10,13 +10,13 @@ methods are those of 李航《统计学习方法》 and 周志华《机器学习
     discriminant_analysis  linear discriminants
     decomposition          singular values and principal components
     inspection             explanations, Shapley values, displays
-    exchange               models as ONNX, PMML, source code or of scikit-learn
-    io                     tables and models in files
-    datasets               the books' tables, and a generator of tables
-    criteria               entropy, gain ratio, Gini index and others as functions
+    exchange               conversion to ONNX, PMML, source code and scikit-learn
+    io                     reading and writing tables and models
+    datasets               the books' tables, and a generator of artificial tables
+    criteria               entropy, gain ratio, Gini index and other functions
     cli                    the command ``sklearn-textbook``
 
-In ``tree`` there is one folder for each stage of processing::
+The package ``tree`` has one subpackage for each stage::
 
     table -- encode --> EncodedTable -- split, grow --> GrownTree -- prune --+
     (array, frame,      levels, exact   best split,     immutable table      |
@@ -26,8 +26,8 @@ In ``tree`` there is one folder for each stage of processing::
       rules, text, plot     <-- explain --+
       JSON                  <-- io -------+
 
-Estimators accept numpy arrays and pandas, polars and pyarrow tables, and most of them
-scipy's sparse matrices. They pass scikit-learn's checks of estimators.
+Estimators accept NumPy arrays, pandas, polars and pyarrow tables, and most of them also
+SciPy sparse matrices. They pass scikit-learn's estimator checks.
 """
 
 import importlib

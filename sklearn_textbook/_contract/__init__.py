@@ -1,1 +1,1 @@
-"""Checks of parameters, weights and labels as in scikit-learn, and threads."""
+"""Checks of parameters, weights and labels as in scikit-learn, and threading."""

@@ -90,7 +90,7 @@ def check_finite_rows(X, estimator_name, feature_names=None, is_present=None):
     ValueError
         If a value is missing or infinite, with the place of the first one.
     """
-    from sklearn import get_config  # takes a second, and printing a tree needs none
+    from sklearn import get_config  # slow to import, and not needed to print a tree
 
     if get_config()["assume_finite"]:
         return

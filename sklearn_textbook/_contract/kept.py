@@ -25,7 +25,7 @@ class Kept:
     shape : tuple or list of tuple, default=None
         None: a single value. Otherwise the shape of the array. A length is an int, the
         number of "members", "columns", "classes" or "coefficients", the name of an
-        integer that is kept before it, any other name, which then stands for the same
+        integer that is kept before it, any other name, which then denotes the same
         length everywhere, a tuple of lengths to be added, or None for any. A list gives
         several allowed shapes, where () is a single number.
     is_optional : bool, default=False
@@ -64,7 +64,7 @@ class Record:
     Parameters
     ----------
     of : type
-        The class; its constructor takes the fields as keywords.
+        The class; its constructor accepts the fields as keywords.
     kept : tuple of Kept
         The fields.
     """

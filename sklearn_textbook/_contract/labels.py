@@ -29,7 +29,7 @@ def decode_dictionary(values):
 
 
 def require_classes(y, name="y"):
-    """Raise a ValueError that names the row if a series lacks a class label."""
+    """Raise a ValueError that names the row if a class label is missing in a series."""
     if isinstance(y, np.ndarray):
         return  # found when it is read
     series = nw.from_native(y, series_only=True, pass_through=True)

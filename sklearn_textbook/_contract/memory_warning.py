@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 #: Bytes of class weights above which a warning is given, and the fewest classes: with
-#: fewer, a table of many rows takes more than what is kept of the classes.
+#: fewer, a table of many rows needs more memory than the class counts.
 MEMORY_TO_WARN = 2**31
 MANY_CLASSES = 100
 _LARGEST_DEPTH = 62

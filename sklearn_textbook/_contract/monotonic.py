@@ -39,7 +39,7 @@ def resolve_monotonic(monotonic_cst, names, *, has_names):
     for name, sign in zip(names, constraints, strict=True):
         if not (isinstance(sign, (int, float, np.number)) and sign in (-1, 0, 1)):
             raise ValueError(
-                "monotonic_cst must be None, an array-like of -1, 0 or 1, or a dict "
+                "monotonic_cst must be None or an array-like of -1, 0 or 1, or a dict "
                 f"with such values; got {show_value(sign)} for column {name!r} in "
                 f"{show_value(constraints)}."
             )

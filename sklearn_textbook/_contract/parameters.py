@@ -64,7 +64,7 @@ def _spell(word):
 
 def is_checked():
     """Whether parameters are to be checked (scikit-learn's global setting)."""
-    from sklearn import get_config  # takes a second, and printing a tree needs none
+    from sklearn import get_config  # slow to import, and not needed to print a tree
 
     return not get_config()["skip_parameter_validation"]
 

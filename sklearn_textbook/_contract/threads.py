@@ -14,7 +14,7 @@ from sklearn_textbook._contract import _threads
 from sklearn_textbook._contract.parameters import is_checked, is_integer, show_value
 
 MAX_THREADS = 256  # more would only cost memory
-MAX_JOBS = 1_000_000  # joblib takes no more
+MAX_JOBS = 1_000_000  # the maximum of joblib
 
 
 CELLS_PER_THREAD = 50_000  # less work than this ends before a thread has started
@@ -122,7 +122,7 @@ def count_threads(n_jobs, n_cells=None):
     if n_cells is not None:
         most = min(most, 1 + n_cells // CELLS_PER_THREAD)
     if most <= 1:
-        # Asking for the cores takes longer than what is done with a small table.
+        # Querying the number of cores takes longer than the work for a small table.
         return 1
     if n_jobs is None:
         n_threads = 1 if is_in_parallel_call() else count_cores()

@@ -55,8 +55,7 @@ def check_weights(sample_weight, n_rows, name="sample_weight"):
         raise ValueError(f"{name} must be 1D, got an array of shape {weight.shape}.")
     if len(weight) != n_rows:
         raise ValueError(
-            f"{name} must have one entry per row of X, {n_rows} in all, got "
-            f"{len(weight)}."
+            f"{name} must have one entry per row, {n_rows} in all, got {len(weight)}."
         )
     is_finite = np.isfinite(weight)
     if not is_finite.all():

@@ -1,4 +1,4 @@
-"""The command ``sklearn-textbook``: fit, predict and show trees of tables in files."""
+"""The command ``sklearn-textbook``: fit, show and apply models of tables in files."""
 
 import sys
 
@@ -41,17 +41,17 @@ def main(arguments=None):
 
 
 def explain_missing_module(error):
-    """Say what to install, if what is missing belongs to an extra of the package.
+    """Return the message for a missing optional dependency.
 
     Parameters
     ----------
     error : ImportError
-        What went wrong.
+        The error of the import.
 
     Returns
     -------
     message : str or None
-        None if it is any other module, whose absence is a fault to be seen.
+        None for any other module, whose error is not caught.
     """
     missing = (error.name or "").partition(".")[0]
     if missing not in _NEEDED and "sklearn-textbook[cli]" not in str(error):

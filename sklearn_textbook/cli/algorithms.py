@@ -104,7 +104,7 @@ MEMBERS = ("cart", "id3", "c45", "oblique-tree")
 
 
 def list_algorithms(entries=ALGORITHMS):
-    """List the names that --algorithm takes.
+    """List the names that --algorithm accepts.
 
     Parameters
     ----------
@@ -125,42 +125,42 @@ def list_algorithms(entries=ALGORITHMS):
 
 
 def base_name(algorithm):
-    """Give the name of an algorithm without the kind of its target."""
+    """Return the name of an algorithm without the kind of its target."""
     return algorithm.removesuffix("-classifier").removesuffix("-regressor")
 
 
 def is_many(algorithm):
-    """Tell whether an algorithm grows many trees."""
+    """Return whether an algorithm grows many trees."""
     return has_trees(algorithm) and (
         ALGORITHMS[base_name(algorithm)].module == _ENSEMBLES
     )
 
 
 def takes_trees(algorithm, is_classes):
-    """Tell whether the number of trees of an algorithm can be set."""
+    """Return whether the number of trees of an algorithm can be set."""
     estimator = _make_default(base_name(algorithm), is_classes)
     return has_trees(algorithm) and "n_estimators" in estimator.get_params(deep=False)
 
 
 def grows_one_tree(algorithm):
-    """Tell whether an algorithm grows a single tree, which may be pruned."""
+    """Return whether an algorithm grows a single tree, which may be pruned."""
     return has_trees(algorithm) and not is_many(algorithm) and algorithm != "c45-rules"
 
 
 def has_trees(algorithm):
-    """Tell whether an algorithm grows trees, which take missing values."""
+    """Return whether an algorithm grows trees, which support missing values."""
     return ALGORITHMS[base_name(algorithm)].has_trees
 
 
 def takes_numbers_only(algorithm):
-    """Tell whether an algorithm refuses columns of text."""
+    """Return whether an algorithm requires numeric columns."""
     return algorithm in TRANSFORMERS or (
         _ENTRIES[base_name(algorithm)].module == _DISCRIMINANTS
     )
 
 
 def find_wish(algorithm):
-    """Tell which kind of target a name asks for; None leaves it to the target."""
+    """Return the kind of target that a name requires; None: any."""
     for kind in ("classifier", "regressor"):
         if algorithm.endswith(f"-{kind}"):
             return kind
@@ -170,7 +170,7 @@ def find_wish(algorithm):
 
 
 def can_predict(algorithm, is_classes):
-    """Tell whether an algorithm predicts classes, or numbers."""
+    """Return whether an algorithm predicts classes, or whether it predicts numbers."""
     entry = _ENTRIES[base_name(algorithm)]
     return (entry.classifier if is_classes else entry.regressor) is not None
 
@@ -205,7 +205,7 @@ def make_estimator(
     prunes : bool, default=False
         Whether trees of `PRUNED` are pruned, unless the settings say how.
     full : bool, default=False
-        Whether a tree is not pruned at all.
+        Whether a tree is left unpruned.
 
     Returns
     -------

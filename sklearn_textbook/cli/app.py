@@ -74,7 +74,7 @@ def run(arguments=None):
     Parameters
     ----------
     arguments : list of str, default=None
-        None takes those of the process.
+        None: those of the process.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def run(arguments=None):
 
 
 def _explain(error):
-    """Give the line and the exit code of an error."""
+    """Return the message and the exit code of an error."""
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         where = context.command_path if context else COMMAND

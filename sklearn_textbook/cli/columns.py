@@ -80,7 +80,7 @@ def describe_values(column):
 
 
 def drop_missing(column):
-    """Give a column without nulls and numbers that are none."""
+    """Return a column without nulls and NaN."""
     if pa.types.is_floating(column.type):
         column = column.filter(compute.invert(compute.is_nan(column)))
     return column.drop_null()

@@ -51,7 +51,7 @@ def make_combination(
     n_jobs : int or None
         Number of threads.
     prunes, full : bool
-        Whether members of CART are pruned, and whether members are not pruned at all.
+        Whether CART members are pruned, and whether no members are pruned.
 
     Returns
     -------

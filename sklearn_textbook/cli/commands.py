@@ -1,7 +1,7 @@
 """The commands and their options.
 
-What a command does stands in a module of its own, which is loaded when the command
-runs: help and completion come at once, without NumPy and scikit-learn.
+Each command is implemented in a separate module, which is imported when the command
+runs, so that help and completion are fast: they do not import NumPy and scikit-learn.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def compare_algorithms(
     cost : str or None
         File with the costs of errors.
     full : bool
-        Whether trees are not pruned at all.
+        Whether trees are left unpruned.
     **options
         How the table is read, as for ``fit``.
     """
@@ -90,7 +90,7 @@ def compare_algorithms(
 
 
 def _choose_kind(algorithms):
-    """Choose the algorithm that says whether classes or numbers are predicted."""
+    """Choose the algorithm that determines whether classes or numbers are predicted."""
     by_wish = {}
     for name in algorithms:
         if name not in list_algorithms():
@@ -109,7 +109,7 @@ def _choose_kind(algorithms):
 
 
 def _score(scorer, name, estimator, training, n_folds, seed, advance):
-    """Cross-validate one algorithm, and tell how long it took."""
+    """Cross-validate one algorithm, and measure the time."""
     start = time.perf_counter()
     try:
         (score,), _ = cross_validate(

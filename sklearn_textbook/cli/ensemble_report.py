@@ -14,13 +14,13 @@ _BAR_WIDTH = 24
 
 
 def is_ensemble(estimator):
-    """Tell an ensemble of trees or of named members from all else."""
+    """Return whether it is an ensemble of trees or of named members."""
     has_members = hasattr(estimator, "_list_members") or is_combination(estimator)
     return has_members and hasattr(estimator, "estimators_")
 
 
 def is_combination(estimator):
-    """Tell an ensemble of named members of any kind from one of trees."""
+    """Return whether it is an ensemble of named members, of any kind."""
     return hasattr(estimator, "named_estimators_")
 
 

@@ -76,7 +76,7 @@ def _explain_by_scores(estimator, X):
 
 
 def _explain_by_list(estimator, X):
-    """Give the rule of a list that decides each row; -1, the default, is the last."""
+    """Return the text of the rule that decides each row; -1 is the default rule."""
     lines = export_rules(estimator).splitlines()
     return [lines[rule].removeprefix("ELSE ") for rule in estimator.apply(X)]
 

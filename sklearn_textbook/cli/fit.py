@@ -1,4 +1,4 @@
-"""The command ``fit``: grow trees or rules of a table and tell how good they are."""
+"""The command ``fit``: fit a model to a table and report its scores."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def fit_table(
     cost : str or None
         File with the costs of errors.
     full : bool
-        Whether the tree is not pruned at all.
+        Whether the tree is left unpruned.
     **options
         How the table is read: categorical, numeric, ordinal, drop, keep, id, weight,
         delimiter, header, encoding, missing_marks.
@@ -169,7 +169,7 @@ def require_folder(save):
 def _grow(estimator, training, settings):
     try:
         with warnings.catch_warnings():
-            # The scores tell how many rows were judged.
+            # The scores include the number of rows predicted.
             warnings.filterwarnings("ignore", message="Some inputs do not have OOB")
             training.fit(estimator)
     except (ValueError, TypeError) as error:
@@ -201,7 +201,7 @@ def note_table(file, options, scorer):
 
 
 def _score(scorer, estimator, training, n_folds, seed, tested):
-    """Give all scores, notes on them, and the predictions of cross-validation."""
+    """Return all scores, notes on them, and the predictions of cross-validation."""
     y, weights = training.goal.values, training.weights
     fitted = scorer.predict(estimator, training.features)
     scores = [

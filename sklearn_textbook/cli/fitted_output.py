@@ -55,7 +55,7 @@ def print_model(output, model, training, settings, max_depth_shown, save):
 
 
 def _print_trees(output, model, settings, max_depth_shown, save):
-    """Print a tree and its rules, or what there is to say of many trees."""
+    """Print a tree and its rules, or a summary of many trees."""
     estimator = model.estimator
     if is_ensemble(estimator):
         _print_ensemble(output, model)
@@ -75,7 +75,7 @@ def _print_trees(output, model, settings, max_depth_shown, save):
 
 
 def _explain_show(save, options=""):
-    """Say which command prints all rules."""
+    """Return a note with the command that shows all rules."""
     first = "--save FILE and " if save is None else ""
     command = f"sklearn-textbook show {'FILE' if save is None else save}{options}"
     return f"; {first}{command} print{'' if first else 's'} them all"

@@ -17,7 +17,7 @@ MOST_MODELS = 10
 
 
 def is_other_model(estimator):
-    """Tell a linear model, components or discriminants from trees and rules."""
+    """Return whether it is a linear model, components or discriminants."""
     name = type(estimator).__name__
     if name in WITHOUT_MEMBERS:
         return not hasattr(estimator, "named_estimators_")

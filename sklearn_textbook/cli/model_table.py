@@ -38,7 +38,7 @@ class Tested:
     weights : ndarray or None
         Weights of these rows.
     notes : tuple of str
-        What is to be said of the table.
+        Notes on the table.
     shares : ndarray of shape (n_rows, n_classes) or None
         Probabilities of the classes of the model, the first ones of ``labels``.
     """
@@ -76,7 +76,7 @@ class ModelTable:
 
 
 def read_notes(model, path):
-    """Give what `fit` noted of the training table, checked.
+    """Check and return the notes of `fit` on the training table.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def predict_rows(model, scorer, table):
 
 
 def as_features(schema, frame):
-    """Give the columns as the model knows them: a frame, or nameless values."""
+    """Return the columns as in training: a frame, or values without names."""
     if schema.has_names:
         return frame
     values = [column.to_numpy(zero_copy_only=False) for column in frame.columns]
@@ -268,7 +268,7 @@ def _find_refused_level(schema, table, call, features):
 
 
 def find_unseen_levels(model, table):
-    """Say which levels of a table were never seen in training.
+    """Find the levels of a table that were not seen in training.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ _DELIMITERS = {
 
 
 class NameList(click.ParamType):
-    """Names separated by commas; a name with a comma stands in double quotes."""
+    """Names separated by commas; a name that contains a comma is double-quoted."""
 
     name = "names"
 
@@ -40,7 +40,7 @@ class Delimiter(click.ParamType):
     name = "character"
 
     def convert(self, value, parameter, context):
-        """Give the character that a name stands for."""
+        """Return the character with a name."""
         value = _DELIMITERS.get(value.lower(), value)
         if len(value) != 1:
             words = ", ".join(word for word in _DELIMITERS if word.isalpha())
@@ -138,7 +138,7 @@ def read_literal(text):
     Parameters
     ----------
     text : str
-        What stands after the equals sign.
+        Text after the equals sign.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def flatten_names(groups):
 
 
 def name_list_option(*declarations, help):  # noqa: A002 - click's name
-    """Make an option that takes names, separated by commas or repeated."""
+    """Make an option for names, separated by commas or repeated."""
 
     def flatten(context, parameter, groups):
         return flatten_names(groups)
@@ -197,7 +197,7 @@ def debug_option(command):
 
 
 def reading_options(command):
-    """Add the options that say how a text table is laid out."""
+    """Add the options for the layout of a text table."""
     marks = " ".join(MISSING_MARKS)
     for option in (
         name_list_option(

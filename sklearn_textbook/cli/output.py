@@ -103,7 +103,7 @@ def make_table(*headers, right=(), widths=None, cut=()):
     *headers : str
         Headers of the columns.
     right : sequence of str, default=()
-        Headers of the columns whose values stand to the right.
+        Headers of the right-aligned columns.
     widths : dict of str to int, default=None
         Least widths of columns.
     cut : sequence of str, default=()
@@ -129,7 +129,7 @@ def make_table(*headers, right=(), widths=None, cut=()):
 
 
 def _measure_columns(table):
-    """Give the width of the longest cell of every column."""
+    """Return the width of the longest cell of every column."""
     return [
         max(cell_len(str(cell)) for cell in (column.header, *column.cells))
         for column in table.columns
@@ -137,7 +137,7 @@ def _measure_columns(table):
 
 
 def measure_width(table):
-    """Give the width at which a table is neither cut nor wrapped."""
+    """Return the width at which a table is neither cut nor wrapped."""
     widths = _measure_columns(table)
     return sum(widths) + 2 * (len(widths) - 1)
 

@@ -46,7 +46,7 @@ def show_label(label):
 
 # ------------------------------------------------------------ tree and rules
 def is_rule_list(estimator):
-    """Tell a list of rules from a tree."""
+    """Return whether the estimator is a list of rules."""
     return hasattr(estimator, "rule_list_")
 
 
@@ -87,7 +87,7 @@ def print_rules(output, estimator, most=None, remedy=""):
         The fitted tree or list of rules.
     most : int, default=None
         Rules of a tree that are printed, those of the most training weight, or first
-        rules of a list, which has a default besides; None: all.
+        rules of a list, in addition to its default; None: all.
     remedy : str, default=""
         How to see all, for the line that counts the others.
     """

@@ -61,7 +61,7 @@ class Predicted:
     shares: np.ndarray | None = None
 
     def take(self, rows):
-        """Give what is predicted of some of the rows."""
+        """Return the predictions for some of the rows."""
         shares = None if self.shares is None else self.shares[rows]
         return Predicted(self.values[rows], shares)
 
@@ -75,7 +75,7 @@ class Scorer:
     labels : ndarray or None
         The classes in the order of ``classes_``; None for numbers.
     costs : ndarray of shape (n_classes, n_classes) or None
-        ``costs[true, predicted]``: the class of least expected cost is predicted.
+        ``costs[true, predicted]``: the class with the least expected cost is predicted.
     """
 
     labels: np.ndarray | None
@@ -110,7 +110,7 @@ class Scorer:
         return Predicted(estimator.predict(X))
 
     def decide(self, shares):
-        """Predict the likeliest class, or that of the least expected cost."""
+        """Predict the most probable class, or the one with the least expected cost."""
         best = (
             shares.argmax(1) if self.costs is None else (shares @ self.costs).argmin(1)
         )

@@ -36,13 +36,13 @@ def show_model(model, form, max_depth=None, member=None, path=None, shows_all=Fa
     model : str
         Path of the model file.
     form : {"text", "rules", "sql", "python", "dot", "svg", "png", "html", "json"}
-        How.
+        Format of the output.
     max_depth : int, default=None
         Depth to which text and drawings show the tree.
     member : str, default=None
         Number of the tree of an ensemble that is printed, counted from 0, or name or
         number of another member, with ``/`` and a number for one of its trees; None:
-        what is to be said of all.
+        a summary of all.
     path : str, default=None
         File to write; None for the standard output.
     shows_all : bool, default=False
@@ -227,7 +227,7 @@ def _print_text(output, saved, estimator, max_depth, member):
 
 
 def _describe_out_of_bag(estimator):
-    """Say how good an ensemble is on out-of-bag rows: its score, and its error."""
+    """Describe the out-of-bag score and error of an ensemble."""
     text = f"out-of-bag score {estimator.oob_score_:.4g}"
     if estimator.oob_score is True and hasattr(estimator, "classes_"):
         text += f", error {1 - estimator.oob_score_:.4g}"

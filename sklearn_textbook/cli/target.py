@@ -18,7 +18,7 @@ MOST_NUMBERED_CLASSES = 10
 
 @dataclass(frozen=True)
 class Target:
-    """The column to predict, as an estimator takes it.
+    """The column to predict, in the form that an estimator accepts.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def read_target(column, name, algorithm, path):
     name : str
         Its name.
     algorithm : str
-        Name of the algorithm as --algorithm takes it.
+        Name of the algorithm, as for --algorithm.
     path : str
         The table, for messages.
 

@@ -57,7 +57,7 @@ class TrainingTable:
             weights = None if weights is None else weights[rows]
         options = {} if weights is None else {"sample_weight": weights}
         with warnings.catch_warnings():
-            # The user has been told, and has said --keep.
+            # The user was informed, and passed --keep.
             warnings.filterwarnings("ignore", message="Column .* identifies the rows")
             estimator.fit(X, y, **options)
 
@@ -72,10 +72,10 @@ def read_training(table, target, algorithm, options):
     target : str or None
         Column to predict; None leaves it to the file.
     algorithm : str
-        Name of the algorithm, which may demand classes or numbers.
+        Name of the algorithm, which may require classes or numbers.
     options : dict
-        How the table is read. Columns that, as the file says, only name the rows are
-        added to ``id``.
+        Options for reading the table. Columns that only name the rows, according to the
+        file, are added to ``id``.
 
     Returns
     -------
@@ -168,7 +168,7 @@ def require_numbers(file, frame, algorithm):
 
 
 def _list_types(options):
-    """Give the types that the user has declared, by column."""
+    """Return the types declared by the user, by column."""
     types = {}
     for option, declared in (
         ("--categorical", dict.fromkeys(options["categorical"], "categorical")),
@@ -183,7 +183,7 @@ def _list_types(options):
 
 
 def _set_ids_aside(file, target, options):
-    """Treat columns that only name the rows, as the file says, like those of --id."""
+    """Treat columns that only name the rows, by the file, like --id columns."""
     given = [target, *_list_types(options), *options["keep"]]
     ids = [name for name in file.id_columns if name not in given]
     options["id"] = [*options["id"], *ids]
@@ -191,7 +191,7 @@ def _set_ids_aside(file, target, options):
 
 
 def _split_columns(file, name, algorithm, weight):
-    """Give features, target and weights of the rows that are learnt from."""
+    """Return features, target and weights of the training rows."""
     if name not in file.names:
         raise file.error(
             f"no column {name!r} to predict",
@@ -238,7 +238,7 @@ def read_weights(file, name):
 
 
 def print_training(output, training, options):
-    """Say what was read before anything is done with it."""
+    """Print a description of the table that was read."""
     file, features, goal = training.file, training.features, training.goal
     left_out = [*options["drop"], *options["id"]]
     rows = count_things(file.n_rows, "row")

@@ -1,11 +1,11 @@
-"""The formulas of the trees as plain functions: arrays in, a number out.
+"""Splitting criteria of decision trees as functions of arrays.
 
-Entropy, information gain and gain ratio, the Gini index, the
-squared error, the best threshold of a numeric column, and three scores of columns for
+Entropy, information gain and gain ratio, the Gini index, the squared error, the best
+threshold of a numeric column, and three score functions for
 :class:`~sklearn.feature_selection.SelectKBest`.
 
 Labels may have any type. A missing value in ``x`` (None, NaN, NaT or pandas.NA) is
-handled by the weights of Zhou (周志华), section 4.4.2; ``y`` must be complete.
+handled by weights as in Zhou (周志华), section 4.4.2; ``y`` must be complete.
 In all formulas 0 log 0 = 0, and a row of weight w counts as w copies of it.
 """
 

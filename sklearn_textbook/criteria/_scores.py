@@ -47,7 +47,7 @@ def _hide_marks(column, missing_values):
 
 
 def _read_columns(X, missing_values):
-    """Return the columns, whether each holds numbers, and the names or None."""
+    """Return the columns, whether each is numeric, and the names or None."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         series = list(frame.iter_columns())  # names may be numbers

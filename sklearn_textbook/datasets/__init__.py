@@ -1,4 +1,4 @@
-"""The tables of the textbooks, and a generator of mixed tables with planted rules."""
+"""Tables of the textbooks, and a generator of mixed tables with planted rules."""
 
 from sklearn_textbook.datasets.matrices import (
     load_pca_correlation_example,

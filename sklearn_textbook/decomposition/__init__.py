@@ -1,4 +1,4 @@
-"""Matrix decompositions, 矩阵分解: singular values, principal components."""
+"""Matrix decompositions, 矩阵分解: singular values and principal components."""
 
 from sklearn_textbook.decomposition.factors import SVDFactors
 from sklearn_textbook.decomposition.pca import PCA

@@ -325,7 +325,7 @@ class ComponentFitting(ComponentMeasures):
         if not self.standardize:
             return None
         scale = np.sqrt(variances)
-        # A column that varies only in its last bit contains nothing but rounding.
+        # A column that varies only in its last bit contains only rounding errors.
         rounding = 0.0 if mean is None else 2.0 * epsilon * np.abs(mean)
         is_constant = (variances <= smallest) | (scale <= rounding)
         if is_constant.any():

@@ -1,4 +1,4 @@
-"""Discriminant analysis (判别分析): projections that keep classes apart.
+"""Discriminant analysis (判别分析): projections that separate classes.
 
 ``class_table`` groups the rows by class and computes means and scatter, ``covariance``
 estimates the covariance within the classes, ``whiten`` finds the coordinates in which

@@ -254,5 +254,5 @@ def _describe_no_scatter(table):
         f"The {table.n_rows} rows do not differ within their "
         f"{'class' if table.n_classes == 1 else 'classes'}: the scatter within "
         "classes is zero, and all directions are equally good. "
-        "LinearDiscriminantAnalysis needs two different rows in some class."
+        "LinearDiscriminantAnalysis requires two different rows in some class."
     )

@@ -1,4 +1,4 @@
-"""Ensembles, 集成学习: predictions from many models."""
+"""Ensembles, 集成学习: combined predictions of many models."""
 
 # Registers how ensembles become models of scikit-learn.
 import sklearn_textbook.ensemble.exchange  # noqa: F401

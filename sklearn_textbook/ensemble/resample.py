@@ -101,7 +101,7 @@ def draw_rows(random_state, n_rows, n_drawn, weight=None, replace=True):
     n_drawn : int
         Number of draws.
     weight : ndarray of float64, shape (n_rows,), default=None
-        Rows are drawn with probabilities in proportion; None: all alike.
+        Rows are drawn with probabilities proportional to these; None: equal.
     replace : bool, default=True
         Whether a row may be drawn again.
 
@@ -162,7 +162,7 @@ def count_sample(seed, n_rows, n_drawn, weight=None):
     n_drawn : int
         Number of draws.
     weight : ndarray of float64, shape (n_rows,), default=None
-        Rows are drawn with probabilities in proportion; None: all alike.
+        Rows are drawn with probabilities proportional to these; None: equal.
 
     Returns
     -------
@@ -222,7 +222,7 @@ class RowDraw:
         return self.count_rows(seed) == 0
 
     def weigh(self, seed):
-        """Weigh the rows for the member; None: all alike."""
+        """Return the weights of the rows for the member; None: equal weights."""
         return self.weight if self.n_drawn_rows is None else self.count_rows(seed)
 
 

@@ -1,4 +1,4 @@
-"""Fitted models for other programs."""
+"""Conversion of fitted models for other programs."""
 
 from sklearn_textbook.ensemble import exchange  # noqa: F401 - registers conversions
 from sklearn_textbook.exchange.onnx_model import to_onnx

@@ -389,7 +389,7 @@ def write_number(value):
 
 
 def quote(text):
-    """Write a string literal, which comments hold too."""
+    """Write a string literal that is also valid in comments."""
     return json.dumps(str(text))
 
 
@@ -399,7 +399,7 @@ def takes_numerals(column):
 
 
 def write_column(column):
-    """Write what a column takes as a literal of an object."""
+    """Write the allowed values of a column as an object literal."""
     levels, types = "null", []
     if column.levels is not None:
         strings, numbers = list_level_groups(column, "JavaScript")

@@ -14,7 +14,7 @@ LOWEST = np.finfo(np.float64).min
 
 
 def import_onnx():
-    """Import onnx, or raise ImportError that says how to install it."""
+    """Import onnx, or raise ImportError with the command to install it."""
     try:
         import onnx
     except ImportError as error:
@@ -83,7 +83,7 @@ class Graph:
         return self.add("Gather", name, indices, axis=1)
 
     def any_of(self, name):
-        """Tell for every row whether a value of a matrix of booleans is true."""
+        """Compute for each row of a boolean matrix whether any value is true."""
         axis = self.constant([1], np.int64)
         numbers = self.cast(name, np.float32)
         largest = self.add("ReduceMax", numbers, axis, keepdims=1)
@@ -117,7 +117,7 @@ class EnsembleWriter:
         operand : float or list of int
             Threshold, or members.
         missing_true : bool, default=False
-            Whether a missing value takes the true branch.
+            Whether a missing value follows the true branch.
         """
         number = len(self.tests)
         self.tests.append([mode, column, operand, missing_true, None, None])

@@ -114,7 +114,7 @@ def _has_strings(column):
 
 
 def _require_supported(total):
-    """Raise ValueError for what ONNX cannot hold."""
+    """Raise ValueError for a model that ONNX cannot represent."""
     for column in total.schema.columns:
         are_strings = {isinstance(level, str) for level in column.levels or ()}
         if len(are_strings) > 1:
@@ -153,7 +153,7 @@ class _Converter:
     is_matrix : bool
         Whether there is one input.
     missing_string : str
-        The string that stands for a missing value.
+        The string that represents a missing value.
     """
 
     def __init__(self, total, is_matrix, missing_string):

@@ -1,10 +1,10 @@
 """Grown trees as operators of ONNX.
 
-An ensemble of tests writes, for every row, where it ends in each tree; a table has the
-values. A test that one node of ONNX cannot hold becomes a column of its own: the
-weighted sum of an oblique test; the branch that surrogates choose; and, in trees that
-divide rows, the branch at every node, from which the shares of a row at all nodes
-follow level by level.
+An ONNX tree ensemble finds the leaf of every row in each tree; a table has the values
+of the leaves. A test that one ONNX node cannot represent becomes a separate column: the
+weighted sum of an oblique test; the branch chosen by surrogates; and, in trees that
+divide rows, the branch at every node, from which the shares of a row at all nodes are
+computed level by level.
 """
 
 from __future__ import annotations
@@ -273,7 +273,7 @@ class TreeOperators:
         )
 
     def _add_branches(self, matrix):
-        """Add columns of the branches of the tests that one node cannot hold."""
+        """Add columns for the branches of the tests that one node cannot represent."""
         writer = EnsembleWriter()
         for number, tree in enumerate(self.trees):
             for node in np.flatnonzero(~tree.is_leaf).tolist():

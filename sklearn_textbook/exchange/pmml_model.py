@@ -25,7 +25,7 @@ from sklearn_textbook.tree.grow.layout import OBLIQUE
 from sklearn_textbook.tree.members import is_tree
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
-#: Characters that XML 1.0 cannot hold.
+#: Characters that XML 1.0 does not allow.
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -98,7 +98,7 @@ def to_pmml(model, path=None, *, target="target"):
 
 
 def _require_supported(total, target):
-    """Raise ValueError for what PMML cannot hold."""
+    """Raise ValueError for a model that PMML cannot represent."""
     if total.n_outputs > 1:
         raise ValueError(
             f"PMML models have a single output; got a model with {total.n_outputs}. "
@@ -179,7 +179,7 @@ def _require_tests(total, allows_missing):
 
 
 def _find_conflict(total, tree):
-    """Tell what a tree that divides rows cannot have beside that."""
+    """Describe features that PMML does not support together with divided rows."""
     divides = "divides rows with a missing value or an unseen level of column {}"
     if total.is_vote:
         return f"{divides}, and members vote"

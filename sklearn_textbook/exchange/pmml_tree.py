@@ -1,8 +1,9 @@
 """Grown trees as TreeModel elements of PMML.
 
-The predicates of the children of a node say where a missing value goes, so that they do
-not depend on how a program treats predicates whose truth is not known. Only a value
-that divides rows leaves them open, with ``missingValueStrategy="weightedConfidence"``.
+The predicates of the children of a node specify the child for a missing value, so that
+the result does not depend on how a program treats predicates with an unknown value.
+They leave it open only where a missing value divides the row, with
+``missingValueStrategy="weightedConfidence"``.
 """
 
 from __future__ import annotations

@@ -369,7 +369,7 @@ def quote_plain(text):
 
 
 def write_column(column):
-    """Write what a column takes as a tuple."""
+    """Write the allowed values of a column as a tuple."""
     source = column.source
     if source not in TEMPORAL and source not in (STRING, NULL):
         source = "number"

@@ -125,7 +125,7 @@ class ScoreProgram:
         return counts
 
     def list_flags(self):
-        """Tell which parts of the source code the model needs.
+        """Find the parts of the source code that the model needs.
 
         Returns
         -------

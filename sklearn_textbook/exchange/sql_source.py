@@ -150,7 +150,7 @@ class SqlTree:
         return ends or [write_real(0.0)]
 
     def write_share(self, cases, branch, weight, total):
-        """Write the part of a row that takes a branch."""
+        """Write the fraction of a row that follows a branch."""
         divides = total > 0.0
         parts, sums = [], []
         for test, target in cases:

@@ -1,4 +1,4 @@
-"""Displays for figures, with scikit-learn's convention, and explanations of rows."""
+"""Displays that follow scikit-learn's conventions, and explanations of predictions."""
 
 from sklearn_textbook.inspection.accuracy_rejection_display import (
     AccuracyRejectionDisplay,

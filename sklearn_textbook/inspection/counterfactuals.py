@@ -62,11 +62,12 @@ class Counterfactual:
     row : int
         Position of the row in the table.
     prediction : object
-        What is predicted of the row.
+        Prediction for the row.
     new_prediction : object
-        What is predicted after the changes; None if no change is possible.
+        Prediction after the changes; None if no change is possible.
     changes : tuple of Change
-        The changes; empty if the row is predicted as wanted, or none is possible.
+        The changes; empty if the row already has the target prediction, or no change
+        is possible.
     cost : float
         Sum of the distances of all columns; infinite if no change is possible.
     leaf : int or None
@@ -88,7 +89,7 @@ class Counterfactual:
 
     @property
     def is_found(self):
-        """Whether there is such a change, or the row is predicted as wanted."""
+        """Whether a change was found, or the row already has the target prediction."""
         return self.new_prediction is not None
 
     @property

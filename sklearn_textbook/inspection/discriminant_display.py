@@ -371,7 +371,7 @@ def _read_scores(estimator):
     offsets = np.atleast_1d(np.asarray(estimator.intercept_, dtype=np.float64))
     n_classes = len(estimator.classes_)
     if n_classes < 2:
-        raise ValueError("DiscriminantDisplay needs at least two classes, got 1.")
+        raise ValueError("DiscriminantDisplay requires at least two classes, got 1.")
     if n_classes == 2 and len(weights) == 1:
         weights = np.vstack((np.zeros_like(weights), weights))
         offsets = np.append(0.0, offsets)

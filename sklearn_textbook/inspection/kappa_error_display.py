@@ -232,7 +232,7 @@ class KappaErrorDisplay:
         if name is not None:
             legend = ax.legend(fontsize="small")
             for handle in legend.legend_handles:
-                handle.set_alpha(1.0)  # points may be too faint to tell their colour
+                handle.set_alpha(1.0)  # points may be too faint to show their colour
         return self
 
     def _draw_hull(self):

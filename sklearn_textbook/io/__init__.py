@@ -1,10 +1,9 @@
-"""Tables and models in files.
+"""Reading and writing tables and models.
 
-`read_table` reads csv, tsv, Parquet, Feather, JSON, Excel and ARFF files and those of
-C4.5 into a frame with column kinds, `write_arff` and `write_c45` write frames;
-`save_model` and `load_model` keep a fitted estimator as JSON, without pickle. Tables
-need pyarrow (``pip install "sklearn-textbook[cli]"``); model files need nothing beyond
-the package itself.
+`read_table` reads csv, tsv, Parquet, Feather, JSON, Excel, ARFF and C4.5 files into a
+frame with column kinds; `write_arff` and `write_c45` write frames. `save_model` and
+`load_model` store a fitted estimator as JSON, without pickle. Tables require pyarrow
+(``pip install "sklearn-textbook[cli]"``); model files require only the package itself.
 """
 
 from importlib import import_module

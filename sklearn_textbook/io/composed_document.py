@@ -1,4 +1,4 @@
-"""Ensembles of estimators of any kind as a dictionary that JSON can hold, and back.
+"""Conversion of ensembles of any estimators to dictionaries for JSON, and back.
 
 Every member is stored as a complete model file inside that of the ensemble.
 """

@@ -116,7 +116,7 @@ class DelimitedText:
         column_types : dict of str to pyarrow.DataType
             Types of columns that are not to be inferred.
         missing_marks : sequence of str
-            Texts that stand for a missing value.
+            Texts that represent a missing value.
 
         Returns
         -------

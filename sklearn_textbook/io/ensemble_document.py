@@ -1,4 +1,4 @@
-"""An ensemble of trees as a dictionary that JSON can hold, and back.
+"""Conversion of ensembles of trees to dictionaries for JSON, and back.
 
 Members share columns, classes and most parameters, which are written once; for each
 member only its tree and its own parameters are written. The other attributes are those
@@ -187,7 +187,7 @@ def _read_reader(document, shared, schema, classes, make):
         raise ValueError(f"n_outputs must be at least 1, got {n_outputs!r}")
     if predicts_classes(reader):
         if classes is None or len(classes) != n_outputs:
-            raise ValueError(f"{name} needs classes of {n_outputs} outputs")
+            raise ValueError(f"{name} requires classes of {n_outputs} outputs")
         set_classes(reader, classes)
     reader.n_outputs_ = n_outputs
     return reader

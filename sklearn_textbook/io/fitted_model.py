@@ -42,6 +42,6 @@ MAYBE = {"is_optional": True}
 
 
 def require(is_right, what):
-    """Raise ValueError if a condition does not hold."""
+    """Raise ValueError if a condition is false."""
     if not is_right:
         raise ValueError(f"{what} do not match")

@@ -23,9 +23,9 @@ from sklearn_textbook.tree.encode.columns import KINDS, SOURCES
 
 _COUNT = {"type": "integer", "minimum": 0}
 _LEVELS = {"type": "array", "items": {"type": ["string", "boolean", "number"]}}
-# Numbers; NaN and infinities, which JSON lacks, as text.
+# Numbers; NaN and infinities, which JSON does not have, as text.
 _NUMBER = {"anyOf": [{"type": "number"}, {"enum": ["NaN", "Infinity", "-Infinity"]}]}
-# A single number; NaN and infinities, which JSON lacks, as an object.
+# A single number; NaN and infinities, which JSON does not have, as an object.
 _SINGLE = {
     "anyOf": [
         {"type": "number"},

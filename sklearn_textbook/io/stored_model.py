@@ -48,7 +48,7 @@ class StoredModel:
         self._class_tolerance = J48_TOLERANCE if is_c45 else 0.0
 
     def get_params(self, deep=False):
-        """Give the parameters."""
+        """Return the parameters."""
         return self.parameters
 
     def _get_reader(self):

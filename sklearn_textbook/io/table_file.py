@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sklearn_textbook.tree.encode import NOMINAL, NUMERIC, ORDINAL
 
-#: The name that stands for the standard input.
+#: The name of the standard input.
 STANDARD_INPUT = "-"
 #: Endings of compressed files, which are decompressed while they are read.
 PACKED = (".gz", ".bz2", ".zst")

@@ -107,7 +107,7 @@ def _load_lines(content, path):
 
 
 def _join_records(records, path, find_line):
-    """Make the columns of records; a key that a record lacks is missing there."""
+    """Make the columns of records; a key absent from a record is a missing value."""
     names = {}
     for row, record in enumerate(records):
         if not isinstance(record, dict):

@@ -112,7 +112,7 @@ def _write_feather(frame, path):
 
 
 def _write_text(write, frame, path):
-    """Write text in UTF-8, compressed if the ending of the name says so."""
+    """Write text in UTF-8, compressed according to the ending of the name."""
     text = io.StringIO()
     write(frame, text)
     try:

@@ -1,6 +1,6 @@
 """Linear models (线性模型) and maximum entropy (最大熵模型).
 
-All models of this package read a table through ``design``::
+All models of this package convert a table to a matrix by ``design``::
 
     table --read_design--> matrix of numbers, Design --> row sums --> coefficients
 

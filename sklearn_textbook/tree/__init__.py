@@ -1,9 +1,9 @@
-"""Trees as estimators, and ways to read them.
+"""Decision trees, and functions to print, draw and convert them.
 
-The way of the data is the order of the subpackages: ``encode`` turns a table into
-sorted columns, ``split`` finds the best test of a node, ``grow`` makes the whole tree,
-``prune`` cuts it back, ``route`` sends rows through it, ``rules`` makes it a list of
-rules, ``explain`` puts it in words, ``exchange`` makes a model of another package.
+The subpackages follow the stages of processing: ``encode`` converts a table to sorted
+columns, ``split`` finds the best test of a node, ``grow`` builds the whole tree,
+``prune`` prunes it, ``route`` sends rows through it, ``rules`` converts it to a list of
+rules, ``explain`` describes and draws it, ``exchange`` converts it for other packages.
 """
 
 from typing import TYPE_CHECKING

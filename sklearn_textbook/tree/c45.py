@@ -295,7 +295,7 @@ class C45Classifier(BaseGainTree):
         if weight is not None and is_many and total < 2 * branch - J48_TOLERANCE:
             warnings.warn(
                 f"The tree is a single leaf: the weights of the {target.n_rows} rows "
-                f"sum to {total:.6g}, but a test needs two branches of weight "
+                f"sum to {total:.6g}, but a test requires two branches of weight "
                 f"{branch:.6g} each (min_samples_leaf={self.min_samples_leaf!r}). A "
                 "weight counts as that many copies of the row: scale the weights to "
                 "sum to the number of rows.",

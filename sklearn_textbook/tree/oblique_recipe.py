@@ -14,7 +14,7 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook.tree.cart_recipe import BaseCART
 from sklearn_textbook.tree.grow.rules import ObliqueRules
 
-# Numbers of directions and columns unless the parameters say otherwise.
+# Default numbers of directions and columns.
 N_STARTS = 20
 MAX_RANDOM_COLUMNS = 3
 

@@ -141,7 +141,7 @@ def test_out_of_bag_proximities_ask_for_the_training_table():
     with pytest.raises(ValueError, match="Y must be None"):
         forest.proximities(X, X, out_of_bag=True)
     forest = make_forest(ExtraTreesClassifier).fit(X, y)
-    with pytest.raises(ValueError, match="needs a forest with bootstrap=True"):
+    with pytest.raises(ValueError, match="requires a forest with bootstrap=True"):
         forest.proximities(X, out_of_bag=True)
     with pytest.raises(ValueError, match="'dense' parameter must be True or False"):
         forest.proximities(X, dense="yes")
@@ -264,5 +264,5 @@ def test_importances_ask_for_the_training_table():
     with pytest.raises(ValueError, match="'n_repeats' parameter must be an int"):
         forest.permutation_importances(X, y, n_repeats=0)
     forest.set_params(bootstrap=False).fit(X, y)
-    with pytest.raises(ValueError, match="needs a forest with bootstrap=True"):
+    with pytest.raises(ValueError, match="requires a forest with bootstrap=True"):
         forest.permutation_importances(X, y)

@@ -172,7 +172,7 @@ def test_smaller_minimum_gives_larger_trees(loans):
 def test_weights_too_light_for_any_test():
     """Boosting passes weights that sum to 1; that the tree is a leaf must be said."""
     X, y = np.arange(20.0).reshape(-1, 1), np.arange(20) > 9
-    with pytest.warns(UserWarning, match="sum to 1, but a test needs"):
+    with pytest.warns(UserWarning, match="sum to 1, but a test requires"):
         light = C45Classifier().fit(X, y, sample_weight=np.full(20, 0.05))
     assert light.get_depth() == 0
     assert C45Classifier().fit(X, y, sample_weight=np.full(20, 1.0)).get_depth() == 1
@@ -189,7 +189,7 @@ def test_class_weights_that_are_none(estimator, weight):
 
 def test_no_weight_left():
     estimator = C45Classifier(class_weight={0: 0, 1: 1})
-    with pytest.raises(ValueError, match="nothing to learn from"):
+    with pytest.raises(ValueError, match="must be positive and finite"):
         estimator.fit([[0.0], [1.0]], [0, 1], sample_weight=[1, 0])
     with pytest.raises(ValueError, match="too large"):
         C45Classifier().fit([[0.0], [1.0]], [0, 1], sample_weight=[1e308, 1e308])
@@ -221,6 +221,6 @@ def test_groups_of_many_levels():
     # More levels than are grouped in a node: no test.
     X = np.arange(3000).astype(str).reshape(-1, 1)
     estimator = C45Classifier(categorical_split="subset", min_samples_leaf=1)
-    with pytest.warns(UserWarning, match="names the rows"):
+    with pytest.warns(UserWarning, match="identifies the rows"):
         estimator.fit(X, np.arange(3000) % 2)
     assert estimator.get_depth() == 0

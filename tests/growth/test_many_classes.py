@@ -202,7 +202,7 @@ def test_many_rows_of_few_classes_are_not(rows, monkeypatch, estimator):
 
 def test_time_of_many_classes_is_announced(rows):
     model = GradientBoostingClassifier(n_estimators=1)
-    with pytest.warns(UserWarning, match="a tree for each class in every round"):
+    with pytest.warns(UserWarning, match="one tree per class in each round"):
         model.fit(*rows)
     model = LogisticRegression(max_iter=3, C=1.0, tol=1.0)
     with pytest.warns(UserWarning, match="300 rows and 100 classes have 30,000"):

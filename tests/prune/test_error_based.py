@@ -504,7 +504,7 @@ def test_table_is_checked(changes, message):
 def test_tree_is_checked():
     X, y = make_twofold_table()
     tree = CARTClassifier().fit(X, y).tree_
-    with pytest.raises(ValueError, match="needs the training table of the tree"):
+    with pytest.raises(ValueError, match="requires the training table of the tree"):
         prune_by_error(tree)
     regression = CARTRegressor().fit(X, y).tree_
     with pytest.raises(ValueError, match="got a regression tree with n_outputs=1"):

@@ -443,7 +443,7 @@ def test_member_without_out_of_bag_rows_stays_as_it_is(is_empty):
     outcome = OutOfBagPruning().prune_grown(member.tree_, data)
     assert outcome.tree is member.tree_
     assert outcome.report.n_rows == 0
-    with pytest.raises(ValueError, match="needs validation rows of positive weight"):
+    with pytest.raises(ValueError, match="requires validation rows of positive weight"):
         ReducedErrorPruning().prune_tree(member.tree_, data)
 
 

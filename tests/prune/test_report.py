@@ -76,7 +76,7 @@ def test_table_as_frame():
 
 def test_frames_need_pandas(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    with pytest.raises(ImportError, match="as_frame.. needs pandas"):
+    with pytest.raises(ImportError, match="as_frame requires pandas"):
         make_table().as_frame()
 
 
@@ -105,7 +105,9 @@ def test_long_tables_are_shortened(n_rows, n_lines):
 
 
 def test_columns_have_one_length():
-    with pytest.raises(ValueError, match=r"need one length.*'a': \(2,\), 'b': \(3,\)"):
+    with pytest.raises(
+        ValueError, match=r"must have equal lengths.*'a': \(2,\), 'b': \(3,\)"
+    ):
         PruningTable(a=[1, 2], b=[1, 2, 3])
 
 

@@ -248,10 +248,18 @@ PRUNED = CARTClassifier(pruning="reduced_error")
             (X, np.tile(Y, (2, 1)).T),
             r"y_val must have shape \(12, 1\), .*; got \(12, 2\)",
         ),
-        (PRUNED, (X, np.array(["a", "c", "b"] * 4)), "y_val contains the class 'c'"),
-        (PRUNED, (X, np.arange(12)), "y_val contains the class"),
+        (
+            PRUNED,
+            (X, np.array(["a", "c", "b"] * 4)),
+            "y_val must contain only classes.*got 'c'",
+        ),
+        (PRUNED, (X, np.arange(12)), "y_val must contain only classes.*got 0"),
         (PRUNED, (X, Y, np.zeros(12)), "weights are zero: sample_weight_val"),
-        (PRUNED, (X, Y, np.ones(5)), "sample_weight_val has 5 entries"),
+        (
+            PRUNED,
+            (X, Y, np.ones(5)),
+            "sample_weight_val must have one entry per row, 12 in all, got 5",
+        ),
         (PRUNED, (X, Y, -np.ones(12)), "sample_weight_val must not be negative"),
         (PRUNED, (X[:0], Y[:0]), "0 sample"),
         (PRUNED, (X[0], Y[:1]), "2D array"),
@@ -281,7 +289,9 @@ def test_bad_validation_rows(estimator, validation, message):
 )
 def test_labels_of_another_type(y, y_val, label):
     """Numbers and strings are never taken for each other."""
-    with pytest.raises(ValueError, match=f"y_val contains the class {label}, which"):
+    with pytest.raises(
+        ValueError, match=f"y_val must contain only classes .*got {label}"
+    ):
         clone(PRUNED).fit([[0], [1]], y, X_val=[[0], [1]], y_val=y_val)
 
 
@@ -310,7 +320,7 @@ def test_training_rows_after_the_fact_come_whole():
 
 
 def test_unknown_number_class():
-    with pytest.raises(ValueError, match="y_val contains the class 7, which"):
+    with pytest.raises(ValueError, match="y_val must contain only classes .*got 7"):
         clone(PRUNED).fit(X, np.arange(12) % 3, X_val=X, y_val=np.full(12, 7))
 
 

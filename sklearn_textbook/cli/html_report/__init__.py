@@ -1,1 +1,1 @@
-"""The report of a fit: a page of HTML that needs no other file and no network."""
+"""The report of a fit: a self-contained HTML page."""

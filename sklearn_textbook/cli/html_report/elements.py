@@ -67,7 +67,7 @@ def make_table(heads, rows, *, caption=None, right=(), label=None):
     caption : str or None, default=None
         Text over the table.
     right : sequence of str, default=()
-        Headers of the columns whose values stand to the right.
+        Headers of the right-aligned columns.
     label : str or None, default=None
         Name of the table for screen readers if it has no caption.
 
@@ -96,7 +96,7 @@ def make_table(heads, rows, *, caption=None, right=(), label=None):
 
 
 def scroll(content, label):
-    """Put what may be wide into a box that scrolls, also by the keyboard."""
+    """Put wide content into a box that scrolls, also by the keyboard."""
     return make(
         "div", content, class_="scroll", tabindex="0", role="region", aria_label=label
     )
@@ -137,7 +137,7 @@ class HtmlOutput:
                 self._lines.append(str(thing))
 
     def hang(self, text, indent=4):
-        """Give a text as it is: the page wraps it."""
+        """Return a text unchanged: the page wraps it."""
         return text
 
     def heading(self, text, note=""):
@@ -155,7 +155,7 @@ class HtmlOutput:
         self._parts += [make("p", f"Note: {note}", class_="remark") for note in notes]
 
     def finish(self):
-        """Give all that was written as one element."""
+        """Return all written content as one element."""
         self._end_lines()
         return join(*self._parts)
 

@@ -255,7 +255,7 @@ def _draw_curves(where, rows):
 
 
 def _choose_classes(rows):
-    """Choose the classes that have a curve, and say how many have none."""
+    """Choose the classes that have a curve, and count those without."""
     n_known = rows.shares.shape[1]
     weights = np.ones(len(rows.true)) if rows.weights is None else rows.weights
     sizes = np.array(

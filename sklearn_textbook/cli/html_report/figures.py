@@ -48,7 +48,7 @@ _STYLE = {
 
 
 def plain(text):
-    """Give a name as text that matplotlib does not take for a formula."""
+    """Escape a name so that matplotlib does not read it as a formula."""
     return str(text).replace("$", r"\$")
 
 
@@ -129,7 +129,7 @@ def _write_svg(save, name, label):
     stream = io.StringIO()
     keys = ("Date", "Creator", "Format", "Type")
     with warnings.catch_warnings():
-        # The browser has the letters that matplotlib's font lacks.
+        # The browser has the characters that are missing in matplotlib's font.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         save(stream, metadata=dict.fromkeys(keys))
     text = stream.getvalue()

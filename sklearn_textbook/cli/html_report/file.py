@@ -63,7 +63,7 @@ def write_report(path, title, sections):
     title : str
         Title of the page.
     sections : sequence of (str, Html)
-        Headings and contents; the first content stands before the list of sections
+        Headings and contents; the first content precedes the list of sections
         and has no heading.
     """
     (_, head), *others = sections

@@ -124,7 +124,7 @@ def report_fit(path, fitted):
 
 
 def _summarize(fitted):
-    """Say in a few lines what was fitted, and how good it is."""
+    """Summarise the model and its scores in a few lines."""
     training, goal = fitted.training, fitted.training.goal
     rows = count_things(training.features.num_rows, "row")
     columns = count_things(training.features.num_columns, "column")

@@ -1,1 +1,1 @@
-"""The books' tables as csv files (see README.md in this folder)."""
+"""Tables of the textbooks as CSV files (see README.md in this folder)."""

@@ -49,7 +49,7 @@ class BagDraw(RowDraw):
         return not self.replaces_columns and self.n_drawn_columns == self.n_columns
 
     def is_like(self, other):
-        """Tell whether another draw gives the same for every seed."""
+        """Return whether another draw selects the same for every seed."""
         return self is other or all(
             np.array_equal(getattr(self, name), getattr(other, name))
             for name in vars(self)

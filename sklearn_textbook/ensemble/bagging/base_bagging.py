@@ -91,7 +91,7 @@ class BaseBagging(
         """Plan which rows and columns a member is fitted to, as a BagDraw."""
 
     def _repeats_columns(self):
-        """Tell whether a member may see a column twice."""
+        """Return whether a member may see a column twice."""
         return False
 
     def _count_drawn_columns(self, n_columns):

@@ -55,7 +55,7 @@ class RowSamplingMixin(OutOfBagMixin):
     def _plan_draw(self, n_rows, n_columns, weight):
         if weight is not None and not self.bootstrap:
             warnings.warn(
-                f"When fitting {type(self).__name__} with sample_weight, it is "
+                f"When fitting {type(self).__name__} with sample_weight it is "
                 f"recommended to use bootstrap=True, got {self.bootstrap}: a row of "
                 "weight 2 is drawn at most once, unlike two rows of weight 1.",
                 UserWarning,

@@ -1,1 +1,1 @@
-"""Boosting, 提升方法: each member is fitted to what those before it got wrong."""
+"""Boosting, 提升方法: each member is fitted to the errors of the preceding ones."""

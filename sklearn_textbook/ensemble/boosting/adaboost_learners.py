@@ -45,7 +45,7 @@ def make_stump_template(missing, categorical_features):
 
 
 def is_plain_stump(template):
-    """Tell whether members are stumps that the kernel finds.
+    """Return whether members are stumps that the kernel finds.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Learner(ABC):
         return weight / weight.sum()
 
     def close(self):  # noqa: B027 - most have nothing to let go of
-        """Let go of what is needed for learning alone."""
+        """Release what is only needed for fitting."""
 
     @abstractmethod
     def fit_member(self, rows, seed):
@@ -206,7 +206,7 @@ class TreeLearner(Learner):
         return self._executor.submit(grow).result()
 
     def _seed_pruner(self, states):
-        """Give a pruner that leaves something to chance the member's seed."""
+        """Pass the member's seed to a randomised pruner."""
         if "pruning__random_state" not in states:
             return None
         pruner = clone(self.grower.pruner)

@@ -124,8 +124,8 @@ class AdaBoostRounds:
         )
         if number == 1:
             raise ValueError(
-                "The first member is no better than random guessing, so there is "
-                f"nothing to boost. {self.stop_reason}"
+                "The first member is no better, or even worse than random guessing, so "
+                f"there is nothing to boost. {self.stop_reason}"
             )
         return None, error
 
@@ -144,7 +144,7 @@ class AdaBoostRounds:
         right, wrong = (1.0 - error) * math.exp(-alpha), 0.0
         self.factor = 1.0
         if error > 0.0:
-            # Beyond the largest float, the rows that were right weigh nothing.
+            # Beyond the largest float, correctly classified rows get weight 0.
             self.factor = math.exp(2.0 * alpha) if alpha < 350.0 else math.inf
             wrong = math.exp(min(alpha + math.log(error), 700.0))
         self.normalizers.append(right + wrong)

@@ -294,7 +294,7 @@ def _fit_member(estimator, X, slope, weight):
         return member.fit(X, signs, sample_weight=sizes)
     if weight is None:
         return member.fit(X, -slope)
-    # A row of weight 0 takes no part, whatever its target.
+    # A row of weight 0 is ignored, whatever its target.
     targets = np.divide(-slope, weight, out=np.zeros_like(slope), where=weight > 0.0)
     return member.fit(X, targets, sample_weight=weight)
 

@@ -102,7 +102,7 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
         return self.estimator
 
     def _repeats_columns(self):
-        """Tell whether a member may see a column twice."""
+        """Return whether a member may see a column twice."""
         return False
 
     def _list_columns(self):

@@ -288,8 +288,8 @@ class GradientBoostingClassifier(
         self.classes_, self.n_classes_ = classes, len(classes)
         if len(classes) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two classes, but y has only one "
-                f"class: {classes.tolist()[0]!r}."
+                f"{type(self).__name__} requires at least two classes, but y has only "
+                f"one class: {classes.tolist()[0]!r}."
             )
         if len(classes) > 2 and is_constrained(self.monotonic_cst):
             raise ValueError(
@@ -337,8 +337,8 @@ class GradientBoostingClassifier(
         if self.loss == "exponential":
             if self.n_classes_ > 2:
                 raise ValueError(
-                    "loss='exponential' is only suitable for binary classification; y "
-                    f"has {self.n_classes_} classes."
+                    "loss='exponential' is only suitable for a binary classification; "
+                    f"y has {self.n_classes_} classes."
                 )
             return ExponentialLoss()
         if self.n_classes_ == 2:

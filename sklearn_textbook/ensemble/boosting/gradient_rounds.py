@@ -40,8 +40,8 @@ def list_groups(interaction_cst, names):
         groups = [list(group) for group in interaction_cst]
     except TypeError:
         raise ValueError(
-            "Interaction constraints must be 'pairwise', 'no_interactions' or a "
-            "sequence of tuples or lists of column indices; got "
+            "Interaction constraints must be a sequence of tuples or lists of column "
+            "indices, 'pairwise' or 'no_interactions'; got "
             f"interaction_cst={interaction_cst!r}."
         ) from None
     for group in groups:
@@ -80,8 +80,8 @@ def choose_held_rows(codes, fraction, random_state):
         is_held[random_state.choice(rows, n_held, replace=False)] = True
     if not is_held.any():
         raise ValueError(
-            f"n_iter_no_change needs validation rows, but n_samples={len(codes)} and "
-            f"validation_fraction={fraction} leave none. Give X_val and y_val."
+            f"n_iter_no_change requires validation rows, but n_samples={len(codes)} "
+            f"and validation_fraction={fraction} leave none. Give X_val and y_val."
         )
     return is_held
 
@@ -94,7 +94,7 @@ class Scores:
     matrix : array or sparse matrix of shape (n_rows, n_features)
         The rows, as trees take them.
     y : ndarray of float64, shape (n_rows,)
-        Their targets, as the loss takes them.
+        Their targets, in the form that the loss accepts.
     weight : ndarray of float64, shape (n_rows,), or None
         Their weights.
     raw : ndarray of float64, shape (n_scores, n_rows)
@@ -118,7 +118,7 @@ class Scores:
 
 
 def spread_values(tree, values):
-    """Give inner nodes the mean of the leaves below, by weight.
+    """Set the values of inner nodes to the weighted means of their leaves.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def spread_values(tree, values):
     """
     nodes = tree.nodes
     first, count, weight = nodes["first_child"], nodes["n_children"], nodes["weight"]
-    # Children stand behind their parents.
+    # Children come after their parents.
     for node in np.flatnonzero(count)[::-1]:
         below = slice(first[node], first[node] + count[node])
         values[node] = np.average(values[below], weights=weight[below])
@@ -329,7 +329,7 @@ class EarlyStopping:
                 self.last_losses[place] = self.scores.compute_loss(self.loss)
 
     def must_stop(self, trees, names, n_threads):
-        """Add the trees of a round; tell whether they were the last."""
+        """Add the trees of a round; return whether it was the last."""
         self.scores.add(trees, names, n_threads)
         value = self.scores.compute_loss(self.loss, n_threads)
         self.losses.append(value)

@@ -18,7 +18,7 @@ def find_quantile(values, weight, quantile):
     values : ndarray of float64, shape (n_rows,)
         At least one.
     weight : ndarray of float64, shape (n_rows,), or None
-        Weights; a weight of 2 stands for two equal values.
+        Weights; a weight of 2 counts as two equal values.
     quantile : float
         Fraction between 0 and 1.
 

@@ -88,7 +88,7 @@ class StumpVotes:
 
 
 def _sum_steps(stumps, n_classes):
-    """Give the thresholds of a column, and the sums of votes.
+    """Return the thresholds of a column and the sums of votes.
 
     The last two sums are those of unseen levels and of missing values.
     """
@@ -112,5 +112,5 @@ def _sum_steps(stumps, n_classes):
 
 
 def _count_up(parts):
-    """First places of parts that stand one after the other, and behind the last."""
+    """Return the starts of consecutive parts, and the end of the last."""
     return np.cumsum([0, *map(len, parts)], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Combining learners, 结合策略: rules on arrays, and the ensembles that use them."""
+"""Combining learners, 结合策略: rules for predictions, and ensembles using them."""
 
 from sklearn_textbook.ensemble.combination.averaging_weights import (
     compute_inverse_error_weights,

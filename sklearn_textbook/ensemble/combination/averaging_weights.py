@@ -94,8 +94,8 @@ def compute_optimal_weights(y, predictions, sample_weight=None):
     equal = np.full(n_members, 1.0 / n_members)
     # Changes of the weights sum to 0: they are combinations of the columns of a basis.
     basis = np.linalg.svd(np.ones((1, n_members)))[2][1:].T
-    # Singular values are compared with those of the errors: if all members are alike,
-    # their differences are nothing but rounding.
+    # Singular values are compared with those of the errors: if all members are equal,
+    # their differences are only rounding errors.
     left, values, right = np.linalg.svd(errors @ basis, full_matrices=False)
     least = np.finfo(float).eps * max(errors.shape) * np.linalg.norm(errors)
     is_used = values > least

@@ -47,7 +47,7 @@ class BaseCombination(
     BaseEstimator,
     ABC,
 ):
-    """Fitting members of any kind on the same table, and collecting their answers."""
+    """Fitting members of any kind to one table, and collecting their predictions."""
 
     #: What lines of ``verbose`` begin with.
     _title = ""
@@ -95,7 +95,7 @@ class BaseCombination(
             )
 
     def _list_weights(self):
-        """List the weights of the members that are not dropped; None: all alike."""
+        """List the weights of the members that are not dropped; None: equal weights."""
         if self.weights is None:
             return None
         pairs = zip(self.weights, self.estimators, strict=True)
@@ -107,7 +107,7 @@ class BaseCombination(
 
     @abstractmethod
     def _fits_members(self):
-        """Tell whether members are fitted, or taken as they are."""
+        """Return whether members are fitted, or prefit."""
 
     # --------------------------------------------------------------------- fitting
     @with_callbacks
@@ -136,7 +136,7 @@ class BaseCombination(
         self._refuse_params(fit_params)
         self._check_parameters()
         if y is None:
-            # Lets scikit-learn say what it always says.
+            # Lets scikit-learn raise its usual error.
             validate_data(self, X, y, skip_check_array=True)
         if sparse.issparse(X):
             check_sparse_format(X)  # before compiled code of any member reads it
@@ -202,7 +202,7 @@ class BaseCombination(
         """Do what needs the members."""
 
     def _name_members(self):
-        """Let the members be found by name, and take over the names of columns."""
+        """Make the members accessible by name, and store the names of the columns."""
         places = iter(range(len(self.estimators_)))
         self._places = {
             name: None if is_dropped(one) else next(places)

@@ -25,7 +25,7 @@ FINAL = "final_estimator_"
 
 
 class BaseStacking(BaseCombination):
-    """Members of the first level, whose answers a second learner gets as a table."""
+    """Members whose predictions are the input of the final estimator."""
 
     _title = "Stacking"
     _member_parameters = ("estimators", "final_estimator")
@@ -89,7 +89,7 @@ class BaseStacking(BaseCombination):
         return None
 
     def _choose_method(self, name, member):
-        """Choose which method of a member answers."""
+        """Choose the method of a member that is called."""
         wanted = METHODS if self.stack_method == "auto" else (self.stack_method,)
         for method in wanted:
             if hasattr(member, method):
@@ -100,11 +100,11 @@ class BaseStacking(BaseCombination):
         )
 
     def _join(self, answers, X):
-        """Join the members' answers, and the table itself for ``passthrough``."""
+        """Join the members' predictions, and the table itself for ``passthrough``."""
         parts = []
         for given, method in zip(answers, self.stack_method_, strict=True):
             given = given.reshape(-1, 1) if given.ndim == 1 else given
-            # Of two probabilities the second says all.
+            # The second of two probabilities determines the first.
             is_pair = method == "predict_proba" and given.shape[1] == 2
             parts.append(given[:, 1:] if is_pair else given)
         self._n_answers = [part.shape[1] for part in parts]
@@ -174,7 +174,7 @@ class BaseStacking(BaseCombination):
         return self._join(answers, X)
 
     def _predict_final(self, method, X, params=None):
-        """Let the second learner answer."""
+        """Predict with the final estimator."""
         check_is_fitted(self)
         if params and get_config()["enable_metadata_routing"]:
             params = process_routing(self, method, **params)[FINAL][method]
@@ -182,7 +182,7 @@ class BaseStacking(BaseCombination):
 
     # --------------------------------------------------------------------- columns
     def _name_answers(self):
-        """Name the columns of the members' answers."""
+        """Name the columns of the members' predictions."""
         prefix = type(self).__name__.lower()
         names = []
         for (name, _), count in zip(self._list_fitted(), self._n_answers, strict=True):

@@ -35,7 +35,7 @@ class MemberTask:
     params: dict = field(default_factory=dict)
 
     def fit(self, X, y, member=None):
-        """Fit a copy of the estimator; tell how many seconds it took."""
+        """Fit a copy of the estimator; return it with the time in seconds."""
         member = clone(self.template) if member is None else member
         start = time.perf_counter()
         try:
@@ -47,7 +47,7 @@ class MemberTask:
 
 
 def describe_member(name, member):
-    """Say in an error which member it came from."""
+    """Return the note that adds the member to an error."""
     return f"This comes from the member {name!r}, {type(member).__name__}."
 
 
@@ -117,7 +117,7 @@ def pass_weight(name, estimator, sample_weight):
     Raises
     ------
     TypeError
-        If the member takes none.
+        If the member does not accept it.
     """
     if sample_weight is None:
         return {}
@@ -134,7 +134,7 @@ def pass_weight(name, estimator, sample_weight):
 
 
 def is_ours(estimator):
-    """Tell whether an estimator reads tables as this package does, and has threads."""
+    """Return whether an estimator is of this package, with its tables and threads."""
     return type(estimator).__module__.partition(".")[0] == PACKAGE
 
 

@@ -35,7 +35,7 @@ class Fold:
     test: np.ndarray
 
     def predict(self, tasks, methods, X, y, n_classes):
-        """Fit every member to some rows, and let it answer for the others.
+        """Fit every member to some rows, and predict the others.
 
         The table of the fold is taken and encoded once for all members.
         """
@@ -56,7 +56,7 @@ class Fold:
 
 
 def widen(given, member, method, n_classes):
-    """Give columns to classes that no row of the member had, as in a fold.
+    """Add columns for classes without training rows in the member's fold.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def predict_held_out(tasks, methods, X, y, *, cv, n_jobs=None, n_classes=None):
     tasks : list of MemberTask
         The members.
     methods : list of str
-        Which method of each member answers: "predict", "predict_proba" or
+        Method of each member that is called: "predict", "predict_proba" or
         "decision_function".
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The table.
@@ -175,7 +175,7 @@ def _list_folds(cv, X, y, *, is_classifier):
 
 
 def _sort(answers, order):
-    """Bring answers into the order of the rows."""
+    """Sort predictions in the order of the rows."""
     ordered = np.empty_like(answers)
     ordered[order] = answers
     return ordered

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_textbook._contract.kept import Kept
@@ -118,12 +117,12 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         if y is None:
-            validate_data(self, X, y, skip_check_array=True)  # says what is missing
+            validate_data(self, X, y, skip_check_array=True)  # raises a helpful error
         self.classes_, codes = read_class_target(self, y)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two classes, but y has only one "
-                f"class: {self.classes_.tolist()[0]!r}."
+                f"{type(self).__name__} requires at least two classes, but y has only "
+                f"one class: {self.classes_.tolist()[0]!r}."
             )
         check_columns(self, X, y)
         tables = self._split_columns(X)
@@ -210,8 +209,6 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
     def _compute_responses(self, X):
         """Compute the fitted responses, shape (n_samples, n_classes)."""
         check_is_fitted(self)
-        if getattr(X, "ndim", 2) != 2:
-            check_array(X)  # says what to do
         check_columns(self, X, reset=False)
         tables = self._split_columns(X)
         fitted = np.stack(

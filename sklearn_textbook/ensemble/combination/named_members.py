@@ -115,7 +115,7 @@ class NamedMembersMixin:
                 )
 
     def _is_fit_kind(self, estimator):
-        """Tell whether an estimator predicts what the ensemble does."""
+        """Return whether an estimator predicts the same as the ensemble."""
         return is_classifier(estimator) == is_classifier(self) and (
             is_classifier(self) or is_regressor(estimator)
         )
@@ -137,7 +137,7 @@ class NamedMembersMixin:
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         if not _is_list_of_pairs(self.estimators):
-            return tags  # fit will say so
+            return tags  # fit raises the error
         members = [one for _, one in self._list_given()]
         if not all(hasattr(one, "__sklearn_tags__") for one in members):
             return tags
@@ -149,7 +149,7 @@ class NamedMembersMixin:
 
 
 def is_dropped(estimator):
-    """Tell whether an entry of the list stands for no estimator."""
+    """Return whether an entry of the list means "no estimator"."""
     return isinstance(estimator, str) and estimator == DROPPED
 
 

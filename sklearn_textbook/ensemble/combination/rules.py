@@ -1,4 +1,4 @@
-"""Combination rules: from the answers of members to one answer, on arrays."""
+"""Combination rules for arrays of predictions of the members."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ default="auto"
         needs_two = isinstance(self._get_final(), MultiResponseLinearRegression)
         if needs_two and len(self.classes_) < 2:
             raise ValueError(
-                f"{type(self).__name__} with MultiResponseLinearRegression needs at "
+                f"{type(self).__name__} with MultiResponseLinearRegression requires at "
                 "least two classes, but y has only one class: "
                 f"{self.classes_.tolist()[0]!r}."
             )

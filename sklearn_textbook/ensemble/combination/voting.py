@@ -1,4 +1,4 @@
-"""Voting, 投票法: classifiers of any kind that decide together, or not at all."""
+"""Voting, 投票法: classifiers of any kind that decide together, or reject the row."""
 
 from __future__ import annotations
 
@@ -330,7 +330,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         return self._decide(X)[1]
 
     def _decide(self, X):
-        """Choose a class for each row, and tell whether the row is rejected."""
+        """Choose a class for each row; return also whether the row is rejected."""
         check_is_fitted(self)
         if self.voting == "soft":
             fractions = self.predict_proba(X)

@@ -1,10 +1,10 @@
 """Diversity, 多样性: how the members of an ensemble differ.
 
-All measures take predictions as an array of shape (n_samples, n_members), a column of
-labels for each member. Where a measure can be taken of the predictions themselves
-(周志华) as well as of whether they are right (Kuncheva and Whitaker), giving ``y_true``
-chooses the latter. Where the true labels are needed, they are the first argument, as in
-``sklearn.metrics``.
+All measures accept predictions as an array of shape (n_samples, n_members), with one
+column of labels per member. Measures that are defined both for the predictions
+themselves (周志华) and for whether they are right (Kuncheva and Whitaker) use the
+latter if ``y_true`` is passed. If true labels are required, they are the first
+argument, as in ``sklearn.metrics``.
 """
 
 from sklearn_textbook.ensemble.diversity.contingency import contingency_table

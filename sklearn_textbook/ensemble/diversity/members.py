@@ -167,7 +167,7 @@ def require_classifiers(ensemble):
 
 
 def _is_regressor(ensemble):
-    """Tell a regressor from other estimators, and from what is none."""
+    """Return whether an object is a regressor."""
     return hasattr(ensemble, "__sklearn_tags__") and is_regressor(ensemble)
 
 
@@ -197,7 +197,7 @@ def _predict_all(ensemble, X):
     name = type(ensemble).__name__
     if len(predicted) < 2:
         raise ValueError(
-            f"Diversity needs at least two members; {name} has {len(predicted)}."
+            f"Diversity requires at least two members; {name} has {len(predicted)}."
         )
     if np.ndim(predicted[0]) != 1:
         raise ValueError(f"{name} must have a single output.")
@@ -280,7 +280,7 @@ def _predict_others(ensemble, X):
 
 
 def _learn_numbers(ensemble, members):
-    """Tell whether members learn numbers of the classes, and not their labels."""
+    """Return whether members are fitted to class indices instead of labels."""
     is_prefit = getattr(ensemble, "cv", None) == "prefit"
     if isinstance(ensemble, _OF_NUMBERS) and not is_prefit:
         return True
@@ -335,7 +335,7 @@ def _predict_classifiers(classifiers, X):
             )
     if len(classifiers) < 2:
         raise ValueError(
-            f"Diversity needs at least two members; got {len(classifiers)}."
+            f"Diversity requires at least two members; got {len(classifiers)}."
         )
     predicted = {
         f"ensemble[{number}].predict(X)": np.asarray(classifier.predict(X))

@@ -22,7 +22,7 @@ _LARGEST_WHOLE = 2.0**53
 
 @dataclass(frozen=True, eq=False)
 class MemberCodes:
-    """What each member says of each row, as a number.
+    """Prediction of each member for each row, as a number.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def require_length(name, length, n_rows):
 
 
 def encode_together(columns, is_used=None):
-    """Give the labels of some columns common numbers.
+    """Encode the labels of several columns by common integers.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Ensembles of trees as those of scikit-learn."""
+"""Conversion of ensembles of trees to those of scikit-learn."""
 
 # These modules register their conversions.
 from sklearn_textbook.ensemble.exchange import averaged, boosted  # noqa: F401

@@ -248,9 +248,9 @@ class BaseForest(
         return n_new
 
     def _fits_to_members(self, host, n_new):
-        """Tell whether a table has the columns and classes of the trees that stay.
+        """Return whether a table has the columns and classes of the kept trees.
 
-        Raises ValueError if it has not, although there are trees to add.
+        Raises ValueError if it does not, although there are trees to add.
         """
         if not getattr(self, "estimators_", None):
             return True
@@ -331,7 +331,7 @@ class BaseForest(
         self.estimators_ = members
 
     def _describe(self):
-        """List the fitted attributes besides the trees, for callbacks."""
+        """List the fitted attributes other than the trees, for callbacks."""
         names = (
             *("n_features_in_", "feature_names_in_", "n_outputs_", "estimator_"),
             *("_n_samples", "_n_samples_bootstrap", "_sample_weight"),
@@ -381,7 +381,7 @@ class BaseForest(
         self._estimate_out_of_bag(predict, known, n_statistics[1])
 
     def _counts_votes(self):
-        """Tell whether trees vote for classes instead of giving probabilities."""
+        """Return whether trees vote for classes instead of predicting probabilities."""
         return False
 
     # ------------------------------------------------------------------ prediction
@@ -451,7 +451,7 @@ class BaseForest(
 
 
 def _is_column(y):
-    """Tell whether the target is a table of one column."""
+    """Return whether the target is a table of one column."""
     if isinstance(y, (list, tuple)):
         first = y[0] if len(y) else None
         return isinstance(first, (list, tuple)) and len(first) == 1
@@ -460,7 +460,7 @@ def _is_column(y):
 
 
 def _are_equal(classes, others):
-    """Tell whether the classes of all outputs are the same."""
+    """Return whether the classes of all outputs are the same."""
     if not isinstance(classes, list):
         classes, others = [classes], [others]
     pairs = zip(classes, others, strict=True)

@@ -99,7 +99,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
             self._check_c45_parameters()
 
     def _grows_c45(self):
-        """Tell whether members are C4.5 trees."""
+        """Return whether members are C4.5 trees."""
         return isinstance(self.criterion, str) and self.criterion == "gain_ratio"
 
     def _check_c45_parameters(self):

@@ -133,7 +133,7 @@ def measure_member(member, matrix, known, is_out, n_repeats, seed):
 
 
 def list_tested_columns(tree):
-    """List the columns that a tree tests, those of stand-in tests and sums included.
+    """List the columns that a tree tests, including those of surrogate tests and sums.
 
     Parameters
     ----------

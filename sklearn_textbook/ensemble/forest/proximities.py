@@ -153,13 +153,13 @@ def mark_out_of_bag_rows(forest, X, caller):
     draw = forest._make_draw()
     if draw.n_drawn_rows is None:
         raise ValueError(
-            f"{caller} needs a forest with bootstrap=True; each tree of this forest "
+            f"{caller} requires a forest with bootstrap=True; each tree of this forest "
             "was grown on all rows."
         )
     n_rows = count_rows(X)
     if n_rows != draw.n_rows:
         raise ValueError(
-            f"{caller} needs the training table, with its {draw.n_rows} rows in the "
+            f"{caller} requires the training table, with its {draw.n_rows} rows in the "
             f"same order; got {n_rows} rows."
         )
     return [

@@ -74,7 +74,7 @@ def take_metadata(metadata, rows, n_rows):
 
 
 def consumes_weight(estimator):
-    """Tell whether ``fit`` of an estimator is to be given ``sample_weight``.
+    """Return whether ``sample_weight`` is passed to ``fit`` of an estimator.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ def count_lacking(n_estimators, n_members):
     Parameters
     ----------
     n_estimators : int
-        Number of members wanted.
+        Requested number of members.
     n_members : int
         Number of members there are.
 

@@ -45,7 +45,7 @@ def yield_results(parallel, tasks):
     """
     results = parallel(tasks)
     try:
-        # Not ``yield from``, which would close the results before what stands below.
+        # Not ``yield from``, which would close the results before the code below runs.
         for result in results:  # noqa: UP028
             yield result
     finally:

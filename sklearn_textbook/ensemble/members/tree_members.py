@@ -30,7 +30,7 @@ BLOCK_CELLS = 1_000_000
 
 
 def grows_from_weights(estimator):
-    """Tell whether an estimator is a tree of this package, and grows as they do.
+    """Return whether an estimator is a tree of this package with its growth unchanged.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class TreeTraining:
         )
 
     def _share_classes(self, member):
-        """Let a member of some columns share the class labels."""
+        """Share the class labels with a member that uses some of the columns."""
         if self.classes is not None:
             member.classes_ = self.classes
         return member

@@ -1,4 +1,4 @@
-"""Bayesian model averaging, 贝叶斯模型平均, of estimators and of subsets of columns."""
+"""Bayesian model averaging, 贝叶斯模型平均, of estimators or of subsets of columns."""
 
 from sklearn_textbook.ensemble.model_averaging.evidence_weights import (
     compute_evidence_weights,

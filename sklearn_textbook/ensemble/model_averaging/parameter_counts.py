@@ -58,7 +58,7 @@ def _count_coefficients(model, n_scores):
         rank = getattr(model, "rank_", None)
         if rank is not None:  # with the intercept
             return rank * n_scores
-        # With a vector for every class, one of them says nothing.
+        # With a vector for every class, one vector is redundant.
         n_columns = np.shape(model.coef_)[-1] + has_intercept
         n_found = np.count_nonzero(model.coef_) + has_intercept * len(model.coef_)
         return min(n_found, n_columns * n_scores)

@@ -201,7 +201,7 @@ class _Batch:
         return _Batch(*(values[places] for values in vars(self).values()))
 
     def join(self, other):
-        """Put two batches into one."""
+        """Concatenate two batches."""
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
         return _Batch(*(np.concatenate(pair) for pair in pairs))
 

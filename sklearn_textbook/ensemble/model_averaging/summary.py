@@ -159,7 +159,7 @@ def _list_vectors(averaging):
 
 
 def _list_coefficients(names, shares, intercept, intercept_std, coef, coef_std, width):
-    """Write one line for each coefficient, and a heading; tell if names are cut."""
+    """Write a heading and one line per coefficient; return whether names are cut."""
     shares = ["1", *map(format_share, shares)]
     numbers = [np.r_[intercept, coef], np.r_[intercept_std, coef_std]]
 

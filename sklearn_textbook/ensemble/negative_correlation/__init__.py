@@ -1,1 +1,1 @@
-"""Negative correlation learning, 负相关: members that are trained together."""
+"""Negative correlation learning, 负相关: members that are trained jointly."""

@@ -41,7 +41,7 @@ class MemberUnits:
         return cls(means, scales, mean, scale if is_spread else 0.0)
 
     def standardise(self, matrix):
-        """Bring columns to mean 0 and deviation 1."""
+        """Standardise columns to mean 0 and standard deviation 1."""
         return (matrix - self.column_means) / self.column_scales
 
     def predict(self, members, matrix):
@@ -76,7 +76,7 @@ class FittedMember:
         Returns
         -------
         y : ndarray of float64, shape (n_samples,)
-            What this member says.
+            Predictions of this member.
         """
         matrix = check_array(X, dtype=np.float64)
         return self.units.predict(self.parameters, matrix)[:, 0]

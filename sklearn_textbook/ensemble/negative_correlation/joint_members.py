@@ -36,7 +36,7 @@ class JointMembers:
 
     @classmethod
     def join(cls, parts):
-        """Put the members of several ensembles together."""
+        """Concatenate the members of several ensembles."""
         return cls(
             *(
                 np.concatenate([getattr(part, name) for part in parts])

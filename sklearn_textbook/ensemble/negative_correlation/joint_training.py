@@ -173,7 +173,7 @@ class JointTraining:
     free : ndarray of float64, shape (n_parameters,)
         1 for parameters that are trained, 0 for others.
     rows, validation : TrainingRows
-        The rows, and those that say when to stop; None: there are none.
+        The training rows, and the validation rows for early stopping, if any.
     rules : TrainingRules
         What is minimised, and how long.
     report : callable, default=None
@@ -262,7 +262,7 @@ def train_members(members, sees, rows, validation, rules, report=None):
     sees : ndarray of bool, shape (n_members, n_columns)
         Which columns each member sees.
     rows, validation : TrainingRows
-        The rows, and those that say when to stop; None: there are none.
+        The training rows, and the validation rows for early stopping, if any.
     rules : TrainingRules
         What is minimised, and how long.
     report : callable, default=None

@@ -319,7 +319,7 @@ class NegativeCorrelationRegressor(
         )
 
     def _hold_out(self, matrix, target, share, seed):
-        """Bring the rows to the units of training, and hold some out if asked to."""
+        """Standardise the rows as in training, and hold some out if requested."""
         matrix = self._units.standardise(matrix)
         scale = self._units.target_scale
         target = (target - self._units.target_mean) / (scale or np.inf)

@@ -1,1 +1,1 @@
-"""Output codes, 纠错输出码: several classes as many questions of two answers."""
+"""Output codes, 纠错输出码: multiclass problems reduced to binary problems."""

@@ -24,7 +24,7 @@ MOST_EXHAUSTIVE_CLASSES = 11
 N_DRAWS = 100
 #: Draws that may fail for each of these.
 N_TRIES = 100
-#: A draw takes its columns from the list of all if there are at most so many of them
+#: A draw takes its columns from the list of all columns if there are at most this many
 #: for each column that is drawn.
 MOST_LISTED = 4
 #: Distances are computed for so many rows at a time.
@@ -89,14 +89,14 @@ def _find_smallest_distance(rows, or_negated=False):
 
 # ----------------------------------------------------------------------- fixed codes
 def make_one_vs_rest(n_classes):
-    """Put each class against all others."""
+    """Separate each class from all others."""
     if n_classes == 2:
         return np.array([[-1], [1]], dtype=np.int8)
     return 2 * np.eye(n_classes, dtype=np.int8) - 1
 
 
 def make_one_vs_one(n_classes):
-    """Put every two classes against each other, and leave the rest out."""
+    """Separate every pair of classes, without the other classes."""
     pairs = np.array(list(combinations(range(n_classes), 2)))
     matrix = np.zeros((n_classes, len(pairs)), dtype=np.int8)
     numbers = np.arange(len(pairs))
@@ -284,7 +284,7 @@ def read_code(code, n_classes):
     Parameters
     ----------
     code : array-like of shape (n_classes, n_columns)
-        Entries -1, 0 and +1; or 0 and 1 alone, of which 0 stands for -1 then.
+        Entries -1, 0 and +1; or only 0 and 1, where 0 means -1.
     n_classes : int
         Number of classes.
 
@@ -325,7 +325,7 @@ def read_code(code, n_classes):
 
 
 def _find_fault(matrix):
-    """Say why members could not learn from a code, or classes not be told apart."""
+    """Explain why members cannot learn a code, or why it does not separate classes."""
     lacks = ~((matrix > 0).any(axis=0) & (matrix < 0).any(axis=0))
     if lacks.any():
         column = int(np.argmax(lacks))

@@ -93,7 +93,7 @@ class BinaryProblems:
 
 @contextmanager
 def naming_column(number):
-    """Let errors of a member say which column of the code it was to learn."""
+    """Add the column of the code to the errors of its member."""
     try:
         yield
     except Exception as error:
@@ -151,7 +151,7 @@ def grow_code_member(grower, problems, number):
 
 
 def can_share_table(template):
-    """Tell whether members like a template grow over one encoded table.
+    """Return whether members like a template grow over one encoded table.
 
     Class weights are for the sides of each member, and a ``RandomState`` is to be
     copied for each.

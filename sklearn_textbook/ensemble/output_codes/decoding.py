@@ -1,4 +1,4 @@
-"""Decoding (解码): from what the members of an output code say to classes."""
+"""Decoding (解码): from the predictions of an output code's members to classes."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def measure_hamming(votes, matrix):
 
 
 def fit_shares(given, matrix):
-    r"""Fit shares of the classes to what members say of their two sides.
+    r"""Fit shares of the classes to the members' predictions of their two sides.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def fit_shares(given, matrix):
     minimises the same sum plus :math:`(\sum_r x_r - 1)^2`, a problem of non-negative
     least squares.
     """
-    # Trees say few different things.
+    # Trees predict few distinct values.
     given, number = np.unique(given, axis=0, return_inverse=True)
     step = max(1, BLOCK_NUMBERS // matrix.size)
     parts = [

@@ -287,7 +287,7 @@ class OutputCodeClassifier(
         return CARTClassifier() if self.estimator is None else self.estimator
 
     def _repeats_columns(self):
-        """Tell whether a member may see a column twice."""
+        """Return whether a member may see a column twice."""
         return False
 
     # --------------------------------------------------------------------- fitting
@@ -345,7 +345,7 @@ class OutputCodeClassifier(
     def _read_labels(self, X, y):
         """Read the labels; give every class a number."""
         if y is None:
-            # Lets scikit-learn say what it always says.
+            # Lets scikit-learn raise its usual error.
             validate_data(self, X, y, skip_check_array=True)
         y = column_or_1d(decode_dictionary(y), warn=True)
         labels = check_target(y, is_numeric=False)
@@ -353,8 +353,8 @@ class OutputCodeClassifier(
         self.n_classes_ = len(self.classes_)
         if self.n_classes_ < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two classes, but y has only one "
-                f"class: {self.classes_.tolist()[0]!r}."
+                f"{type(self).__name__} requires at least two classes, but y has only "
+                f"one class: {self.classes_.tolist()[0]!r}."
             )
         return codes[:, 0]
 

@@ -1,1 +1,1 @@
-"""Members that learn perturbed outputs, 输出表示扰动."""
+"""Output perturbation, 输出表示扰动: members trained on perturbed targets."""

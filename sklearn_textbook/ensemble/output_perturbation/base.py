@@ -124,19 +124,19 @@ class PerturbedEstimators:
 
 
 def seed_estimator(estimator, seed):
-    """Give an estimator and what it is made of their seeds.
+    """Set the seeds of an estimator and of its components.
 
     Parameters
     ----------
     estimator : estimator
-        It is changed.
+        Modified in place.
     seed : int
-        Where their seeds are drawn from.
+        Seed from which their seeds are drawn.
 
     Returns
     -------
     estimator : estimator
-        The same.
+        The estimator itself.
     """
     random_state = check_random_state(seed)
     names = [
@@ -307,7 +307,7 @@ class BaseOutputPerturbation(
         self.estimators_ = members
 
     def _describe(self):
-        """List the fitted attributes besides the members, for callbacks."""
+        """List the fitted attributes other than the members, for callbacks."""
         fitted = vars(self).items()
         return {
             name: value

@@ -22,7 +22,7 @@ DEFAULT_FLIP_RATE = 0.2
 
 
 def find_largest_flip_rate(frequencies):
-    r"""Find the flip rate from which on some row's own class is not the likeliest.
+    r"""Find the smallest flip rate at which some row's class is not the most probable.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The design matrix (设计矩阵) of a linear model from a table."""
+"""The design matrix (设计矩阵) of a linear model."""
 
 from sklearn_textbook.linear_model.design.design import (
     REFERENCE_LEVELS,

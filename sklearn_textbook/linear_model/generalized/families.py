@@ -57,7 +57,7 @@ class Family:
         raise NotImplementedError
 
     def describe_range(self):
-        """Say in words which values it can have."""
+        """Describe the allowed values of the target."""
         raise NotImplementedError
 
     def choose_start(self, y, weight, has_trials):
@@ -170,7 +170,7 @@ class TweedieFamily(Family):
         return y < 0.0 if self.power < 2.0 else y <= 0.0
 
     def describe_range(self):
-        """Say in words which values it can have."""
+        """Describe the allowed values of the target."""
         return "numbers of at least 0" if self.power < 2.0 else "numbers above 0"
 
     def choose_start(self, y, weight, has_trials):
@@ -239,7 +239,7 @@ class BinomialFamily(Family):
         return (y < 0.0) | (y > 1.0)
 
     def describe_range(self):
-        """Say in words which values it can have."""
+        """Describe the allowed values of the target."""
         return "proportions from 0 to 1"
 
     def choose_start(self, y, weight, has_trials):

@@ -1,1 +1,1 @@
-"""Summaries of fits: tables of coefficients with their standard errors and tests."""
+"""Summaries of fits: tables of coefficients with standard errors and tests."""

@@ -241,7 +241,7 @@ def add_penalty(M, z, alpha):
 
 
 def _solve_ridge(M, z, alpha):
-    if not M.size:  # a single row, of which the intercept takes all
+    if not M.size:  # a single row, which the intercept fits exactly
         return np.zeros((M.shape[1], z.shape[1]))
     basis = None
     if M.shape[0] < M.shape[1]:

@@ -75,7 +75,7 @@ class FittedLogistic:
 
 
 def choose_solver(solver, likelihood):
-    """Return the name of the solver that "auto" stands for."""
+    """Return the solver that "auto" selects."""
     if solver != "auto":
         return solver
     is_small = math.prod(likelihood.shape) <= MAX_EQUATIONS

@@ -447,7 +447,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
             if not hasattr(X, "shape") and not hasattr(X, "__len__"):
                 X = np.asarray(X)  # objects that only support conversion to an array
                 if X.ndim == 0:
-                    check_array(X)  # says what to pass
+                    check_array(X)  # raises a helpful error
             return self._read_training_table(X, sample_weight)
         self._forget("design_")
         table = read_pairs(self, X, reset=True)

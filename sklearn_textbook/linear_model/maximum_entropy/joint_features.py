@@ -328,7 +328,7 @@ def find_column_boundaries(matrix, counts):
     falls, rises : ndarray of bool, shape (n_columns * n_classes,)
         Weights that go to minus infinity, and to infinity.
     """
-    if counts.shape[1] == 1:  # no other class that the values could tell apart
+    if counts.shape[1] == 1:  # no other class to distinguish
         nowhere = np.zeros(matrix.shape[1], dtype=bool)
         return nowhere, nowhere
     others = counts.sum(axis=1, keepdims=True) - counts

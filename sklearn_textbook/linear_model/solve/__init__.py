@@ -1,1 +1,1 @@
-"""Sums and triangles of weighted rows, and the equations solved from them."""
+"""Sums and triangular factors of weighted rows, and linear equations."""

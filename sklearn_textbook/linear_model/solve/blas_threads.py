@@ -28,7 +28,7 @@ _LIMIT = _Limit()
 
 @contextmanager
 def use_one_blas_thread():
-    """Let BLAS and LAPACK work in the calling thread.
+    """Restrict BLAS and LAPACK to the calling thread.
 
     The setting is global in the process. The first user sets it and the last one
     restores it, so that it is unchanged after fits in several threads.

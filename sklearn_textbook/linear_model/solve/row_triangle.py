@@ -16,7 +16,7 @@ from sklearn_textbook.linear_model.solve.sparse_triangle import (
     reduce_products,
 )
 
-#: Cells of a block of rows: about as many as the cache of a core holds.
+#: Cells of a block of rows: about as many as fit in the cache of a core.
 BLOCK_CELLS = 2**16
 #: A block has at least this many rows for each column, so that the triangle, which is
 #: part of every step, is a small part of the work.

@@ -1,4 +1,4 @@
-"""From a table to coded columns (步骤一：数据编码).
+"""Stage 1, encode: conversion of a table to coded columns (步骤一：数据编码).
 
 This package reads numpy arrays, data frames, sparse matrices and nested lists::
 

@@ -21,7 +21,7 @@ CATEGORY = "category"
 DATE = "date"  # seconds since 1970-01-01T00:00:00 UTC
 DURATION = "duration"  # seconds
 TIME = "time"  # seconds since midnight
-NULL = "null"  # no value at all
+NULL = "null"  # no values
 
 SOURCES = (NUMBER, BOOLEAN, STRING, MIXED, CATEGORY, DATE, DURATION, TIME, NULL)
 TEMPORAL = {
@@ -58,7 +58,7 @@ class Column:
         Distinct values: str, bool, int or float. Of a categorical dtype: all declared
         categories, in their order.
     is_ordered : bool
-        Whether a categorical dtype says that its categories are ordered.
+        Whether the categories of a categorical dtype are ordered.
     time_zone : str or None
         Time zone of dates that have one.
     """
@@ -72,7 +72,7 @@ class Column:
     time_zone: str | None = None
 
     def first_row_of(self, code):
-        """First row that holds the level with a code."""
+        """First row that has the level with a code."""
         return int(np.flatnonzero(self.codes == code)[0])
 
     def is_used(self):

@@ -126,7 +126,7 @@ def look_up_levels(column, schema):
         reverse.
     """
     require_same_nature(column, schema)
-    if column.codes is None:  # no value at all
+    if column.codes is None:  # no values
         return column.numbers
     known = {is_number(level) for level in schema.levels} or {True, False}
     codes = np.full(len(column.levels) + 1, np.nan)  # the last one: missing

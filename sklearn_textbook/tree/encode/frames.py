@@ -83,7 +83,7 @@ class FrameTable:
         return list(self.frame.iter_columns())
 
     def read_matrix(self):
-        """Return all columns as numbers if they are of one float dtype, else None."""
+        """Return all columns as numbers if they share one float dtype, else None."""
         dtypes = set(self.frame.schema.dtypes())
         if len(dtypes) > 1 or not dtypes <= {nw.Float64(), nw.Float32()}:
             return None

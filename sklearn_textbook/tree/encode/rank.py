@@ -95,7 +95,7 @@ def encode_table(matrix, schema, n_threads=1, *, sorts_nominal=True, max_bins=No
 
 
 def _encode_table(matrix, schema, n_threads, sorts_nominal, max_bins):
-    """Sort or bin every column, as `encode_table` says."""
+    """Sort or bin every column, as described in `encode_table`."""
     n_rows, n_columns = matrix.shape
     # Threads cost more than they gain where there is little to sort.
     n_threads = min(n_threads, n_columns, 1 + n_rows * n_columns // THREAD_SIZE)

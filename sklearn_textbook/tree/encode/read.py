@@ -141,7 +141,7 @@ def describe_column(column, kind, levels=None):
 def code_column(column):
     """Return codes of a column of levels, NaN where missing, and its schema."""
     kind = ORDINAL if column.is_ordered else NOMINAL
-    if column.codes is None:  # no value at all
+    if column.codes is None:  # no values
         return column.numbers, describe_column(column, kind, ())
     if column.source == CATEGORY:
         levels = tuple(column.levels)
@@ -284,7 +284,7 @@ def read_training_table(X, categorical_features="from_dtype", feature_names=None
 
 
 def _read_training_table(X, categorical_features, feature_names):
-    """Read a training table, as `read_training_table` says."""
+    """Read a training table, as described in `read_training_table`."""
     table = open_table(X)
     names = table.names
     if names is None and feature_names is not None:

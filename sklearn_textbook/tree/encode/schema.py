@@ -45,7 +45,7 @@ class ColumnSchema:
         The levels in the order of their codes; None for a numeric column.
     source : str, default="number"
         Source of the values: "number", "boolean", "string", "mixed" (strings and
-        numbers), "category", "date", "duration", "time" or "null" (no value at all).
+        numbers), "category", "date", "duration", "time" or "null" (no values).
     time_zone : str or None, default=None
         Time zone of a column of dates, in which they are written; None for dates
         without one.

@@ -43,9 +43,9 @@ def compute_once(function, arguments, options=()):
     function : callable
         Called with ``arguments``.
     arguments : tuple
-        Objects that tell calls apart by their identity.
+        Objects that distinguish calls by their identity.
     options : tuple, default=()
-        Other values that tell calls apart; hashable.
+        Other hashable values that distinguish calls.
 
     Returns
     -------

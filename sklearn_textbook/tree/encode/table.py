@@ -269,7 +269,7 @@ class EncodedTable:
         steps : ndarray of int16, shape (n_columns, n_rows)
             Made on the first call, then kept; read-only, as the others.
         row_steps : ndarray of int16, shape (n_rows, n_columns)
-            The steps of a row stand next to each other.
+            The steps of a row are contiguous in memory.
         low, factor : ndarray of float64, shape (n_columns,)
             The smallest value, and the steps per unit; factor 0 where all values
             are on the lowest step, as the range of values is empty or overflows.
@@ -314,7 +314,7 @@ class EncodedTable:
         Returns
         -------
         row_ranks : ndarray of the type of ``ranks()``, shape (n_rows, n_columns)
-            The ranks of a row stand next to each other. Made on the first call, then
+            The ranks of a row are contiguous in memory. Made on the first call, then
             kept; read-only, as the others.
         row_bins : ndarray of uint8, shape (n_rows, n_columns)
             ``row_ranks >> shift``, and ``missing_bin`` for missing values: the same

@@ -1,4 +1,4 @@
-"""Stage 7, exchange: fitted models as those of other packages."""
+"""Stage 7, exchange: conversion of fitted models to those of other packages."""
 
 from sklearn_textbook._contract.lazy_names import make_lazy
 

@@ -124,7 +124,7 @@ class Expansion:
         return ThresholdTree(*columns, self.depth)
 
     def expand(self, place, node, share, depth):
-        """Write the thresholds of a test; list where its children stand."""
+        """Write the thresholds of a test; list the positions of its children."""
         missing = int(self.missing[node])
         ranges = list_ranges(self.tree, node, missing)
         parts = self.divide(node, ranges, share)

@@ -35,7 +35,7 @@ def fit_on_codes(estimator, n_features, n_classes=None, n_outputs=1):
     else:
         rows = np.arange(max(n_classes))
         y = np.stack([rows % number for number in n_classes], axis=1)
-    # Columns tell the rows apart, since AdaBoost needs a tree better than chance.
+    # The rows differ, since AdaBoost needs a tree better than chance.
     X = np.repeat(np.arange(len(y), dtype=np.float32)[:, np.newaxis], n_features, 1)
     return estimator.fit(X, y[:, 0] if y.shape[1] == 1 else y)
 

@@ -119,7 +119,7 @@ def find_missing_branch(nodes, keeps_stay):
     is_open = branch == FRACTIONAL if keeps_stay else branch < 0
     for node in np.flatnonzero(is_open & (nodes["kind"] != LEAF)):
         first, number = nodes["first_child"][node], nodes["n_children"][node]
-        # Of two equal ones scikit-learn takes the last.
+        # If both children are equally large, scikit-learn uses the right one.
         counts = nodes["n_samples"][first : first + number][::-1]
         branch[node] = number - 1 - int(np.argmax(counts))
     return branch
@@ -167,7 +167,7 @@ def find_impurities(nodes):
     if nodes["impurity"].any() or not is_inner.any():
         return nodes["impurity"]
     decrease = nodes["improvement"] * nodes["weight"] * nodes["weight"][0]
-    # Children stand after their parent.
+    # Children come after their parent.
     for node in range(len(nodes) - 1, 0, -1):
         decrease[nodes["parent"][node]] += decrease[node]
     is_heavy = nodes["weight"] > 0
@@ -228,7 +228,7 @@ def compute_values(model, fitted):
     # Not those of the tree with Laplace's correction.
     values = model._share_statistics().compute_value()
     if fitted.class_tolerance > 0:
-        # C4.5 takes nearly equal proportions as equal: let the chosen one be largest.
+        # C4.5 treats nearly equal proportions as equal; make the chosen one largest.
         rows, outputs = np.indices(fitted.best.shape)
         values[rows, outputs, fitted.best] = values.max(axis=2)
     return values
@@ -273,7 +273,7 @@ def make_sklearn_tree(model, kind, labels=None, adapt=None):
     estimator.max_features_ = getattr(model, "max_features_", tree.n_features)
     # Scikit-learn has no public constructor of a tree from arrays. A pickle of a
     # fitted estimator is one: these are the public methods through which the pickle
-    # module takes a tree apart and puts it together, and its documented arrays.
+    # module disassembles and assembles a tree, and its documented arrays.
     make, arguments, state = estimator.tree_.__reduce__()
     values = compute_values(model, fitted)
     values = values if adapt is None else adapt(values)

@@ -151,14 +151,14 @@ def _describe_term(words, term, sign, tolerance):
         return False, f"{name}({', '.join(words.cut_short(pairs, summands))})"
     if column.source in TEMPORAL:
         name = f"seconds({name})"
-    # The mean of the column in the node tells how large its values are.
+    # The mean of the column in the node shows how large its values are.
     tolerance *= abs(term.weight / term.fill) if term.fill else math.inf
     weight = format_weight(abs(term.weight), words.decimals, tolerance)
     return term.weight < 0.0, f"{weight}{sign}{name}"
 
 
 def _describe_fill(words, term):
-    """Write the value that stands for a missing one, or the summand of levels."""
+    """Write the value used for a missing one, or the terms of the levels."""
     column = words.fitted.schema.columns[term.feature]
     if list_summands(term, column) is not None or term.weight == 0.0:
         return format_weight(term.fill, words.decimals)

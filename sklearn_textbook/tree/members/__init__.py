@@ -1,4 +1,4 @@
-"""Growth of many trees over one table, the interface of trees for ensembles.
+"""Growth of many trees on one table: the interface for ensembles.
 
 A table is read and encoded once; a bootstrap sample, a fold or a boosting round is a
 vector of weights over its rows.

@@ -227,7 +227,7 @@ class MemberGrower:
         return plan
 
     def share(self, member):
-        """Let a member from another process share the common objects of the members.
+        """Share the common objects with a member from another process.
 
         Parameters
         ----------

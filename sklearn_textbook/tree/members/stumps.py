@@ -116,8 +116,8 @@ def describe_stump(member):
     stump : dict or None
         ``column``, -1 for a leaf; ``kind``, 0 for numbers, 1 for ordered and 2 for
         other levels; ``threshold``; ``n_levels``; ``says``, the class of each child, or
-        of every level; ``root`` and ``missing``, the classes for levels never seen and
-        for missing values. None for any other tree.
+        of every level; ``root`` and ``missing``, the classes for levels not seen in
+        training and for missing values. None for any other tree.
     """
     tree = member.tree_
     if tree.node_count not in (1, 3) or not decides_by_largest_share(member):

@@ -14,7 +14,7 @@ from sklearn_textbook.tree.prune.hold_out import choose_held_out
 class BasePruner(BaseEstimator, ABC):
     """Base class of the pruners.
 
-    A pruner holds only parameters and is not changed by pruning. It is passed to a tree
+    A pruner has only parameters and is not changed by pruning. It is passed to a tree
     estimator as ``pruning``, or prunes a fitted estimator with :meth:`prune`.
     """
 

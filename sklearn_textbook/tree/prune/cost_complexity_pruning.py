@@ -246,9 +246,9 @@ class CostComplexityPruning(BasePruner):
         """Compute the cross-validated risk of each alpha and its standard error."""
         if data.grow is None:
             raise ValueError(
-                "CostComplexityPruning needs the training rows for cross-validation: "
-                "give X and y, or give X_val and y_val to choose by validation rows, "
-                "or set cv=None."
+                "CostComplexityPruning requires the training rows for "
+                "cross-validation: give X and y, or give X_val and y_val to choose by "
+                "validation rows, or set cv=None."
             )
         folds = make_folds(self.cv, data, self.random_state)
         tested = self._find_midpoints(alphas)

@@ -201,9 +201,9 @@ class ErrorBasedPruning(BasePruner):
             )
         if self.subtree_raising and data.matrix is None:
             raise ValueError(
-                "ErrorBasedPruning(subtree_raising=True) needs the training rows of "
+                "ErrorBasedPruning(subtree_raising=True) requires the training rows of "
                 "the tree: give them as X and y, or use subtree_raising=False, which "
-                "needs no rows."
+                "requires no rows."
             )
         if not self.subtree_raising:
             return _prune(tree, None, self.confidence, data.collapses)
@@ -336,7 +336,9 @@ def prune_by_error(
     if not subtree_raising:
         return _prune(tree, None, confidence, collapse).tree
     if matrix is None or codes is None:
-        raise ValueError("subtree_raising=True needs the training table of the tree.")
+        raise ValueError(
+            "subtree_raising=True requires the training table of the tree."
+        )
     rows = TrainingRows(matrix, codes, sample_weight, level_codes, criterion)
     return _prune(tree, rows, confidence, collapse).tree
 
@@ -430,7 +432,7 @@ def _check_tree(tree):
     if not tree.is_classifier or tree.n_outputs != 1:
         raise ValueError(
             'ErrorBasedPruning (pruning="error_based") counts misclassified rows, so '
-            "it needs a classification tree with one output; got a "
+            "it requires a classification tree with one output; got a "
             f"{'classification' if tree.is_classifier else 'regression'} tree with "
             f"n_outputs={tree.n_outputs}. Use CostComplexityPruning, "
             "ReducedErrorPruning, PrePruning or LossPruning."

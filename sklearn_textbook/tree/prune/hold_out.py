@@ -94,7 +94,7 @@ def choose_held_out(target, is_used, share, random_state=None):
     if len(rows) < 2:
         raise ValueError(
             f"There is {len(rows)} sample of positive weight, but holding out rows for "
-            "validation needs at least 2 samples. Give X_val and y_val instead."
+            "validation requires at least 2 samples. Give X_val and y_val instead."
         )
     random_state = check_random_state(0 if random_state is None else random_state)
     rows = sort_by_target(target, rows, random_state)

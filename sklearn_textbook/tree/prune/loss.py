@@ -206,7 +206,7 @@ def _measure_impurity(tree, criterion, own):
 def _weigh_staying_rows(nodes):
     """Return the weight of the rows that end in each inner node.
 
-    ``missing_branch`` does not say so: it applies to new rows, as in rpart.
+    ``missing_branch`` cannot be used here: it applies to new rows, as in rpart.
     """
     weight, parent = nodes["weight"], nodes["parent"][1:]
     below = np.bincount(parent, weights=weight[1:], minlength=len(nodes))

@@ -125,7 +125,7 @@ class OutOfBagPruning(BasePruner):
 
     def _lack_of_rows(self):
         return ValueError(
-            "OutOfBagPruning needs the out-of-bag rows of a member of a bagging "
+            "OutOfBagPruning requires the out-of-bag rows of a member of a bagging "
             "ensemble or forest; a single tree has none. Give X_val and y_val, or use "
             'pruning="reduced_error", which holds out rows.'
         )

@@ -62,8 +62,8 @@ class ValidationErrorPruner(HoldOutPruner):
         self.check_parameters()
         if not has_weight(data.validation):
             raise ValueError(
-                f"{type(self).__name__} needs validation rows of positive weight, but "
-                "there are none. Give X_val and y_val."
+                f"{type(self).__name__} requires validation rows of positive weight, "
+                "but there are none. Give X_val and y_val."
             )
         return self._cut(tree, data, self.tie)
 

@@ -1,4 +1,4 @@
-"""Stage 5, route: rows of a table -> leaves, distributions and paths."""
+"""Stage 5, route: leaves, class distributions and paths of rows."""
 
 from sklearn_textbook.tree.route.empty_nodes import estimate_empty_nodes
 from sklearn_textbook.tree.route.ends import find_ends

@@ -83,7 +83,7 @@ def _describe(tree, rules, first, default_class, rows):
 
 
 def _fill_idle(taken, rules, rows):
-    """Give rules that decide no rows the class weights of all rows that they cover."""
+    """Use the class weights of all covered rows for rules that decide no rows."""
     counts = taken.copy()
     for number in np.flatnonzero(counts.sum(axis=1) == 0.0).tolist():
         if number == len(rules):

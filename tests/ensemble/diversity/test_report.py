@@ -355,7 +355,7 @@ def test_other_wrong_use_is_refused():
         ValueError, match="at least two members; BaggingClassifier has 1"
     ):
         diversity_report(ours.BaggingClassifier(n_estimators=1).fit(X, Y), X, Y)
-    with pytest.raises(ValueError, match=r"needs at least two members; got 1"):
+    with pytest.raises(ValueError, match=r"requires at least two members; got 1"):
         diversity_report([model], X, Y)
     with pytest.raises(ValueError, match=r"ensemble\[1\] must be a fitted classifier"):
         diversity_report([model, 3], X, Y)

@@ -1,1 +1,1 @@
-"""Trees as a page for a browser: Python makes its data, JavaScript shows it."""
+"""Interactive pages of trees: Python writes the data, JavaScript draws them."""

@@ -166,7 +166,7 @@ def takes_missing(*estimators):
 
 
 def fill_page(data):
-    """Put the data, the style and the scripts into the page."""
+    """Insert the data, the style and the scripts into the page."""
     folder = files(__package__)
     script = "\n".join(_read(folder, name) for name in SCRIPTS)
     # One function, so that the page has no global names.
