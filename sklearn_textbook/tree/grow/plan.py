@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from threading import Lock
-
 import numpy as np
 
 from sklearn_textbook.tree.encode import NOMINAL
@@ -189,30 +187,27 @@ class GrowthPlan:
         self.rules = rules
         self._growers = {}  # by what they sum up; not at work
         self._settings = None  # of lists of samples
-        self._lock = Lock()
         if choose_partitioner(table, target, rules) == "sample-list":
             self._prepare_list(n_threads)
 
     def _prepare_list(self, n_threads):
-        """Describe the table and the rules to lists of samples, once."""
-        with self._lock:
-            if self._settings is not None:
-                return
-            table, target, rules = self.table, self.target, self.rules
-            sorts = _sorts_columns(table, target, rules)
-            self._settings = {
-                **describe_table(table, rules),
-                **describe_rows(target, None, None),
-                **describe_rules(rules, table, table.n_rows),
-                **describe_scan(rules, target),
-                "entropy_table": None,
-                "total_weight": 0.0,
-                **describe_gain(table, rules.gain, target, None),
-                "all_labels": target.codes,
-                "all_values": target.values,
-                "oblique": describe_oblique(table, rules.oblique, n_threads),
-                **describe_cells(table, rules, sorts, n_threads),
-            }
+        """Describe the table and the rules to lists of samples."""
+        table, target, rules = self.table, self.target, self.rules
+        sorts = _sorts_columns(table, target, rules)
+        # Threads that are the first to need them may all make them.
+        self._settings = {
+            **describe_table(table, rules),
+            **describe_rows(target, None, None),
+            **describe_rules(rules, table, table.n_rows),
+            **describe_scan(rules, target),
+            "entropy_table": None,
+            "total_weight": 0.0,
+            **describe_gain(table, rules.gain, target, None),
+            "all_labels": target.codes,
+            "all_values": target.values,
+            "oblique": describe_oblique(table, rules.oblique, n_threads),
+            **describe_cells(table, rules, sorts, n_threads),
+        }
 
     def grow(self, weight=None, random_state=0, n_threads=1):
         """Grow a tree; several threads may do so at the same time.
@@ -233,7 +228,8 @@ class GrowthPlan:
         """
         chosen = choose_partitioner(self.table, self.target, self.rules, weight)
         if chosen == "sample-list":
-            self._prepare_list(n_threads)
+            if self._settings is None:
+                self._prepare_list(n_threads)
             return self._grow_from_list(weight, random_state, n_threads)
         tree = self._grow_from_columns(weight, random_state, n_threads)
         return tree.compact() if self._is_compacted(tree.node_count) else tree
