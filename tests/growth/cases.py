@@ -44,7 +44,7 @@ EXPECTED_WARNINGS = (
     "Some inputs do not have OOB scores",
     "Using the fractional value max_samples",
     "When fitting Bagging.* it is recommended to use bootstrap=True",
-    "The weights of the .* rows sum to .* that the tree is a single leaf",
+    "The tree is a single leaf: the weights of the .* rows sum to",
 )
 
 DRAWN = {"all": None, "sqrt": "sqrt", "third": 0.34, "one": 1}

@@ -205,5 +205,5 @@ def test_time_of_many_classes_is_announced(rows):
     with pytest.warns(UserWarning, match="one tree per class in each round"):
         model.fit(*rows)
     model = LogisticRegression(max_iter=3, C=1.0, tol=1.0)
-    with pytest.warns(UserWarning, match="300 rows and 100 classes have 30,000"):
+    with pytest.warns(UserWarning, match="30,000 probabilities for 300 rows and 100"):
         model.fit(*rows)
