@@ -150,7 +150,7 @@ def check_sizes(
         what = f"Column {name}"
     raise ValueError(
         f"{what} has the value {value:.3g} in row {row}, whose square overflows; "
-        f"{estimator_name} accepts values of at most {LARGEST_VALUE:g}. Divide {what} "
+        f"{estimator_name} accepts values of at most {LARGEST_VALUE:g}. Divide it "
         "by a power of ten."
     )
 

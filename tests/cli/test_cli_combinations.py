@@ -334,9 +334,7 @@ def test_wrong_members_to_show(command):
     ):
         assert message in command("show", "m.json", *options, code=2)
     error = command("predict", "m.json", DATA / "iris.csv", "--explain", code=2)
-    assert (
-        "--explain requires trees whose scores add up. In m.json: model must" in error
-    )
+    assert "--explain requires trees whose scores add up. m.json: model must" in error
 
 
 def test_width_of_posterior_probabilities(terminal_session, tmp_path):

@@ -299,7 +299,7 @@ def test_nothing_better_than_chance(sampling):
     model = AdaBoostClassifier(sampling=sampling, random_state=0, max_restarts=4)
     again = "" if sampling == "reweight" else " in any of 5 draws"
     message = (
-        f"no better than random guessing.*no better than chance{again}: its weighted "
+        f"worse than random guessing.*no better than chance{again}: its weighted "
         "error was 0.5, that of guessing among 2 classes is 0.5"
     )
     with pytest.raises(ValueError, match=message):
@@ -762,7 +762,7 @@ def test_parameters_are_checked(options, message):
         (np.column_stack([Y, Y]), None, "1d array"),
         (Y, np.zeros(200), "All sample weights are zero"),
         (Y, -np.ones(200), "sample_weight must not be negative, got -1.0 in row 0"),
-        (Y, np.ones(3), "sample_weight has 3 entries, but X has 200 rows"),
+        (Y, np.ones(3), "sample_weight must have one entry per row, 200 in all, got 3"),
     ],
 )
 def test_targets_and_weights_are_checked(member, y, weights, message):

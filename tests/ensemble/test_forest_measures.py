@@ -259,7 +259,9 @@ def test_importances_ask_for_the_training_table():
         forest.permutation_importances(X[:2], y[:2])
     with pytest.raises(ValueError, match=r"50 rows and 1 outputs, got shape \(49, 1\)"):
         forest.permutation_importances(X, y[1:])
-    with pytest.raises(ValueError, match="y contains the class 7"):
+    with pytest.raises(
+        ValueError, match="y must contain only classes seen in training.*got 7"
+    ):
         forest.permutation_importances(X, np.where(y == 1, 7, y))
     with pytest.raises(ValueError, match="'n_repeats' parameter must be an int"):
         forest.permutation_importances(X, y, n_repeats=0)

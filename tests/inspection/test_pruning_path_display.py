@@ -183,7 +183,7 @@ def test_trees_without_a_path_are_refused():
     ("path", "message"),
     [
         ({"alpha": [0.0], "risk": [0.1]}, r"\['n_leaves'\] is missing"),
-        (make_path(risk=np.zeros(3)), r"need one length.*'risk': \(3,\)"),
+        (make_path(risk=np.zeros(3)), r"must have equal lengths.*'risk': \(3,\)"),
         ({"alpha": [], "risk": [], "n_leaves": []}, "must have at least one row"),
     ],
 )

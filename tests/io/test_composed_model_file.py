@@ -151,7 +151,7 @@ def test_files_are_valid(tmp_path, name):
             VotingClassifier(
                 [("forest", RandomForestClassifier(2, random_state=RANDOM))]
             ),
-            "its member 'forest': parameter random_state is a",
+            "its member 'forest': parameter random_state has type",
         ),
         (
             StackingClassifier([("c", C45Classifier())], GaussianNB()),

@@ -345,7 +345,9 @@ def test_what_cannot_be_saved(tmp_path):
     forest.set_params(random_state=np.random.RandomState(0))
     assert "give random_state an integer" in refuse_to_save(forest, path)
     forest.set_params(random_state=0, oob_score=max)
-    assert "parameter oob_score is a builtin_function" in refuse_to_save(forest, path)
+    assert "parameter oob_score has type builtin_function" in refuse_to_save(
+        forest, path
+    )
 
 
 def test_boosting_that_cannot_be_saved(tmp_path):

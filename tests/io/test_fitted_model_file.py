@@ -227,7 +227,7 @@ def test_parameters_of_all_kinds(tmp_path, estimator):
     for name in {"features", "covariance_estimator"} & model.get_params().keys():
         value = getattr(model, name)
         if value is not None and not isinstance(value, str):
-            with pytest.raises(ModelFileError, match=f"parameter {name} is a"):
+            with pytest.raises(ModelFileError, match=f"parameter {name} has type"):
                 save_model(model, tmp_path / "model.json")
             return
     assert_same(reload(model, tmp_path / "model.json"), model, X)
@@ -340,10 +340,10 @@ def test_what_cannot_be_saved(tmp_path):
     X = NUMBERS.to_numpy()
     refuse(
         MaxEntClassifier([has_red], alpha=1.0).fit(X, TWO),
-        "parameter features is a function",
+        "parameter features has type function",
     )
     shrunk = LinearDiscriminantAnalysis("lsqr", covariance_estimator=OAS())
-    refuse(shrunk.fit(X, TWO), "parameter covariance_estimator is a OAS")
+    refuse(shrunk.fit(X, TWO), "parameter covariance_estimator has type OAS")
     refuse(PCA(random_state=np.random.RandomState(0)).fit(X), "give random_state an")
     refuse(LinearRegression(alpha=0.1).fit(X, VALUES).set_params(alpha=-1), "alpha")
     with pytest.raises(NotFittedError):

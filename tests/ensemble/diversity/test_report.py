@@ -345,11 +345,15 @@ def test_other_wrong_use_is_refused():
     with pytest.raises(NotFittedError):
         diversity_report(model, X, Y)
     model.fit(X, Y)
-    with pytest.raises(ValueError, match="y contains the class 'other'"):
+    with pytest.raises(
+        ValueError, match="y must contain only classes seen in training.*got 'other'"
+    ):
         diversity_report(model, X[:2], ["setosa", "other"])
     with pytest.raises(ValueError, match="one label per row of X, 2 in all"):
         diversity_report(model, X[:2], ["setosa"])
-    with pytest.raises(ValueError, match="sample_weight has 1 entries"):
+    with pytest.raises(
+        ValueError, match="sample_weight must have one entry per row, 2 in all, got 1"
+    ):
         diversity_report(model, X[:2], Y[:2], [1.0])
     with pytest.raises(
         ValueError, match="at least two members; BaggingClassifier has 1"
