@@ -262,7 +262,7 @@ def test_errors():
     mixed = X.assign(letter=[1, "a"] * 200)
     with pytest.raises(ValueError, match="'letter' mix strings and numbers"):
         to_pmml(clone(model).fit(mixed, y))
-    with pytest.raises(ValueError, match="character that XML cannot"):
+    with pytest.raises(ValueError, match="character that XML does not allow"):
         to_pmml(clone(model).fit(X.rename(columns={"b": "b\x01"}), y))
     deep = np.arange(1000.0)[:, np.newaxis]
     alternating = BaggingRegressor(CARTRegressor(), n_estimators=1, bootstrap=False)
