@@ -251,7 +251,7 @@ def test_prefit_members_are_taken_as_they_are(n_jobs):
     assert [one for _, one in members] == voting.estimators_
     expected = np.mean([one.predict_proba(X) for _, one in members], axis=0)
     np.testing.assert_allclose(voting.predict_proba(X), expected)
-    with pytest.raises(ValueError, match="the class 'maybe'"):
+    with pytest.raises(ValueError, match="seen in training, 'no', 'yes'; got 'maybe'"):
         voting.fit(X[:2], ["yes", "maybe"])
 
 
