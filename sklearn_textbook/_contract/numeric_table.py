@@ -86,17 +86,16 @@ def read_numeric_table(estimator, X, *target, **options):
             return validate_data(estimator, X, *target, **options)
     except (TypeError, ValueError) as error:
         message = str(error).partition("\n")[0]
-        is_complex = message == "Complex data not supported"
         is_date = isinstance(error, np.exceptions.DTypePromotionError)
-        if scipy.sparse.issparse(X) or not (
-            is_complex or is_date or is_no_number(error)
-        ):
+        is_named = message == "Complex data not supported" or is_no_number(error)
+        if scipy.sparse.issparse(X) or not (is_date or is_named):
             raise
         require_two_dimensions(X)
         place, value = _find_first(X)
         if is_date:
-            error, message = TypeError(), "dates and durations are not numbers"
-        raise type(error)(
+            message = "dates and durations are not numbers"
+        kind = TypeError if is_date else type(error)
+        raise kind(
             f"{message.partition(':')[0]}: {place} contains {show_value(value)}. "
             f"{name} requires numeric columns: leave this column out or encode it, for "
             "example with OneHotEncoder."
