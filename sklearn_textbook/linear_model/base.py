@@ -136,6 +136,11 @@ class BaseLinearModel(BaseEstimator):
         check_columns(self, X, reset=False)
         return _make_double(self.design_.read(X, self.handle_unknown))
 
+    def _forget(self, *names):
+        """Delete attributes of an earlier fit."""
+        for name in names:
+            vars(self).pop(name, None)
+
     def _select_numbers(self, matrix, selected, is_present=None):
         """Select the rows with weight, and require finite numbers with finite squares.
 

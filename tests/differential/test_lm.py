@@ -21,6 +21,8 @@ DEPENDENT = "rank_deficient"
 #: R's model of the frequencies has repeated rows, and lm's weights are precisions.
 PRECISION = "precision"
 
+pytestmark = pytest.mark.filterwarnings("ignore:Columns are linearly dependent")
+
 
 def read_frame(case):
     columns = {

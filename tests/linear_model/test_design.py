@@ -220,7 +220,7 @@ def test_missing_values_have_a_place():
     frame = pd.DataFrame({"c": ["a", "b"], "x": pd.array([1, None], dtype="Int64")})
     with pytest.raises(ValueError, match="NaN, first in row 1, column 'x'"):
         LinearRegression().fit(frame, [1, 2])
-    columns = sparse.csr_array(np.array([[0.0, 1], [1, 1], [1, 1]]))
+    columns = sparse.csr_array(np.array([[0.0, 1], [1, 1], [1, 2]]))
     model = LinearRegression(categorical_features=[0]).fit(columns, [1, 2, 3])
     columns[2, 0] = np.nan
     with pytest.raises(ValueError, match="NaN: column 'x0', row 2"):

@@ -40,6 +40,7 @@ def assert_same_model(one, other, rtol=1e-9):
 # -------------------------------------------------------------- reference in fractions
 @loop_over("seed", range(12))
 @pytest.mark.parametrize("offset", [0, 2**27])
+@pytest.mark.filterwarnings("ignore:Columns are linearly dependent")
 def test_reference(seed, offset):
     random = np.random.default_rng(seed)
     n_rows, n_columns = int(random.integers(2, 12)), int(random.integers(1, 6))
@@ -82,7 +83,8 @@ def test_simple_regression_is_the_formula_of_the_book():
     model = LinearRegression().fit(X, y)
     np.testing.assert_allclose(model.coef_, [w], rtol=1e-10)
     np.testing.assert_allclose(model.intercept_, (y - w * x).mean(), rtol=1e-10)
-    beside = LinearRegression().fit(np.column_stack([X, np.zeros(m)]), y)
+    with pytest.warns(UserWarning, match=r"or constant: 'x1'\. The rank is 1"):
+        beside = LinearRegression().fit(np.column_stack([X, np.zeros(m)]), y)
     np.testing.assert_allclose(beside.coef_, [model.coef_[0], 0.0], rtol=1e-10)
     np.testing.assert_allclose(
         beside.standard_errors_, [model.standard_errors_[0], np.nan], rtol=1e-10
@@ -269,7 +271,8 @@ def test_rank_of_values_far_from_zero():
     X = random.normal(size=(200, 3)) + 1e8
     X[:, 2] = X[:, 0] / 2 + X[:, 1] / 2
     y = random.normal(size=200)
-    model = LinearRegression().fit(X, y)
+    with pytest.warns(UserWarning, match="constant: 'x0', 'x1', 'x2'"):
+        model = LinearRegression().fit(X, y)
     assert model.rank_ == 2
     assert list(model.find_dependent_columns()) == ["x2"]
     assert np.abs(model.coef_).max() < 1.0
@@ -297,7 +300,8 @@ def test_wide_tables_have_the_shortest_solution():
 def test_what_rows_do_not_determine_is_nan():
     X, y = make_table(n_columns=2)
     X = np.column_stack([X, X[:, 0]])
-    model = LinearRegression().fit(X, y)
+    with pytest.warns(UserWarning, match=r"'x0', 'x2'\. The rank is 2 of 3 columns"):
+        model = LinearRegression().fit(X, y)
     errors = model.standard_errors_
     assert np.isnan(errors[[0, 2]]).all()
     alone = LinearRegression().fit(X[:, :2], y)
@@ -554,6 +558,7 @@ def test_products_of_sparse_columns(fit_intercept, monkeypatch):
     np.testing.assert_allclose(blocks.coef_, dense.coef_, rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore:Columns are linearly dependent")
 def test_products_of_sparse_columns_that_are_alike_or_far_lose_digits(monkeypatch):
     X = sparse.random_array((2000, 40), density=0.03, rng=0, format="csc")
     y = np.random.default_rng(0).normal(size=2000)
@@ -618,7 +623,8 @@ def test_every_parameter_matters():
     for parameters in ({"fit_intercept": False}, {"positive": True}, {"alpha": 9.0}):
         changed = LinearRegression(**parameters).fit(X, y)
         assert not np.allclose(changed.coef_, base.coef_)
-    assert LinearRegression(tol=0.999).fit(X, y).rank_ < base.rank_
+    with pytest.warns(UserWarning, match="linearly dependent"):
+        assert LinearRegression(tol=0.999).fit(X, y).rank_ < base.rank_
 
 
 @pytest.mark.parametrize(

@@ -381,12 +381,7 @@ def test_dependent_columns(solver, is_sparse):
 
 def test_more_columns_than_rows_are_separable():
     X, y, _ = make_rows(2, 10, 30)
-    with (
-        pytest.warns(
-            UserWarning, match=r"dependent .*'x9' and 20 more\. The rank is 10"
-        ),
-        pytest.warns(ConvergenceWarning, match="Complete separation"),
-    ):
+    with pytest.warns(ConvergenceWarning, match="Complete separation"):
         model = LogisticRegression().fit(X, y)
     assert np.isfinite(model.coef_).all()
     assert model.rank_ == 10
@@ -397,8 +392,7 @@ def test_indicators_of_all_levels():
     y = np.arange(36) % 7 % 2
     some = LogisticRegression(categorical_features=["colour"]).fit(frame, y)
     every = LogisticRegression(categorical_features=["colour"], reference_level=None)
-    with pytest.warns(UserWarning, match="'colour=b', 'colour=g', 'colour=r'"):
-        every.fit(frame, y)
+    every.fit(frame, y)
     assert some.coef_names_.tolist() == ["colour=g", "colour=r", "size"]
     assert every.rank_ == some.rank_ == 4
     assert_allclose(every.predict_proba(frame), some.predict_proba(frame), atol=1e-8)

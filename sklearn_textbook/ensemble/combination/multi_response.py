@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -129,14 +131,17 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         n_classes = len(self.classes_)
         responses = (codes[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
         numbers = [1] if n_classes == 2 else range(n_classes)
-        self.regressions_ = [
-            LinearRegression(
-                fit_intercept=self.fit_intercept,
-                positive=self.positive,
-                alpha=self.alpha,
-            ).fit(table, responses[:, number], sample_weight)
-            for number, table in zip(numbers, tables, strict=True)
-        ]
+        with warnings.catch_warnings():
+            # Probabilities that sum to 1 are expected to be linearly dependent.
+            warnings.filterwarnings("ignore", message="Columns are linearly dependent")
+            self.regressions_ = [
+                LinearRegression(
+                    fit_intercept=self.fit_intercept,
+                    positive=self.positive,
+                    alpha=self.alpha,
+                ).fit(table, responses[:, number], sample_weight)
+                for number, table in zip(numbers, tables, strict=True)
+            ]
         self._list_coefficients()
         return self
 

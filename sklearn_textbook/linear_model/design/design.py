@@ -171,7 +171,6 @@ class Design:
         -------
         matrix : ndarray or csr_array of shape (n_rows, n_made)
             The design matrix, not checked for missing values in numeric columns.
-            The numbers, not checked for missing values in numeric columns.
 
         Raises
         ------

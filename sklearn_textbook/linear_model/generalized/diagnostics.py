@@ -231,7 +231,6 @@ class GeneralizedDiagnostics:
             The training targets.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
-            Their weights.
         level : float, default=0.95
             Confidence level.
         offset : array-like of shape (n_samples,), default=None

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_textbook.linear_model.generalized.convergence import warn_of_end
 from sklearn_textbook.linear_model.generalized.diagnostics import (
     GeneralizedDiagnostics,
 )
@@ -26,11 +24,10 @@ from sklearn_textbook.linear_model.generalized.retransformation import (
 )
 from sklearn_textbook.linear_model.generalized.reweighting import (
     Problem,
-    ends_at_border,
     fit_constant,
     fit_reweighted,
-    has_no_maximum,
 )
+from sklearn_textbook.linear_model.inference.dependence import warn_of_dependence
 
 
 class GeneralizedLinearRegressor(
@@ -125,10 +122,10 @@ class GeneralizedLinearRegressor(
         quasi-likelihoods, which allow for over- and underdispersion.
     dependent_columns : {"minimum_norm", "drop"}, default="minimum_norm"
         How linearly dependent columns are treated, for which many coefficients fit
-        equally well: "minimum_norm" uses the coefficients with the smallest norm;
-        "drop", as in R, sets the coefficient of a column to 0 if the column depends on
-        preceding ones. Predictions of the training rows are the same. With a penalty,
-        the solution is unique and this has no effect.
+        equally well: "minimum_norm" uses the coefficients with the smallest norm, and a
+        warning names the columns; "drop", as in R, sets the coefficient of a column to
+        0 if the column depends on preceding ones. Predictions of the training rows are
+        the same. With a penalty, the solution is unique and this has no effect.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
         Categorical columns, and the order of their levels; see
         :func:`~sklearn_textbook.linear_model.design.read_design`.
@@ -223,7 +220,11 @@ class GeneralizedLinearRegressor(
         likelihood has no maximum, as when the columns separate the zeros from the ones
         in "binomial". In the latter case, the deviance converges while the linear
         predictors continue to grow.
-        the deviance converges while the linear predictors still grow.
+    UserWarning
+        If columns are linearly dependent or constant, with
+        ``dependent_columns="minimum_norm"`` and without a penalty. There is no warning
+        if there are fewer rows than coefficients, or because of
+        ``reference_level=None``.
 
     See Also
     --------
@@ -423,8 +424,13 @@ class GeneralizedLinearRegressor(
         self.converged_ = fit.has_converged
         self.deviance_path_ = fit.deviance_path
         self.deviance_, self.null_deviance_ = fit.deviance, null_deviance
-        self._warn_of_ending(problem, fit)
+        warn_of_end(self, fit)
         self._set_results(problem, fit, kept, whole)
+        if self.dependent_columns == "minimum_norm" and not problem.penalty:
+            warn_of_dependence(
+                *(self, self.rank_, len(y), lambda: ~self._is_determined[1:]),
+                stacklevel=3,
+            )
         self.retransformation_factor_ = 1.0
         if self.transform_y:
             self.retransformation_factor_ = find_factor(
@@ -462,40 +468,3 @@ class GeneralizedLinearRegressor(
                     None if start is None else start[chosen],
                 )
         return kept, fit, whole
-
-    def _warn_of_ending(self, problem, fit):
-        """Warn if the iteration did not end at a minimum of the deviance."""
-        where = f"deviance {fit.deviance:.6g} after {fit.n_iter} iterations"
-        if ends_at_border(fit):
-            warnings.warn(
-                f"{type(self).__name__} stopped at the boundary of the means that are "
-                f"valid for the family {self.family!r}, which the link "
-                f"{self.link_.name!r} does not exclude ({where}). Standard errors and "
-                "tests are not valid there; use another link.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        elif not fit.has_converged:
-            warnings.warn(
-                f"{type(self).__name__} did not converge: {where}, changed by "
-                f"{_last_change(fit):.3g} in the last iteration. Increase max_iter or "
-                "tol, or scale the columns.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        elif has_no_maximum(fit):
-            warnings.warn(
-                "The likelihood seems to have no maximum: linear predictors still "
-                f"change by {fit.largest_move:.2g} while the deviance is constant "
-                f"({where}), so fitted means approach the boundary of the range of the "
-                f"family {self.family!r}, as if the columns separate 0 from 1. "
-                "Coefficients and standard errors are those of the last iteration and "
-                "are meaningless; alpha > 0 makes them finite.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-
-
-def _last_change(fit):
-    path = fit.deviance_path
-    return path[-1] - path[-2] if len(path) > 1 else np.nan

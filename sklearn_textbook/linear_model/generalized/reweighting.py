@@ -13,7 +13,7 @@ from sklearn_textbook.linear_model.generalized.families import (
     Family,
     choose_mean_start,
 )
-from sklearn_textbook.linear_model.generalized.links import EPSILON, SHARE_LINKS, Link
+from sklearn_textbook.linear_model.generalized.links import EPSILON, Link
 from sklearn_textbook.linear_model.generalized.working_rows import WorkingRows
 from sklearn_textbook.linear_model.solve.weighted_solution import WeightedSolver
 
@@ -21,11 +21,6 @@ from sklearn_textbook.linear_model.solve.weighted_solution import WeightedSolver
 WORST_START = 2.0
 #: Maximum number of times that a step is halved.
 MAX_HALVINGS = 40
-#: A predictor that changes by more than this in the last step is diverging.
-RUNAWAY = 0.1
-#: Fraction of the average mean below which a mean lies on the border at 0; and distance
-#: of a share from 1.
-BORDER = 1e-10
 #: Rows of which leverages are computed at a time.
 LEVERAGE_ROWS = 4096
 
@@ -184,6 +179,7 @@ def fit_reweighted(problem, base=None, start=None):
         n_iter = 0
     path.append(state.deviance)
     scale = problem.family.measure_scale(problem.y, problem.weight)
+    scale *= min(1.0, float(problem.weight.mean()))
     has_converged, is_stuck, move = False, False, np.inf
     while n_iter < problem.max_iter and not has_converged and not is_stuck:
         # The largest change of the loss by rounding alone.
@@ -194,7 +190,7 @@ def fit_reweighted(problem, base=None, start=None):
         # factor, the former vanishes in rounding before the coefficients converge.
         change = abs(next_state.loss - state.loss)
         change = max(change if change > slack else 0.0, foreseen)
-        # As in R, except that it does not depend on the unit of y.
+        # As in R, except that small units of y or of the weights have no effect.
         has_converged = change <= problem.tol * (abs(next_state.loss) + 0.1 * scale)
         is_stuck = next_state is state and not has_converged
         if has_converged or n_iter == problem.max_iter:
@@ -213,25 +209,6 @@ def fit_reweighted(problem, base=None, start=None):
         state.predictor,
         solver,
     )
-
-
-def has_no_maximum(fit):
-    """Whether predictors diverge while the deviance hardly decreases."""
-    return fit.has_converged and fit.n_iter > 1 and fit.largest_move > RUNAWAY
-
-
-def ends_at_border(fit):
-    """Return whether the iteration ended at the boundary of the valid means."""
-    if fit.is_stuck:
-        return True
-    family, link, mean = fit.rows.family, fit.rows.link, fit.rows.mean
-    is_share = family.name == "binomial"
-    if link.name in SHARE_LINKS or not (is_share or family.has_positive_mean):
-        return False
-    if is_share and mean.max() > 1.0 - BORDER:
-        return True
-    # No predictor of the logarithm belongs to a mean of 0.
-    return link.name != "log" and bool(mean.min() < BORDER * mean.mean())
 
 
 def _evaluate(problem, rows, coef, predictor=None):

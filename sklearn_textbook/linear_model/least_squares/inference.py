@@ -100,6 +100,11 @@ class LeastSquaresInference:
         scaled = scaled - (scaled @ self._span) @ self._span.T
         return np.linalg.norm(scaled, axis=1) > OUTSIDE * sizes
 
+    @cached_property
+    def is_determined(self):
+        """Whether the rows determine each slope."""
+        return ~self._is_outside(np.diag(self.solution.scales))
+
     # ------------------------------------------------------------------ sums of squares
     @cached_property
     def n_observations(self):
@@ -269,7 +274,7 @@ class LeastSquaresInference:
         scales = self.solution.scales
         scaled = self._roots[0] * scales[:, np.newaxis]
         errors = np.sqrt((scaled**2).sum(axis=1)) / scales
-        errors[self._is_outside(np.diag(self.solution.scales))] = np.nan
+        errors[~self.is_determined] = np.nan
         return errors
 
     @cached_property

@@ -14,6 +14,7 @@ from sklearn_textbook._contract.parameters import (
 )
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.linear_model.base import BaseLinearModel
+from sklearn_textbook.linear_model.inference.dependence import warn_of_dependence
 from sklearn_textbook.linear_model.least_squares.fit_statistics import (
     LeastSquaresMeasures,
 )
@@ -65,9 +66,10 @@ class LinearRegression(
     The product :math:`\hat X^T \hat X` is not computed: the centred rows are reduced to
     a triangular matrix by Householder reflections, in blocks, and the triangular system
     is solved. If columns are linearly dependent, there are many solutions, and the one
-    with the smallest norm of b is used; ``rank_`` and :meth:`summary` show this, and
-    :meth:`find_dependent_columns` lists these columns. All statistics are computed from
-    the same triangular matrix on access.
+    with the smallest norm of b is used. A warning names these columns, unless there are
+    fewer rows than coefficients or ``reference_level`` is None, and
+    :meth:`find_dependent_columns` shows how they depend on others. All statistics are
+    computed from the same triangular matrix on access.
 
     Parameters of scikit-learn's ``LinearRegression`` have the same name and meaning
     here, so it is enough to replace the import.
@@ -246,16 +248,28 @@ class LinearRegression(
         ValueError
             If a parameter is invalid, X or y has missing or infinite values, or their
             lengths differ.
+
+        Warns
+        -----
+        UserWarning
+            If columns are linearly dependent or constant, without a penalty and without
+            ``positive``.
         """
         self._check_parameters()
         matrix, weight, is_present = self._read_training_table(X, sample_weight)
         Y = read_numeric_targets(y, X, self, is_present)
-        self._forget()
+        self._forget(*FITTED)
         if self._is_too_large(matrix):
             self._fit_iteratively(matrix, Y, weight)
         else:
             self._rows = self._reduce(matrix, Y, weight)
             self._solve(Y.ndim)
+            if self._alpha == 0 and not self._positive:
+                warn_of_dependence(
+                    *(self, self.rank_, self._rows.n_rows),
+                    lambda: ~self._infer().is_determined,
+                    stacklevel=2,
+                )
         return self
 
     def partial_fit(self, X, y, sample_weight=None):
@@ -299,7 +313,7 @@ class LinearRegression(
             self._require_alike(self._rows, Y)
         rows = self._reduce(matrix, Y, weight)
         rows = rows if is_first else self._rows.merge(rows)
-        self._forget()
+        self._forget(*FITTED)
         self._rows = rows
         self._solve(Y.ndim)
         return self
@@ -352,7 +366,7 @@ class LinearRegression(
                 f"{self.coef_.ndim} and {other.coef_.ndim}."
             )
         rows, n_dimensions = self._rows.merge(other._rows), self.coef_.ndim
-        self._forget()
+        self._forget(*FITTED)
         self._rows = rows
         self._solve(n_dimensions)
         return self
@@ -364,10 +378,6 @@ class LinearRegression(
         check_real("alpha", self.alpha, 0.0, np.finfo(np.float64).max)
         check_choice("weight_type", self.weight_type, WEIGHT_TYPES)
         self._check_table_parameters()
-
-    def _forget(self):
-        for name in FITTED:
-            vars(self).pop(name, None)
 
     def _is_too_large(self, matrix):
         if not issparse(matrix) or self.positive:

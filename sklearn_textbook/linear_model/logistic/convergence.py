@@ -1,4 +1,4 @@
-"""Warnings of a logistic regression without a unique maximum."""
+"""Warnings of a logistic regression that did not end at a maximum."""
 
 from __future__ import annotations
 
@@ -7,27 +7,11 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from sklearn_textbook.linear_model.logistic.reading import name_some
 from sklearn_textbook.linear_model.logistic.results import describe_separation
 from sklearn_textbook.linear_model.logistic.separation import NONE
 
 #: From a function of this module to the caller of fit, which is decorated.
 STACKLEVEL = 5
-
-
-def warn_of_dependence(model, fitted):
-    """Warn of columns that have a part in directions that change no score."""
-    if not fitted.is_dependent.any():
-        return
-    names = model.coef_names_[fitted.is_dependent].tolist()
-    warnings.warn(
-        f"Columns are linearly dependent or constant: {name_some(names)}. The rank is "
-        f"{model.rank_}, with the intercept if there is one. Of all coefficients with "
-        "equal likelihood, those with the smallest norm of the slopes are used; those "
-        "that the data do not determine have no standard error.",
-        UserWarning,
-        stacklevel=STACKLEVEL,
-    )
 
 
 def warn_of_end(model, reason):

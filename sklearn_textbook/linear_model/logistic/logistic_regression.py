@@ -9,38 +9,24 @@ from sklearn.base import ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.parameters import (
-    check_choice,
-    check_integer,
-    check_real,
-    check_truth,
-    is_checked,
-    is_real,
-    suggest,
-)
-from sklearn_textbook._contract.threads import count_threads
-from sklearn_textbook.linear_model.base import BaseLinearModel
 from sklearn_textbook.linear_model.class_scores import ClassScores
+from sklearn_textbook.linear_model.inference.dependence import warn_of_dependence
 from sklearn_textbook.linear_model.logistic.convergence import (
-    warn_of_dependence,
+    STACKLEVEL,
     warn_of_end,
 )
 from sklearn_textbook.linear_model.logistic.fitting import choose_solver, fit_logistic
 from sklearn_textbook.linear_model.logistic.iterations import IterationTasks
-from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
 from sklearn_textbook.linear_model.logistic.reading import (
+    LogisticInput,
     read_classes,
     weigh_classes,
 )
 from sklearn_textbook.linear_model.logistic.results import LogisticResults
-from sklearn_textbook.linear_model.logistic.solvers import SOLVERS
-
-PARAMETRIZATIONS = ("reference", "symmetric")
-SEPARATION = ("check", "exact", "ignore")
 
 
 class LogisticRegression(
-    LogisticResults, ClassScores, CallbackSupportMixin, ClassifierMixin, BaseLinearModel
+    LogisticResults, ClassScores, CallbackSupportMixin, ClassifierMixin, LogisticInput
 ):
     r"""Logistic regression (对数几率回归, 逻辑斯谛回归), binary and multinomial.
 
@@ -207,7 +193,8 @@ class LogisticRegression(
     Notes
     -----
     If columns are linearly dependent, many coefficients have the same likelihood. A
-    warning then lists these columns, and the slopes with the smallest norm are used;
+    warning then lists these columns, unless there are fewer rows than coefficients or
+    ``reference_level`` is None, and the slopes with the smallest norm are used;
     ``rank_`` and the summary show this. Nearly dependent columns, such as powers of a
     year, are transformed to uncorrelated columns for the fit, and their coefficients
     are computed from the result; only columns that are dependent up to rounding count
@@ -368,63 +355,6 @@ class LogisticRegression(
         return scores
 
     # ---------------------------------------------------------------------- parts
-    def _check_parameters(self):
-        self._check_table_parameters()
-        if is_checked() and not (is_real(self.C) and self.C > 0):
-            raise ValueError(
-                "The 'C' parameter must be a float in the range (0.0, inf]; got "
-                f"{self.C!r}."
-            )
-        check_real("l1_ratio", self.l1_ratio, 0.0, 1.0)
-        check_truth("fit_intercept", self.fit_intercept)
-        check_choice("solver", self.solver, ("auto", *SOLVERS))
-        if is_checked() and self.solver == "bfgs" and self._has_absolute_values():
-            raise ValueError(
-                "solver='bfgs' does not support L1 penalties; got l1_ratio="
-                f"{self.l1_ratio!r}. Use 'newton', 'lbfgs', 'gradient' or 'auto'."
-            )
-        check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
-        check_choice("separation", self.separation, SEPARATION)
-        check_integer("max_iter", self.max_iter, 0)
-        check_real("tol", self.tol, 0.0)
-        check_truth("warm_start", self.warm_start)
-        is_allowed = (
-            self.class_weight is None
-            or isinstance(self.class_weight, dict)
-            or (isinstance(self.class_weight, str) and self.class_weight == "balanced")
-        )
-        if is_checked() and not is_allowed:
-            raise ValueError(
-                "The 'class_weight' parameter must be a dict, 'balanced' or None; got "
-                f"{self.class_weight!r}.{suggest(self.class_weight, ('balanced',))}"
-            )
-
-    def _has_penalty(self):
-        return not math.isinf(self.C)
-
-    def _has_absolute_values(self):
-        return self._has_penalty() and self.l1_ratio > 0.0
-
-    def _is_symmetric(self):
-        return self.parametrization == "symmetric" and len(self.classes_) > 2
-
-    def _make_likelihood(self, matrix, codes, weight):
-        """Likelihood and penalty of the training rows."""
-        n_made = matrix.shape[1] + bool(self.fit_intercept)
-        if not n_made:
-            raise ValueError("There is nothing to fit: no columns and no intercept.")
-        return LogisticLikelihood(
-            matrix,
-            codes,
-            len(self.classes_),
-            weight,
-            fit_intercept=self.fit_intercept,
-            is_symmetric=self._has_penalty() and self._is_symmetric(),
-            strength=(1.0 - self.l1_ratio) / self.C if self._has_penalty() else 0.0,
-            l1_strength=self.l1_ratio / self.C if self._has_penalty() else 0.0,
-            n_threads=count_threads(self.n_jobs, matrix.shape[0] * n_made),
-        )
-
     def _fit_likelihood(self, likelihood, start, context, hooks):
         """Find the coefficients; every iteration is a task of the callbacks."""
         self.solver_ = choose_solver(self.solver, likelihood)
@@ -442,7 +372,12 @@ class LogisticRegression(
         )
         tasks.end()
         self._set_fit(likelihood, fitted)
-        warn_of_dependence(self, fitted)
+        if fitted.rank is not None:
+            rank = fitted.rank - bool(self.fit_intercept)
+            warn_of_dependence(
+                *(self, rank, likelihood.n_rows, lambda: fitted.is_dependent),
+                stacklevel=STACKLEVEL - 1,
+            )
         warn_of_end(self, fitted.solution.reason)
 
     def _list_fitted(self, estimates):

@@ -1,7 +1,8 @@
-"""Reading class labels and weights of a logistic regression."""
+"""Input of a logistic regression: parameters, class labels, weights."""
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -13,18 +14,86 @@ from sklearn_textbook._contract.labels import (
     encode_labels,
     list_declared_classes,
 )
-from sklearn_textbook._contract.parameters import is_real, show_value
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_truth,
+    is_checked,
+    is_real,
+    show_value,
+    suggest,
+)
+from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.linear_model.base import BaseLinearModel
+from sklearn_textbook.linear_model.inference.dependence import name_some
+from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
+from sklearn_textbook.linear_model.logistic.solvers import SOLVERS
 
-#: Number of classes that a message lists.
-MAX_NAMED = 10
+PARAMETRIZATIONS = ("reference", "symmetric")
+SEPARATION = ("check", "exact", "ignore")
 
 
-def name_some(values):
-    """Join values in a list; only the first ones if there are many."""
-    text = ", ".join(map(repr, values[:MAX_NAMED]))
-    more = len(values) - MAX_NAMED
-    return f"{text} and {more} more" if more > 0 else text
+class LogisticInput(BaseLinearModel):
+    """Checks the parameters of a logistic regression, and prepares its likelihood."""
+
+    def _check_parameters(self):
+        self._check_table_parameters()
+        if is_checked() and not (is_real(self.C) and self.C > 0):
+            raise ValueError(
+                "The 'C' parameter must be a float in the range (0.0, inf]; got "
+                f"{self.C!r}."
+            )
+        check_real("l1_ratio", self.l1_ratio, 0.0, 1.0)
+        check_truth("fit_intercept", self.fit_intercept)
+        check_choice("solver", self.solver, ("auto", *SOLVERS))
+        if is_checked() and self.solver == "bfgs" and self._has_absolute_values():
+            raise ValueError(
+                "solver='bfgs' does not support L1 penalties; got l1_ratio="
+                f"{self.l1_ratio!r}. Use 'newton', 'lbfgs', 'gradient' or 'auto'."
+            )
+        check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
+        check_choice("separation", self.separation, SEPARATION)
+        check_integer("max_iter", self.max_iter, 0)
+        check_real("tol", self.tol, 0.0)
+        check_truth("warm_start", self.warm_start)
+        is_allowed = (
+            self.class_weight is None
+            or isinstance(self.class_weight, dict)
+            or (isinstance(self.class_weight, str) and self.class_weight == "balanced")
+        )
+        if is_checked() and not is_allowed:
+            raise ValueError(
+                "The 'class_weight' parameter must be a dict, 'balanced' or None; got "
+                f"{self.class_weight!r}.{suggest(self.class_weight, ('balanced',))}"
+            )
+
+    def _has_penalty(self):
+        return not math.isinf(self.C)
+
+    def _has_absolute_values(self):
+        return self._has_penalty() and self.l1_ratio > 0.0
+
+    def _is_symmetric(self):
+        return self.parametrization == "symmetric" and len(self.classes_) > 2
+
+    def _make_likelihood(self, matrix, codes, weight):
+        """Likelihood and penalty of the training rows."""
+        n_made = matrix.shape[1] + bool(self.fit_intercept)
+        if not n_made:
+            raise ValueError("There is nothing to fit: no columns and no intercept.")
+        return LogisticLikelihood(
+            matrix,
+            codes,
+            len(self.classes_),
+            weight,
+            fit_intercept=self.fit_intercept,
+            is_symmetric=self._has_penalty() and self._is_symmetric(),
+            strength=(1.0 - self.l1_ratio) / self.C if self._has_penalty() else 0.0,
+            l1_strength=self.l1_ratio / self.C if self._has_penalty() else 0.0,
+            n_threads=count_threads(self.n_jobs, matrix.shape[0] * n_made),
+        )
 
 
 def read_classes(name, X, y, sample_weight):

@@ -1,0 +1,68 @@
+"""The warning of linearly dependent columns is the same for all linear models."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_textbook.linear_model import (
+    GeneralizedLinearRegressor,
+    LinearRegression,
+    LogisticRegression,
+)
+
+MODELS = [
+    LinearRegression,
+    GeneralizedLinearRegressor,
+    LogisticRegression,
+]
+
+
+def make_rows(n_rows=40, n_columns=3):
+    random = np.random.default_rng(0)
+    return random.normal(size=(n_rows, n_columns)), random.integers(0, 2, n_rows)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_warning_names_columns(model, fit_intercept):
+    X, y = make_rows()
+    X = np.column_stack([X, 2 * X[:, 1], np.zeros(40)])
+    with pytest.warns(UserWarning, match="linearly dependent") as caught:
+        model(fit_intercept=fit_intercept).fit(X, y)
+    (warning,) = caught
+    assert "constant: 'x1', 'x3', 'x4'. The rank is 3 of 5 " in str(warning.message)
+    assert warning.filename == __file__
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_only_ten_columns_are_named(model):
+    X, y = make_rows(90, 7)
+    with pytest.warns(UserWarning, match=r"'x9' and 4 more\. The rank is 7 of 14"):
+        model().fit(np.tile(X, 2), y)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_no_warning_where_dependence_is_expected(model, fit_intercept):
+    """Indicators of all levels, and a model of the intercept alone."""
+    X, y = make_rows(60, 1)
+    letters = np.random.default_rng(1).choice(list("abc"), (60, 2))
+    table = pd.DataFrame(letters, columns=["u", "v"]).assign(x=X[:, 0])
+    options = {"reference_level": None, "fit_intercept": fit_intercept}
+    fitted = model(**options).fit(table, y)
+    assert fitted.rank_ < len(fitted.coef_names_) + fit_intercept
+    # A further dependence is not expected.
+    with pytest.warns(UserWarning, match="'x', 'z'"):
+        model(**options).fit(table.assign(z=table["x"]), y)
+    model(fit_intercept=True).fit(np.ones((60, 1)), y)
+
+
+@pytest.mark.parametrize("model", MODELS[:2])
+def test_no_warning_with_few_rows_or_a_unique_solution(model):
+    X, y = make_rows(6, 9)
+    assert model().fit(X, y).rank_ == 5
+    X, y = make_rows()
+    X = X[:, [0, 1, 2, 2]]
+    assert model(alpha=1.0).fit(X, y).rank_ == 3
+    GeneralizedLinearRegressor(dependent_columns="drop").fit(X, y)
+    LinearRegression(positive=True).fit(X, y)
