@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.base import (
-    BaseEstimator,
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.labels import check_target, encode_labels
-from sklearn_textbook._contract.numeric_table import read_numeric_table
-from sklearn_textbook._contract.parameters import (
-    check_choice,
-    check_integer,
-    check_real,
-    check_truth,
-    is_checked,
-    is_real,
-    show_value,
-)
-from sklearn_textbook._contract.weights import check_weights
-from sklearn_textbook.discriminant_analysis.class_table import ClassTable, find_units
+from sklearn_textbook.discriminant_analysis.inputs import DiscriminantInput
 from sklearn_textbook.discriminant_analysis.linear_scores import LinearScores
 from sklearn_textbook.discriminant_analysis.solvers import (
     solve_eigen,
@@ -33,15 +18,13 @@ from sklearn_textbook.discriminant_analysis.solvers import (
     solve_svd,
 )
 
-SOLVERS = ("svd", "lsqr", "eigen")
-
 
 class LinearDiscriminantAnalysis(
     LinearScores,
     ClassNamePrefixFeaturesOutMixin,
     ClassifierMixin,
     TransformerMixin,
-    BaseEstimator,
+    DiscriminantInput,
 ):
     r"""Linear discriminant analysis (线性判别分析, LDA).
 
@@ -351,106 +334,6 @@ class LinearDiscriminantAnalysis(
         """Raise an AttributeError for an attribute that was not computed."""
         if not is_there:
             raise AttributeError(f"{type(self).__name__} has {name} only with {what}.")
-
-    def _check_parameters(self):
-        check_choice("solver", self.solver, SOLVERS)
-        check_truth("store_covariance", self.store_covariance)
-        check_real("tol", self.tol, 0.0)
-        check_integer("n_components", self.n_components, 1, accepts_none=True)
-        shrinkage, estimator = self.shrinkage, self.covariance_estimator
-        is_allowed = shrinkage is None or (
-            shrinkage == "auto"
-            if isinstance(shrinkage, str)
-            else is_real(shrinkage) and 0.0 <= shrinkage <= 1.0
-        )
-        if is_checked() and not is_allowed:
-            raise ValueError(
-                "The 'shrinkage' parameter must be a float in the range [0.0, 1.0], "
-                f"'auto' or None; got {shrinkage!r}."
-            )
-        if is_checked() and estimator is not None and not hasattr(estimator, "fit"):
-            raise ValueError(
-                "The 'covariance_estimator' parameter must be an object with fit or "
-                f"None; got {estimator!r}."
-            )
-        if self.solver == "svd" and shrinkage is not None:
-            raise NotImplementedError(
-                "shrinkage not supported with 'svd' solver; use 'lsqr' or 'eigen'."
-            )
-        if self.solver == "svd" and estimator is not None:
-            raise ValueError(
-                "covariance estimator is not supported with svd solver. Try another "
-                "solver"
-            )
-        if estimator is not None and shrinkage not in (None, 0):
-            raise ValueError(
-                "covariance_estimator and shrinkage parameters are not None. Only one "
-                "of the two can be set."
-            )
-
-    def _read_table(self, X, y, sample_weight):
-        """Read rows, labels and weights; rows of weight 0 are dropped."""
-        if y is not None:
-            is_column = getattr(y, "ndim", 1) == 2
-            labels = check_target(y, is_numeric=False)
-            y = labels if is_column or labels.shape[1] > 1 else labels[:, 0]
-        dtypes = [np.float64, np.float32]
-        X, y = read_numeric_table(
-            self,
-            X,
-            y,
-            dtype=dtypes,
-            ensure_all_finite=False,
-            ensure_min_samples=2,
-        )
-        weight = check_weights(sample_weight, len(X))
-        is_present = None
-        if weight is not None and not weight.all():
-            is_present = weight > 0
-            X, y, weight = X[is_present], y[is_present], weight[is_present]
-        self._check_finite(X, is_present)
-        (self.classes_,), codes = encode_labels(y.reshape(-1, 1))
-        if len(X) == len(self.classes_):
-            raise ValueError(
-                "The number of samples must be more than the number of classes; got "
-                f"{len(X)} samples of {len(self.classes_)} classes."
-            )
-        units = find_units(X)
-        dtype = X.dtype
-        if (units != 1.0).any():
-            X = X / units
-        return ClassTable(X, codes[:, 0], len(self.classes_), weight), units, dtype
-
-    def _choose_priors(self):
-        """Priors as given, or the class proportions."""
-        if self.priors is None:
-            return self.class_count_ / self.class_count_.sum()
-        n_classes = len(self.classes_)
-        try:
-            priors = np.asarray(self.priors, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise ValueError(
-                "The 'priors' parameter must be None or an array of one number for each"
-                f" of the {n_classes} classes; got {show_value(self.priors)}."
-            ) from None
-        if not np.isfinite(priors).all():
-            what = "NaN" if np.isnan(priors).any() else "infinity"
-            raise ValueError(f"Input priors contains {what}: {priors.tolist()}.")
-        if priors.shape != (n_classes,):
-            raise ValueError(
-                f"priors must have shape ({n_classes},), one number per class; got "
-                f"{priors.shape}."
-            )
-        if (priors < 0).any() or not priors.any():
-            raise ValueError(
-                f"priors must be non-negative, and not all zero; got {priors.tolist()}."
-            )
-        if abs(priors.sum() - 1.0) > 1e-5:
-            warnings.warn(
-                "The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=3
-            )
-            priors = priors / priors.sum()
-        return priors
 
     def _solve(self, table, priors):
         if self.solver == "svd":

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.labels import encode_labels
-from sklearn_textbook._contract.parameters import (
-    check_choice,
-    check_integer,
-    check_real,
-    check_truth,
-    is_checked,
-)
-from sklearn_textbook._contract.threads import check_n_jobs
-from sklearn_textbook._contract.weights import apply_class_weight, check_weights
-from sklearn_textbook.linear_model.base import BaseLinearModel
+from sklearn_textbook._contract.weights import apply_class_weight
 from sklearn_textbook.linear_model.class_scores import ClassScores
 from sklearn_textbook.linear_model.maximum_entropy.constraints import (
     find_impossible,
@@ -33,13 +21,12 @@ from sklearn_textbook.linear_model.maximum_entropy.convergence import (
 )
 from sklearn_textbook.linear_model.maximum_entropy.expectation import compute_scores
 from sklearn_textbook.linear_model.maximum_entropy.fitting import (
-    SOLVERS,
-    Settings,
     fit_columns,
     fit_pairs,
     solve,
 )
 from sklearn_textbook.linear_model.maximum_entropy.reading import (
+    MaxEntInput,
     read_labels,
     read_pairs,
 )
@@ -50,10 +37,8 @@ from sklearn_textbook.linear_model.maximum_entropy.sources import (
     name_function,
 )
 
-FEATURES = ("columns", "precomputed")
 
-
-class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
+class MaxEntClassifier(ClassScores, ClassifierMixin, MaxEntInput):
     r"""Maximum entropy model (最大熵模型).
 
     Of all conditional distributions under which the features (特征函数) :math:`f_j(x,
@@ -408,10 +393,6 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         )
 
     # ---------------------------------------------------------------------- parts
-    @property
-    def _has_columns(self):
-        return isinstance(self.features, str) and self.features == "columns"
-
     def _name(self, j):
         """Name of a feature."""
         if not isinstance(self._source, ColumnSource):
@@ -420,53 +401,6 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         names = self.design_.names
         name = names[column] if column < len(names) else "constant"
         return f"{name} & {self.classes_[k]}"
-
-    def _check_parameters(self):
-        self._check_table_parameters()
-        check_choice("solver", self.solver, SOLVERS)
-        check_real("alpha", self.alpha, 0.0)
-        check_truth("fit_intercept", self.fit_intercept)
-        check_integer("max_iter", self.max_iter, 1)
-        check_real("tol", self.tol, 0.0)
-        check_n_jobs(self.n_jobs)
-        features = self.features
-        if isinstance(features, str):
-            check_choice("features", features, FEATURES)
-            return
-        is_list = isinstance(features, Sequence) and len(features) > 0
-        is_allowed = callable(features) or (is_list and all(map(callable, features)))
-        if is_checked() and not is_allowed:
-            raise ValueError(
-                "The 'features' parameter must be 'columns', 'precomputed', a function "
-                f"F(X, y), or a sequence of functions f(x, y); got {features!r}."
-            )
-
-    def _read_training(self, X, sample_weight):
-        """Table and weights without rows of weight 0, and a mask of these rows."""
-        if self._has_columns:
-            if not hasattr(X, "shape") and not hasattr(X, "__len__"):
-                X = np.asarray(X)  # objects that only support conversion to an array
-                if X.ndim == 0:
-                    check_array(X)  # raises a helpful error
-            return self._read_training_table(X, sample_weight)
-        self._forget("design_")
-        table = read_pairs(self, X, reset=True)
-        weight = check_weights(sample_weight, table.shape[0])
-        if weight is None or weight.all():
-            return table, weight, None
-        is_present = weight > 0
-        return table[np.flatnonzero(is_present)], weight[is_present], is_present
-
-    @property
-    def _settings(self):
-        return Settings(
-            self.solver,
-            self.max_iter,
-            self.tol,
-            self.n_jobs,
-            self.alpha,
-            self.fit_intercept,
-        )
 
     def _make_source(self):
         if isinstance(self.features, str):
@@ -496,11 +430,6 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, BaseLinearModel):
         self.entropy_ = problem.find_entropy()
         penalty = 0.5 * float((problem.penalty * solution.weights) @ solution.weights)
         self.dual_value_ = (penalty - float(self.loss_path_[-1])) / problem.total
-
-    def _forget(self, *names):
-        """Drop attributes of an earlier fit."""
-        for name in names:
-            vars(self).pop(name, None)
 
     def _compute_scores(self, X):
         """Scores of all classes."""
