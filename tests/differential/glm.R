@@ -20,6 +20,14 @@ to_json <- function(x) {
   paste0("[", paste(words, collapse = ", "), "]")
 }
 
+# NA where predict takes the columns for dependent, which its qr.solve refuses.
+find_errors <- function(model, type) {
+  tryCatch(
+    as.numeric(predict(model, type = type, se.fit = TRUE)$se.fit),
+    error = function(e) rep(NA, nobs(model))
+  )
+}
+
 describe <- function(table, y, family, weights = rep(1, length(y)),
                      offset = rep(0, length(y)), test = "Chisq",
                      epsilon = 1e-15) {
@@ -51,7 +59,12 @@ describe <- function(table, y, family, weights = rep(1, length(y)),
     residuals_pearson = as.numeric(residuals(model, "pearson")),
     residuals_working = as.numeric(residuals(model, "working")),
     residuals_response = as.numeric(residuals(model, "response")),
-    leverage = as.numeric(hatvalues(model))
+    leverage = as.numeric(hatvalues(model)),
+    standardized = as.numeric(rstandard(model)),
+    standardized_pearson = as.numeric(rstandard(model, type = "pearson")),
+    cook = as.numeric(cooks.distance(model)),
+    link_errors = find_errors(model, "link"),
+    mean_errors = find_errors(model, "response")
   )
 }
 

@@ -64,6 +64,7 @@ describe <- function(table, y, weights = NULL, frequencies = NULL, intercept = T
     names = names(coef(model)),
     coefficients = coef(model),
     standard_errors = said$coefficients[, 2],
+    covariance = vcov(model),
     t = said$coefficients[, 3],
     p = said$coefficients[, 4],
     intervals = confint(model),

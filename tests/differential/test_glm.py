@@ -122,6 +122,24 @@ def test_rows(fitted):
     assert_allclose(found.sum(), 1 + model.rank_)
 
 
+def test_influence_and_errors_of_means(fitted):
+    case, model, rows, options = fitted
+    influence = model.influence(*rows, **options)
+    offset = options["offset"]
+    for found, name in (
+        (influence.standardized_residuals, "standardized"),
+        (influence.standardized_pearson_residuals, "standardized_pearson"),
+        (influence.cooks_distance, "cook"),
+        (model.predict_linear(rows[0], True, offset=offset)[1], "link_errors"),
+        (model.predict(rows[0], True, offset=offset)[1], "mean_errors"),
+    ):
+        expected = read(case[name])
+        if np.isnan(expected).all():
+            continue
+        size = np.nanmax(np.abs(expected))
+        assert_allclose(found, expected, rtol=1e-5, atol=1e-7 * size, err_msg=name)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="Rscript is not installed")
 def test_file_is_what_the_script_makes():

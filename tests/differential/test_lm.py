@@ -70,6 +70,10 @@ def test_coefficients(name):
     np.testing.assert_allclose(
         table.p_values[rows], read(case, "p")[rows], rtol=1e-6, atol=1e-300
     )
+    # Without an intercept, it has zeros in the first row and column.
+    rows = slice(int("shift" in case or not case["intercept"]), None)
+    expected = read(case, "covariance")[int("shift" in case) :, int("shift" in case) :]
+    assert_close(model.covariance_[rows, rows], expected, 1e-6)
 
 
 @pytest.mark.parametrize("name", sorted(CASES))

@@ -400,6 +400,57 @@ def test_dependent_columns(family):
     assert "determine only 2 of 4 coefficients" in least.summary()
 
 
+@pytest.mark.parametrize("to_table", [np.asarray, sparse.csr_array])
+def test_columns_of_tiny_numbers(to_table):
+    """Their standard errors are numbers, or an error names the column."""
+    X, y, _ = make_rows("gaussian")
+    plain = GeneralizedLinearRegressor().fit(X, y)
+    small = GeneralizedLinearRegressor().fit(to_table(X * [1.0, 2.0**-460]), y)
+    assert_allclose(small.coef_ * [1.0, 2.0**-460], plain.coef_, rtol=1e-9)
+    found = small.standard_errors_ * [1.0, 2.0**-460]
+    assert_allclose(found, plain.standard_errors_, rtol=1e-9)
+    with pytest.raises(ValueError, match=r"Column 'x1' has no value above .*underflow"):
+        GeneralizedLinearRegressor().fit(to_table(X * [1.0, 1e-200]), y)
+
+
+@pytest.mark.parametrize("family", ["poisson", "binomial", "gamma"])
+def test_small_weights_do_not_end_the_iteration_early(family):
+    X, y, _ = make_rows(family)
+    plain = GeneralizedLinearRegressor(family, "auto").fit(X, y)
+    light = clone(plain).fit(X, y, np.full(60, 1e-9))
+    assert_allclose(light.coef_, plain.coef_, rtol=1e-5, atol=1e-6)
+
+
+def test_influence_of_frequencies_is_that_of_one_copy():
+    X, y, weight = make_rows("poisson")
+    model = GeneralizedLinearRegressor("poisson").fit(X, y, weight)
+    copies = np.repeat(np.arange(60), weight.astype(int))
+    repeated = clone(model).fit(X[copies], y[copies])
+    found, each = model.influence(X, y, weight), repeated.influence(X, y)
+    assert_allclose(found.cooks_distance, each.cooks_distance, rtol=1e-6)
+    assert_allclose(found.leverage, each.leverage, rtol=1e-6)
+
+
+def test_standard_errors_of_means_are_the_narrowest_intervals():
+    X, y, _ = make_rows("gamma")
+    for model in (
+        GeneralizedLinearRegressor("gamma"),
+        GeneralizedLinearRegressor(transform_y="log"),
+    ):
+        mean, errors = model.fit(X, y).predict(X, return_std=True)
+        assert_allclose(mean, model.predict(X))
+        low, high = model.predict_interval(X, level=1e-6).T
+        quantile = stats.t(model.residual_degrees_of_freedom_).isf(0.5 - 5e-7)
+        assert_allclose((high - low) / 2 / quantile, errors, rtol=1e-5)
+
+
+def test_separated_zeros_of_counts():
+    X = np.repeat([[0.0], [1.0]], 6, axis=0)
+    y = np.append(np.zeros(6), [1, 4, 2, 3, 1, 2])
+    with pytest.warns(ConvergenceWarning, match="separate zeros from other values"):
+        GeneralizedLinearRegressor("poisson").fit(X, y)
+
+
 def test_determined_coefficients_keep_their_errors():
     X, y, _ = make_rows("poisson")
     plain = GeneralizedLinearRegressor("poisson", tol=1e-12).fit(X, y)

@@ -282,6 +282,26 @@ def test_rank_of_values_far_from_zero():
     assert constant.intercept_ == 4.0
 
 
+def test_covariance_has_the_squared_errors_and_those_of_means():
+    X, y = make_table()
+    model = LinearRegression().fit(X, np.column_stack([y, 2 * y]))
+    (one, other), row = model.covariance_, np.append(1.0, X[0])
+    np.testing.assert_allclose(other, 4 * one)
+    errors = np.append(model.intercept_standard_error_[0], model.standard_errors_[0])
+    np.testing.assert_allclose(np.sqrt(one.diagonal()), errors, rtol=1e-9)
+    _, of_means = model.predict(X[:1], return_std=True)
+    np.testing.assert_allclose(np.sqrt(row @ one @ row), of_means[0, 0], rtol=1e-9)
+    positive = LinearRegression(positive=True).fit(X, y)
+    assert np.isnan(positive.covariance_).all()
+
+
+def test_coefficients_beyond_float64():
+    X, y = make_table()
+    X[:, 1] *= 1e-310 / np.abs(X[:, 1]).max()
+    with pytest.raises(ValueError, match="coefficient of column 'x1' is too large"):
+        LinearRegression().fit(X, y)
+
+
 def test_wide_tables_have_the_shortest_solution():
     X, y = make_table(0, 5, 12)
     X /= X.std(axis=0)

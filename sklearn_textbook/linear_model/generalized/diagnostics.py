@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.parameters import check_choice, check_real
+from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.generalized.deviance_table import (
     compare_deviances,
     measure_deviances,
 )
+from sklearn_textbook.linear_model.generalized.influence import GeneralizedInfluence
 from sklearn_textbook.linear_model.generalized.profile_likelihood import (
     FIT_TOLERANCE,
     find_profile_interval,
@@ -24,10 +24,7 @@ from sklearn_textbook.linear_model.generalized.reweighting import (
     measure_leverages,
 )
 from sklearn_textbook.linear_model.generalized.working_rows import WorkingRows
-from sklearn_textbook.linear_model.solve.weighted_solution import (
-    OUTSIDE,
-    measure_distances,
-)
+from sklearn_textbook.linear_model.inference.coefficient_table import check_level
 
 RESIDUALS = ("deviance", "pearson", "working", "response")
 
@@ -166,6 +163,40 @@ class GeneralizedDiagnostics:
         )
         return _spread(leverages, sample_weight)
 
+    def influence(self, X, y, sample_weight=None, *, offset=None, exposure=None):
+        """Compute residuals, leverages and influence of the training rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training rows, or some of them.
+        y : array-like of shape (n_samples,)
+            The targets of these rows.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of these rows, with ``weight_type="variance"``. Frequencies have no
+            effect: the measures are those of a single copy of the row.
+        offset : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+        exposure : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+
+        Returns
+        -------
+        influence : GeneralizedInfluence
+            Deviance and Pearson residuals, also standardized, leverages, and Cook's
+            distances; NaN for rows of weight 0.
+        """
+        check_is_fitted(self)
+        known = {"offset": offset, "exposure": exposure}
+        weight = sample_weight if self.weight_type == "variance" else None
+        return GeneralizedInfluence(
+            self.residuals(X, y, weight, kind="deviance", **known),
+            self.residuals(X, y, weight, kind="pearson", **known),
+            self.leverage(X, weight, **known),
+            self.dispersion_,
+            self.effective_rank_ + bool(self.fit_intercept),
+        )
+
     def predict_interval(self, X, level=0.95, *, offset=None, exposure=None):
         """Compute confidence intervals of the means.
 
@@ -190,23 +221,11 @@ class GeneralizedDiagnostics:
             training rows, because columns are linearly dependent only in the training
             rows.
         """
-        check_real("level", level, 0.0, 1.0)
-        predictor = self.predict_linear(X, offset=offset, exposure=exposure)
-        matrix = self._read_new_table(X)
-        ones = np.ones(matrix.shape[0])
-        variance = measure_leverages(
-            matrix,
-            ones,
-            self._centre,
-            self.covariance_[1:, 1:],
-            self.dispersion_ * self._share,
+        check_level(level)
+        predictor, errors = self.predict_linear(
+            X, return_std=True, offset=offset, exposure=exposure
         )
-        if self._row_space is not None:
-            rows = matrix.toarray() if issparse(matrix) else matrix
-            distances = measure_distances(rows - self._row_centre, self._row_space)
-            variance = np.where(distances < OUTSIDE, variance, np.nan)
-        quantile = self._choose_distribution().isf(0.5 * (1.0 - level))
-        half = quantile * np.sqrt(variance)
+        half = self._choose_distribution().isf(0.5 * (1.0 - level)) * errors
         ends = np.column_stack([predictor - half, predictor + half])
         invert = np.exp if self.transform_y else self.link_.invert
         return np.sort(invert(ends), axis=1)
@@ -251,7 +270,7 @@ class GeneralizedDiagnostics:
             If ``alpha`` is not 0.
         """
         check_is_fitted(self)
-        check_real("level", level, 0.0, 1.0)
+        check_level(level)
         self._require_no_penalty("profile_intervals")
         problem = self._read_problem(X, y, sample_weight, offset, exposure)
         start = np.append(self.intercept_, self.coef_)

@@ -378,6 +378,8 @@ class GeneralizedLinearRegressor(
         family, link = self._check_parameters()
         start = self._take_start()
         matrix, weight, is_present = self._read_training_table(X, sample_weight)
+        if not self.alpha:
+            self._require_squares(matrix)
         y = self._read_target(X, y, is_present)
         n_rows = len(y) if is_present is None else len(is_present)
         offset = self._read_offset(offset, exposure, n_rows)

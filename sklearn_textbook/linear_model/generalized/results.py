@@ -6,8 +6,10 @@ import numpy as np
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.parameters import check_real
-from sklearn_textbook.linear_model.inference.coefficient_table import CoefficientTable
+from sklearn_textbook.linear_model.inference.coefficient_table import (
+    CoefficientTable,
+    check_level,
+)
 from sklearn_textbook.linear_model.inference.summary import (
     WIDTH,
     format_number,
@@ -56,7 +58,7 @@ class GeneralizedResults:
             intercept first.
         """
         check_is_fitted(self)
-        check_real("level", level, 0.0, 1.0)
+        check_level(level)
         names, estimates = self.coef_names_.tolist(), self.coef_
         errors = self._find_errors()
         if self.fit_intercept:
@@ -163,7 +165,9 @@ class GeneralizedResults:
             self.dispersion_ = self._estimate_dispersion(
                 fit.rows, fit.deviance, self.residual_degrees_of_freedom_
             )
-        scatter = inverse - problem.penalty * (slopes.T @ slopes)
+        scatter = inverse
+        if problem.penalty:
+            scatter = inverse - problem.penalty * (slopes.T @ slopes)
         self.covariance_ = self.dispersion_ * scatter
         self._set_likelihood(fit)
 

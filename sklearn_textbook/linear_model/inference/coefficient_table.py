@@ -8,6 +8,8 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
+from sklearn_textbook.linear_model.inference.summary import format_coefficients
+
 
 @dataclass(frozen=True)
 class CoefficientTable:
@@ -37,6 +39,9 @@ class CoefficientTable:
     >>> table = CoefficientTable(("x",), np.array([2.0]), np.array([1.0]))
     >>> table.p_values.round(4)
     array([0.0455])
+    >>> print(table)
+       coef  std. error  z       p      2.5%  97.5%
+    x     2           1  2  0.0455  0.040036   3.96  *
     """
 
     names: tuple
@@ -92,3 +97,13 @@ class CoefficientTable:
             "low": low,
             "high": high,
         }
+
+    def __str__(self):
+        """Format the table with a heading and one line for each coefficient."""
+        return "\n".join(format_coefficients(self)[0])
+
+
+def check_level(level):
+    """Raise ValueError unless a level is a probability between 0 and 1."""
+    if not (isinstance(level, (float, np.floating)) and 0.0 < level < 1.0):
+        raise ValueError(f"level must be a float in the range (0, 1); got {level!r}.")

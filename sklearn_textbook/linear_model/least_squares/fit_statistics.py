@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook.linear_model.inference.coefficient_table import CoefficientTable
+from sklearn_textbook.linear_model.inference.coefficient_table import (
+    CoefficientTable,
+    check_level,
+)
 from sklearn_textbook.linear_model.least_squares.inference import (
     LeastSquaresInference,
 )
@@ -56,6 +59,14 @@ class LeastSquaresMeasures:
         inference = self._infer()
         unit = inference.unit_intercept_error
         return self._squeeze(unit * inference.residual_standard_error)
+
+    @property
+    def covariance_(self):
+        """Covariance matrix of the estimates, the intercept first (R's ``vcov``)."""
+        inference = self._infer()
+        variances = inference.residual_standard_error**2
+        covariances = np.multiply.outer(variances, inference.unit_covariance)
+        return covariances if self.coef_.ndim == 2 else covariances[0]
 
     @property
     def coefficient_table_(self):
@@ -186,9 +197,3 @@ class LeastSquaresMeasures:
     def bic_(self):
         """Bayesian information criterion, counting the variance as a parameter."""
         return self._squeeze(self._infer().bic)
-
-
-def check_level(level):
-    """Raise ValueError unless a level is a probability between 0 and 1."""
-    if not (isinstance(level, (float, np.floating)) and 0.0 < level < 1.0):
-        raise ValueError(f"level must be a float in the range (0, 1); got {level!r}.")

@@ -292,6 +292,24 @@ class LeastSquaresInference:
         return np.multiply.outer(self.unit_errors, self.residual_standard_error)
 
     @cached_property
+    def unit_covariance(self):
+        """Covariance of the intercept and slopes for a residual variance of 1.
+
+        Without an intercept, its row and column are zero.
+        """
+        n_columns = len(self.solution.scales)
+        covariance = np.zeros((n_columns + 1, n_columns + 1))
+        if self.is_positive:
+            return np.full_like(covariance, np.nan)
+        slopes = self._roots[0] @ self._roots[0].T
+        covariance[1:, 1:] = slopes
+        if self.rows.has_intercept:
+            across = slopes @ self.rows.mean
+            covariance[0, 0] = 1.0 / self.rows.total_weight + self.rows.mean @ across
+            covariance[0, 1:] = covariance[1:, 0] = -across
+        return covariance
+
+    @cached_property
     def variance_inflation(self):
         """Variances of the slopes, relative to those for uncorrelated columns."""
         factors = (self.unit_errors * self.solution.scales) ** 2

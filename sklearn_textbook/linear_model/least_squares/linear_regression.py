@@ -130,6 +130,9 @@ class LinearRegression(
     standard_errors_, intercept_standard_error_ : ndarray or float
         Standard errors (标准误差); NaN for coefficients that are not determined by the
         rows.
+    covariance_ : ndarray of shape (1 + n_coefficients, 1 + n_coefficients)
+        Covariance matrix of the estimates, the intercept first; zeros if there is none.
+        For several targets, one matrix for each.
     variance_inflation_ : ndarray of shape (n_coefficients,)
         Variance inflation factors (方差膨胀因子).
     residual_sum_of_squares_, residual_standard_error_ : float or ndarray
@@ -411,6 +414,13 @@ class LinearRegression(
         solution = solve(
             self._rows, alpha=self._alpha, is_positive=self._positive, tol=self.tol
         )
+        is_finite = np.isfinite(solution.coefficients).all(axis=1)
+        if not is_finite.all():
+            column = np.argmin(np.where(is_finite, np.inf, solution.scales))
+            raise ValueError(
+                f"The coefficient of column {self.coef_names_[column]!r} is too large "
+                "for float64: multiply this column by a power of ten."
+            )
         self._solution = solution
         self.rank_ = solution.rank
         self._keep(solution.coefficients, solution.intercepts, n_dimensions)

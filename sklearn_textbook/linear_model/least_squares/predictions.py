@@ -7,8 +7,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.linear_model.inference.coefficient_table import check_level
 from sklearn_textbook.linear_model.inference.summary import WIDTH
-from sklearn_textbook.linear_model.least_squares.fit_statistics import check_level
 from sklearn_textbook.linear_model.least_squares.influence import Influence
 from sklearn_textbook.linear_model.least_squares.summary import (
     summarise_regression,

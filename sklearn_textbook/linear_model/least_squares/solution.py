@@ -99,8 +99,9 @@ def solve(rows, *, alpha=0.0, is_positive=False, tol=1e-10):
     intercepts = np.zeros(z.shape[1])
     if rows.has_intercept:
         first = rows.triangle[0]
-        along = (rows.targets[0] - first[1:] @ found) / first[0]
-        intercepts = rows.target_origin + along - rows.origin @ found
+        with np.errstate(invalid="ignore"):  # infinite slopes
+            along = (rows.targets[0] - first[1:] @ found) / first[0]
+            intercepts = rows.target_origin + along - rows.origin @ found
     return LeastSquaresSolution(found, intercepts, rank, scales, is_constant, threshold)
 
 

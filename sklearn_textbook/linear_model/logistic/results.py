@@ -8,8 +8,10 @@ import numpy as np
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.parameters import check_real
-from sklearn_textbook.linear_model.inference.coefficient_table import CoefficientTable
+from sklearn_textbook.linear_model.inference.coefficient_table import (
+    CoefficientTable,
+    check_level,
+)
 from sklearn_textbook.linear_model.inference.summary import (
     WIDTH,
     format_number,
@@ -147,7 +149,7 @@ class LogisticResults:
             Description of the model, goodness of fit, and coefficients.
         """
         check_is_fitted(self)
-        check_real("level", level, 0.0, 1.0)
+        check_level(level)
         facts = [
             ("classes", ", ".join(str(label) for label in self.classes_)),
             ("reference class", str(self.reference_class_)),
