@@ -50,7 +50,7 @@ def few_subsets(monkeypatch):
 # likelihood has no maximum.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:(Complete|Quasi-complete) separation")
-@pytest.mark.filterwarnings("ignore:Columns are linearly dependent")
+@pytest.mark.filterwarnings("ignore:Columns are (linearly dependent|constant within)")
 @pytest.mark.filterwarnings("ignore:The least populated class in y has only")
 @pytest.mark.filterwarnings("ignore:.* models may be within the window")
 @pytest.mark.usefixtures("few_subsets")
@@ -99,7 +99,7 @@ def is_repetition(check):
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:(Complete|Quasi-complete) separation")
-@pytest.mark.filterwarnings("ignore:Columns are linearly dependent")
+@pytest.mark.filterwarnings("ignore:Columns are (linearly dependent|constant within)")
 @pytest.mark.filterwarnings("ignore:The least populated class in y has only")
 @pytest.mark.filterwarnings("ignore:.* models may be within the window")
 @pytest.mark.usefixtures("few_subsets")

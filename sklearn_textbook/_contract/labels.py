@@ -147,7 +147,7 @@ def check_numbers(y, estimator=None, *, name="y", is_present=None):
 
 def is_no_number(error):
     """Whether an error means that a value cannot be converted to a float."""
-    beginnings = ("could not convert", "float() argument")
+    beginnings = ("could not convert", "float() argument", "Cannot cast")
     return isinstance(error, OverflowError) or str(error).startswith(beginnings)
 
 

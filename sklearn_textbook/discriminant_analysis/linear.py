@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from sklearn.base import (
     ClassifierMixin,
@@ -17,6 +19,11 @@ from sklearn_textbook.discriminant_analysis.solvers import (
     solve_lsqr,
     solve_svd,
 )
+
+#: Relative difference of class means that is not rounding.
+DIFFERENT = 1e-9
+#: Number of columns that a message lists.
+MAX_LISTED = 10
 
 
 class LinearDiscriminantAnalysis(
@@ -52,7 +59,9 @@ class LinearDiscriminantAnalysis(
     The classifier predicts the class with the largest posterior probability, assuming
     normal distributions with a common covariance matrix :math:`\Sigma` and priors
     :math:`\pi_k`. With equal priors, this is the class with the nearest projected
-    centre.
+    centre. The covariance is the maximum likelihood estimate, as in scikit-learn, and
+    as in R's ``MASS::lda`` with ``method="mle"``; its default divides by the number of
+    rows minus the number of classes instead.
 
     Parameters of scikit-learn's ``LinearDiscriminantAnalysis`` have the same name,
     meaning and default here, so it is enough to replace the import.
@@ -155,7 +164,8 @@ class LinearDiscriminantAnalysis(
 
     If :math:`S_w` is singular, "svd" omits the directions in which rows of a class do
     not differ, and finds the best among the others. A column that is constant within
-    each class is therefore not used, even if it alone separates the classes. "lsqr"
+    each class is therefore not used, even if it alone separates the classes, and a
+    warning names it. "lsqr"
     uses the minimum-norm solution in standardised columns, and "eigen" raises a
     ``LinAlgError``. If :math:`S_w` is zero, all solvers raise a ``ValueError``.
 
@@ -253,6 +263,11 @@ class LinearDiscriminantAnalysis(
             If ``solver="svd"`` is used with ``shrinkage``.
         LinAlgError
             If ``solver="eigen"`` and the covariance matrix has no inverse.
+
+        Warns
+        -----
+        UserWarning
+            If a column is constant within each class, but not in all rows.
         """
         self._check_parameters()
         table, units, dtype = self._read_table(X, y, sample_weight)
@@ -268,6 +283,7 @@ class LinearDiscriminantAnalysis(
         self.class_count_ = table.class_weight
         priors = self._choose_priors()
         solution = self._solve(table, priors)
+        self._warn_of_constant_columns(solution)
         self.within_rank_ = solution.rank
         self.means_ = (solution.means * units).astype(dtype)
         self.priors_ = priors.astype(dtype)
@@ -340,6 +356,24 @@ class LinearDiscriminantAnalysis(
             return solve_svd(table, priors, float(self.tol))
         solve = solve_lsqr if self.solver == "lsqr" else solve_eigen
         return solve(table, priors, self.shrinkage, self.covariance_estimator)
+
+    def _warn_of_constant_columns(self, solution):
+        """Warn of columns that separate classes, but have no scatter within them."""
+        means = solution.means
+        is_ignored = (solution.coef == 0.0).all(axis=0)
+        is_ignored &= np.ptp(means, axis=0) > DIFFERENT * np.abs(means).max(axis=0)
+        if not is_ignored.any():
+            return
+        names = getattr(self, "feature_names_in_", range(means.shape[1]))
+        listed = [repr(names[column]) for column in np.flatnonzero(is_ignored)]
+        more = ", ..." if len(listed) > MAX_LISTED else ""
+        warnings.warn(
+            "Columns are constant within each class, but differ between classes: "
+            f"{', '.join(listed[:MAX_LISTED])}{more}. They are ignored, although they "
+            "separate classes, since they have no variance within classes.",
+            UserWarning,
+            stacklevel=3,
+        )
 
     def _set_scores(self, solution, centre, units, dtype):
         """Set ``coef_`` and ``intercept_``; of two classes their difference."""
