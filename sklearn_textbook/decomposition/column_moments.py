@@ -129,7 +129,7 @@ def center_columns(X, weight=None, out=None):
 
 
 def _seems_near_origin(X, weight):
-    """Whether many rows can perhaps be summed without centring."""
+    """Whether the first rows suggest that all can be summed without centring."""
     if weight is not None or X.dtype != np.float64 or X.size <= BLOCK_SIZE:
         return False
     head = X[:ORIGIN_ROWS]

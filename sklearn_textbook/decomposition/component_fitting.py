@@ -139,7 +139,7 @@ class ComponentFitting(ComponentMeasures):
         return (matrix + matrix.T) / 2.0
 
     def _sum_rows(self, X, weight):
-        """Sum rows up; values that are not finite appear in the sums."""
+        """Sum the rows; values that are not finite make the sums infinite or NaN."""
         if weight is not None:
             self._check_finite(X, weight)
             X, weight = _drop_weightless(X, weight)

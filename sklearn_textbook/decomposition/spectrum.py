@@ -14,7 +14,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from sklearn_textbook.decomposition.triangle import reduce_to_triangle
 
-#: Entries that differ by less than this part are equally large for the sign.
+#: Entries that differ by less than this fraction count as equal for the sign.
 SIGN_TOLERANCE = 1e-6
 #: Rows per column from which the triangle of a QR decomposition is made first.
 TALL = 4
@@ -22,7 +22,7 @@ TALL = 4
 
 @dataclass(eq=False)
 class Spectrum:
-    """Directions by falling variance.
+    """Directions in order of descending variance.
 
     ``singular_values`` are those of the centred rows, ``left`` has their left singular
     vectors; where these were not computed, ``rows`` has the centred rows instead.

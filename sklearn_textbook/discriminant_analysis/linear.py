@@ -376,7 +376,7 @@ class LinearDiscriminantAnalysis(
         )
 
     def _set_scores(self, solution, centre, units, dtype):
-        """Set ``coef_`` and ``intercept_``; of two classes their difference."""
+        """Set ``coef_`` and ``intercept_``; for two classes, their difference."""
         with np.errstate(divide="ignore"):  # a prior of 0 makes a score of -inf
             intercept = np.log(self.priors_.astype(np.float64))
         offsets = solution.means - centre

@@ -231,7 +231,7 @@ def _fill_up(products, table):
 
 
 def _factorise(matrix, tol):
-    """Cholesky's upper factor; None if ill-conditioned, or if tol may leave out."""
+    """Cholesky's upper factor; None if ill-conditioned, or if tol may omit some."""
     factor, info = lapack.dpotrf(matrix, clean=True)
     if info:
         return None

@@ -107,7 +107,7 @@ class BaseLinearModel(BaseEstimator):
         return matrix, weight, is_present
 
     def _require_columns(self, X):
-        """Raise ValueError for a table without columns, with the remedy."""
+        """Raise ValueError for a table without columns."""
         shape = getattr(X, "shape", ())
         if len(shape) == 2 and shape[0] and not shape[1]:
             raise ValueError(
@@ -194,7 +194,7 @@ def _count_rows(X):
 
 
 def _select_rows(sample_weight, n_rows):
-    """Weights above 0, and a mask of their rows; None for each if all rows count."""
+    """Positive weights (None: all 1), and the mask of their rows (None: all)."""
     weight = check_weights(sample_weight, n_rows)
     if weight is None or weight.all():
         return weight, None

@@ -301,7 +301,7 @@ class GeneralizedDiagnostics:
             )
 
     def _read_problem(self, X, y, sample_weight, offset, exposure):
-        """Read rows as in the fit; without y their means are used."""
+        """Read rows as in the fit; without y, all targets are 1."""
         matrix = self._read_new_table(X)
         offset = self._read_offset(offset, exposure, matrix.shape[0])
         if y is not None:
@@ -331,7 +331,7 @@ class GeneralizedDiagnostics:
         )
 
     def _evaluate(self, problem):
-        """Rows with their means at the coefficients."""
+        """Compute the means of the rows at the coefficients."""
         rows = WorkingRows(problem.y, problem.weight, self.family_, self.link_)
         predictor = problem.predict(np.append(self.intercept_, self.coef_))
         rows.mean[:] = self.link_.invert(predictor)

@@ -129,7 +129,7 @@ class TweedieFamily(Family):
         return 2.0 * (own - y * shared / (1.0 - p) + mean * shared / (2.0 - p))
 
     def compute_log_likelihood(self, y, mean, weight, dispersion, is_precision):
-        r"""Compute the log-likelihood; NaN for a power below 0, or above 2 but 3.
+        r"""Compute the log-likelihood; NaN for powers below 0 or above 2, except 3.
 
         For the normal family with precisions as weights, the variance is
         :math:`\phi / w`; otherwise a weight is a number of rows.

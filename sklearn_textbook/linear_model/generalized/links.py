@@ -112,7 +112,7 @@ class LogitLink(Link):
         return np.log(mean) - np.log1p(-mean)
 
     def invert(self, predictor):
-        r"""Compute :math:`\mu = 1 / (1 + e^{-\eta})`, kept off 0 and 1."""
+        r"""Compute :math:`\mu = 1 / (1 + e^{-\eta})`, kept away from 0 and 1."""
         return np.clip(expit(predictor), EPSILON, 1.0 - EPSILON)
 
     def differentiate(self, predictor, mean):
@@ -134,7 +134,7 @@ class ProbitLink(Link):
         return ndtri(mean)
 
     def invert(self, predictor):
-        r"""Compute :math:`\mu = \Phi(\eta)`, kept off 0 and 1."""
+        r"""Compute :math:`\mu = \Phi(\eta)`, kept away from 0 and 1."""
         return np.clip(ndtr(predictor), EPSILON, 1.0 - EPSILON)
 
     def differentiate(self, predictor, mean):
@@ -157,7 +157,7 @@ class ComplementaryLogLogLink(Link):
         return np.log(-np.log1p(-mean))
 
     def invert(self, predictor):
-        r"""Compute :math:`\mu = 1 - \exp(-e^\eta)`, kept off 0 and 1."""
+        r"""Compute :math:`\mu = 1 - \exp(-e^\eta)`, kept away from 0 and 1."""
         grown = np.exp(np.minimum(predictor, LARGEST_EXPONENT))
         return np.clip(-np.expm1(-grown), EPSILON, 1.0 - EPSILON)
 

@@ -17,7 +17,7 @@ from sklearn_textbook.linear_model.generalized.links import EPSILON, Link
 from sklearn_textbook.linear_model.generalized.working_rows import WorkingRows
 from sklearn_textbook.linear_model.solve.weighted_solution import WeightedSolver
 
-#: Largest deviance after the first step, in null deviances. R has no limit.
+#: Largest deviance after the first step, relative to the null deviance. R has no limit.
 WORST_START = 2.0
 #: Maximum number of times that a step is halved.
 MAX_HALVINGS = 40

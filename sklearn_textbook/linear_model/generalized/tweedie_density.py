@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-#: Terms of the series on either side of the largest, and how many of them are taken for
-#: each standard deviation of their bell.
+#: Number of terms of the series on either side of the largest, and per standard
+#: deviation of their approximately normal curve.
 SIDE, PER_DEVIATION = 96, 8.0
 
 

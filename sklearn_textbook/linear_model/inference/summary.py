@@ -220,7 +220,7 @@ def format_p(p_value):
 
 
 def find_mark(p_value):
-    """Stars of a p-value; smaller values have more."""
+    """Return the stars of a p-value."""
     return next((mark for limit, mark in MARKS if p_value <= limit), "")
 
 

@@ -19,7 +19,7 @@ from sklearn_textbook.linear_model.least_squares.solution import (
 BLOCK_ROWS = 2**14
 #: Tolerance for rows and coefficients in the span of the training rows.
 OUTSIDE = 1e-7
-#: Ones are a combination of columns if the squared residual is a smaller fraction.
+#: A constant is a combination of the columns if its squared residual is smaller.
 CONSTANT = 1e-11
 #: Residuals up to this fraction of the targets are rounding errors.
 PERFECT = 1e-14
@@ -156,7 +156,7 @@ class LeastSquaresInference:
         """Singular values of the (centred, weighted) columns without scaling."""
         kept = min(self.rows.n_rows, self.rows.slopes_triangle.shape[1])
         found = self._singular_values
-        # The mean takes a dimension, so one value of few rows is zero.
+        # Centring reduces the rank by one: with few rows, one value is zero.
         return np.concatenate([found, np.zeros(max(0, kept - len(found)))])
 
     @cached_property
@@ -200,7 +200,7 @@ class LeastSquaresInference:
 
     @cached_property
     def adjusted_r_squared(self):
-        """The same by variances."""
+        """R² with variances in place of sums of squares."""
         freedom = self.residual_degrees_of_freedom
         if not freedom > 0:
             return np.full(len(self.r_squared), np.nan)

@@ -15,7 +15,7 @@ EPSILON = np.finfo(np.float64).eps
 ROUNDINGS = 4.0
 #: Columns up to which the cost of an inverse is negligible.
 MAX_INVERTED = 100
-#: Coefficients of columns in others that are rounding errors.
+#: Coefficients of a dependency up to this size are rounding errors.
 NEGLIGIBLE = 1e-7
 #: Tolerance of values that are integers.
 WHOLE = 1e-9
@@ -159,7 +159,7 @@ def _solve_triangle(M, z):
 
 
 def _solve_wide(M, z, scales, threshold):
-    """Shortest solution if all rows are independent; else None twice."""
+    """Rank and shortest solution if all rows are independent; otherwise None."""
     if not len(M):
         return 0, np.zeros((M.shape[1], z.shape[1]))
     work = int(lapack.dgeqrf_lwork(M.shape[1], M.shape[0])[0])

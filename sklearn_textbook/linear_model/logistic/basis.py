@@ -13,7 +13,7 @@ from sklearn_textbook.linear_model.solve.row_triangle import reduce_rows
 #: Singular values of columns of unit length up to this fraction of the largest are
 #: zero.
 RANK_TOLERANCE = 1e-12
-#: Roundings of a number that a column may have on its way here.
+#: Number of rounding errors that a value may have accumulated.
 N_ROUNDINGS = 4.0
 #: Numbers of a table that is made dense for its basis: 1 GiB.
 MAX_NUMBERS = 2**27
@@ -118,7 +118,7 @@ def find_basis(likelihood):
 
 
 def find_involved(likelihood, nothing):
-    """Which columns have a part in a direction that changes nothing."""
+    """Mask of the columns with a component in directions that change no score."""
     units = likelihood.units[likelihood.fit_intercept :]
     parts = np.abs(nothing) * units[:, np.newaxis]
     return (parts > 1e-7 * parts.max(axis=0)).any(axis=1)

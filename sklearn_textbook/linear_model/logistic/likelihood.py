@@ -19,7 +19,7 @@ from sklearn_textbook.linear_model.solve.row_sums import (
 MAX_NUMBERS, MAX_NUMBERS_OF_ONE = 2**23, 2**22
 LOSS, GRADIENT, HESSIAN = 0, 1, 2
 #: Columns whose largest number is above LARGE, or below its inverse, are multiplied by
-#: a power of two, so that their squares are numbers.
+#: a power of two, so that their squares neither overflow nor underflow.
 LARGE = 1e100
 #: Numbers in the scores of a block of rows.
 BLOCK_NUMBERS = 2**22
@@ -174,7 +174,7 @@ class LogisticLikelihood:
         return self.n_scores == self.n_classes and self.fit_intercept
 
     def _choose_way(self):
-        """Decide whether rows are read once, or the products of columns are many."""
+        """Decide whether one pass over the rows computes all sums."""
         width = -(-self.n_parameters // PANEL_WIDTH) * PANEL_WIDTH
         n_pairs = self.n_scores * (self.n_scores + 1) // 2
         n_numbers = max(1, n_pairs * width**2)
@@ -206,7 +206,7 @@ class LogisticLikelihood:
         return np.zeros(self.shape)
 
     def centre_coefficients(self, coef, intercept):
-        """Coefficients for centred columns, from those for the columns themselves."""
+        """Convert coefficients to those of the centred columns."""
         coef = coef / self.factors
         if not self.fit_intercept:
             return coef

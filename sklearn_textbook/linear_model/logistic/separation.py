@@ -16,7 +16,7 @@ ZERO_MARGIN = 1e-9
 SMALLEST_MARGIN = 1e-6
 #: A change of scores above this at the end indicates possible separation.
 LARGE_CHANGE = 0.05
-#: So does a score at which a row of another class has next to no probability.
+#: So does a score above this: the probability of the other classes is negligible.
 LARGE_SCORE = 25.0
 #: Maximum cells of a linear programme that is solved by default.
 CELLS_UNASKED = 200_000

@@ -15,15 +15,15 @@ from sklearn_textbook.linear_model.logistic.likelihood import (
 )
 from sklearn_textbook.linear_model.solve._row_sums import descend_coordinates
 
-#: Fraction of the expected decrease that a step must keep.
+#: Minimum decrease of the loss, as a fraction of the expected one.
 SUFFICIENT_DECREASE = 1e-4
 MAX_HALVINGS = 40
-#: Newton steps in a row that do not lower the loss, and a promised decrease that does
-#: not count.
+#: Maximum number of successive Newton steps that do not reduce the loss, and expected
+#: decrease that is negligible.
 MAX_IDLE, NEGLIGIBLE = 5, 1e-6
-#: Relative change of the loss that rounding makes.
+#: Relative change of the loss due to rounding.
 ROUNDING = 1e-14
-#: Relative change of the loss that is not trusted.
+#: Relative change of the loss that rounding may hide.
 HIDDEN = 1e-11
 #: Sweeps of coordinate descent for one step, and the fraction of the root of the
 #: largest decrease so far at which they end.

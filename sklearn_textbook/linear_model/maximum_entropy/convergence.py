@@ -7,7 +7,8 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-MAX_NAMES = 5  # that a warning lists
+#: Number of names that a warning lists.
+MAX_NAMES = 5
 
 
 def warn_of_gap(solution, solver, max_iter, tol, stacklevel):

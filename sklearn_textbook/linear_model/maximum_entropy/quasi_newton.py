@@ -17,9 +17,9 @@ import numpy as np
 
 from sklearn_textbook.linear_model.maximum_entropy.solution import Solution
 
-#: Fraction of the first slope by which the loss has to fall, and the slope to flatten.
+#: Constants of the Wolfe conditions: sufficient decrease, and curvature.
 MIN_DECREASE, MAX_SLOPE = 1e-4, 0.9
-#: Relative differences of losses that are rounding.
+#: Relative differences of losses due to rounding.
 ROUNDING = 1e-13
 MAX_TRIALS = 60
 #: Rounds without a smaller loss or slope after which only rounding is left.
@@ -39,7 +39,7 @@ class InverseMatrix:
         return gradient.copy() if self.matrix is None else self.matrix @ gradient
 
     def update(self, step, change):
-        """Learn from a step and from how it changed the slope."""
+        """Update with a step and the change of the slope."""
         product = float(step @ change)
         if self.matrix is None:  # a first guess of the size
             self.matrix = np.eye(len(step)) * (product / float(change @ change))
@@ -73,7 +73,7 @@ class RecentPairs:
         return product
 
     def update(self, step, change):
-        """Learn from a step and from how it changed the slope."""
+        """Update with a step and the change of the slope."""
         self.pairs.append((step, change, float(step @ change)))
 
 

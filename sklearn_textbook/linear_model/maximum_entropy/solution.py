@@ -1,4 +1,4 @@
-"""What a solver found."""
+"""Result of the solvers of maximum entropy models."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.sparse import csr_array
 
-#: A product of sparse matrices takes so many times as long as one of dense ones, for
-#: each multiplication.
+#: Time of a multiplication in a product of sparse matrices, relative to dense ones.
 SPARSE_COST = 50.0
 #: Largest mean of a column, in standard deviations, with which its squares may be
 #: summed without centring: two of sixteen digits are lost.
