@@ -444,6 +444,22 @@ def test_standard_errors_of_means_are_the_narrowest_intervals():
         assert_allclose((high - low) / 2 / quantile, errors, rtol=1e-5)
 
 
+@pytest.mark.parametrize(("family", "value"), [("poisson", 0), ("binomial", 1)])
+def test_null_deviance_of_targets_at_the_boundary_is_zero(family, value):
+    X, _, _ = make_rows(family)
+    with pytest.warns(ConvergenceWarning, match="no maximum"):
+        model = GeneralizedLinearRegressor(family).fit(X, np.full(60, value))
+    assert model.null_deviance_ == 0.0
+    assert model.deviance_ == pytest.approx(0.0, abs=1e-7)
+
+
+def test_quasi_likelihoods_are_found_by_name():
+    X, y, _ = make_rows("poisson")
+    words = "Use family='poisson' with dispersion='pearson'"
+    with pytest.raises(ValueError, match=words):
+        GeneralizedLinearRegressor("quasipoisson").fit(X, y)
+
+
 def test_separated_zeros_of_counts():
     X = np.repeat([[0.0], [1.0]], 6, axis=0)
     y = np.append(np.zeros(6), [1, 4, 2, 3, 1, 2])

@@ -302,6 +302,16 @@ def test_coefficients_beyond_float64():
         LinearRegression().fit(X, y)
 
 
+def test_dependence_on_a_negative_column_is_written_with_its_sign():
+    X, y = make_table(n_columns=2)
+    with pytest.warns(UserWarning, match="linearly dependent"):
+        model = LinearRegression().fit(np.column_stack([X, 1 - X[:, 0]]), y)
+    assert "  x2 = 1 - x0\n" in model.summary()
+    with pytest.warns(UserWarning, match="linearly dependent"):
+        model = LinearRegression().fit(np.column_stack([X, -2 * X[:, 0]]), y)
+    assert "  x2 = -2 x0\n" in model.summary()
+
+
 def test_wide_tables_have_the_shortest_solution():
     X, y = make_table(0, 5, 12)
     X /= X.std(axis=0)

@@ -36,6 +36,7 @@ class GeneralizedInput(BaseLinearModel):
     def _check_parameters(self):
         """Check the parameters, and return the family and the link."""
         self._check_table_parameters()
+        self._refuse_quasi_family()
         check_choice("family", self.family, FAMILIES)
         check_choice("link", self.link, ("auto", *LINKS))
         check_real("alpha", self.alpha, 0.0)
@@ -59,6 +60,16 @@ class GeneralizedInput(BaseLinearModel):
                 f"{self.family!r}, link={self.link!r}."
             )
         return family, link
+
+    def _refuse_quasi_family(self):
+        """Raise ValueError for R's name of a quasi-likelihood."""
+        family = self.family
+        if is_checked() and isinstance(family, str) and family.startswith("quasi"):
+            raise ValueError(
+                f"The 'family' parameter must not be a quasi-likelihood; got {family!r}"
+                f". Use family={family.removeprefix('quasi') or 'gaussian'!r} with "
+                "dispersion='pearson'."
+            )
 
     def _check_numbers(self):
         """Check the parameters that are numbers or words."""

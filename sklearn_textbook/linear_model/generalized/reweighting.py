@@ -318,6 +318,9 @@ def fit_constant(problem):
         start = np.array([mean])
     first = float(problem.link.apply(start)[0])
     if problem.offset is None:
+        is_attained = is_sound is None or is_sound[0]
+        if not is_attained and (problem.y == problem.y[0]).all():
+            return first, 0.0  # the limit, with all targets at the same boundary
         return first, rows.evaluate(np.full(len(problem.y), first))
     empty = replace(problem, X=np.empty((len(problem.y), 0)), penalty=0.0)
     base = np.array([first - problem.weight @ offset / problem.weight.sum()])

@@ -171,5 +171,5 @@ def _write_sum(terms):
         if name != "intercept" and size != "1":
             text = f"{size} {name}"
         parts.append(f"{sign} {text}")
-    text = " ".join(parts)
-    return text.removeprefix("+ ")
+    first, *others = parts
+    return " ".join([first.removeprefix("+ ").replace("- ", "-"), *others])
