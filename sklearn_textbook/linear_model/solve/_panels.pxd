@@ -25,31 +25,44 @@ cdef extern from *:
     #endif
 
     #if defined(__GNUC__) || defined(__clang__)
-    typedef double PanelRow
-        __attribute__((vector_size(64), aligned(8), may_alias));
+    /* Half a row: with vectors wider than its registers, GCC keeps sums in memory. */
+    typedef double PanelHalf
+        __attribute__((vector_size(32), aligned(8), may_alias));
+    #define HALF(numbers) (*(PanelHalf*)(numbers))
+    #define CONST_HALF(numbers) (*(const PanelHalf*)(numbers))
 
     FOR_EACH_PROCESSOR
     static void add_tile(
         const double* left, const double* right, Py_ssize_t n_rows,
         double* sums, Py_ssize_t stride)
     {
-        PanelRow first = *(const PanelRow*)sums;
-        PanelRow second = *(const PanelRow*)(sums + stride);
-        PanelRow third = *(const PanelRow*)(sums + 2 * stride);
-        PanelRow fourth = *(const PanelRow*)(sums + 3 * stride);
+        PanelHalf first = HALF(sums), first_end = HALF(sums + 4);
+        PanelHalf second = HALF(sums + stride), second_end = HALF(sums + stride + 4);
+        double* lower = sums + 2 * stride;
+        PanelHalf third = HALF(lower), third_end = HALF(lower + 4);
+        PanelHalf fourth = HALF(lower + stride), fourth_end = HALF(lower + stride + 4);
         Py_ssize_t row;
         for (row = 0; row < n_rows; row++) {
-            PanelRow values = *(const PanelRow*)(right + 8 * row);
+            PanelHalf values = CONST_HALF(right + 8 * row);
+            PanelHalf end = CONST_HALF(right + 8 * row + 4);
             const double* factors = left + 8 * row;
             first += factors[0] * values;
+            first_end += factors[0] * end;
             second += factors[1] * values;
+            second_end += factors[1] * end;
             third += factors[2] * values;
+            third_end += factors[2] * end;
             fourth += factors[3] * values;
+            fourth_end += factors[3] * end;
         }
-        *(PanelRow*)sums = first;
-        *(PanelRow*)(sums + stride) = second;
-        *(PanelRow*)(sums + 2 * stride) = third;
-        *(PanelRow*)(sums + 3 * stride) = fourth;
+        HALF(sums) = first;
+        HALF(sums + 4) = first_end;
+        HALF(sums + stride) = second;
+        HALF(sums + stride + 4) = second_end;
+        HALF(lower) = third;
+        HALF(lower + 4) = third_end;
+        HALF(lower + stride) = fourth;
+        HALF(lower + stride + 4) = fourth_end;
     }
 
     FOR_EACH_PROCESSOR
@@ -59,12 +72,14 @@ cdef extern from *:
     {
         Py_ssize_t row, panel;
         for (row = 0; row < n_rows; row++) {
-            PanelRow sum = {0, 0, 0, 0, 0, 0, 0, 0};
-            for (panel = 0; panel < n_panels; panel++)
-                sum += *(const PanelRow*)(panels + panel * panel_size + 8 * row)
-                    * *(const PanelRow*)(coef + 8 * panel);
-            scores[row] = ((sum[0] + sum[4]) + (sum[2] + sum[6]))
-                + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+            PanelHalf sum = {0, 0, 0, 0}, end = {0, 0, 0, 0};
+            for (panel = 0; panel < n_panels; panel++) {
+                const double* values = panels + panel * panel_size + 8 * row;
+                sum += CONST_HALF(values) * CONST_HALF(coef + 8 * panel);
+                end += CONST_HALF(values + 4) * CONST_HALF(coef + 8 * panel + 4);
+            }
+            sum += end;
+            scores[row] = (sum[0] + sum[2]) + (sum[1] + sum[3]);
         }
     }
 
@@ -72,15 +87,21 @@ cdef extern from *:
     static void add_scaled_rows(
         const double* panel, const double* factors, Py_ssize_t n_rows, double* sums)
     {
-        PanelRow even = *(const PanelRow*)sums, odd = {0, 0, 0, 0, 0, 0, 0, 0};
+        PanelHalf even = HALF(sums), even_end = HALF(sums + 4);
+        PanelHalf odd = {0, 0, 0, 0}, odd_end = {0, 0, 0, 0};
         Py_ssize_t row;
         for (row = 0; row + 1 < n_rows; row += 2) {
-            even += factors[row] * *(const PanelRow*)(panel + 8 * row);
-            odd += factors[row + 1] * *(const PanelRow*)(panel + 8 * row + 8);
+            even += factors[row] * CONST_HALF(panel + 8 * row);
+            even_end += factors[row] * CONST_HALF(panel + 8 * row + 4);
+            odd += factors[row + 1] * CONST_HALF(panel + 8 * row + 8);
+            odd_end += factors[row + 1] * CONST_HALF(panel + 8 * row + 12);
         }
-        if (row < n_rows)
-            even += factors[row] * *(const PanelRow*)(panel + 8 * row);
-        *(PanelRow*)sums = even + odd;
+        if (row < n_rows) {
+            even += factors[row] * CONST_HALF(panel + 8 * row);
+            even_end += factors[row] * CONST_HALF(panel + 8 * row + 4);
+        }
+        HALF(sums) = even + odd;
+        HALF(sums + 4) = even_end + odd_end;
     }
 
     FOR_EACH_PROCESSOR
@@ -88,18 +109,21 @@ cdef extern from *:
         const double* panel, const double* factors, Py_ssize_t n_rows, double* scaled)
     {
         Py_ssize_t row;
-        for (row = 0; row < n_rows; row++)
-            *(PanelRow*)(scaled + 8 * row) =
-                factors[row] * *(const PanelRow*)(panel + 8 * row);
+        for (row = 0; row < n_rows; row++) {
+            HALF(scaled + 8 * row) = factors[row] * CONST_HALF(panel + 8 * row);
+            HALF(scaled + 8 * row + 4) = factors[row] * CONST_HALF(panel + 8 * row + 4);
+        }
     }
 
     FOR_EACH_PROCESSOR
     static void shift_rows(double* panel, const double* shift, Py_ssize_t n_rows)
     {
-        const PanelRow less = *(const PanelRow*)shift;
+        const PanelHalf less = CONST_HALF(shift), less_end = CONST_HALF(shift + 4);
         Py_ssize_t row;
-        for (row = 0; row < n_rows; row++)
-            *(PanelRow*)(panel + 8 * row) -= less;
+        for (row = 0; row < n_rows; row++) {
+            HALF(panel + 8 * row) -= less;
+            HALF(panel + 8 * row + 4) -= less_end;
+        }
     }
     #else
     static void add_tile(
