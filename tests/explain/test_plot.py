@@ -181,26 +181,104 @@ def test_nothing_overlaps_at_the_default_size_of_figures(make, orientation):
 
 
 @pytest.mark.parametrize("orientation", ORIENTATIONS)
-def test_edges_keep_clear_of_all_labels(orientation):
-    # Labels of very different lengths, of which the longest is between others.
+def test_edges_keep_clear_of_all_labels_and_boxes(orientation):
+    # Labels and boxes of very different sizes, the largest between others.
     levels = ("a", "a level with a very long name", "b", "c", "d", "e")
-    builder = TreeBuilder([6])
+    builder = TreeBuilder([6, 0])
     builder.add([6, 6])
-    builder.split(0, 0, list(range(6)), [[1, 1]] * 6, missing=0)
-    schema = make_schema(("colour", "nominal", levels, "string"))
-    estimator = make_estimator(builder.build(), schema, np.array(["no", "yes"]))
+    children = builder.split(0, 0, list(range(6)), [[1, 1]] * 6, missing=0)
+    for node in (children[0], children[2]):
+        builder.split(node, 1, float(node), [[1, 0], [0, 1]], missing=0)
+    schema = make_schema(("colour", "nominal", levels, "string"), ("x",))
+    names = np.array(["a class with a very long name", "yes"])
+    estimator = make_estimator(builder.build(), schema, names)
     artists = plot_tree(estimator, orientation=orientation, ax="new")
     artists[0].figure.draw_without_rendering()
     boxes = extents(frames(artists))
     letters = extents([artist for artist in artists if isinstance(artist, Text)])
     labels = letters[~overlaps(letters, boxes, slack=0.0).any(axis=1)]
-    assert len(labels) >= 6
+    assert len(labels) >= 10
+    obstacles = np.concatenate([labels, boxes])
     for edge in artists:
         if type(edge) is PathPatch:
             path = edge.get_path().interpolated(1).transformed(edge.get_transform())
             points = np.concatenate(path.to_polygons(closed_only=False))
-            low, high = labels[:, None, :2], labels[:, None, 2:]
+            low, high = obstacles[:, None, :2] + 0.5, obstacles[:, None, 2:] - 0.5
             assert not ((points > low) & (points < high)).all(axis=2).any()
+
+
+def test_labels_of_edges_have_the_colour_of_the_style():
+    with plt.style.context("dark_background"):
+        artists = plot_tree(make_wide(3))
+        shown = [artist for artist in artists if isinstance(artist, Text)]
+        labels = [text for text in shown if text.get_text()[0] in "≤>"]
+        assert {to_hex(text.get_color()) for text in labels} == {"#ffffff"}
+        assert shown[0].get_color() == "#202124"  # on a light box
+
+
+def test_bars_are_below_the_descenders_of_the_text():
+    artists = plot_tree(make_wide(3))
+    artists[0].figure.draw_without_rendering()
+    bars = extents([a for a in artists if type(a) is Rectangle])
+    letters = extents([a for a in artists if isinstance(a, Text)])
+    assert not overlaps(letters, bars, slack=0.0).any()
+
+
+def make_long_levels(n_levels=24):
+    """A test of two sets of levels whose long names start alike."""
+    names = [f"Andersson, Mrs. Anna Katarina Charlotte ({n})" for n in range(n_levels)]
+    half = n_levels // 2
+    builder = TreeBuilder([n_levels, 0])
+    builder.add([6, 6])
+    builder.split(0, 0, [0] * half + [1] * (n_levels - half), [[6, 0], [0, 6]])
+    builder.split(1, 1, 0.5, [[1, 0], [5, 0]])
+    schema = make_schema(
+        ("passenger", "nominal", tuple(names), "string"),
+        ("a_column_with_a_long_name_that_ends_with_its_number_1",),
+    )
+    return make_estimator(builder.build(), schema, np.array(["no", "yes"]))
+
+
+@pytest.mark.parametrize("orientation", ORIENTATIONS)
+def test_labels_of_many_long_levels_are_short_and_count_the_rest(orientation):
+    estimator = make_long_levels(804)
+    artists = plot_tree(estimator, orientation=orientation)
+    shown = " ".join(texts(artists)).replace("\N{NO-BREAK SPACE}", " ")
+    assert shown.count("+401 more") == 2
+    assert '…Charlotte (0)", ' in shown
+    assert max(map(len, texts(artists))) < 27
+    lines = [artist for artist in artists if isinstance(artist, Text)]
+    assert len(lines) < 40
+    assert "column_1" not in shown
+    everything = plot_tree(make_long_levels(8), ax="new", max_levels=None)
+    shown = " ".join(texts(everything))
+    assert "more" not in shown
+    assert all(f'({n})"' in shown for n in range(8))
+
+
+def test_long_names_that_start_alike_keep_their_ends():
+    estimator = make_wide(3)
+    start = "average_monthly_income_of_the_applicant_in_"
+    names = [f"{start}2023_euro", f"{start}2024_euro"]
+    shown = "".join(texts(plot_tree(estimator, feature_names=names)))
+    assert "n_2023_euro" in shown
+    names[1] = "b"
+    shown = "".join(texts(plot_tree(estimator, feature_names=names, ax="new")))
+    assert "average_monthly_income_of_the_applicant…" in shown
+    classes = ["versicolor of the valley in the far north"[:-n] for n in (3, 2, 1)]
+    legend = plot_tree(estimator, class_names=classes, ax="new")[-1]
+    assert len({text.get_text() for text in legend.get_texts()}) == 3
+
+
+def test_a_node_of_40_branches_is_drawn_in_a_tall_figure():
+    builder = TreeBuilder([40])
+    builder.add([40, 40])
+    builder.split(0, 0, list(range(40)), [[1, 1]] * 40)
+    levels = tuple(f"level {n}" for n in range(40))
+    schema = make_schema(("a", "nominal", levels, "string"))
+    estimator = make_estimator(builder.build(), schema, np.array(["no", "yes"]))
+    artists = plot_tree(estimator, orientation="horizontal", ax="new")
+    assert len(frames(artists)) == 41
 
 
 def test_texts_of_boxes_and_edges():
@@ -555,11 +633,26 @@ def test_lines_break_at_spaces_and_long_names_are_cut():
         "aNameThatHasNoPlac",
         "eToBreak",
     ]
+    # Words are broken only if they are longer than a line.
+    assert break_lines("level_03, level_05, level_06", 18) == [
+        "level_03,",
+        "level_05, level_06",
+    ]
+    assert break_lines("> 2021-12-31T05:04:52", 18) == ["> 2021-12-31", "T05:04:52"]
+    assert break_lines("+ Status(never_married: 2", 15) == [
+        "+ Status(never_",
+        "married: 2",
+    ]
+    assert break_lines("+ aNameAsLongAsALine", 18) == ["+ aNameAsLongAsALine"]
     assert break_lines("", 18) == [""]
     assert shorten("a very long name", 10) == "a very…"
     assert shorten("a very, very long name", 14) == "a very, very…"
     assert shorten("averylongname", 10) == "averylong…"
     assert shorten("short", 10) == "short"
+    # A word that is shortened in its middle is not shortened again.
+    assert (
+        shorten("aNameThatHasNoPlaceToBreakAtAll", 40) == "aNameThatHasNoPla…eakAtAll"
+    )
 
 
 @given(st.lists(st.text("abcdefgh", min_size=1, max_size=26), min_size=1, max_size=9))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sklearn_textbook.tree.explain.conditions import branch_condition, read_terms
-from sklearn_textbook.tree.explain.describe import has_children
+from sklearn_textbook.tree.explain.describe import Words, has_children
 from sklearn_textbook.tree.explain.digits import format_number, format_share
-from sklearn_textbook.tree.explain.lettering import break_lines, measure, shorten
+from sklearn_textbook.tree.explain.lettering import (
+    break_lines,
+    measure,
+    shorten,
+    shorten_names,
+)
 from sklearn_textbook.tree.explain.shape import count_below
 from sklearn_textbook.tree.explain.tidy import place_nodes
 from sklearn_textbook.tree.grow.layout import FRACTIONAL, STAY
@@ -20,6 +26,7 @@ LINE_HEIGHT = 1.25  # of the font's size
 SMALL = 0.85  # size of notes and edge labels, of the font's size
 PADDING = (7.0, 5.0)  # across and down
 BAR_HEIGHT = 3.5
+BAR_GAP = 1.5  # between the descenders of the text and the bar
 SIBLING_GAP = 9.0
 LABEL_GAP = 4.0
 EDGE_WIDTHS = (0.7, 3.5)  # of edges with none and with all of the rows
@@ -29,6 +36,8 @@ NOTE_WIDTH = 24  # letters of a line of a note
 SUM_WIDTH = 26  # letters of a line of a sum
 MAX_LETTERS = 40  # of one name
 LESS_EQUAL = {"<= ": "≤ ", ">= ": "≥ "}
+# The end of a set that is not written in full; no line breaks within it.
+MORE = re.compile(r"(\+[\d,]+) more\b")
 
 
 @dataclass
@@ -53,6 +62,8 @@ class Box:
         Size of the label.
     label_room : float
         Extent of the longest label of the level, along the edges.
+    level_end : float
+        End of the largest box of the level, along the edges.
     x, y : float
         Center of the box.
     """
@@ -67,6 +78,7 @@ class Box:
     label_width: float = 0.0
     label_height: float = 0.0
     label_room: float = 0.0
+    level_end: float = 0.0
     x: float = 0.0
     y: float = 0.0
 
@@ -74,27 +86,45 @@ class Box:
 class BoxWriter:
     """Makes the boxes of a tree according to the parameters of a figure."""
 
-    def __init__(self, words, *, impurity, node_ids, proportion, bars, precision):
-        self.words = words
+    def __init__(
+        self,
+        fitted,
+        *,
+        precision,
+        max_levels,
+        show_missing,
+        impurity,
+        node_ids,
+        proportion,
+        bars,
+    ):
+        fitted = replace(
+            fitted,
+            feature_names=shorten_names(fitted.feature_names, MAX_LETTERS),
+            class_names=[shorten_names(n, MAX_LETTERS) for n in fitted.class_names],
+        )
+        self.words = Words(fitted, precision, max_levels, show_missing, MAX_LETTERS)
         self.impurity = impurity
         self.node_ids = node_ids
         self.proportion = proportion
         self.bars = bars
         self.precision = precision
-        self.below = count_below(words.fitted.tree)
+        self.below = count_below(fitted.tree)
 
     def write(self, node, is_cut):
         """Write the box of one node; ``is_cut`` if its children are not drawn."""
         fitted = self.words.fitted
         tree, record = fitted.tree, fitted.tree.nodes[node]
         is_inner = has_children(tree, node)
-        title = self._test(node) if is_inner else self.words.outputs(node)
-        width, most = LINE_WIDTH, MAX_LETTERS
-        if len(title) > 1 and is_inner:  # a sum, whose terms have lines of their own
-            width, most = SUM_WIDTH, 2 * MAX_LETTERS
-        title = [
-            line for text in title for line in break_lines(shorten(text, most), width)
-        ]
+        title, width = self.words.outputs(node), LINE_WIDTH
+        if is_inner:
+            texts = self.words.test(node, sign="·")
+            # No line break between a level and its number.
+            title = [text.replace(": ", ":\N{NO-BREAK SPACE}") for text in texts]
+        if is_inner and len(title) > 1:  # a sum, whose terms have lines of their own
+            title = [shorten(text, 2 * MAX_LETTERS) for text in title]
+            width = SUM_WIDTH
+        title = [line for text in title for line in _break_lines(text, width)]
         notes = [f"#{node}"] if self.node_ids else []
         notes.append(self._size(node, record, is_leaf=not is_inner))
         if self.impurity:
@@ -103,14 +133,8 @@ class BoxWriter:
         notes += self._missing(node) if is_inner else []
         if is_cut:
             notes.append(f"+{self.below.n_nodes[node]:,} nodes below")
-        notes = [line for note in notes for line in break_lines(note, NOTE_WIDTH)]
+        notes = [line for note in notes for line in _break_lines(note, NOTE_WIDTH)]
         return Box(node, title, notes, self._label(record, node), self._shares(node))
-
-    def _test(self, node):
-        """Return the column of a test, or the terms of a sum."""
-        texts = self.words.test(node, sign="·")
-        # No line break between a level and its number.
-        return [text.replace(": ", ":\N{NO-BREAK SPACE}") for text in texts]
 
     def _size(self, node, record, is_leaf):
         """Return the size of a node and, in a leaf, the confidence."""
@@ -134,7 +158,8 @@ class BoxWriter:
         chains = branch_condition(self.words.fitted.tree, node, 0).chains
         if chains:
             names = [self.words.name(s.feature) for s in chains[0].stand_ins]
-            return [f"if missing: use {', '.join(dict.fromkeys(names))}"]
+            names = list(dict.fromkeys(names))
+            return [f"if missing: use {', '.join(self.words.cut_short(names, names))}"]
         target = int(record["missing_branch"])
         notes = {STAY: "if missing: stops", FRACTIONAL: "if missing: all branches"}
         return [notes[target]] if target in notes else []
@@ -149,7 +174,7 @@ class BoxWriter:
         for ascii_sign, sign in LESS_EQUAL.items():
             if text.startswith(ascii_sign):
                 text = sign + text[len(ascii_sign) :]
-        return break_lines(shorten(text, 2 * MAX_LETTERS), LINE_WIDTH)
+        return _break_lines(text, LINE_WIDTH)
 
     def _shares(self, node):
         fitted = self.words.fitted
@@ -158,6 +183,10 @@ class BoxWriter:
         if fitted.tree.nodes["weight"][node] <= 0:
             return []
         return fitted.class_shares(node)[0].tolist()
+
+
+def _break_lines(text, width):
+    return break_lines(MORE.sub("\\1\N{NO-BREAK SPACE}more", text), width)
 
 
 def set_sizes(boxes, families, small=SMALL):
@@ -182,7 +211,7 @@ def set_sizes(boxes, families, small=SMALL):
         )
         box.width = text + 2 * PADDING[0]
         box.height = line * (len(box.title) + small * len(box.notes)) + 2 * PADDING[1]
-        box.height += BAR_HEIGHT if box.shares else 0.0
+        box.height += BAR_HEIGHT + BAR_GAP if box.shares else 0.0
         box.label_width = widest(box.label, BASE_SIZE * small)
         box.label_height = line * small * len(box.label)
 
@@ -200,25 +229,25 @@ def place_boxes(boxes, first_child, n_children, depth, is_horizontal):
         across = [max(box.width, box.label_width) for box in boxes]
         along = [(box.height, box.label_height) for box in boxes]
     places = place_nodes(first_child, n_children, across, SIBLING_GAP)
-    starts, rooms, extent = _place_levels(np.array(along), depth, is_horizontal)
+    starts, ends, rooms = _place_levels(np.array(along), depth, is_horizontal)
     for box, place, level in zip(boxes, places.tolist(), depth, strict=True):
-        box.label_room = rooms[level]
+        box.label_room, box.level_end = rooms[level], ends[level]
         if is_horizontal:
             box.x, box.y = starts[level] + box.width / 2, place
         else:
             box.x, box.y = place, starts[level] + box.height / 2
     breadth = float((places + np.array(across) / 2).max())
-    return (extent, breadth) if is_horizontal else (breadth, extent)
+    return (ends[-1], breadth) if is_horizontal else (breadth, ends[-1])
 
 
 def _place_levels(along, depth, is_horizontal):
-    """Return starts of the boxes and extents of labels by level, and the last end."""
-    starts, rooms, end = [], [], 0.0
+    """Return where the boxes of each level start and end, and extents of labels."""
+    starts, ends, rooms = [], [0.0], []
     depth = np.asarray(depth)
     for level in range(int(depth.max()) + 1):
         box, label = along[depth == level].max(axis=0)
         gap = LEVEL_GAPS[is_horizontal] if level else 0.0
-        starts.append(end + gap + label + (2 * LABEL_GAP if label else 0.0))
+        starts.append(ends[-1] + gap + label + (2 * LABEL_GAP if label else 0.0))
+        ends.append(starts[-1] + box)
         rooms.append(label)
-        end = starts[-1] + box
-    return starts, rooms, end
+    return starts, ends[1:], rooms

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 import numpy as np
 
@@ -17,9 +18,11 @@ from sklearn_textbook.tree.explain.describe_sums import (
 from sklearn_textbook.tree.explain.digits import (
     format_number,
     format_share,
+    round_moments,
     shorten_thresholds,
 )
 from sklearn_textbook.tree.explain.fitted import FittedTree, word
+from sklearn_textbook.tree.explain.lettering import shorten_names
 from sklearn_textbook.tree.grow.layout import LEAF, NUMERIC
 
 #: Number of levels named in a shortened set.
@@ -59,15 +62,24 @@ class Words:
     show_missing : bool or None, default=None
         Whether to write where missing values go; ``None`` for the columns with
         missing values in training.
+    max_letters : int or None, default=None
+        Maximum length of a level; with ``max_levels``, sets and sums of levels have
+        about twice this length. ``None`` for any length.
     """
 
     def __init__(
-        self, fitted: FittedTree, decimals=None, max_levels=None, show_missing=None
+        self,
+        fitted: FittedTree,
+        decimals=None,
+        max_levels=None,
+        show_missing=None,
+        max_letters=None,
     ):
         self.fitted = fitted
         self.decimals = decimals
         self.max_levels = max_levels
         self.show_missing = show_missing
+        self.max_letters = max_letters
         self._level_words = {}
         self._thresholds = {}
         self._collect_thresholds()
@@ -206,10 +218,13 @@ class Words:
             for column in np.unique(feature).tolist():
                 columns.setdefault(column, []).append(threshold[feature == column])
         for column, thresholds in columns.items():
-            texts = shorten_thresholds(np.concatenate(thresholds), self.decimals)
+            thresholds = np.concatenate(thresholds)
             schema = self.fitted.schema.columns[column]
             if schema.source in TEMPORAL:
-                texts = {t: schema.format_value(t) for t in texts}
+                moments = round_moments(thresholds)
+                texts = {t: schema.format_value(m) for t, m in moments.items()}
+            else:
+                texts = shorten_thresholds(thresholds, self.decimals)
             self._thresholds[column] = texts
 
     def _threshold(self, feature, value):
@@ -217,29 +232,36 @@ class Words:
 
     def level(self, feature, code):
         """Write a level, or a boolean stored as a number, before a colon."""
-        column = self.fitted.schema.columns[feature]
-        value = code
-        if not isinstance(code, bool):
-            is_text = column.source in TEMPORAL
-            value = column.format_value(code) if is_text else column.levels[code]
+        value = code if isinstance(code, bool) else self._levels(feature)[code]
         return quote_level(value, ',:{}()"')
+
+    def _levels(self, feature):
+        """Return the levels of a column, shortened if necessary."""
+        if feature not in self._level_words:
+            levels = level_values(self.fitted.schema.columns[feature])
+            if self.max_letters is not None and all(isinstance(v, str) for v in levels):
+                levels = shorten_names(levels, self.max_letters)
+            self._level_words[feature] = levels
+        return self._level_words[feature]
 
     def _words(self, test, codes):
         """Return the levels of a column as text; long sets are shortened."""
-        if test.feature not in self._level_words:
-            levels = level_values(self.fitted.schema.columns[test.feature])
-            self._level_words[test.feature] = [quote_level(level) for level in levels]
-        words = self._level_words[test.feature]
-        codes = list(codes)
-        return self.cut_short([words[code] for code in codes[: self.max_levels]], codes)
+        levels, codes = self._levels(test.feature), list(codes)
+        words = [quote_level(levels[code]) for code in codes[: self.max_levels]]
+        return self.cut_short(words, codes)
 
     def cut_short(self, words, codes):
         """Return the first levels, and the number of the others if there are many."""
-        limit = self.max_levels
-        if limit is None or len(codes) <= limit:
+        limit, shown = self.max_levels, len(words)
+        if limit is None or not words:
             return words
-        shown = max(1, limit - 1)
-        return [*words[:shown], f"+{len(codes) - shown:,} more"]
+        if len(codes) > limit:
+            shown = max(1, limit - 1)
+        if self.max_letters is not None:
+            ends = accumulate(len(word) + 2 for word in words[:shown])
+            shown = max(1, sum(end <= 2 * self.max_letters + 2 for end in ends))
+        n_more = len(codes) - shown
+        return [*words[:shown], f"+{n_more:,} more"] if n_more else words
 
     def _sum(self, condition, with_notes):
         """Write a condition on a sum, or on levels that its node has not seen."""

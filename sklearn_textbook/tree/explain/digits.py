@@ -134,17 +134,51 @@ def shorten_thresholds(thresholds, decimals=None):
     >>> list(shorten_thresholds([2.33333, 2.333334]).values())
     ['2.33333', '2.333334']
     """
+    return {
+        value: format_number(value, decimals, tolerance)
+        for value, tolerance in _find_tolerances(thresholds)
+    }
+
+
+def round_moments(thresholds):
+    """Round dates, times of day or durations of one column to seconds if possible.
+
+    A threshold halfway between two whole seconds has a fraction that says nothing.
+
+    Parameters
+    ----------
+    thresholds : array-like of float
+        Thresholds of one column in seconds, in any order, repeated or not.
+
+    Returns
+    -------
+    dict of float to float
+        Every distinct threshold in whole seconds, or in thousandths or millionths, with
+        the maximum change of :func:`shorten_thresholds`.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.tree.explain.digits import round_moments
+    >>> round_moments([1.501, 90061.5])
+    {1.501: 2.0, 90061.5: 90062.0}
+    """
+    rounded = {}
+    for value, tolerance in _find_tolerances(thresholds):
+        choices = (float(round(value, decimals)) for decimals in (0, 3, 6))
+        kept = (x for x in choices if abs(x - value) <= tolerance)
+        rounded[value] = next(kept, value)
+    return rounded
+
+
+def _find_tolerances(thresholds):
+    """List distinct thresholds, and by how much the text of each may differ."""
     distinct = np.unique(np.asarray(thresholds, dtype=np.float64))
     distinct = distinct[np.isfinite(distinct)]
     gaps = np.full(distinct.size, np.inf)
     with np.errstate(over="ignore"):
         gaps[1:] = np.diff(distinct)
     gaps[:-1] = np.minimum(gaps[:-1], gaps[1:])
-    gaps *= GAP_SHARE
-    return {
-        value: format_number(value, decimals, gap)
-        for value, gap in zip(distinct.tolist(), gaps.tolist(), strict=True)
-    }
+    return zip(distinct.tolist(), (GAP_SHARE * gaps).tolist(), strict=True)
 
 
 def format_share(share):

@@ -19,7 +19,7 @@ from sklearn_textbook.tree.explain.colors import (
     class_colors,
     node_colors,
 )
-from sklearn_textbook.tree.explain.describe import Words, has_children
+from sklearn_textbook.tree.explain.describe import has_children
 from sklearn_textbook.tree.explain.fitted import read_fitted, word
 from sklearn_textbook.tree.explain.legend import list_classes
 from sklearn_textbook.tree.explain.shape import check_root
@@ -140,12 +140,14 @@ def export_graphviz(
     fitted = read_fitted(estimator, feature_names, class_names)
     check_root(root, fitted.tree)
     writer = BoxWriter(
-        Words(fitted, precision, max_levels, show_missing),
+        fitted,
+        precision=precision,
+        max_levels=max_levels,
+        show_missing=show_missing,
         impurity=impurity,
         node_ids=node_ids,
         proportion=proportion,
         bars=filled,
-        precision=precision,
     )
     style = [("filled", filled), ("rounded", rounded)]
     style = ", ".join(name for name, is_on in style if is_on)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sklearn_textbook.tree.explain.boxes import BASE_SIZE, LINE_HEIGHT, MAX_LETTERS
+from sklearn_textbook.tree.explain.boxes import BASE_SIZE, LINE_HEIGHT
 from sklearn_textbook.tree.explain.colors import CLASS_COLORS, class_colors
-from sklearn_textbook.tree.explain.lettering import measure, shorten
+from sklearn_textbook.tree.explain.lettering import measure
 
 #: Maximum number of classes, all with distinct colours; the others are counted.
 MAX_CLASSES = len(CLASS_COLORS)
@@ -32,7 +32,7 @@ def list_classes(writer):
     fitted = writer.words.fitted
     if not (writer.bars and fitted.tree.is_classifier and fitted.is_single):
         return [], []
-    names = [shorten(name, MAX_LETTERS) for name in fitted.class_names[0]]
+    names = fitted.class_names[0]
     colors = class_colors(len(names))
     n_more = len(names) - MAX_CLASSES
     if n_more > 0:

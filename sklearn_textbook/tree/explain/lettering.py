@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from functools import lru_cache
 from unicodedata import east_asian_width
 
@@ -23,15 +24,17 @@ CHINESE_FONTS = (
     "Droid Sans Fallback",
     "Noto Sans CJK JP",
 )
-# Letters of scripts without spaces, between which lines may break, and marks that do
-# not start a line.
+# Characters of scripts without spaces, between which lines may break, and marks that
+# do not start a line.
 WIDE = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
 NO_START = "\u3001\u3002\u300b\u300d\u300f\u3011\uff01\uff09\uff0c\uff1a\uff1b\uff1f"
-#: Where lines may break: after separators, and between wide letters.
+#: Where words that are too long for a line may break: after separators, before the
+#: time of day of a date, and between wide characters.
 BREAKS = re.compile(
-    rf"(?<=[ _/])|(?<=\w-)|(?<=[^\W\d]\.)(?=\w)|(?<=[{WIDE}])(?![{NO_START}])"
-    rf"|(?<=\w)(?=[{WIDE}])(?![{NO_START}])"
+    rf"(?<=[ _/])|(?<=[^\W\d]-)|(?<=[^\W\d]\.)(?=\w)|(?<=-\d\d)(?=T\d\d:)"
+    rf"|(?<=[{WIDE}])(?![{NO_START}])|(?<=\w)(?=[{WIDE}])(?![{NO_START}])"
 )
+SPACES = re.compile(r"(?<= )")
 #: Maximum length of a word; longer ones lose their middle.
 LONGEST_WORD = 26
 
@@ -45,29 +48,43 @@ def measure_places(text):
 
 
 def break_lines(text, width, *, whole_words=True):
-    """Break a text after spaces and other separators into lines of some width.
+    """Break a text into lines of some width, after spaces if possible.
 
-    A word longer than the width has a line of its own, or, with ``whole_words=False``,
-    is cut into several.
+    A word longer than the width is broken after other separators. A part that is still
+    longer has a line of its own, or, with ``whole_words=False``, is cut into several.
     """
     lines = [""]
-    for part in BREAKS.split(text):
-        pieces = [_shorten_word(part)] if whole_words else _cut_word(part, width)
-        for piece in pieces:
-            used = measure_places(lines[-1]) + measure_places(piece.rstrip())
-            if lines[-1] and used > width:
-                lines.append("")
-            lines[-1] += piece
+    for word in SPACES.split(text):
+        is_long = measure_places(word.rstrip()) > width
+        for part in BREAKS.split(word) if is_long else [word]:
+            pieces = [_shorten_word(part)] if whole_words else _cut_word(part, width)
+            for piece in pieces:
+                used = measure_places(lines[-1]) + measure_places(piece.rstrip())
+                # A sign stays with what it belongs to.
+                if used > width and lines[-1].strip() not in ("", "+", "-"):
+                    lines.append("")
+                lines[-1] += piece
     return [line.rstrip() for line in lines]
 
 
 def shorten(text, width):
-    """Shorten a text to a length, after a word if possible, and add an ellipsis."""
+    """Shorten long words, and the text after a word if possible, with ellipses."""
+    text = "".join(map(_shorten_word, BREAKS.split(text)))
     if len(text) <= width:
         return text
     start = text[: width - 1]
     whole = "".join(BREAKS.split(text[:width])[:-1]).rstrip(" _/,")
     return (whole or start.rstrip()) + "…"
+
+
+def shorten_names(names, width):
+    """Shorten names; those that would become equal lose their middle instead."""
+    short = [shorten(name, width) for name in names]
+    count = Counter(short)
+    return [
+        _cut_middle(name, width) if count[text] > 1 and len(name) > width else text
+        for name, text in zip(names, short, strict=True)
+    ]
 
 
 def _cut_word(word, width):
@@ -84,8 +101,12 @@ def _shorten_word(word):
     """Replace the middle of a long word by an ellipsis; its ends distinguish it."""
     if len(word.rstrip()) <= LONGEST_WORD:
         return word
-    n_start = 2 * LONGEST_WORD // 3
-    return word[:n_start] + "…" + word[n_start + 1 - LONGEST_WORD :]
+    return _cut_middle(word, LONGEST_WORD)
+
+
+def _cut_middle(text, width):
+    n_start = 2 * width // 3
+    return text[:n_start] + "…" + text[n_start + 1 - width :]
 
 
 def choose_fonts(text):

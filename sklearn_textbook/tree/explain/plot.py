@@ -26,7 +26,6 @@ from sklearn_textbook.tree.explain.colors import (
     class_colors,
     node_colors,
 )
-from sklearn_textbook.tree.explain.describe import Words
 from sklearn_textbook.tree.explain.fitted import read_fitted
 from sklearn_textbook.tree.explain.legend import Legend
 from sklearn_textbook.tree.explain.lettering import choose_fonts
@@ -39,8 +38,8 @@ NEW_FIGURE = "new"
 MARGIN = 10.0
 #: Maximum increase of the gaps between levels, as a multiple of the gap.
 LONGEST_EDGE = 2.0
-#: Maximum and minimum size of a new figure, in inches.
-LARGEST_FIGURE = (24.0, 16.0)
+#: Maximum size of a new figure, vertical and horizontal, and minimum, in inches.
+LARGEST_FIGURES = ((24.0, 16.0), (24.0, 24.0))
 SMALLEST_FIGURE = (3.0, 2.0)
 #: Minimum font size in points; trees too large for it are drawn in part.
 SMALLEST_LETTERS = 6.0
@@ -75,7 +74,12 @@ def plot_tree(
     number of rows. The font is as large as possible without overlaps, from 6 to 10
     points. If the whole tree does not fit at 6 points, only the upper levels are drawn,
     and the nodes at which the drawing stops show the number of nodes below them; a
-    larger figure shows more levels.
+    larger figure shows more levels, and ``orientation="horizontal"`` more branches of a
+    node. Names of columns, classes and levels are shortened to 40 characters.
+
+    Characters that the fonts of matplotlib do not have are drawn with a Chinese font if
+    one is installed, such as Noto Sans CJK; otherwise, matplotlib warns and draws boxes
+    in their place.
 
     Parameters
     ----------
@@ -115,8 +119,8 @@ def plot_tree(
         oblique test; for the others, only their number is written. ``None`` writes all.
     ax : matplotlib.axes.Axes, "new" or None, default=None
         Axes to draw on. ``"new"`` opens a new figure whose size fits the tree, up to 24
-        x 16 inches. ``None`` uses the current axes if they are empty, and otherwise
-        opens a new figure.
+        x 16 inches, or 24 x 24 if it is horizontal. ``None`` uses the current axes if
+        they are empty, and otherwise opens a new figure.
     fontsize : float or None, default=None
         Font size of the titles in points; other text is 15% smaller, but not below 6
         points. ``None`` uses the largest size that fits. A given size may make the
@@ -174,16 +178,19 @@ def plot_tree(
     fitted = read_fitted(estimator, feature_names, class_names)
     check_root(root, fitted.tree)
     writer = BoxWriter(
-        Words(fitted, precision, max_levels, show_missing),
+        fitted,
+        precision=precision,
+        max_levels=max_levels,
+        show_missing=show_missing,
         impurity=impurity,
         node_ids=node_ids,
         proportion=proportion,
         bars=filled,
-        precision=precision,
     )
     ax = _find_axes(plt, ax)
-    available = np.array(LARGEST_FIGURE) * 72.0 if ax is None else _measure_axes(ax)
     is_horizontal = orientation == "horizontal"
+    largest = np.array(LARGEST_FIGURES[is_horizontal])
+    available = largest * 72.0 if ax is None else _measure_axes(ax)
     if fontsize is None:
         drawing = _choose_levels(writer, root, max_depth, is_horizontal, available)
     else:
@@ -292,7 +299,8 @@ class Drawing:
         """Make a figure of suitable size and return its axes."""
         scale = 1.0 if fontsize is None else fontsize / BASE_SIZE
         needed = (self.full_size * scale + 2 * BASE_SIZE) / 72.0
-        size = np.clip(needed, SMALLEST_FIGURE, LARGEST_FIGURE)
+        largest = LARGEST_FIGURES[self.is_horizontal]
+        size = np.clip(needed, SMALLEST_FIGURE, largest)
         return plt.figure(figsize=size).add_axes((0.0, 0.0, 1.0, 1.0))
 
     def draw(self, ax, fill, rounded, fontsize):
@@ -322,6 +330,7 @@ class Drawing:
         if extra <= 0.0:
             return
         for box, level in zip(self.boxes, self.depth, strict=True):
+            box.level_end += level * extra
             if self.is_horizontal:
                 box.x += level * extra
             else:
@@ -365,25 +374,29 @@ class Painter:
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
 
-        # Edges bend before the longest label of the level, to keep clear of all labels.
+        # Edges bend between the largest box of a level and the longest label of the
+        # next one, to keep clear of all others.
         if self.drawing.is_horizontal:
             gap = 2 * LABEL_GAP if child.label else 0.0
             start = (parent.x + parent.width / 2, parent.y)
+            turn_out = (parent.level_end, parent.y)
             end = (child.x - child.width / 2 - child.label_width - gap, child.y)
             turn = (end[0] + child.label_width - child.label_room, child.y)
-            bend = (start[0] + turn[0]) / 2
-            path = [start, (bend, start[1]), (bend, turn[1]), turn, end]
+            bend = (turn_out[0] + turn[0]) / 2
+            curve = [(bend, turn_out[1]), (bend, turn[1]), turn]
         else:
             gap = 1.5 * LABEL_GAP if child.label else 0.0
             start = (parent.x, parent.y + parent.height / 2)
+            turn_out = (parent.x, parent.level_end)
             end = (child.x, child.y - child.height / 2 - child.label_height - gap)
             turn = (child.x, end[1] + child.label_height - child.label_room)
-            bend = (start[1] + turn[1]) / 2
-            path = [start, (start[0], bend), (turn[0], bend), turn, end]
+            bend = (turn_out[1] + turn[1]) / 2
+            curve = [(turn_out[0], bend), (turn[0], bend), turn]
+        codes = [Path.MOVETO, Path.LINETO, *[Path.CURVE4] * 3, Path.LINETO]
         thin, wide = EDGE_WIDTHS
         width = thin + (wide - thin) * float(self.share[child.node])
         patch = PathPatch(
-            Path(path, [Path.MOVETO, *[Path.CURVE4] * 3, Path.LINETO]),
+            Path([start, turn_out, *curve, end], codes),
             facecolor="none",
             edgecolor=EDGE_COLOR,
             linewidth=width * self.scale,
@@ -452,7 +465,7 @@ class Painter:
         return artists
 
     def _label(self, box):
-        """Write the label of the edge that leads to the box."""
+        """Write the label of the edge that leads to the box, in the style's colour."""
         small = self.drawing.small
         step = BASE_SIZE * LINE_HEIGHT * small
         if self.drawing.is_horizontal:
@@ -462,7 +475,7 @@ class Painter:
             x, align = box.x, "center"
             y = box.y - box.height / 2 - LABEL_GAP - box.label_height
         return [
-            self._write(x, y + (n + 0.5) * step, text, small, TEXT_COLOR, ha=align)
+            self._write(x, y + (n + 0.5) * step, text, small, None, ha=align)
             for n, text in enumerate(box.label)
         ]
 
