@@ -225,6 +225,35 @@ def test_small_tree_is_shown_whole(show):
     assert boxes[0].right < boxes[1].left
 
 
+def test_labels_have_two_lines_and_count_the_levels_left_out(show):
+    places = [f"{n} valleys of the northern hills" for n in range(60)]
+    classes = ["1st"] * 30 + ["2nd"] * 30
+    table = pd.DataFrame({"place": places * 2, "class": classes * 2})
+    page = show(CARTClassifier(max_depth=2).fit(table[["place"]], table["class"]))
+    labels = page.texts("#node-1 .edge bdi, #node-2 .edge bdi")
+    assert labels[0] == "0 valleys of the…, 1 valleys of the…, +28 more"
+    shapes = page.browser.execute_script(
+        "return [...document.querySelectorAll('.node')].slice(1).flatMap((box) => {"
+        "  const text = box.querySelector('.edge bdi'), edge = text.parentElement;"
+        "  return [text.scrollHeight - text.clientHeight, text.clientHeight,"
+        "    box.getBoundingClientRect().top - edge.getBoundingClientRect().bottom]; })"
+    )
+    assert shapes[:3] == [0, pytest.approx(34, abs=1), pytest.approx(4, abs=1)]
+
+
+def test_hints_of_fields_are_not_cut(show):
+    for size in ((1280, 800), (390, 844)):
+        page = show(iris_tree(), size=size)
+        free = page.browser.execute_script(
+            "const field = document.querySelector('#query');"
+            "const pen = document.createElement('canvas').getContext('2d');"
+            "const style = getComputedStyle(field);"
+            "pen.font = style.font;"
+            "return field.clientWidth - 40 - pen.measureText(field.placeholder).width"
+        )
+        assert free > 0
+
+
 def test_no_two_boxes_overlap(show):
     page = show(LARGE)
     page.click("#open-all")
@@ -452,7 +481,7 @@ def test_typed_row_lights_its_path(show):
     page.click("#result .link")
     assert focused(page) == f"node-{path[-1]}"
     page.enter("petal width (cm)", "x")
-    assert "no value" in page.get("#result").text
+    assert "not valid" in page.get("#result").text
     assert page.nodes(".node.lit") == []
     page.click("#clear")
     assert page.get("#result").text == ""

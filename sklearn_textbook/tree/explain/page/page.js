@@ -105,7 +105,7 @@ function routeRow() {
   const isAsked = form.isFilled;
   diagram.entered = new Map();
   if (!row) {
-    at("result").replaceChildren(make("p", "problem", "A marked field has no value of its column."));
+    at("result").replaceChildren(make("p", "problem", "The value in a marked field is not valid for its column."));
   } else if (!isAsked) at("result").replaceChildren();
   else {
     const outcome = diagram.tree.route(row);

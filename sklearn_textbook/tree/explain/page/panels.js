@@ -128,11 +128,11 @@ function makeLegend(tree, list, colors) {
     list.append(item);
   };
   if (!tree.target.classes) {
-    add(VALUE_COLOR, `The stronger, the larger: ${formatNumber(tree.low)} to ${formatNumber(tree.high)}`);
+    add(VALUE_COLOR, `Stronger colours: larger values, from ${formatNumber(tree.low)} to ${formatNumber(tree.high)}`);
     return;
   }
   tree.target.classes[0].forEach((name, i) => add(colors[i], name));
-  list.append(make("li", "note", "The stronger, the larger its share. Wider edges have more rows."));
+  list.append(make("li", "note", "Stronger colours: larger proportions. Wider edges: more rows."));
 }
 
 /** Numbers of the model and what the file leaves out. */

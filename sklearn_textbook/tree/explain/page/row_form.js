@@ -116,9 +116,9 @@ class RowForm {
 
 /** Words for what stops a row. */
 function describeStop({ node, reason, column }) {
-  if (reason === "cut") return `The row comes to node #${node}, below which this file has no nodes.`;
-  if (reason === "unknown") return `Node #${node} does not know this level of ${column.name}: predict raises an error.`;
-  return `This model takes no missing values. Node #${node} needs ${column.name}.`;
+  if (reason === "cut") return `The row reaches node #${node}; the nodes below it are not in this file.`;
+  if (reason === "unknown") return `Node #${node} has not seen this level of ${column.name}: predict would raise an error.`;
+  return `This model does not accept missing values: node #${node} tests ${column.name}.`;
 }
 
 /** Show where a row ends and what it predicts. */
@@ -158,5 +158,5 @@ function showVotes(page, trees, row, list, vote) {
     item.querySelector(".answer").textContent = text && `\u2192 ${text}`;
   });
   const parts = [...counts].sort((a, b) => b[1] - a[1]).map(([name, n]) => `${name} ${n}`);
-  vote.textContent = parts.length ? `Trees that predict each class for the row: ${parts.join(", ")}` : "";
+  vote.textContent = parts.length ? `Votes of the trees for this row: ${parts.join(", ")}` : "";
 }

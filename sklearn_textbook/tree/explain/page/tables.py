@@ -15,6 +15,10 @@ from sklearn_textbook.tree.explain.fitted import word
 from sklearn_textbook.tree.explain.shape import count_below
 from sklearn_textbook.tree.grow.layout import NOMINAL, NUMERIC
 
+#: Letters of a level in the label of an edge; sets of twice this length and the number
+#: of the other levels fit in two lines.
+LABEL_LETTERS = 22
+
 
 class PageTables:
     """Collects the trees of a page, and the columns and classes that they share.
@@ -82,7 +86,7 @@ class PageTables:
                 )
             },
             **list_tests(tree, n_children),
-            **write_words(Words(fitted, max_levels=self.max_levels), n_children),
+            **write_words(fitted, self.max_levels, n_children),
         }
         self.trees.append(entry)
         return tree.node_count - n_nodes
@@ -186,13 +190,15 @@ def group_levels(tree, record):
     return [np.flatnonzero(children == child).tolist() for child in range(n_children)]
 
 
-def write_words(words, n_children):
+def write_words(fitted, max_levels, n_children):
     """Write the conditions of the branches, and the sums of oblique tests.
 
     A condition is left out where it is the name of the column, or the sum, followed by
     the label of the edge.
     """
-    tree = words.fitted.tree
+    words = Words(fitted, max_levels=max_levels)
+    short = Words(fitted, max_levels=max_levels, max_letters=LABEL_LETTERS)
+    tree = fitted.tree
     labels, conditions, tests = [""], {}, {}
     for node in np.flatnonzero(n_children).tolist():
         branches = collect_branches(tree, node)
@@ -200,7 +206,7 @@ def write_words(words, n_children):
         if isinstance(branches[0], SumCondition):
             tests[node] = test
         for condition in branches:
-            label, text = words.branch(condition), words.condition(condition)
+            label, text = short.branch(condition), words.condition(condition)
             if text != f"{test} {label}" or not is_bound(words, tree, node):
                 conditions[len(labels)] = text
             labels.append(label)
