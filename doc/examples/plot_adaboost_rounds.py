@@ -59,7 +59,7 @@ def draw_rows(ax, heights, sizes, wrong):
         s=sizes[wrong] + 260,
         facecolor="none",
         edgecolor="black",
-        label="wrong",
+        label="misclassified",
         zorder=2,
     )
 

@@ -102,7 +102,7 @@ for ax, n_members in zip(axes, (3, 5, 11), strict=True):
     ax.contourf(*grid, answers.reshape(grid[0].shape), levels=1, cmap="Pastel1_r")
     for marks, rows, label in (("P", is_good, "good"), ("_", ~is_good, "poor")):
         ax.scatter(*X[rows].T, marker=marks, color="black", label=label)
-    ax.set_title(f"{n_members} members, {bagging.score(X, y):.0%} right")
+    ax.set_title(f"{n_members} members, accuracy {bagging.score(X, y):.0%}")
     ax.set_xlabel("density")
 axes[0].set_ylabel("sugar content")
 axes[0].legend(loc="upper left")

@@ -58,7 +58,7 @@ DiscriminantDisplay.from_estimator(model, rows, labels, ax=axes[0])
 for name, color in (("a", "#D55E00"), ("b", "#0072B2")):
     along = rows[labels == name] @ offset / np.linalg.norm(offset)
     axes[1].hist(along, bins=15, alpha=0.6, color=color, label=name)
-axes[1].set_xlabel("projection onto the line through the means")
+axes[1].set(xlabel="projection onto the line through the means", ylabel="rows")
 axes[1].legend()
 plt.show()
 

@@ -99,10 +99,11 @@ for link, color in (
     rest = rest[rest > 1e-12]  # smaller ones are rounding errors
     steps = np.arange(1, len(rest) + 1)
     axes[1].semilogy(steps, rest, "o-", color=color, label=link)
-axes[0].set(xlabel="log dose", ylabel="proportion of dead beetles")
+axes[0].set(xlabel="log dose", ylabel="proportion of dead beetles", title="fit")
 axes[0].legend()
 axes[1].set(
     xlabel="iteration", ylabel="deviance above the minimum", title="convergence"
 )
+axes[1].xaxis.get_major_locator().set_params(integer=True)
 axes[1].legend()
 plt.show()

@@ -94,7 +94,8 @@ for n_iterations in (1, 2, 4, 8, 16):
         model = LogisticRegression(max_iter=n_iterations).fit(rows, is_setosa)
     slope = model.coef_[0, 0]
     shares = model.predict_proba(lengths)[:, 1]
-    ax.plot(lengths, shares, label=f"{n_iterations} iterations, slope {slope:.1f}")
+    unit = "iteration" if n_iterations == 1 else "iterations"
+    ax.plot(lengths, shares, label=f"{n_iterations} {unit}, slope {slope:.1f}")
 ax.scatter(rows, is_setosa, marker="|", color="k")
 ax.set(xlabel=iris.feature_names[2], ylabel="probability of setosa")
 ax.legend()

@@ -75,7 +75,7 @@ figure, axes = plt.subplots(
 )
 for ax, title, predict in zip(
     axes,
-    ("single columns, 5 leaves", "figure 4.13, 3 leaves", "oc1, 3 leaves"),
+    ("axis-parallel, 5 leaves", "figure 4.13, 3 leaves", "oc1, 3 leaves"),
     (parallel.predict, predict_printed, oblique.predict),
     strict=True,
 ):

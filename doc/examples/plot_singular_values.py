@@ -30,17 +30,15 @@ print(decomposition)
 
 # %%
 # The plots show the noisy matrix, the sums of the first k terms (``reconstruct(k)``)
-# and the patterns. The sum of three terms is closer to the patterns than the noisy
-# matrix is.
+# and the patterns, with the Frobenius norm of the difference from the patterns. The sum
+# of three terms is closer to the patterns than the noisy matrix is.
 figure, axes = plt.subplots(1, 5, figsize=(11, 2.4), layout="constrained")
 shown = {"A": A} | {f"k = {k}": decomposition.reconstruct(k) for k in (1, 2, 3)}
 shown["without noise"] = patterns
 for ax, (title, matrix) in zip(axes, shown.items(), strict=True):
     ax.imshow(matrix, cmap="RdBu_r", vmin=-2.2, vmax=2.2)
-    distance = np.linalg.norm(matrix - patterns)
-    ax.set(
-        title=title, xlabel=f"{distance:.1f} from the patterns", xticks=[], yticks=[]
-    )
+    error = np.linalg.norm(matrix - patterns)
+    ax.set(title=title, xlabel=f"Frobenius error {error:.1f}", xticks=[], yticks=[])
 plt.show()
 
 # %%

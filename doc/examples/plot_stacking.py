@@ -78,6 +78,6 @@ for ax, title in zip(axes, tables, strict=True):
     colors = ["#0072B2" if name in dict(members) else "#D55E00" for name in models]
     ax.barh(list(models), means, xerr=spread, color=colors)
     ax.set_title(title, fontsize="medium")
-    ax.set_xlabel("error in ten folds")
+    ax.set_xlabel("cross-validated error")
 axes[0].invert_yaxis()
 plt.show()

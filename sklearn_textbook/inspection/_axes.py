@@ -1,6 +1,17 @@
-"""Axes of displays."""
+"""Axes of displays, and their names and legends."""
 
 import itertools
+
+from sklearn_textbook.tree.explain.lettering import (
+    break_lines,
+    choose_fonts,
+    shorten_names,
+)
+
+#: Maximum length of a name and of its lines, and of a name in a legend, in characters.
+NAME_LENGTH, LINE_LENGTH, LEGEND_LENGTH = 40, 24, 24
+#: Maximum number of entries of a legend inside the axes, and of classes in a legend.
+MAX_INSIDE, MAX_CLASSES = 8, 24
 
 
 def make_axes(ax=None, *, size=None):
@@ -26,12 +37,12 @@ def make_axes(ax=None, *, size=None):
     if ax is not None:
         return ax
     try:
-        from matplotlib import pyplot
+        import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
             "Displays require matplotlib: pip install 'sklearn-textbook[plot]'."
         ) from error
-    return pyplot.subplots(layout="constrained", figsize=size)[1]
+    return plt.subplots(layout="constrained", figsize=size)[1]
 
 
 def separate_ticks(axes):
@@ -69,3 +80,75 @@ def _labels_overlap(axis):
     least = 0.3 * labels[0].get_fontsize() if labels else 0.0
     gaps = [b[number] - a[number + 2] for a, b in itertools.pairwise(boxes)]
     return any(gap < least for gap in gaps)
+
+
+def find_foreground():
+    """Return the colour of text in the current style, for lines on the background."""
+    from matplotlib import rcParams
+
+    return rcParams["text.color"]
+
+
+def write_names(names):
+    """Shorten names of columns, and break them into lines.
+
+    Parameters
+    ----------
+    names : sequence of object
+        The names.
+
+    Returns
+    -------
+    list of str
+    """
+    names = shorten_names([str(name) for name in names], NAME_LENGTH)
+    return ["\n".join(break_lines(name, LINE_LENGTH)) for name in names]
+
+
+def add_legend(ax, classes, others=()):
+    """Draw a legend, beside the axes if it is long.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        The axes.
+    classes : sequence of (matplotlib.artist.Artist, object)
+        Artists and names of the classes; if there are many, the last are counted.
+    others : sequence of (matplotlib.artist.Artist, str), default=()
+        Artists and labels of what else is drawn.
+
+    Returns
+    -------
+    matplotlib.legend.Legend
+    """
+    from matplotlib.patches import Patch
+
+    names = shorten_names([str(name) for _, name in classes], LEGEND_LENGTH)
+    entries = [(handle, name) for (handle, _), name in zip(classes, names, strict=True)]
+    n_more = len(entries) - MAX_CLASSES
+    if n_more > 0:
+        entries[MAX_CLASSES:] = [(Patch(alpha=0.0), f"+{n_more:,} more")]
+    entries += others
+    place = {}
+    if len(entries) > MAX_INSIDE:
+        place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0}
+        place["labelspacing"] = 0.2
+    legend = ax.legend(*zip(*entries, strict=True), fontsize="small", **place)
+    for text, _ in zip(legend.get_texts(), names, strict=False):
+        text.set_parse_math(False)
+    return legend
+
+
+def use_fonts(ax):
+    """Use fonts with the characters of the texts in axes, if any are installed.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axes with all their texts.
+    """
+    from matplotlib.text import Text
+
+    for text in (*ax.get_xticklabels(), *ax.get_yticklabels(), *ax.findobj(Text)):
+        if not text.get_text().isascii():
+            text.set_fontfamily(choose_fonts(text.get_text()))

@@ -12,7 +12,9 @@ ALL_AROUND = np.radians([0.0, 100.0, -80.0, 180.0])
 GAP = 1.0
 
 
-def place_texts(ax, texts, angles, *, lines=None, turns=TURNS, stay_inside=False):
+def place_texts(
+    ax, texts, angles, *, lines=None, turns=TURNS, stay_inside=False, is_nearest=False
+):
     """Move texts to the first place that is clear of lines and of other texts.
 
     Parameters
@@ -29,22 +31,27 @@ def place_texts(ax, texts, angles, *, lines=None, turns=TURNS, stay_inside=False
         Other directions, relative to the preferred one.
     stay_inside : bool, default=False
         Whether texts stay inside the axes.
+    is_nearest : bool, default=False
+        Whether texts avoid places nearer to the point of another text than to theirs.
     """
     per_pixel = 72.0 / ax.figure.dpi
     if lines is None:
         lines = np.empty((0, 2, 2))
     lines = ax.transData.transform(lines.reshape(-1, 2)).reshape(-1, 2, 2)
+    anchors = ax.transData.transform([text.xy for text in texts]).reshape(-1, 2)
     others = {text for text in ax.texts if text.get_text()} - set(texts)
     placed = [text.get_window_extent().extents for text in others]
     placed = np.array(placed).reshape(-1, 4)
-    for text, angle in zip(texts, angles, strict=True):
+    for number, (text, angle) in enumerate(zip(texts, angles, strict=True)):
         extent = text.get_window_extent()
         half = np.array([extent.width, extent.height]) / 2
-        anchor = ax.transData.transform(text.xy)
+        anchor = anchors[number]
         centers = anchor + _list_places(half, angle, turns, per_pixel)
         boxes = np.hstack([centers - half - GAP, centers + half + GAP])
         # If no place is clear of all, texts are more important than lines.
         cost = 4 * touch_boxes(boxes, placed) + 1 * touch_lines(boxes, lines)
+        if is_nearest:
+            cost = cost + 0.5 * ~_are_nearest(boxes, anchors, number)
         if stay_inside:
             low, high = ax.bbox.min, ax.bbox.max
             is_inside = (boxes[:, :2] >= low).all(1) & (boxes[:, 2:] <= high).all(1)
@@ -63,6 +70,13 @@ def _list_places(half, angle, turns, per_pixel):
     # From the center of the box to its border in this direction.
     inner = (half / np.maximum(np.abs(direction), 1e-9)).min(axis=1)
     return direction * (distance / per_pixel + inner)[:, None]
+
+
+def _are_nearest(boxes, anchors, own):
+    """Whether each box is not nearer to the point of another text than to its own."""
+    gaps = np.maximum(boxes[:, None, :2] - anchors, anchors - boxes[:, None, 2:])
+    distances = np.hypot(*np.moveaxis(np.maximum(gaps, 0.0), 2, 0))
+    return distances[:, own] <= distances.min(axis=1)
 
 
 def touch_boxes(boxes, others):

@@ -7,7 +7,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.weights import check_weights
-from sklearn_textbook.inspection._axes import make_axes
+from sklearn_textbook.inspection._axes import make_axes, use_fonts
 
 
 class AccuracyRejectionDisplay:
@@ -212,4 +212,5 @@ class AccuracyRejectionDisplay:
         self.ax_.set_xlim(0.0, 1.0)
         if name is not None:
             self.ax_.legend()
+            use_fonts(self.ax_)
         return self

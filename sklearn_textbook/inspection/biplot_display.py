@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook.inspection._axes import make_axes
+from sklearn_textbook.inspection._axes import (
+    add_legend,
+    make_axes,
+    use_fonts,
+    write_names,
+)
 from sklearn_textbook.inspection._text_places import place_texts
+from sklearn_textbook.tree.explain.colors import class_colors
 
 KINDS = ("biplot", "scores", "loadings")
 #: The colour-blind safe colours of Okabe and Ito.
@@ -255,6 +261,7 @@ class BiplotDisplay:
         ax.set_aspect("equal", adjustable="datalim")
         for number, name in enumerate("xy"):
             getattr(ax, f"set_{name}label")(self._describe_component(number))
+        use_fonts(ax)
         self._place_names()
         return self
 
@@ -269,20 +276,22 @@ class BiplotDisplay:
             self.points_.append(self.ax_.scatter(x, y, **style))
             return
         classes = np.unique(labels)
-        if labels.dtype.kind == "f" or len(classes) > len(CLASS_COLORS):
-            is_number = labels.dtype.kind in "biuf"
-            values = labels if is_number else np.searchsorted(classes, labels)
-            style = {"c": values.astype(float), "cmap": "viridis"} | style
+        is_number = labels.dtype.kind in "biuf"
+        most = len(CLASS_COLORS) if is_number else len(classes)
+        if labels.dtype.kind == "f" or len(classes) > most:
+            style = {"c": labels.astype(float), "cmap": "viridis"} | style
             self.points_.append(self.ax_.scatter(x, y, **style))
-            if legend and is_number:
+            if legend:
                 self.figure_.colorbar(self.points_[0], ax=self.ax_, shrink=0.7)
             return
-        for color, label in zip(CLASS_COLORS, classes, strict=False):
+        is_few = len(classes) <= len(CLASS_COLORS)
+        colors = CLASS_COLORS if is_few else class_colors(len(classes))
+        for color, label in zip(colors, classes, strict=False):
             rows = labels == label
             options = {"color": color, "label": str(label)} | style
             self.points_.append(self.ax_.scatter(x[rows], y[rows], **options))
         if legend:
-            self.ax_.legend(fontsize="small")
+            add_legend(self.ax_, list(zip(self.points_, classes, strict=True)))
 
     def _draw_arrows(self, kind, arrow_kw):
         """Draw the variables; those without a correlation are left out."""
@@ -295,6 +304,10 @@ class BiplotDisplay:
         style = {"arrowstyle": "-|>", "color": ARROW_COLOR, "linewidth": 1.2}
         style |= {"shrinkA": 0, "shrinkB": 0, "mutation_scale": 10} | arrow_kw
         tips = loadings * self.arrow_scale_
+        names = self.feature_names
+        names = write_names(
+            [f"x{k}" for k in range(len(tips))] if names is None else names
+        )
         for number, tip in enumerate(tips):
             if not np.isfinite(tip).all():
                 continue
@@ -303,17 +316,16 @@ class BiplotDisplay:
             )
             self.arrows_.append(arrow)
             if len(tips) <= MAX_NAMES:
-                self.names_.append(self._write_name(number, tip))
+                self.names_.append(self._write_name(names[number], tip))
         # matplotlib ignores arrows in its data limits, so they are set here.
         reach = tips[np.isfinite(tips).all(axis=1)]
         self.ax_.update_datalim(np.vstack((1.2 * reach, [[0.0, 0.0]])))
         self.ax_.autoscale_view()
 
-    def _write_name(self, number, tip):
+    def _write_name(self, name, tip):
         from matplotlib.patheffects import withStroke
 
-        names = self.feature_names
-        name = f"x{number}" if names is None else str(names[number])
+        halo = withStroke(linewidth=2.0, foreground=self.ax_.get_facecolor())
         return self.ax_.annotate(
             name,
             in_layout=False,
@@ -325,7 +337,8 @@ class BiplotDisplay:
             fontsize="small",
             color=ARROW_COLOR,
             zorder=4,
-            path_effects=[withStroke(linewidth=2.0, foreground="white")],
+            parse_math=False,
+            path_effects=[halo],
         )
 
     def _place_names(self):

@@ -6,6 +6,13 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook.inspection._axes import (
+    add_legend,
+    find_foreground,
+    make_axes,
+    use_fonts,
+    write_names,
+)
 from sklearn_textbook.inspection.decision_lines import find_decision_lines
 
 #: Colour-blind safe colours of classes.
@@ -13,6 +20,8 @@ COLORS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#55
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 #: Fractions of the figure: margin around the points, height of the band of a class.
 MARGIN, BAND = 0.08, 0.6
+#: Maximum ratio of the ranges of two columns for a projection with equal units.
+MAX_RATIO = 10.0
 #: Maximum number of rows with dotted lines to their projections.
 MAX_DROPPED = 100
 
@@ -184,7 +193,7 @@ class DiscriminantDisplay:
             weights=np.array([[0.0], [length]]),
             offsets=offsets,
             centres=means @ unit,
-            axis_names=["projection on w, of length 1"],
+            axis_names=["projection onto w, scaled to length 1"],
             **options,
         )
 
@@ -213,15 +222,17 @@ class DiscriminantDisplay:
             **options,
         )
 
-    def plot(self, ax=None, *, show_projection=True, legend=True, scatter_kw=None):
+    def plot(self, ax=None, *, show_projection=None, legend=True, scatter_kw=None):
         """Draw the points, the projection and the decision lines.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes or None, default=None
             Axes to draw on; ``None`` opens a new figure.
-        show_projection : bool, default=True
-            Whether to draw the projection in the plane of two columns.
+        show_projection : bool or None, default=None
+            Whether to draw the projection in the plane of two columns, with equal units
+            on both axes. ``None`` draws it unless one column has more than 10 times the
+            range of the other.
         legend : bool, default=True
             Whether to draw a legend.
         scatter_kw : dict or None, default=None
@@ -237,36 +248,44 @@ class DiscriminantDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if ax is None:
-            _, ax = _import_pyplot().subplots(layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax = make_axes(ax)
+        self.figure_ = ax.figure
         self.projection_line_ = None
         self.decision_lines_ = []
         if self.points.shape[1] == 1:
             self._draw_strip(scatter_kw or {})
         else:
+            if show_projection is None:
+                show_projection = _have_similar_ranges(self.points)
             is_projected = show_projection and self.direction is not None
             self._draw_plane(is_projected, scatter_kw or {})
         if legend:
-            ax.legend(fontsize="small")
+            entries = zip(*ax.get_legend_handles_labels(), strict=True)
+            others = [e for e in entries if e[0] not in self._class_points]
+            classes = zip(self._class_points, self.class_names, strict=True)
+            add_legend(ax, list(classes), others)
+        use_fonts(ax)
         return self
 
     # ---------------------------------------------------------------------- parts
     def _draw_classes(self, heights, scatter_kw):
         """Draw the points of each class."""
+        self._class_points = []
         for number, name in enumerate(self.class_names):
             rows = self.codes == number
             across = self.points[rows, 0]
+            color, marker = _choose_style(number)
             style = {
-                "color": COLORS[number % len(COLORS)],
-                "marker": MARKERS[number % len(MARKERS)],
+                "color": color,
+                "marker": marker,
                 "s": 28,
                 "edgecolors": "white",
                 "linewidths": 0.4,
                 "label": name,
                 "zorder": 3,
             }
-            self.ax_.scatter(across, heights[rows], **style | scatter_kw)
+            points = self.ax_.scatter(across, heights[rows], **style | scatter_kw)
+            self._class_points.append(points)
 
     def _draw_plane(self, is_projected, scatter_kw):
         """Draw the plane, with equal units if there is a projection."""
@@ -275,19 +294,20 @@ class DiscriminantDisplay:
         if is_projected:
             drawn = self._draw_projection(drawn)
         else:
-            self._draw_centres(self.centres, "class centre")
+            self._draw_centres(self.centres, "class mean")
         frame = _find_frame(drawn)
-        label = "decision line"
+        label = "decision boundary"
         for _, _, ends in find_decision_lines(self.weights, self.offsets, frame):
-            style = {"color": "black", "linewidth": 1.2, "label": label}
+            style = {"color": find_foreground(), "linewidth": 1.2, "label": label}
             self.decision_lines_ += self.ax_.plot(*ends.T, **style)
-            label = "_other decision line"
+            label = "_other decision boundary"
         self.ax_.set_xlim(frame[:2])
         self.ax_.set_ylim(frame[2:])
         if is_projected or self.axis_names[0] == "first direction":
             self.ax_.set_aspect("equal", adjustable="box")
-        self.ax_.set_xlabel(self.axis_names[0])
-        self.ax_.set_ylabel(self.axis_names[1])
+        across, up = write_names(self.axis_names)
+        self.ax_.set_xlabel(across, parse_math=False)
+        self.ax_.set_ylabel(up, parse_math=False)
 
     def _draw_projection(self, drawn):
         """Draw the line, the projected points and centres; return all points."""
@@ -315,15 +335,12 @@ class DiscriminantDisplay:
                 self.ax_.plot(*pair.T, **style)
         for number in range(len(self.class_names)):
             rows = np.flatnonzero(self.codes == number)
+            color, marker = _choose_style(number)
             self.ax_.scatter(
-                *projected[rows].T,
-                color=COLORS[number % len(COLORS)],
-                marker=MARKERS[number % len(MARKERS)],
-                s=12,
-                zorder=3,
+                *projected[rows].T, color=color, marker=marker, s=12, zorder=3
             )
         centres = np.outer(self.centres @ unit, unit) + beyond * across
-        self._draw_centres(self.centres, "class centre")
+        self._draw_centres(self.centres, "class mean")
         self._draw_centres(centres, None)
         return np.vstack((drawn, projected, ends))
 
@@ -335,7 +352,7 @@ class DiscriminantDisplay:
                 color=COLORS[number % len(COLORS)],
                 marker="X",
                 s=110,
-                edgecolors="black",
+                edgecolors=find_foreground(),
                 linewidths=1.0,
                 zorder=4,
                 label=label if number == 0 else None,
@@ -349,13 +366,15 @@ class DiscriminantDisplay:
         shift = (order * 0.6180339887498949) % 1.0 - 0.5
         self._draw_classes(self.codes + BAND * shift, scatter_kw)
         centres = np.column_stack((self.centres[:, 0], np.arange(n_classes)))
-        self._draw_centres(centres, "class centre")
+        self._draw_centres(centres, "class mean")
         slope = self.weights[1, 0] - self.weights[0, 0]
         border = (self.offsets[0] - self.offsets[1]) / slope
         if np.isfinite(border):
-            style = {"color": "black", "linewidth": 1.2, "label": "decision line"}
+            style = {"color": find_foreground(), "linewidth": 1.2}
+            style["label"] = "decision boundary"
             self.decision_lines_ = [self.ax_.axvline(border, **style)]
-        self.ax_.set_yticks(range(n_classes), self.class_names)
+        names = write_names(self.class_names)
+        self.ax_.set_yticks(range(n_classes), names, parse_math=False)
         self.ax_.set_xlabel(self.axis_names[0])
 
 
@@ -400,20 +419,20 @@ def _find_codes(y, classes, n_rows):
     return np.array(codes, dtype=np.intp)
 
 
+def _choose_style(number):
+    """Return the colour and marker of a class; no two of 49 have both in common."""
+    shift = number // len(COLORS)
+    return COLORS[number % len(COLORS)], MARKERS[(number + shift) % len(MARKERS)]
+
+
+def _have_similar_ranges(points):
+    low, high = sorted(np.ptp(points, axis=0).tolist())
+    return high <= MAX_RATIO * low
+
+
 def _find_frame(points):
     """Return left, right, bottom and top of points, with a margin."""
     low, high = points.min(axis=0), points.max(axis=0)
     room = MARGIN * np.where(high > low, high - low, 1.0)
     (left, bottom), (right, top) = low - room, high + room
     return left, right, bottom, top
-
-
-def _import_pyplot():
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "DiscriminantDisplay requires matplotlib: pip install "
-            "'sklearn-textbook[plot]'."
-        ) from error
-    return plt

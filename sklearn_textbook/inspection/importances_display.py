@@ -7,12 +7,17 @@ from scipy.special import stdtrit
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import check_choice, check_integer
-from sklearn_textbook.inspection._axes import make_axes
+from sklearn_textbook.inspection._axes import (
+    NAME_LENGTH,
+    find_foreground,
+    make_axes,
+    use_fonts,
+)
+from sklearn_textbook.tree.explain.lettering import shorten_names
 
 INTERVALS = ("spread", "mean")
-#: The colour-blind safe blue of Okabe and Ito, lighter, and the grey of intervals.
+#: The colour-blind safe blue of Okabe and Ito, lighter.
 BAR_COLOR = "#7FB8D9"
-INTERVAL_COLOR = "#3C4043"
 #: Height of a bar and of all else of a new figure, and its width, in inches.
 SIZES = (0.26, 0.9, 6.4)
 
@@ -157,7 +162,7 @@ class ImportancesDisplay:
             importances,
             _list_member_importances(estimator, importances),
             feature_names=feature_names,
-            measure="importance (fraction of the decrease of impurity)",
+            measure="importance (decrease in impurity)",
         )
         return display.plot(ax=ax, **kwargs)
 
@@ -167,7 +172,7 @@ class ImportancesDisplay:
         result,
         *,
         feature_names=None,
-        measure="importance (decrease of the score)",
+        measure="importance (decrease in score)",
         ax=None,
         **kwargs,
     ):
@@ -180,7 +185,7 @@ class ImportancesDisplay:
             ``permutation_importances`` of a forest, or the values themselves.
         feature_names : array-like of str or None, default=None
             Names of the columns. None: x0, x1, ...
-        measure : str, default="importance (decrease of the score)"
+        measure : str, default="importance (decrease in score)"
             Label of the axis.
         ax : matplotlib.axes.Axes or None, default=None
             Axes to draw on; ``None`` opens a new figure.
@@ -266,12 +271,12 @@ class ImportancesDisplay:
         self.intervals_ = None
         if interval is not None and self._values is not None:
             low, high = self._find_intervals(interval, confidence)
-            style = {"color": INTERVAL_COLOR, "linewidth": 1.4} | (interval_kw or {})
+            style = {"color": find_foreground(), "linewidth": 1.4} | (interval_kw or {})
             self.intervals_ = ax.hlines(places, low, high, **style)
-        ax.axvline(0.0, color=INTERVAL_COLOR, linewidth=0.8)
+        ax.axvline(0.0, color=find_foreground(), linewidth=0.8)
         names = self.feature_names
         names = [f"x{c}" if names is None else str(names[c]) for c in self.order_]
-        ax.set_yticks(places, names, parse_math=False)
+        ax.set_yticks(places, shorten_names(names, NAME_LENGTH), parse_math=False)
         ax.set_ylim(n_bars - 0.4, -0.6)
         ax.set_xlabel(self.measure)
         n_more = len(self._means) - n_bars
@@ -279,6 +284,7 @@ class ImportancesDisplay:
         if n_more:
             note = f"+{n_more:,} more columns"
             self.text_ = ax.set_title(note, loc="right", fontsize="small")
+        use_fonts(ax)
         return self
 
     def _find_intervals(self, interval, confidence):

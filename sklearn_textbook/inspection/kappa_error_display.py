@@ -10,7 +10,7 @@ from sklearn_textbook.ensemble.diversity import (
     diversity_report,
     kappa_error_points,
 )
-from sklearn_textbook.inspection._axes import make_axes
+from sklearn_textbook.inspection._axes import make_axes, use_fonts
 
 #: Blue and orange of Okabe and Ito, safe for colour-blind people.
 POINT_COLOR = "#0072B2"
@@ -233,6 +233,7 @@ class KappaErrorDisplay:
             legend = ax.legend(fontsize="small")
             for handle in legend.legend_handles:
                 handle.set_alpha(1.0)  # points may be too faint to show their colour
+        use_fonts(ax)
         return self
 
     def _draw_hull(self):

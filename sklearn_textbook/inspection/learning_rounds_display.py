@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.weights import check_weights
-from sklearn_textbook.inspection._axes import make_axes
+from sklearn_textbook.inspection._axes import find_foreground, make_axes
 from sklearn_textbook.inspection.round_measures import (
     GRADIENT_BOOSTING,
     choose_metric,
@@ -310,7 +310,7 @@ class LearningRoundsDisplay:
                     marker="o",
                     markersize=8,
                     markerfacecolor="none",
-                    markeredgecolor="black",
+                    markeredgecolor=find_foreground(),
                     label=f"smallest {name}: round {best + 1}",
                 )
                 return

@@ -6,13 +6,19 @@ import numpy as np
 import sklearn.inspection
 from scipy.stats.mstats import mquantiles
 
-from sklearn_textbook.inspection._axes import make_axes
+from sklearn_textbook.inspection._axes import (
+    find_foreground,
+    make_axes,
+    use_fonts,
+    write_names,
+)
 from sklearn_textbook.inspection.partial_dependence import (
     find_columns,
     partial_dependence,
     read_tree_sum,
 )
 from sklearn_textbook.tree.encode.columns import NUMERIC
+from sklearn_textbook.tree.explain.lettering import shorten
 from sklearn_textbook.tree.members import read_matrix
 
 #: Size of one plot of a new figure, in inches.
@@ -66,6 +72,9 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
     (1, 3)
     """
 
+    #: Label of the axis of the curves.
+    measure = None
+
     @classmethod
     def from_estimator(
         cls,
@@ -95,8 +104,8 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
         feature_names : array-like of str or None, default=None
             Names of the columns. None: those of the training table.
         target : int, str or None, default=None
-            The class if there are more than two, or the index of the output of a
-            regressor with several outputs.
+            The class, or the index of the output of a regressor with several outputs.
+            ``None`` is the second of two classes, and the only output.
         percentiles : tuple of float, default=(0.05, 0.95)
             Ends of the grids, as in :func:`partial_dependence`.
         grid_resolution : int, default=100
@@ -148,13 +157,14 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
             )
             for pair in columns
         ]
+        measure, number = _choose_target(estimator, model, target, results)
         names = model.schema.names if feature_names is None else feature_names
         matrix = read_matrix(estimator, X, model.reader)
         display = cls(
             results,
             features=columns,
             feature_names=list(names),
-            target_idx=_find_target(estimator, target, len(results[0].average)),
+            target_idx=number,
             deciles={
                 column: _find_deciles(matrix[:, [column]])
                 for pair in columns
@@ -163,6 +173,7 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
             },
             is_categorical=is_categorical,
         )
+        display.measure = measure
         return display.plot(ax=ax, **kwargs)
 
     def plot(self, *, ax=None, n_cols=3, **kwargs):
@@ -199,7 +210,24 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
         ):
             if lines is not None:  # scikit-learn draws them in the scale of the x axis
                 lines.set_transform(axes.get_yaxis_transform())
+        for lines in (*self.deciles_vlines_.ravel(), *self.deciles_hlines_.ravel()):
+            if lines is not None:  # scikit-learn draws them in black
+                lines.set_color(find_foreground())
+        for axes in self.axes_.ravel():
+            if axes is not None:
+                self._write_labels(axes)
         return self
+
+    def _write_labels(self, axes):
+        """Break the names of columns into lines, and name what the curve shows."""
+        for label in (axes.xaxis.label, axes.yaxis.label):
+            text = label.get_text()
+            if text == "Partial dependence":  # of scikit-learn
+                text = self.measure or text
+            elif text:
+                (text,) = write_names([text])
+            label.set(text=text, parse_math=False)
+        use_fonts(axes)
 
 
 def _list_features(features):
@@ -208,16 +236,36 @@ def _list_features(features):
     return list(features)
 
 
-def _find_target(estimator, target, n_targets):
-    """Return the number of the class or output to draw."""
-    if n_targets == 1:
-        return 0
-    known = list(range(n_targets))
-    if hasattr(estimator, "classes_"):
-        known = np.asarray(estimator.classes_).tolist()
+def _choose_target(estimator, model, target, results):
+    """Return the label and index of the class or output to draw.
+
+    For the first of two classes, the averages become those of this class.
+    """
+    n_targets = len(results[0].average)
+    if not hasattr(estimator, "classes_"):
+        if n_targets == 1:
+            return None, 0
+        _check_target(target, list(range(n_targets)))
+        return f"Partial dependence\n(output {target})", int(target)
+    classes = np.asarray(estimator.classes_).tolist()
+    is_probability = model.trees[0][0].is_classifier
+    if len(classes) == 2 and target is None:
+        target = classes[1]
+    _check_target(target, classes)
+    measure = "probability" if is_probability else "score"
+    measure = f"Partial dependence\n({measure} of {shorten(str(target), 30)})"
+    number = classes.index(target)
+    if n_targets > 1:
+        return measure, number
+    if number == 0:
+        for result in results:
+            result.average = float(is_probability) - result.average
+    return measure, 0
+
+
+def _check_target(target, known):
     if target not in known:
         raise ValueError(f"target must be one of {known}, got {target!r}.")
-    return known.index(target)
 
 
 def _find_deciles(values):

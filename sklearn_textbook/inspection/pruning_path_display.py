@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook.inspection._axes import find_foreground, make_axes
 from sklearn_textbook.tree.prune import PruningTable, choose_loss, resolve_pruner
 
 X_AXES = ("alpha", "n_leaves")
@@ -27,6 +28,8 @@ RISK_NAMES = {
     "validation": "validation {}",
     "": "training {}",
 }
+#: Width of half a digit of a label of the second scale, in points, and some space.
+LETTER_WIDTH = 4.8
 #: Maximum number of subtrees that are drawn as points.
 MAX_MARKERS = 40
 #: Maximum number of subtrees for which the best position of the legend is searched.
@@ -189,15 +192,15 @@ class PruningPathDisplay:
         """
         if x not in X_AXES:
             raise ValueError(f"x must be one of {list(X_AXES)}, got {x!r}.")
-        if ax is None:
-            _, ax = _import_pyplot().subplots(layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax = make_axes(ax)
+        self.figure_ = ax.figure
         axis = _AlphaAxis(self._table) if x == "alpha" else _LeavesAxis(self._table)
         axis.set_up(ax)
         self._draw_lines(axis, show_training, line_kw or {}, band_kw or {})
         self._draw_marks(axis)
         ax.set_xlabel(axis.label)
         ax.set_ylabel(self.scoring if self._is_score() else "risk")
+        _avoid_offset(ax)
         self.top_ax_ = axis.add_top(ax, self._find_first_labels())
         if legend:
             is_long = self._table.n_rows > MAX_FOR_LEGEND
@@ -252,7 +255,7 @@ class PruningPathDisplay:
         words = "best − 1" if self._is_score() else "smallest + 1"
         self.limit_line_ = self.ax_.axhline(
             sign * (risk[best] + std[best]),
-            color="black",
+            color=find_foreground(),
             linestyle=":",
             linewidth=1.0,
             label=f"{words} standard error",
@@ -265,7 +268,8 @@ class PruningPathDisplay:
         sign, word = (-1.0, "best") if self._is_score() else (1.0, "smallest")
         if self._find_validation() and np.isfinite(risk).any():
             style = {"marker": "o", "markersize": 9, "markerfacecolor": "none"}
-            style |= {"markeredgecolor": "black", "markeredgewidth": 1.4, "zorder": 4}
+            style |= {"markeredgecolor": find_foreground(), "markeredgewidth": 1.4}
+            style["zorder"] = 4
             self.best_ = self._mark(
                 axis, self._find_best(risk), sign * risk, word, style
             )
@@ -340,7 +344,8 @@ class _PathAxis:
         left, right = scale.transform([(x, 0.5) for x in ax.get_xlim()])[:, 0]
         places = scale.transform([(x, 0.5) for x in self.places])[:, 0]
         places = (places - left) / (right - left)
-        shown = _choose_labels(places, self.top_words, first_rows)
+        width = ax.bbox.width * 72.0 / ax.figure.dpi
+        shown = _choose_labels(places, self.top_words, first_rows, width)
         top.set_xticks(self.places[shown], [self.top_words[row] for row in shown])
         top.set_xticks([], minor=True)
         top.set_xlabel(self.top_label, fontsize="small")
@@ -467,25 +472,24 @@ def _read_path(path):
     return table
 
 
-def _choose_labels(places, words, first_rows):
-    """Choose rows whose labels do not overlap; ``places`` are from 0 to 1."""
-    shown = []
+def _avoid_offset(ax):
+    """Write large and small numbers in full; a common factor would be in the way."""
+    largest = max(map(abs, ax.get_ylim()))
+    if not 1e-4 < largest < 1e6:
+        ax.yaxis.set_major_formatter("{x:.6g}")
+
+
+def _choose_labels(places, words, first_rows, width):
+    """Choose rows whose labels do not overlap.
+
+    Places are from 0 to 1, of an axis with a width in points.
+    """
+    shown, letter = [], LETTER_WIDTH / width
     for row in [*first_rows, *range(len(places))]:
         if not -1e-9 <= places[row] <= 1.0 + 1e-9:
             continue
-        room = [0.012 * (len(words[row]) + len(words[other]) + 1) for other in shown]
+        room = [letter * (len(words[row]) + len(words[other]) + 1) for other in shown]
         distances = np.abs(places[row] - places[shown]) if shown else []
         if all(gap >= need for gap, need in zip(distances, room, strict=True)):
             shown.append(row)
     return np.array(shown, dtype=np.intp)
-
-
-def _import_pyplot():
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "PruningPathDisplay requires matplotlib: pip install "
-            "'sklearn-textbook[plot]'."
-        ) from error
-    return plt

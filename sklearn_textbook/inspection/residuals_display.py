@@ -28,10 +28,10 @@ class ResidualsDisplay:
     r"""Residual plots of a linear regression (残差图), as in R's ``plot.lm``.
 
     "fitted": residuals against fitted values; a curved trend shows a misspecified
-    model. "normal": standardised residuals against quantiles of the normal distribution
+    model. "normal": standardized residuals against quantiles of the normal distribution
     (Q-Q 图), which are on the line if the noise is normal. "scale": square roots of the
-    absolute standardised residuals against fitted values, which are constant if the
-    noise has constant variance. "leverage": standardised residuals against leverage
+    absolute standardized residuals against fitted values, which are constant if the
+    noise has constant variance. "leverage": standardized residuals against leverage
     (杠杆值), with contours of Cook's distance (库克距离); rows beyond them are
     influential. A smooth line (robust local regression) shows the trend in all plots
     except "normal".
@@ -186,7 +186,7 @@ class ResidualsDisplay:
     def _plot_fitted(self, ax, style, n_labels):
         x, y = self.influence.fitted, self.influence.residuals
         ax.axhline(0.0, color=GUIDE_COLOR, linestyle=":", linewidth=1.0)
-        _name_axes(ax, "fitted value", "residual", "Residuals and fitted values")
+        _name_axes(ax, "fitted value", "residual", "Residuals vs fitted values")
         return _draw_points(ax, x, y, style, np.abs(y), n_labels)
 
     def _plot_normal(self, ax, style, n_labels):
@@ -203,14 +203,17 @@ class ResidualsDisplay:
             line = {"color": LINE_COLOR, "linewidth": 1.2}
             ax.axline((0.0, (low + high) / 2), slope=slope, **line)
         _name_axes(
-            ax, "quantile of the normal distribution", "standardised residual", "Q-Q"
+            ax,
+            "quantile of the normal distribution",
+            "standardized residual",
+            "Normal Q-Q",
         )
         return _draw_points(ax, x, y, style, np.abs(y), n_labels)
 
     def _plot_scale(self, ax, style, n_labels):
         x = self.influence.fitted
         y = np.sqrt(np.abs(self.influence.standardized_residuals))
-        _name_axes(ax, "fitted value", "√|standardised residual|", "Scale and location")
+        _name_axes(ax, "fitted value", "√|standardized residual|", "Scale-location")
         labels = _draw_points(ax, x, y, style, y, n_labels)
         ax.set_ylim(bottom=0.0)
         return labels
@@ -223,11 +226,13 @@ class ResidualsDisplay:
         right = min(1.0, 1.08 * float(x.max(initial=0.0)) + 1e-9)
         limits = ax.get_ylim()
         h = np.linspace(right / 200, right, 200)
+        is_shown = False
         for level in COOK_LEVELS:
             r = np.sqrt(level * influence.n_coefficients * (1.0 - h) / h)
             line = {"color": LINE_COLOR, "linestyle": "--", "linewidth": 1.0}
             ax.plot(h, r, **line)
             ax.plot(h, -r, **line)
+            is_shown = is_shown or r[-1] < max(map(abs, limits))
             if r[-1] < limits[1]:
                 ax.annotate(
                     f"{level:g}",
@@ -240,12 +245,9 @@ class ResidualsDisplay:
                 )
         ax.set_ylim(limits)
         ax.set_xlim(0.0, 1.08 * right)  # space for the labels of the contours
-        _name_axes(
-            ax,
-            "leverage",
-            "standardised residual",
-            "Leverage, with Cook's distances (dashed)",
-        )
+        note = " (dashed: Cook's distance)" if is_shown else ""
+        title = f"Residuals vs leverage{note}"
+        _name_axes(ax, "leverage", "standardized residual", title)
         return labels
 
 
@@ -285,6 +287,7 @@ def _place_labels(ax, labels, below):
         lines=np.concatenate(obstacles),
         turns=ALL_AROUND,
         stay_inside=True,
+        is_nearest=True,
     )
 
 

@@ -226,7 +226,7 @@ class ScreeDisplay:
         ax.set_xlim(0.4, len(numbers) + 0.6)
         ax.set_xlabel("component")
         ax.set_ylabel(r"eigenvalue $\lambda_k$")
-        right.set_ylabel("cumulative contribution", color=CUMULATIVE_COLOR)
+        right.set_ylabel("cumulative proportion of variance", color=CUMULATIVE_COLOR)
         ax.figure.sca(ax)
         return self
 

@@ -7,7 +7,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import sklearn.decomposition
+from matplotlib import font_manager
 from matplotlib.backends import backend_pdf, backend_svg
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
@@ -15,6 +17,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn_textbook.datasets import load_pca_correlation_example
 from sklearn_textbook.decomposition import PCA
 from sklearn_textbook.inspection import BiplotDisplay, ScreeDisplay
+from sklearn_textbook.inspection._axes import use_fonts
+from sklearn_textbook.tree.explain import lettering
 
 
 @pytest.fixture(autouse=True)
@@ -141,7 +145,8 @@ def test_biplot(wine, pca):
     )
     tips = np.array([arrow.xy for arrow in display.arrows_])
     np.testing.assert_allclose(tips, display.arrow_scale_ * pca.loadings_[:, :2])
-    assert [name.get_text() for name in display.names_] == list(wine.data.columns)
+    names = [name.get_text().replace("\n", "") for name in display.names_]
+    assert names == list(wine.data.columns)
     legend = display.ax_.get_legend().get_texts()
     assert [text.get_text() for text in legend] == ["class_0", "class_1", "class_2"]
     assert display.circle_ is None
@@ -210,6 +215,42 @@ def test_names_are_outside_the_arrows_and_clear_of_each_other(load, kind):
     bounds = display.ax_.bbox
     assert all(box.x0 >= bounds.x0 and box.x1 <= bounds.x1 for box in boxes)
     assert all(box.y0 >= bounds.y0 and box.y1 <= bounds.y1 for box in boxes)
+
+
+def test_names_and_many_classes():
+    X = load_iris().data[:60]
+    names = ["$alcohol, a long name in $ per month", "b", "c", "d"]
+    labels = np.array([f"_class {n:02d}" for n in range(12)])[np.arange(60) % 12]
+    pca = PCA(2).fit(X)
+    with plt.style.context("dark_background"):
+        display = BiplotDisplay.from_estimator(
+            pca, X, labels=labels, feature_names=names
+        )
+    assert display.names_[0].get_text() == "$alcohol, a long name in\n$ per month"
+    assert not display.names_[0].get_parse_math()
+    (halo,) = display.names_[0].get_path_effects()
+    assert halo._gc["foreground"] == to_rgba("black")
+    assert len({tuple(part.get_facecolor()[0]) for part in display.points_}) == 12
+    legend = display.ax_.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == sorted(set(labels))
+    display.figure_.draw_without_rendering()
+    assert legend.get_window_extent().x0 > display.ax_.get_window_extent().x1
+
+
+def test_chinese_names_get_a_font_that_has_them(monkeypatch):
+    monkeypatch.setattr(font_manager, "get_font_names", lambda: ["SimHei"])
+    lettering._find_chinese_fonts.cache_clear()
+    _, ax = plt.subplots()
+    ax.set_xlabel("密度")
+    ax.set_yticks([1.0], ["含糖率"])
+    ax.plot([1.0], label="好瓜")
+    ax.legend(title="class")
+    use_fonts(ax)
+    texts = [ax.xaxis.label, *ax.get_yticklabels(), *ax.get_legend().get_texts()]
+    assert [text.get_fontfamily()[-1] for text in texts] == ["SimHei"] * 3
+    assert "SimHei" not in ax.get_legend().get_title().get_fontfamily()
+    plt.close("all")
+    lettering._find_chinese_fonts.cache_clear()
 
 
 def test_scores_alone_and_values_as_colours(wine, pca):

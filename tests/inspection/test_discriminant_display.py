@@ -51,7 +51,7 @@ def test_watermelons(melons):
     cosine = projection @ w / np.linalg.norm(projection) / np.linalg.norm(w)
     assert cosine == pytest.approx(-1.0)
     labels = ax.get_legend_handles_labels()[1]
-    for name in ("no", "yes", "class centre", "projection line", "decision line"):
+    for name in ("no", "yes", "class mean", "projection line", "decision boundary"):
         assert name in labels
 
 
@@ -64,6 +64,49 @@ def test_projected_points_lie_on_the_line(melons):
     # Two classes: points, projected points; their centres and projected centres.
     assert [len(points) for points in found] == [9, 8, 9, 8, 1, 1, 1, 1]
     assert is_on_line == [False, False, True, True, False, False, True, True]
+
+
+def test_columns_of_different_ranges_have_no_projection(melons):
+    X, y = melons
+    display = draw(X.assign(density=1e4 * X["density"]), y)
+    assert display.projection_line_ is None
+    assert display.ax_.get_aspect() == "auto"
+    display.plot(show_projection=True)
+    assert display.projection_line_ is not None
+
+
+def test_many_classes_have_different_markers_and_a_legend_beside_the_axes():
+    X, y = make_table(0, 120, 4, 24)
+    names = np.array([f"${n} and a long name of a class" for n in range(24)])
+    display = draw(X, names[y])
+    points = display.ax_.collections[:24]
+    styles = {
+        (tuple(c.get_facecolor()[0]), c.get_paths()[0].vertices.tobytes())
+        for c in points
+    }
+    assert len(styles) == 24
+    legend = display.ax_.get_legend()
+    display.figure_.draw_without_rendering()
+    frame, axes = legend.get_window_extent(), display.ax_.get_window_extent()
+    assert frame.x0 > axes.x1
+    assert frame.x1 <= display.figure_.bbox.x1
+    assert frame.y0 >= 0
+    texts = legend.get_texts()
+    assert texts[3].get_text() == "$11 and a long name of…"
+    assert not texts[3].get_parse_math()
+    assert len(texts) == 26
+
+
+def test_names_are_written_as_they_are(melons):
+    X, y = melons
+    X = X.set_axis(["$ per month, $1000", "_x"], axis=1)
+    display = draw(X, np.where(y == "yes", "_yes $a$", "no"))
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts[:2] == ["_yes $a$", "no"]
+    assert not display.ax_.xaxis.label.get_parse_math()
+    with matplotlib.style.context("dark_background"):
+        display.plot()
+    assert display.decision_lines_[0].get_color() == "white"
 
 
 def test_without_projection(melons):

@@ -133,6 +133,26 @@ def test_parameters_of_the_drawing():
     assert display.plot(interval=None).intervals_ is None
 
 
+def test_long_names_leave_room_for_the_bars():
+    names = [
+        f"Average monthly value of {name} declared by the applicant last year"
+        for name in ("income", "debt", "assets")
+    ]
+    display = ImportancesDisplay([3.0, 2.0, 1.0], feature_names=names).plot()
+    display.figure_.draw_without_rendering()
+    assert display.ax_.bbox.width > 0.4 * display.figure_.bbox.width
+    assert find_names(display)[0] == "Average monthly value of income…"
+    ends = [*names[:2], f"{names[1]} after tax"]
+    display = ImportancesDisplay([3.0, 2.0, 1.0], feature_names=ends).plot()
+    assert len(set(find_names(display))) == 3
+
+
+def test_intervals_have_the_colour_of_the_style():
+    with plt.style.context("dark_background"):
+        display = ImportancesDisplay.from_importances([[1.0, 2.0]])
+    assert display.intervals_.get_color()[0][:3].tolist() == [1.0, 1.0, 1.0]
+
+
 def test_wrong_parameters_are_named(table):
     X, y = table
     with pytest.raises(NotFittedError):

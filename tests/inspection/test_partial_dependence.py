@@ -299,6 +299,43 @@ def test_display_draws_curves_bars_and_contours():
     assert again.figure_ is ax.figure
 
 
+@pytest.mark.parametrize("boosted", [False, True])
+def test_each_of_two_classes_can_be_drawn(boosted):
+    X, y = mixed(n_classes=2)
+    a = X.columns[0]
+    model = GradientBoostingClassifier(n_estimators=3) if boosted else CARTClassifier()
+    model.fit(X, y)
+    first, second = model.classes_
+    draw = PartialDependenceDisplay.from_estimator
+    curves = {
+        target: draw(model, X, [a], target=target).lines_[0, 0].get_ydata()
+        for target in (None, first, second)
+    }
+    np.testing.assert_array_equal(curves[None], curves[second])
+    total = 0.0 if boosted else 1.0
+    np.testing.assert_allclose(curves[first] + curves[second], total, atol=1e-12)
+    label = draw(model, X, [a], target=first).axes_[0, 0].get_ylabel()
+    kind = "score" if boosted else "probability"
+    assert label == f"Partial dependence\n({kind} of {first})"
+    with pytest.raises(ValueError, match=r"target must be one of .*, got 'other'"):
+        draw(model, X, [a], target="other")
+
+
+def test_names_of_columns_are_short_and_written_as_they_are():
+    X, y = mixed(n_classes=2)
+    a = X.columns[0]
+    long = {a: "Average monthly income ($ per month, $1000) of the applicant"}
+    X = X.rename(columns=long)
+    tree = CARTClassifier(max_depth=3).fit(X, y)
+    with plt.style.context("dark_background"):
+        display = PartialDependenceDisplay.from_estimator(tree, X, [long[a]])
+    label = display.axes_[0, 0].xaxis.label
+    assert label.get_text() == "Average monthly income\n($ per month…"
+    assert not label.get_parse_math()
+    deciles = display.deciles_vlines_[0, 0]
+    assert deciles.get_color()[0][:3].tolist() == [1.0, 1.0, 1.0]
+
+
 def test_wrong_parameters_of_the_display_are_named():
     X, y = mixed(n_classes=3)
     tree = CARTClassifier(max_depth=2).fit(X, y)

@@ -37,6 +37,29 @@ def legend_of(display):
     return [text.get_text() for text in display.ax_.get_legend().get_texts()]
 
 
+@pytest.mark.parametrize("x", X_AXES)
+@pytest.mark.parametrize("size", [(2.5, 2.0), (6.4, 4.8)])
+def test_labels_of_the_second_scale_are_clear_of_all_others(x, size):
+    scale = {name: 1e7 * make_path(20)[name] for name in ("risk", "cv_risk")}
+    _, ax = plt.subplots(figsize=size)
+    display = PruningPathDisplay(make_path(20, **scale)).plot(x=x, ax=ax)
+    display.figure_.draw_without_rendering()
+    ticks = display.top_ax_.xaxis.get_major_ticks()
+    boxes = [tick.label2.get_window_extent() for tick in ticks]
+    boxes.sort(key=lambda box: box.x0)
+    assert len(boxes) > 1
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    assert ax.yaxis.get_offset_text().get_text() == ""
+    assert "4e+06" in [label.get_text() for label in ax.get_yticklabels()]
+
+
+def test_lines_and_marks_have_the_colour_of_the_style():
+    with plt.style.context("dark_background"):
+        display = PruningPathDisplay(make_path()).plot()
+    assert display.limit_line_.get_color() == "white"
+    assert display.best_.get_markeredgecolor() == "white"
+
+
 def test_over_alpha_a_subtree_is_a_step():
     path = make_path()
     display = PruningPathDisplay(path).plot()

@@ -62,6 +62,34 @@ def test_four_pictures(rows):
     assert len(find_labels(display.axes_["fitted"])) == 3
 
 
+def test_an_index_is_nearest_to_its_own_point():
+    # The two largest residuals are side by side, and the largest is lower.
+    random = np.random.default_rng(1)
+    X = np.linspace(0.0, 1.0, 200)[:, np.newaxis]
+    y = X[:, 0] + 0.1 * random.normal(size=200)
+    y[[100, 104]] = [-3.0, -3.3]
+    display = ResidualsDisplay.from_estimator(
+        LinearRegression().fit(X, y), X, y, kind="fitted", n_labels=2
+    )
+    display.figure_.draw_without_rendering()
+    texts = [text for text in display.axes_["fitted"].texts if text.get_text()]
+    points = display.axes_["fitted"].transData.transform([text.xy for text in texts])
+    for number, text in enumerate(texts):
+        box = text.get_window_extent()
+        gaps = points - np.clip(points, box.min, box.max)
+        assert np.hypot(*gaps.T).argmin() == number
+
+
+def test_only_contours_in_sight_are_named():
+    X = np.arange(100.0)[:, np.newaxis]
+    y = X[:, 0] + np.where(np.arange(100) % 2, 1.0, -1.0)
+    display = ResidualsDisplay.from_estimator(LinearRegression().fit(X, y), X, y)
+    assert display.axes_["leverage"].get_title() == "Residuals vs leverage"
+    X[50], y[50] = 1_000.0, 0.0
+    display = ResidualsDisplay.from_estimator(LinearRegression().fit(X, y), X, y)
+    assert display.axes_["leverage"].get_title().endswith("(dashed: Cook's distance)")
+
+
 def test_contours_are_cooks_distances(rows):
     X, y = rows
     influence = LinearRegression().fit(X, y).influence(X, y)
