@@ -10,7 +10,7 @@ from sklearn_textbook.inspection.leaf_boxes import list_boxes
 from sklearn_textbook.tree.encode.columns import ORDINAL, TEMPORAL
 from sklearn_textbook.tree.route import find_leaves
 
-#: Pairs of rows and leaves that are looked at once.
+#: Maximum number of pairs of rows and leaves that are compared at a time.
 BLOCK_PAIRS = 1 << 20
 #: Largest distance of a new value, or date, from the bound of its leaf, as a part of
 #: the range.

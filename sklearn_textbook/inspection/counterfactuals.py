@@ -302,7 +302,7 @@ class _Writer:
 
 
 def _read_tree(model):
-    """Read a tree, or refuse a model that is none."""
+    """Read a tree; raise an error for any other model."""
     trees = read_trees(model)
     if not is_tree(model):
         raise TypeError(

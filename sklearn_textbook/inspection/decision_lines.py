@@ -42,7 +42,7 @@ def find_decision_lines(weights, offsets, frame):
 
 
 def _clip_line(slopes, levels, first, second):
-    """Return the part of a line of equal scores that is a decision line."""
+    """Return the part of a line of equal scores that is a decision boundary."""
     normal = slopes[second] - slopes[first]
     level = levels[second] - levels[first]
     length = np.linalg.norm(normal)

@@ -27,19 +27,19 @@ MAX_DROPPED = 100
 
 
 class DiscriminantDisplay:
-    """Plot of the points, projection and decision lines of a linear discriminant.
+    """Plot of the points, projection and decision boundaries of a linear discriminant.
 
     See figure 3.3 of 周志华《机器学习》. There are three kinds of figures:
 
     * for two columns, the plane itself; for two classes, with the line onto which the
-      rows are projected (投影直线), the projected rows and the projected class centres;
+      rows are projected (投影直线), the projected rows and the projected class means;
     * for more columns and more than two classes, the plane of the first two directions
       of :class:`~sklearn_textbook.discriminant_analysis.LinearDiscriminantAnalysis`;
     * for more columns and two classes, the projected rows on a line.
 
-    On decision lines, two classes have equal scores and no class a higher one. In the
-    plane of two directions they apply to rows in this plane, which for three classes
-    are all rows.
+    On decision boundaries, two classes have equal scores and no class a higher one. In
+    the plane of two directions they apply to rows in this plane, which for three
+    classes are all rows.
 
     Use :meth:`from_estimator` to create and draw a display. For coloured regions, and
     for nonlinear classifiers, use scikit-learn's ``DecisionBoundaryDisplay``, which
@@ -71,7 +71,7 @@ class DiscriminantDisplay:
     figure_ : matplotlib.figure.Figure
         The figure of the axes.
     decision_lines_ : list of matplotlib.lines.Line2D
-        The decision lines.
+        The decision boundaries.
     projection_line_ : matplotlib.lines.Line2D or None
         The line onto which rows are projected, if any.
 
@@ -155,7 +155,7 @@ class DiscriminantDisplay:
         options = {"class_names": [str(label) for label in classes], "codes": codes}
         means = getattr(estimator, "means_", None)
         if means is None:
-            # Other classifiers have no centres; those of the given rows are used.
+            # Other classifiers have no class means; those of the given rows are used.
             means = [
                 rows[codes == k].mean(axis=0)
                 if (codes == k).any()
@@ -223,7 +223,7 @@ class DiscriminantDisplay:
         )
 
     def plot(self, ax=None, *, show_projection=None, legend=True, scatter_kw=None):
-        """Draw the points, the projection and the decision lines.
+        """Draw the points, the projection and the decision boundaries.
 
         Parameters
         ----------
@@ -345,7 +345,7 @@ class DiscriminantDisplay:
         return np.vstack((drawn, projected, ends))
 
     def _draw_centres(self, centres, label):
-        """Draw class centres as crosses with an outline."""
+        """Draw class means as crosses with an outline."""
         for number, centre in enumerate(centres):
             self.ax_.scatter(
                 *np.atleast_2d(centre).T,
@@ -359,7 +359,7 @@ class DiscriminantDisplay:
             )
 
     def _draw_strip(self, scatter_kw):
-        """Draw projected points, a band for each class, and the decision limits."""
+        """Draw projected points, a band for each class, and the decision boundary."""
         n_classes = len(self.class_names)
         order = np.argsort(np.argsort(self.points[:, 0], kind="stable"), kind="stable")
         # Neighbours have very different heights, the same in every drawing.

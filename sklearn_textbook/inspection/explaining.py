@@ -180,6 +180,6 @@ def _quote_classes(fitted, class_names):
 
 
 def _name_center(model):
-    """Return what the values of the leaves of a regression tree are."""
+    """Return how the values of the leaves of a regression tree are computed."""
     is_median = getattr(model, "criterion", None) == "absolute_error"
     return "median" if is_median else "mean"

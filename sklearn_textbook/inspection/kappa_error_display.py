@@ -15,7 +15,7 @@ from sklearn_textbook.inspection._axes import make_axes, use_fonts
 #: Blue and orange of Okabe and Ito, safe for colour-blind people.
 POINT_COLOR = "#0072B2"
 CENTRE_COLOR = "#D55E00"
-#: More points are drawn as an image also where the figure is one of lines.
+#: Above this number, points are rasterized, also in vector graphics.
 MOST_SHAPES = 5000
 
 

@@ -11,7 +11,7 @@ from sklearn_textbook.tree.explain.rules import collect_rules
 
 @dataclass(frozen=True, eq=False)
 class ColumnBoxes:
-    """What the places where rows end require of one column.
+    """Conditions of the leaves, and of other places where rows end, on one column.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ OF_VALUES = {
     "absolute_error": mean_absolute_error,
 }
 GRADIENT_BOOSTING = (GradientBoostingClassifier, GradientBoostingRegressor)
-#: Losses of rows are limited to e to this power.
+#: Maximum exponent in the exponential loss of a row.
 LARGEST_EXPONENT = 700.0
 
 

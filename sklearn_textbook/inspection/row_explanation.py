@@ -118,7 +118,7 @@ class Contribution:
 
 @dataclass(frozen=True)
 class RowExplanation:
-    """Why a row is predicted as it is.
+    """Explanation of the prediction for a row.
 
     Printed, it is a sentence and a table; in a notebook an HTML table.
 

@@ -16,7 +16,7 @@ from sklearn_textbook.tree.route.shapley import (
     compute_shapley_values,
 )
 
-#: Rows between two moments at which Ctrl-C is noticed.
+#: Number of rows between two checks for Ctrl-C.
 BLOCK_ROWS = 512
 
 

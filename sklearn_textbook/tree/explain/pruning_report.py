@@ -15,7 +15,7 @@ from sklearn_textbook.tree.explain.text import check_at_least, describe_leaf
 from sklearn_textbook.tree.prune import resolve_pruner
 from sklearn_textbook.tree.prune.choose import PRUNERS
 
-#: It starts from the root; the other methods start from the full tree.
+#: The only method that starts from the root and not from the full tree.
 FROM_THE_ROOT = "pre-pruning"
 #: Columns of a path with the risk by which a subtree is chosen.
 VALIDATED = {"cv_risk": "cross-validated risk", "validation_risk": "validation risk"}

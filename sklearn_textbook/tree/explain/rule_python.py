@@ -272,7 +272,7 @@ def _walk_node(fitted, node, variables):
 
 
 def _list_cases(fitted, node, variables):
-    """List the tests of a node and the branch of each, the first true one counts."""
+    """List the tests of a node and the branch of each; the first true one applies."""
     tree, record = fitted.tree, fitted.tree.nodes[node]
     branches = collect_branches(tree, node)
     unseen = {"parent": STAY, "fractional": FRACTIONAL, "error": None}

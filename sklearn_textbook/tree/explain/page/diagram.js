@@ -3,9 +3,9 @@
 
 const BOX = { width: 176, height: 58, gap: 14, level: 62 };
 const STEP = BOX.height + BOX.level;
-// Boxes have text from this scale on.
+// Minimum scale at which boxes have text.
 const READABLE = 0.5;
-// The least scale at which a node is brought into the view.
+// Minimum scale at which a node is brought into view.
 const COMFORTABLE = 0.8;
 const LARGEST_SCALE = 2.5;
 // At the start a tree is shown down to the last level that fits at this scale.

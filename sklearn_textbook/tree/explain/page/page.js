@@ -1,4 +1,4 @@
-// Joins the parts: the state of the page, pointer and keyboard.
+// Connects the parts: the state of the page, pointer and keyboard.
 
 const at = (id) => document.getElementById(id);
 const page = JSON.parse(at("data").textContent);
@@ -234,7 +234,7 @@ function hideTip() {
 // --------------------------------------------------------------------- start
 function listen() {
   const host = at("diagram");
-  // Neither text nor a box is chosen by the start of a drag.
+  // The start of a drag selects neither text nor a box.
   host.addEventListener("mousedown", (event) => event.preventDefault());
   host.addEventListener("pointerdown", onDown);
   host.addEventListener("pointermove", onMove);

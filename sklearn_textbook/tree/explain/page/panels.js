@@ -69,7 +69,7 @@ function makeOutputs(tree, outputs, colors, most = 10) {
   });
 }
 
-/** What there is to say about a node. */
+/** Describe a node: its prediction, rule, size and test. */
 function makeNodeReport(tree, node, colors, most) {
   const parts = [];
   const rule = describeRule(tree, node);

@@ -1,8 +1,8 @@
 // The form of a row: one field for each column that the trees use.
 
-// Columns with more levels are typed, not chosen from a list.
+// Levels of columns with more than this many are typed, not chosen from a list.
 const MOST_OPTIONS = 200;
-// A divided row is listed with so many of its ends.
+// Maximum number of nodes listed for a divided row.
 const MOST_ENDS = 20;
 const FORMS = {
   date: "2024-01-31 or 2024-01-31T12:00+01:00",
@@ -114,7 +114,7 @@ class RowForm {
   }
 }
 
-/** Words for what stops a row. */
+/** Describe why a row has no prediction. */
 function describeStop({ node, reason, column }) {
   if (reason === "cut") return `The row reaches node #${node}; the nodes below it are not in this file.`;
   if (reason === "unknown") return `Node #${node} has not seen this level of ${column.name}: predict would raise an error.`;

@@ -1,6 +1,6 @@
 // Search of nodes by words, and the filter of leaves.
 
-/** Numbers of the nodes that a text fits: a column, level, class, bound or #number. */
+/** Numbers of the nodes that match a text: a column, level, class, bound or #number. */
 function findNodes(tree, text) {
   const wanted = text.trim().toLowerCase();
   if (!wanted) return [];

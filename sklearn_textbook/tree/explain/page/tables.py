@@ -99,7 +99,7 @@ class PageTables:
             if column.levels is not None:
                 levels = [word(level) for level in level_values(column)]
             source = column.source
-            # Levels are chosen, whatever they are made of.
+            # Columns with levels are entered by a choice, whatever their source.
             entry = {"number": number, "name": word(name), "source": source}
             self.columns.append({**entry, "kind": column.kind, "levels": levels})
         return self._column_numbers[key]

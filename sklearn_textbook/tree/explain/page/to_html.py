@@ -14,7 +14,7 @@ from sklearn_textbook.tree.explain.page.members import list_members
 from sklearn_textbook.tree.explain.page.tables import PageTables
 from sklearn_textbook.tree.explain.text import check_at_least
 
-#: In this order they make one script.
+#: The scripts, in the order in which they are joined.
 SCRIPTS = (
     *("model.js", "layout.js", "panels.js", "boxes.js", "diagram.js"),
     *("row_form.js", "search.js", "page.js"),
@@ -178,7 +178,7 @@ def fill_page(data):
         "STYLE_HASH": _hash(style),
         "SCRIPT_HASH": _hash(script),
         "STYLE": style,
-        # Names may contain what ends a script.
+        # Names may contain the end tag of a script.
         "DATA": text.replace("<", "\\u003c"),
         "SCRIPT": script,
     }
