@@ -76,7 +76,7 @@ def test_columns_of_different_ranges_have_no_projection(melons):
 
 
 def test_many_classes_have_different_markers_and_a_legend_beside_the_axes():
-    X, y = make_table(0, 120, 4, 24)
+    X, y = make_table(0, 48, 4, 24)
     names = np.array([f"${n} and a long name of a class" for n in range(24)])
     display = draw(X, names[y])
     points = display.ax_.collections[:24]
