@@ -16,6 +16,7 @@ from sklearn_textbook.tree import (
     ObliqueTreeClassifier,
     ObliqueTreeRegressor,
 )
+from sklearn_textbook.tree.grow import layout, storage
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.layout import SURROGATE_DTYPE, TERM_DTYPE
 from sklearn_textbook.tree.grow.storage import (
@@ -123,6 +124,23 @@ def test_fitted_trees(model, weights):
     assert_survives(estimator.tree_)
     again = pickle.loads(pickle.dumps(estimator))
     np.testing.assert_array_equal(again.predict(X), estimator.predict(X))
+
+
+@pytest.mark.parametrize("weights", [None, "fractions"])
+@pytest.mark.parametrize("model", ["C4.5", "Gini", "entropy", "many ways"])
+def test_many_classes(monkeypatch, model, weights):
+    """They are stored a few at a time, and those that are present added up."""
+    rng = np.random.default_rng(len(model))
+    X, y = mixed_table(rng)
+    y[:9] = np.arange(3, 12)
+    weight = None if weights is None else rng.random(len(y))
+    tree = copy.deepcopy(MODELS[model]).fit(X, y, sample_weight=weight).tree_
+    expected = store_nodes(tree.nodes, tree.statistics)
+    for module in (layout, storage):
+        monkeypatch.setattr(module, "FEW_NUMBERS", 4)
+    stored = store_nodes(tree.nodes, tree.statistics)
+    assert pickle.dumps(stored) == pickle.dumps(expected)
+    assert_survives(tree)
 
 
 @pytest.mark.parametrize("model", [CARTClassifier, CARTRegressor])

@@ -401,6 +401,14 @@ def _store_inner(name, column, shape):
 # ----------------------------------------------------------------- what adds up
 def _store_sums(column, shape):
     """Keep the leaves' numbers if they are whole and add up to those of the others."""
+    n_parts = column.shape[-1] // FEW_NUMBERS if column.ndim == 3 else 0
+    if n_parts > 1:
+        # A few of many classes at a time, which copies less at once.
+        parts = np.array_split(column, n_parts, axis=-1)
+        kept = [_store_sums(part, shape) for part in parts]
+        if all(how == "leaves" for how, _ in kept):
+            return "leaves", np.concatenate([leaves for _, leaves in kept], axis=-1)
+        return "all", narrow(column)
     leaves = narrow(column.take(shape.leaves, axis=0))
     if (
         leaves.dtype.kind in "iu"
@@ -449,22 +457,34 @@ def _store_weight(columns, statistics, shape):
 
 def add_classes(statistics):
     """Add the first output's class weights, class by class."""
-    total = np.zeros(len(statistics))
-    for k in range(statistics.shape[2]):
-        total += statistics[:, 0, k]
-    return total
+    return _add_classes(statistics[:, 0], lambda weights, nodes: weights)
+
+
+def _add_classes(statistics, compute):
+    """Add numbers that are computed from class weights and nodes, class by class."""
+    n_nodes, n_classes = statistics.shape
+    if n_classes <= FEW_NUMBERS:
+        total, nodes = np.zeros(n_nodes), slice(None)
+        for k in range(n_classes):
+            total += compute(statistics[:, k], nodes)
+        return total
+    # Most of many classes are not present in a node, and add zero.
+    nodes, k = np.nonzero(statistics)
+    numbers = compute(statistics[nodes, k], nodes)
+    return np.bincount(nodes, numbers, n_nodes)
 
 
 # ----------------------------------------------------------------- what is computed
 def compute_gini(statistics, weight):
     """Compute the Gini impurity of all nodes as growing does, in the same order."""
+
+    def square_shares(weights, nodes):
+        shares = weights / weight[nodes]
+        return shares * shares
+
     impurity = np.zeros(len(weight))
     for output in range(statistics.shape[1]):
-        squares = np.zeros(len(weight))
-        for k in range(statistics.shape[2]):
-            share = statistics[:, output, k] / weight
-            squares += share * share
-        impurity += 1.0 - squares
+        impurity += 1.0 - _add_classes(statistics[:, output], square_shares)
     return impurity / statistics.shape[1]
 
 
