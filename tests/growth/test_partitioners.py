@@ -93,6 +93,26 @@ def test_larger_tables(criterion, kind, max_features, decimals, is_bootstrap):
     compare(kind, expected, tree)
 
 
+@pytest.mark.parametrize("n_columns", [65, 129, 1024, 1025])
+@pytest.mark.parametrize("criterion", ["gini", "log_loss", "squared_error"])
+def test_wide_tables(criterion, n_columns):
+    """Small subtrees hold a bit for each of up to 1,024 columns; many are constant."""
+    rng = np.random.default_rng(n_columns)
+    X = rng.standard_normal((600, n_columns)).round(1)
+    X[:, rng.random(n_columns) < 0.5] = 0.0
+    X[300:, rng.random(n_columns) < 0.5] = 1.0
+    X[:, [3, n_columns - 1]] += rng.standard_normal((600, 2))
+    y = X[:, 3] - X[:, n_columns - 1] + 0.5 * rng.standard_normal(600)
+    kind = "values" if criterion == "squared_error" else 3
+    if kind == 3:
+        y = np.digitize(y, [-1.0, 1.0])
+    expected, tree = grow_twice(
+        encode(X), make_target(y, kind), GrowthRules(criterion, max_features=8)
+    )
+    assert tree.node_count > 100
+    compare(kind, expected, tree)
+
+
 @of_every_kind
 def test_mirrored_columns_tie(criterion, kind):
     """Equal scores by the thousand: the first column and lowest threshold win."""

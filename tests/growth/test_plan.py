@@ -132,6 +132,24 @@ def test_levels_that_are_not_sorted():
     assert choose_partitioner(table, target, rules) == "sorted-columns"
 
 
+@pytest.mark.parametrize("n_classes", [64, 65])
+def test_many_classes_are_scanned(n_classes):
+    """In sorted columns, if that is possible without partitioning too many columns."""
+    X = np.random.default_rng(0).random((200, 66))
+    target = make_classes(np.arange(200) % n_classes)
+    scan = "sorted-columns" if n_classes > 64 else "sample-list"
+    gini = GrowthRules("gini", max_features=8)
+    for table, rules, expected in [
+        (encode(X), gini, scan),
+        (encode(X), replace(gini, max_leaf_nodes=5, max_features=None), scan),
+        (encode(X), replace(gini, max_features=2), "sample-list"),
+        (encode(X), replace(gini, criterion="entropy"), "sample-list"),
+        (encode(X), replace(gini, random_splitter=True), "sample-list"),
+        (encode(X.round(1), [0]), gini, "sample-list"),
+    ]:
+        assert choose_partitioner(table, target, rules) == expected
+
+
 @pytest.mark.parametrize("kind", ["two classes", "three classes"])
 def test_float_weights_need_logarithms(kind):
     """They are from a table where weights are whole, and Gini impurity needs none."""

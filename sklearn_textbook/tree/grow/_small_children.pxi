@@ -112,7 +112,7 @@ cdef void order_samples(
         place = search.places[i]
         is_right[place] = i >= search.n_left
         row = search.order[place]
-        key = make_key(rows.codes[row * problem.n_columns + search.column], place)
+        key = make_key(code_in(rows, row, search.column), place)
         key |= <uint32_t>(i >= search.n_left) << 31
         j = i
         while j > 0 and keys[j - 1] > key:
@@ -244,9 +244,7 @@ cdef int64_t map_levels(
         uint32_t code
         uint64_t cell
     for i in range(search.n):
-        code = rows.codes[
-            search.order[search.places[i]] * problem.n_columns + search.column
-        ]
+        code = code_in(rows, search.order[search.places[i]], search.column)
         if code == <uint32_t>problem.n_distinct[search.column]:
             search.missing_child = i >= search.n_left
             continue

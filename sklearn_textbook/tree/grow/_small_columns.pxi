@@ -2,12 +2,20 @@
 
 
 cdef inline void start_sampling(
-    const SmallNode* node, SmallSampler* sampler
+    const Problem* problem, const SmallNode* node, SmallSampler* sampler
 ) noexcept nogil:
-    memcpy(sampler.order, IN_ORDER, MAX_COLUMNS)
+    # A constant number of bytes is copied without a call.
+    if problem.n_columns <= 64:
+        memcpy(sampler.order, IN_ORDER, 64 * sizeof(uint16_t))
+    else:
+        memcpy(sampler.order, IN_ORDER, problem.n_columns * sizeof(uint16_t))
     sampler.random_state = child_state(node.random_state, 7)
     sampler.place = 0
     sampler.n_found = 0
+
+
+cdef inline void leave_column_out(SmallNode* node, int32_t number) noexcept nogil:
+    node.active.words[number >> 6] &= ~(<uint64_t>1 << (number & 63))
 
 
 cdef inline int32_t sample_column(
@@ -33,7 +41,7 @@ cdef inline int32_t sample_column(
             number = sampler.order[j]
             sampler.order[j] = sampler.order[sampler.place]
         sampler.place += 1
-        if node.active >> number & 1:
+        if node.active.words[number >> 6] >> (number & 63) & 1:
             return number
     return -1
 
@@ -61,26 +69,38 @@ cdef inline int32_t make_key(uint32_t code, int64_t place) noexcept nogil:
     return <int32_t>(code << ROW_BITS) + <int32_t>place + MIN_KEY
 
 
-cdef inline void fill_tile(
-    const Problem* problem, const uint32_t* codes, const SmallSearch* search,
-    Tile* tile
+cdef inline void fill_keys(
+    const Code* kind, const SmallRows* rows, const SmallSearch* search, Tile* tile
 ) noexcept nogil:
     """Make keys of the samples, code and place in one number."""
     cdef:
         int64_t first = tile.number[0], second = tile.number[1]
         int64_t third = tile.number[2], fourth = tile.number[3], i
         int32_t* keys = tile.keys
-        const uint32_t* row
+        const Code* row
     for i in range(search.n):
-        row = codes + search.order[i] * problem.n_columns
+        row = <const Code*>rows.codes[search.order[i]]
         keys[0] = make_key(row[first], i)
         keys[1] = make_key(row[second], i)
         keys[2] = make_key(row[third], i)
         keys[3] = make_key(row[fourth], i)
         keys += TILE_COLUMNS
-    for i in range(TILE_COLUMNS):
-        tile.n_missing[i] = 0
-        tile.ties[i] = False
+
+
+cdef inline void fill_tile(
+    const SmallRows* rows, const SmallSearch* search, Tile* tile
+) noexcept nogil:
+    """The same of codes of any width."""
+    cdef int64_t c
+    if rows.code_size == 1:
+        fill_keys(<const uint8_t*>NULL, rows, search, tile)
+    elif rows.code_size == 2:
+        fill_keys(<const uint16_t*>NULL, rows, search, tile)
+    else:
+        fill_keys(<const uint32_t*>NULL, rows, search, tile)
+    for c in range(TILE_COLUMNS):
+        tile.n_missing[c] = 0
+        tile.ties[c] = False
 
 
 cdef inline void count_missing(
@@ -185,12 +205,12 @@ cdef inline void try_columns(
         SmallSampler sampler
         Tile tile
         int64_t c, last = TILE_COLUMNS * (search.n - 1)
-    start_sampling(node, &sampler)
+    start_sampling(problem, node, &sampler)
     while True:
         tile.n_columns = sample_tile(problem, node, &sampler, tile.number)
         if tile.n_columns == 0:
             return
-        fill_tile(problem, rows.codes, search, &tile)
+        fill_tile(rows, search, &tile)
         if rows.may_miss:
             count_missing(problem, search.n, &tile)
         if problem.any_nominal:
@@ -201,7 +221,7 @@ cdef inline void try_columns(
         search_tile(&tile, max(problem.min_samples_leaf, 1), search)
         for c in range(tile.n_columns):
             if same_code(tile.keys[c], tile.keys[last + c]):
-                node.active &= ~(<uint64_t>1 << tile.number[c])
+                leave_column_out(node, tile.number[c])
             else:
                 sampler.n_found += 1
 
@@ -213,8 +233,8 @@ cdef inline bint separates_pair(
     """Whether a random threshold separates two samples. It does not separate a missing
     value from another one, but a column that has both is not constant."""
     cdef:
-        double one = rows.values[order[0]][number]
-        double other = rows.values[order[1]][number]
+        double one = values_of(rows, order[0])[number]
+        double other = values_of(rows, order[1])[number]
     sampler.n_found += (one == one) != (other == other)
     is_falling[0] = one > other
     return one < other or one > other
@@ -229,11 +249,10 @@ cdef inline bint find_pair_split(
     cdef:
         SmallSampler sampler
         const uint8_t* order = rows.order + node.start
-        const uint32_t* one = rows.codes + order[0] * problem.n_columns
-        const uint32_t* other = rows.codes + order[1] * problem.n_columns
         int32_t number
+        uint32_t one = 0, other = 0
         bint is_falling
-    start_sampling(node, &sampler)
+    start_sampling(problem, node, &sampler)
     while True:
         number = sample_column(problem, node, &sampler, 0)
         if number < 0:
@@ -241,8 +260,11 @@ cdef inline bint find_pair_split(
         if problem.random_splitter:
             if separates_pair(rows, order, number, &sampler, &is_falling):
                 break
-        elif one[number] != other[number]:
-            is_falling = one[number] > other[number]
+            continue
+        one = code_in(rows, order[0], number)
+        other = code_in(rows, order[1], number)
+        if one != other:
+            is_falling = one > other
             break
     pair[0] = order[is_falling]
     pair[1] = order[not is_falling]
@@ -254,13 +276,13 @@ cdef inline bint find_pair_split(
         search.threshold = leave_bin(
             problem, number,
             random_threshold(
-                node, number, rows.values[pair[0]][number],
-                rows.values[pair[1]][number], &sampler.random_state
+                node, number, values_of(rows, pair[0])[number],
+                values_of(rows, pair[1])[number], &sampler.random_state
             )
         )
         return True
-    search.below = other[number] if is_falling else one[number]
-    search.above = one[number] if is_falling else other[number]
+    search.below = min(one, other)
+    search.above = max(one, other)
     search.threshold = NAN
     if problem.has_missing[number] and (
         search.above == <uint32_t>problem.n_distinct[number]

@@ -7,11 +7,16 @@ from sklearn_textbook.tree.split._types cimport Problem
 
 cdef enum:
     MAX_WAITING = 4
+    COLUMN_WORDS = 16
+
+# A bit for every column that is not known to be constant.
+cdef struct ColumnSet:
+    uint64_t[COLUMN_WORDS] words
 
 # The root of a small subtree, which waits while its samples come from memory.
 cdef struct SmallRoot:
     Frame frame
-    uint64_t active  # a bit for every column that is not known to be constant
+    ColumnSet active
 
 cdef struct SmallRoots:
     int64_t n_met

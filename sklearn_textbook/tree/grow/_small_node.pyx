@@ -1,9 +1,9 @@
 """Subtrees of up to 64 samples.
 
-A tree has more nodes in them than elsewhere. Codes, targets and weights of the samples
-are copied once, and a node is a stretch of a list of their numbers. Four columns are
-tried side by side: their keys, codes and places in one number, are sorted together, and
-all scores are computed before the first is looked at, so that nothing is guessed.
+A tree has more nodes in them than elsewhere. Targets and weights of the samples are
+copied once, and a node is a stretch of a list of their numbers. Four columns are tried
+side by side: their keys, codes and places in one number, are sorted together, and all
+scores are computed before the first is looked at, so that no branch depends on them.
 Sampling of columns, limits and records are those of larger nodes; a node takes less
 time than some calls into another module, so all is in this one.
 """
@@ -84,13 +84,18 @@ from sklearn_textbook.tree.split._types cimport (
 from sklearn_textbook._contract._wide_units cimport wide_void
 
 
+ctypedef fused Code:
+    uint8_t
+    uint16_t
+    uint32_t
+
 cdef enum:
     SMALL_ROWS = 64
     ROW_BITS = 6  # of a sorted key
     MIN_KEY = 0x00800000  # with an exponent, as subnormal floats are slow
     MAX_CODES = 0x1000000
     MAX_CLASSES = 64
-    MAX_COLUMNS = 64  # a bit for each
+    MAX_COLUMNS = 64 * COLUMN_WORDS
     TABLE_ROUNDING = 8  # units by which equal sums of T may differ
     # Of whole weights two scores d^2 / (k (n - k)) in a node of weight n are equal, or
     # differ by 16 / n^4 or more. Up to this weight that is more than twice the margin,
@@ -99,8 +104,8 @@ cdef enum:
 
 # The samples of the subtree, and their numbers in an order that keeps nodes together.
 cdef struct SmallRows:
-    uint32_t[SMALL_ROWS * MAX_COLUMNS] codes  # row by row
-    const double* values[SMALL_ROWS]  # random thresholds: in place of the codes
+    const void* codes[SMALL_ROWS]  # or values, where thresholds are random
+    int64_t code_size  # in bytes
     double[SMALL_ROWS] y  # or the class
     double[SMALL_ROWS] weight
     double[SMALL_ROWS] logarithm  # Poisson: of y
@@ -115,12 +120,12 @@ cdef struct SmallNode:
     int64_t n_rows
     int64_t depth
     uint64_t random_state
-    uint64_t active  # a bit for every column that is not known to be constant
+    ColumnSet active
     int32_t node
 
 # Columns being sampled for a node.
 cdef struct SmallSampler:
-    uint8_t[MAX_COLUMNS] order
+    uint16_t[MAX_COLUMNS] order
     uint64_t random_state
     int64_t place
     int64_t n_found
@@ -203,9 +208,23 @@ cdef struct Child:
     double value
     double impurity
 
-cdef uint8_t[MAX_COLUMNS] IN_ORDER
+cdef uint16_t[MAX_COLUMNS] IN_ORDER
 cdef uint64_t[MAX_COLUMNS + 1] RECIPROCALS
 cdef double[MAX_WEIGHT + 1] NOISE  # of scores of two classes
+
+
+cdef inline const double* values_of(const SmallRows* rows, uint8_t row) noexcept nogil:
+    return <const double*>rows.codes[row]
+
+
+cdef inline uint32_t code_in(
+    const SmallRows* rows, uint8_t row, int32_t column
+) noexcept nogil:
+    if rows.code_size == 1:
+        return (<const uint8_t*>rows.codes[row])[column]
+    if rows.code_size == 2:
+        return (<const uint16_t*>rows.codes[row])[column]
+    return (<const uint32_t*>rows.codes[row])[column]
 
 
 cdef inline double times_log(double x) noexcept nogil:
@@ -347,15 +366,17 @@ cdef int wait_small(
     cdef:
         SmallRoot* root = &roots.waiting[roots.n_met % MAX_WAITING]
         int64_t i
+        int32_t number
     prefetch_small(samples, frame)
     if roots.n_met - roots.n_grown == MAX_WAITING:
         roots.n_grown += 1
         if grow_small(problem, samples, worker, root) < 0:
             return -1
     root.frame = frame[0]
-    root.active = 0
+    memset(&root.active, 0, sizeof(ColumnSet))
     for i in range(frame.n_active):
-        root.active |= <uint64_t>1 << worker.active[i]
+        number = worker.active[i]
+        root.active.words[number >> 6] |= <uint64_t>1 << (number & 63)
     roots.n_met += 1
     return 0
 
@@ -375,6 +396,8 @@ cdef int finish_small(
     return 0
 
 
+#: Classes of a table whose small subtrees are grown here.
+MOST_CLASSES = MAX_CLASSES
 for place in range(MAX_COLUMNS):
     IN_ORDER[place] = place
     RECIPROCALS[place + 1] = reciprocal_of(place + 1)

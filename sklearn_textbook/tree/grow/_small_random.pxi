@@ -25,7 +25,7 @@ cdef inline void read_values(
         Four four, smallest = SAME_FOUR(INFINITY), largest = SAME_FOUR(-INFINITY)
     for i in range(search.n):
         four = GATHER_FOUR(
-            rows.values[search.order[i]], first, second, third, fourth
+            values_of(rows, search.order[i]), first, second, third, fourth
         )
         WIDEN_FOUR(smallest, largest, four)
         STORE_FOUR(tile.values + TILE_COLUMNS * i, four)
@@ -143,7 +143,7 @@ cdef inline void list_children(
         bint missing_left = search.missing_child == 0
     # Both stores happen always; only the counter depends on the child.
     for i in range(search.n):
-        value = rows.values[search.order[i]][search.column]
+        value = values_of(rows, search.order[i])[search.column]
         search.places[n_left] = <uint8_t>i
         right[i - n_left] = <uint8_t>i
         n_left += (value <= threshold) | ((value != value) & missing_left)
@@ -162,7 +162,7 @@ cdef void try_random_columns(
         int64_t lowest = max(problem.min_samples_leaf, 1)
         double score
         bint varies
-    start_sampling(node, &sampler)
+    start_sampling(problem, node, &sampler)
     while True:
         n_columns = sample_tile(problem, node, &sampler, tile.number)
         if n_columns == 0:
@@ -177,7 +177,7 @@ cdef void try_random_columns(
         for c in range(n_columns):
             varies = tile.smallest[c] < tile.largest[c]
             if not varies and not 0 < tile.n_missing[c] < n:
-                node.active &= ~(<uint64_t>1 << tile.number[c])
+                leave_column_out(node, tile.number[c])
                 continue
             sampler.n_found += 1
             if not varies:

@@ -42,31 +42,11 @@ cdef void prefetch_small(
         PREFETCH(codes + (number + 1) * size - 1)
 
 
-cdef inline void copy_codes(
-    const void* codes, int64_t size, int64_t number, int64_t n_columns, uint32_t* target
-) noexcept nogil:
-    """One row of a table of codes that have so many bytes."""
-    cdef:
-        int64_t j, first = number * n_columns
-        const uint8_t* bytes = <const uint8_t*>codes + first
-        const uint16_t* words = <const uint16_t*>codes + first
-    if size == 1:
-        for j in range(n_columns):
-            target[j] = bytes[j]
-    elif size == 2:
-        for j in range(n_columns):
-            target[j] = words[j]
-    else:
-        memcpy(
-            target, <const uint32_t*>codes + first, n_columns * sizeof(uint32_t)
-        )
-
-
 cdef void read_rows(
     const Problem* problem, const SampleList* samples, const Frame* root,
     SmallRows* rows
 ) noexcept nogil:
-    """Copy what is known of the samples of the subtree."""
+    """Find what is known of the samples of the subtree."""
     cdef:
         const uint64_t* entries = samples.entries + root.start
         const BinaryCounts* counted = NULL
@@ -74,8 +54,8 @@ cdef void read_rows(
         const double* y = samples.local_y if samples.is_local else samples.y
         const double* logarithm = samples.logarithm
         const double* weights = samples.weight
-        int64_t i, size, number, width = problem.n_columns
-        const void* codes = find_rows(samples, &size)
+        int64_t i, number, width = problem.n_columns
+        const char* codes = <const char*>find_rows(samples, &rows.code_size)
     if weights != NULL and samples.is_local:
         weights = samples.local_weight
     if logarithm != NULL and samples.is_local:
@@ -105,9 +85,9 @@ cdef void read_rows(
         if problem.random_splitter:
             if samples.is_local:
                 number = samples.local_row[number]
-            rows.values[i] = samples.row_values + number * width
+            rows.codes[i] = samples.row_values + number * width
         else:
-            copy_codes(codes, size, number, width, rows.codes + i * width)
+            rows.codes[i] = codes + number * width * rows.code_size
 
 
 cdef void view_classes(

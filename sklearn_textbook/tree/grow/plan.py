@@ -7,6 +7,7 @@ import numpy as np
 from sklearn_textbook.tree.encode import NOMINAL
 from sklearn_textbook.tree.grow._engine import grow_nodes
 from sklearn_textbook.tree.grow._list_grower import ListGrower
+from sklearn_textbook.tree.grow._small_node import MOST_CLASSES
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.settings import (
     collect_settings,
@@ -34,6 +35,9 @@ LARGEST_LISTED_TOTAL = 2**21 - 1
 MAX_LISTED_ROWS = 2**25
 MAX_LISTED_CLASSES = 2**16
 MAX_COUNTED_ROWS = 2**21  # in the table, where two classes are counted
+# Columns of the table for each one that a node uses, up to which partitioning all of
+# them takes less than counting many classes in bins.
+SCANNED_SHARE = 32
 CLASS_CRITERIA = ("gini", "entropy", "log_loss")
 
 
@@ -59,8 +63,12 @@ def choose_partitioner(table, target, rules, weight=None):
         random. A list of samples is used then; it supports everything except
         information gain, surrogates and fractional cases, which use all columns, and
         the absolute error. It is also used where bounds of the scores avoid most of
-        what a scan of all samples computes, and for trees of few leaves.
+        what a scan of all samples computes, and for trees of few leaves. The Gini
+        impurity of more than 64 classes is faster in a scan, which adds one sample
+        after the other, than in bins with all classes each.
     """
+    if _are_classes_scanned(table, target, rules):
+        return "sorted-columns"
     max_features = rules.max_features or table.n_columns
     looks_at_few = 2 * max_features < table.n_columns or rules.random_splitter
     is_served = (
@@ -77,6 +85,19 @@ def choose_partitioner(table, target, rules, weight=None):
     if is_served and (looks_at_few or _is_list_faster(table, target, rules, weight)):
         return "sample-list"
     return "sorted-columns"
+
+
+def _are_classes_scanned(table, target, rules):
+    """Whether classes are so many that a list is slower even for a few columns."""
+    return (
+        target.is_classifier
+        and max(target.n_classes) > MOST_CLASSES
+        and rules.criterion == "gini"
+        and not rules.random_splitter
+        and rules.oblique is None
+        and NOMINAL not in table.schema.kinds
+        and table.n_columns <= SCANNED_SHARE * (rules.max_features or table.n_columns)
+    )
 
 
 def _is_list_faster(table, target, rules, weight):
