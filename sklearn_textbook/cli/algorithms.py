@@ -35,6 +35,8 @@ class Algorithm:
     has_cart_members : bool, default=False
         Whether it is an ensemble of anything, of CART trees by default: parameters of
         these can be set.
+    has_regressors : bool, default=False
+        Whether these predict numbers even if the ensemble predicts classes.
     is_grown : bool, default=True
         Whether an ensemble has trees as members.
     """
@@ -43,6 +45,7 @@ class Algorithm:
     classifier: str | None
     regressor: str | None = None
     has_cart_members: bool = False
+    has_regressors: bool = False
     is_grown: bool = True
 
     @property
@@ -70,6 +73,10 @@ ALGORITHMS = {
     ),
     "adaboost": Algorithm(_ENSEMBLES, "AdaBoostClassifier"),
     "output-codes": Algorithm(_ENSEMBLES, "OutputCodeClassifier", None, True),
+    "output-flipping": Algorithm(_ENSEMBLES, "OutputFlippingClassifier", None, True),
+    "output-smearing": Algorithm(
+        _ENSEMBLES, "OutputSmearingClassifier", None, True, has_regressors=True
+    ),
     "boosting-tree": Algorithm(_ENSEMBLES, None, "BoostingTreeRegressor"),
     "gradient-boosting": Algorithm(
         _ENSEMBLES, "GradientBoostingClassifier", "GradientBoostingRegressor"
@@ -237,8 +244,9 @@ def make_estimator(
         _forbid_pruning(estimator, algorithm, given)
     elif prunes and base_name(algorithm) in PRUNED:
         _prune_by_default(estimator, given, seed)
-    if isinstance(given.get("estimator"), str) and "estimator" in params:
-        member = _make_member(given.pop("estimator"), is_classes)
+    if given.get("estimator") is not None and "estimator" in params:
+        has_classes = is_classes and not ALGORITHMS[base_name(algorithm)].has_regressors
+        member = _make_member(given.pop("estimator"), has_classes)
         estimator.set_params(estimator=member)
     set_parameters(estimator, given)
     if "oob_score" in params and "oob_score" not in given:
@@ -276,9 +284,11 @@ def _prune_by_default(estimator, given, seed):
 
 def _make_default(algorithm, is_classes):
     """Make the estimator of an algorithm, with members whose parameters can be set."""
+    entry = ALGORITHMS[algorithm]
     estimator = find_class(algorithm, is_classes)()
-    if ALGORITHMS[algorithm].has_cart_members:
-        estimator.set_params(estimator=_make_default("cart", is_classes))
+    if entry.has_cart_members:
+        member = _make_default("cart", is_classes and not entry.has_regressors)
+        estimator.set_params(estimator=member)
     return estimator
 
 
@@ -288,7 +298,7 @@ def _make_member(algorithm, is_classes):
     if algorithm not in fits:
         kind = "classes" if is_classes else "numbers"
         refuse_use(
-            f"--set estimator={algorithm}: the members that predict {kind} may be "
+            f"--set estimator={algorithm}: the members predict {kind}; they may be "
             f"{', '.join(fits)}"
         )
     return _make_default(algorithm, is_classes)

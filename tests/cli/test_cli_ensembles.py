@@ -309,21 +309,33 @@ def test_every_ensemble_is_made(algorithm, is_classes):
 
 
 @pytest.mark.parametrize(
-    ("member", "trees", "name"),
+    ("algorithm", "member", "trees", "name"),
     [
-        ("c45", "C45", "C45Classifier"),
-        ("oblique-tree", "oblique", "ObliqueTreeClassifier"),
+        ("random-subspace", "c45", "C45", "C45Classifier"),
+        ("random-subspace", "oblique-tree", "oblique", "ObliqueTreeClassifier"),
+        ("output-flipping", "id3", "ID3", "ID3Classifier"),
+        ("output-smearing", "cart", "CART", "CARTRegressor"),
+        ("output-smearing", "oblique-tree", "oblique", "ObliqueTreeRegressor"),
     ],
 )
-def test_members_by_name(command, member, trees, name):
-    arguments = ["fit", DATA / "golf", "--algorithm", "random-subspace", "--cv", 0]
-    text = command(*arguments, "--set", f"estimator={member}", "--save", "m.json")
-    assert f"\nensemble  RandomSubspaceClassifier, 10 {trees} trees\n" in text
+def test_members_by_name(command, algorithm, member, trees, name):
+    arguments = ["fit", DATA / "golf", "--algorithm", algorithm, "--cv", 0]
+    arguments += ["--trees", 10, "--save", "m.json"]
+    text = command(*arguments, "--set", f"estimator={member}")
+    assert re.search(rf"\nensemble  \w+, 10 {trees} trees\n", text)
     model = load_model("m.json")
     assert {type(member).__name__ for member in model} == {name}
     lines = command("predict", "m.json", DATA / "golf.data").splitlines()
     features = read_table(DATA / "golf").frame.drop_columns(["class"])
     assert lines == ["prediction", *model.predict(features).tolist()]
+
+
+def test_members_of_the_wrong_kind(command):
+    arguments = ("--algorithm", "output-smearing", "--set")
+    for member in ("c45", "3"):
+        error = command(*IRIS, *arguments, f"estimator={member}", code=2)
+        assert f"--set estimator={member}: the members predict numbers" in error
+        assert "they may be cart, oblique-tree;" in error
 
 
 def test_regression_with_identifiers_and_a_test_table(command):
@@ -413,7 +425,7 @@ def test_a_tree_has_no_members(command):
         (["--trees", 5], "--trees: cart grows a single tree; see"),
         (
             ["--algorithm", "bagging", "--set", "estimator=svm"],
-            "--set estimator=svm: the members that predict classes may be cart, id3",
+            "--set estimator=svm: the members predict classes; they may be cart, id3",
         ),
         (
             ["--algorithm", "bagging", "--set", "max_dept=3"],
@@ -447,7 +459,7 @@ def test_members_that_predict_numbers(command):
         *("--algorithm", "bagging-regressor", "--set", "estimator=c45"),
         code=2,
     )
-    assert "the members that predict numbers may be cart, oblique-tree; see" in error
+    assert "the members predict numbers; they may be cart, oblique-tree; see" in error
 
 
 def test_levels_are_refused_as_by_trees(command):

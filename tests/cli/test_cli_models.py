@@ -8,8 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sklearn_textbook.cli.algorithms import ALGORITHMS, has_trees
+from sklearn_textbook.cli.algorithms import (
+    ALGORITHMS,
+    COMBINATIONS,
+    TRANSFORMERS,
+    has_trees,
+)
 from sklearn_textbook.io import load_model, read_model
+from tests.public_api import public_estimators
 
 DATA = Path(__file__).parents[1] / "data"
 IRIS = DATA / "iris.csv"
@@ -33,6 +39,15 @@ def mixed(tmp_path):
     frame["sold"] = np.where(price + rng.normal(size=60) > 10, "yes", "no")
     frame.to_csv(tmp_path / "mixed.csv", index=False)
     return frame
+
+
+def test_every_estimator_is_an_algorithm():
+    entries = [*ALGORITHMS.values(), *COMBINATIONS.values()]
+    named = {name for entry in entries for name in (entry.classifier, entry.regressor)}
+    named |= {name for _, name in TRANSFORMERS.values()}
+    # The default second learner of stacking, and what pca does without centring.
+    others = {"MultiResponseLinearRegression", "TruncatedSVD"}
+    assert named - {None} == set(public_estimators()) - others
 
 
 def test_algorithms_without_trees():

@@ -218,7 +218,7 @@ def test_calibration_groups_rows_by_probability():
 CLASSIFIERS = [
     *("cart", "id3", "c45", "c45-rules", "oblique-tree", "random-forest"),
     *("oblique-forest", "extra-trees", "bagging", "random-subspace", "adaboost"),
-    *("output-codes", "gradient-boosting"),
+    *("output-codes", "output-smearing", "gradient-boosting"),
 ]
 REGRESSORS = [
     *("cart", "oblique-tree", "boosting-tree", "gradient-boosting", "linear"),
