@@ -14,7 +14,6 @@ from sklearn.metrics import (
     mean_absolute_error,
     precision_recall_fscore_support,
     r2_score,
-    roc_auc_score,
     root_mean_squared_error,
 )
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -201,10 +200,38 @@ def _measure_auc(labels, y, shares, weights):
     for column in range(1 if len(labels) == 2 else 0, len(labels)):
         is_class = y == labels[column]
         if is_class.any() and not is_class.all():
-            areas.append(
-                roc_auc_score(is_class, shares[:, column], sample_weight=weights)
-            )
+            areas.append(measure_area(is_class, shares[:, column], weights))
     return float(np.mean(areas)) if areas else np.nan
+
+
+def measure_area(is_class, shares, weights=None):
+    """Measure the area under the ROC curve, faster than ``roc_auc_score``.
+
+    It is the probability that a row of the class has a larger share than another row,
+    where equal shares count half.
+
+    Parameters
+    ----------
+    is_class : ndarray of bool, shape (n_rows,)
+        Whether a row is of the class; some are, and some are not.
+    shares : ndarray of float, shape (n_rows,)
+        The probability of the class.
+    weights : ndarray of float, shape (n_rows,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    area : float
+        From 0 to 1.
+    """
+    weights = np.ones(len(shares)) if weights is None else weights
+    distinct, places = np.unique(shares, return_inverse=True)
+    inside, outside = (
+        np.bincount(places, weights * chosen, len(distinct))
+        for chosen in (is_class, ~is_class)
+    )
+    below = np.cumsum(outside) - outside / 2
+    return inside @ below / (inside.sum() * outside.sum())
 
 
 def _measure_cost(scorer, y, values, weights):

@@ -10,6 +10,7 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 
 from sklearn_textbook.cli import main
 from sklearn_textbook.cli.algorithms import make_estimator
+from sklearn_textbook.cli.scoring import measure_area
 from sklearn_textbook.io import load_model, read_model, read_table
 from sklearn_textbook.tree import CARTClassifier, CostComplexityPruning
 
@@ -178,6 +179,16 @@ def test_unseen_levels_are_counted(command):
 
 
 # --------------------------------------------------------------------- weights
+@pytest.mark.parametrize("n_distinct", [1, 3, 1000])
+def test_area_under_the_curve(n_distinct):
+    rng = np.random.default_rng(n_distinct)
+    shares = rng.integers(0, n_distinct, 80) / n_distinct
+    is_class = rng.random(80) < shares + 0.2
+    for weights in (None, rng.random(80)):
+        area = roc_auc_score(is_class, shares, sample_weight=weights)
+        assert measure_area(is_class, shares, weights) == pytest.approx(area)
+
+
 def test_weights(command):
     weights = np.random.default_rng(1).integers(0, 4, 120)
     columns = write_table(w=weights)
