@@ -245,7 +245,7 @@ def print_training(output, training, options):
     columns = count_things(file.n_columns + len(left_out), "column")
     line = Text(display_path(file.path), style="bold")
     line.append(f": {rows}, {columns} ({file.layout})", style="not bold")
-    output.write(line)
+    output.write(output.hang(line))
     output.write(output.hang(Text(f"target {report.describe_target(goal)}")))
     if training.weights is not None:
         total = f"{training.weights.sum():,.6g}"
