@@ -104,6 +104,16 @@ COMBINATIONS = {
 #: Those of them that average linear models of subsets of the columns without members.
 MAYBE_ALONE = ("bayesian-model-averaging",)
 _ENTRIES = {**ALGORITHMS, **COMBINATIONS}
+#: What predicts numbers instead of classes, or classes instead of numbers.
+COUNTERPARTS = {
+    "linear": "logistic",
+    "generalized-linear": "logistic",
+    "logistic": "linear",
+    "maximum-entropy": "linear",
+    "boosting-tree": "gradient-boosting",
+    "voting": "averaging",
+    "averaging": "voting",
+}
 #: Those that need no target, and where they are.
 TRANSFORMERS = {"pca": ("sklearn_textbook.decomposition", "PCA")}
 #: What the members of an ensemble may be, by --set estimator=NAME.
@@ -174,6 +184,14 @@ def find_wish(algorithm):
     if _ENTRIES[algorithm].classifier is None:
         return "regressor"
     return None if _ENTRIES[algorithm].regressor else "classifier"
+
+
+def find_counterpart(algorithm, is_classes):
+    """Find an algorithm that predicts classes, or numbers, in place of another."""
+    base = base_name(algorithm)
+    if can_predict(base, is_classes):
+        return base if is_classes else f"{base}-regressor"
+    return COUNTERPARTS.get(base, "cart")
 
 
 def can_predict(algorithm, is_classes):

@@ -9,7 +9,7 @@ import pyarrow.compute as compute
 
 from sklearn_textbook.cli.output import ShortCell, make_table
 from sklearn_textbook.cli.report import MOST_LEVELS
-from sklearn_textbook.io.naming import count_things
+from sklearn_textbook.io.naming import count_things, list_names
 from sklearn_textbook.io.table_file import column_kind
 
 MOST_COLUMNS = 50
@@ -51,6 +51,42 @@ def count_missing(column):
     if pa.types.is_floating(column.type):
         missing += compute.sum(compute.is_nan(column)).as_py() or 0
     return missing
+
+
+def explain_gaps(frame, error):
+    """Explain that a model refuses missing values, by the columns that have them.
+
+    Parameters
+    ----------
+    frame : pyarrow.Table
+        The columns.
+    error : ValueError
+        What the model has raised.
+
+    Returns
+    -------
+    reason, remedy : str or None
+        None for any other error.
+    """
+    text = str(error)
+    names = [name for name in frame.column_names if count_missing(frame[name])]
+    if "contains NaN" not in text or not names:
+        return None, None
+    have, it = ("has", "it") if len(names) == 1 else ("have", "them")
+    columns = "column" if len(names) == 1 else "columns"
+    reason = (
+        f"{columns} {list_names(names)} {have} missing values, which the model does "
+        "not accept"
+    )
+    for note in getattr(error, "__notes__", []):
+        reason += f"; {note[:1].lower()}{note[1:].rstrip('.')}"
+    dropped = quote_name(",".join(names))
+    return reason, f"use --drop {dropped} to leave {it} out, or remove the rows"
+
+
+def quote_name(name):
+    """Quote a name for a shell."""
+    return f"'{name}'" if " " in name else name
 
 
 def describe_kind(data_type):

@@ -16,6 +16,7 @@ from sklearn_textbook.cli.algorithms import (
 )
 from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.options import (
+    Count,
     KnownName,
     MemberChoice,
     NamedMember,
@@ -27,17 +28,21 @@ from sklearn_textbook.cli.options import (
     training_options,
 )
 
+_NAMES = [*ALGORITHMS, *COMBINATIONS, *TRANSFORMERS]
+
 
 @click.command(short_help="Fit a model to a table; print it and its scores.")
 @click.argument("table")
 @target_option
 @click.option(
     "--algorithm",
-    type=KnownName([*list_algorithms(), *list_algorithms(COMBINATIONS), *TRANSFORMERS]),
+    type=KnownName(
+        [*list_algorithms(), *list_algorithms(COMBINATIONS), *TRANSFORMERS], _NAMES
+    ),
     default="cart",
     show_default=True,
     metavar="NAME",
-    help=f"One of {', '.join([*ALGORITHMS, *COMBINATIONS, *TRANSFORMERS])}. For most "
+    help=f"One of {', '.join(_NAMES)}. For most "
     "of them, the target decides between classification and regression: text, booleans "
     "and a few whole numbers are classes; cart-classifier, cart-regressor and so on "
     "force one.",
@@ -60,7 +65,7 @@ from sklearn_textbook.cli.options import (
 )
 @click.option(
     "--cv",
-    type=click.IntRange(min=0),
+    type=Count(min=0),
     default=10,
     show_default=True,
     metavar="FOLDS",
@@ -77,7 +82,7 @@ from sklearn_textbook.cli.options import (
 )
 @click.option(
     "--max-depth-shown",
-    type=click.IntRange(min=0),
+    type=Count(min=0),
     default=6,
     show_default=True,
     metavar="DEPTH",
@@ -139,7 +144,7 @@ def fit(table, cv, **options):
 @click.option(
     "--cv",
     "n_folds",
-    type=click.IntRange(min=2),
+    type=Count(min=2),
     default=10,
     show_default=True,
     metavar="FOLDS",
@@ -241,7 +246,7 @@ def transform(model, table, path, **options):
 @click.argument("table")
 @click.option(
     "--max-members-shown",
-    type=click.IntRange(min=0),
+    type=Count(min=0),
     default=20,
     show_default=True,
     metavar="N",
@@ -304,7 +309,7 @@ def diversity(model, table, path, **options):
 )
 @click.option(
     "--max-depth-shown",
-    type=click.IntRange(min=0),
+    type=Count(min=0),
     metavar="DEPTH",
     help="Depth to which text, dot, svg and png show the tree; by default all of it.",
 )

@@ -17,8 +17,9 @@ from sklearn_textbook.cli.algorithms import (
     make_estimator,
     takes_trees,
 )
+from sklearn_textbook.cli.columns import explain_gaps
 from sklearn_textbook.cli.costs import make_scorer
-from sklearn_textbook.cli.errors import FitError, refuse_use
+from sklearn_textbook.cli.errors import FitError, explain_fold_error, refuse_use
 from sklearn_textbook.cli.output import Output, show_progress
 from sklearn_textbook.cli.scoring import choose_folds, cross_validate
 from sklearn_textbook.cli.training_table import print_training, read_training
@@ -116,7 +117,8 @@ def _score(scorer, name, estimator, training, n_folds, seed, advance):
             scorer, estimator, training, n_folds, seed, advance
         )
     except (ValueError, TypeError) as error:
-        reason = " ".join(str(error).split())
-        raise FitError(f"{name}: {reason} (--algorithms chooses others)") from error
+        gaps, _ = explain_gaps(training.features, error)
+        reason = gaps or explain_fold_error(error)
+        raise FitError(f"{name}: {reason}; --algorithms chooses others") from error
     seconds = time.perf_counter() - start
     return replace(score, where=name, note=f"{seconds:.1f} seconds")

@@ -7,8 +7,8 @@ import sys
 import pyarrow as pa
 
 from sklearn_textbook.cli.algorithms import make_transformer
-from sklearn_textbook.cli.columns import print_columns
-from sklearn_textbook.cli.errors import make_fit_error, refuse_use
+from sklearn_textbook.cli.columns import explain_gaps, print_columns
+from sklearn_textbook.cli.errors import explain_error, make_fit_error, refuse_use
 from sklearn_textbook.cli.fit import note_table, require_folder
 from sklearn_textbook.cli.html_report.file import require_report
 from sklearn_textbook.cli.model_report import (
@@ -77,8 +77,9 @@ def fit_components(
     try:
         estimator.fit(frame, sample_weight=weights)
     except (ValueError, TypeError) as error:
-        reason = " ".join(str(error).split())
-        raise make_fit_error(reason, file.path) from error
+        gaps, remedy = explain_gaps(frame, error)
+        reason = gaps or explain_error(error)
+        raise make_fit_error(reason, file.path, remedy=remedy) from error
     output.heading("components", describe_other_model(estimator))
     print_other_model(output, estimator, frame.column_names, MOST_ROWS)
     if save is not None:
@@ -124,8 +125,7 @@ def transform_table(model, table, *, path, **options):
     try:
         made = estimator.transform(as_features(saved.schema, rows.features))
     except (NotImplementedError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise make_fit_error(reason, rows.file.path) from error
+        raise rows.explain(error) from error
     columns = {
         name: rows.file.frame[name] for name in notes["id"] if name in rows.file.names
     }

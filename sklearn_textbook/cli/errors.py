@@ -1,5 +1,7 @@
 """Exit codes, and errors that end the command with one line."""
 
+import re
+
 import click
 
 DONE = 0
@@ -31,6 +33,25 @@ def explain_error(error):
     """Write an error in one line, with the member of an ensemble that it is from."""
     notes = getattr(error, "__notes__", [])
     return " ".join(" ".join([str(error), *notes]).split())
+
+
+def explain_fold_error(error, remedy=""):
+    """Write an error of cross-validation, whose rows are counted within a fold.
+
+    Parameters
+    ----------
+    error : Exception
+        The error.
+    remedy : str, default=""
+        How levels that a fold alone has are accepted, where the command can do that.
+
+    Returns
+    -------
+    reason : str
+        One line.
+    """
+    text = re.sub(r"(,| in) row \d+,?", " of a fold", explain_error(error)).rstrip(".")
+    return text.replace(". Or set handle_unknown='ignore'", remedy)
 
 
 def make_fit_error(problem, path, column=None, remedy=None):

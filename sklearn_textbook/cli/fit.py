@@ -14,6 +14,7 @@ from sklearn_textbook.cli.algorithms import (
     base_name,
     make_estimator,
 )
+from sklearn_textbook.cli.columns import explain_gaps
 from sklearn_textbook.cli.combinations import (
     list_members,
     make_combination,
@@ -23,6 +24,7 @@ from sklearn_textbook.cli.ensemble_report import is_combination, is_ensemble
 from sklearn_textbook.cli.errors import (
     FitError,
     explain_error,
+    explain_fold_error,
     make_fit_error,
     refuse_use,
 )
@@ -161,7 +163,11 @@ def _print_scores(output, scores, notes, judged):
 
 def require_folder(save):
     """Refuse a place for the model that does not exist before the long work."""
-    if save is not None and not Path(save).resolve().parent.is_dir():
+    if save is None:
+        return
+    if Path(save).is_dir():
+        raise ModelFileError("is a folder; give the path of a file", save)
+    if not Path(save).resolve().parent.is_dir():
         folder = str(Path(save).parent)
         raise ModelFileError(f"the folder {folder!r} does not exist", save)
 
@@ -177,11 +183,11 @@ def _grow(estimator, training, settings):
         for name, value in settings:
             if "parameter" in reason and repr(name.rpartition("__")[2]) in reason:
                 refuse_use(f"--set {name}={value}: {reason}")
-        remedy = None
-        if "contains NaN" in reason:
-            remedy = "--drop leaves a column out; trees accept missing values"
-        path = training.file.path
-        raise make_fit_error(reason.rstrip("."), path, remedy=remedy) from error
+        gaps, remedy = explain_gaps(training.features, error)
+        if gaps:
+            reason, remedy = gaps, f"{remedy}; trees accept missing values"
+        reason = reason.rstrip(".")
+        raise make_fit_error(reason, training.file.path, remedy=remedy) from error
 
 
 def note_table(file, options, scorer):
@@ -235,8 +241,9 @@ def _cross_validate(scorer, estimator, training, n_folds, seed):
                 *(scorer, estimator, training, n_folds, seed, advance), list_members
             )
     except ValueError as error:
-        reason = explain_error(error)
-        raise FitError(f"cross-validation: {reason} (--cv 0 leaves it out)") from error
+        accepting = "; --set handle_unknown=ignore accepts it"
+        reason = explain_fold_error(error, accepting)
+        raise FitError(f"cross-validation: {reason}; --cv 0 leaves it out") from error
 
 
 def _test(model, scorer, path, options):

@@ -74,6 +74,19 @@ class ModelTable:
     target: object = None
     weights: np.ndarray | None = None
 
+    def explain(self, error):
+        """Make the error for a table that a model refuses, with the first line."""
+        for name in self.features.column_names if "contains NaN" in str(error) else ():
+            is_missing = self.features[name].is_null(nan_is_null=True).to_numpy()
+            if is_missing.any():
+                return self.file.error(
+                    "the value is missing, which the model does not accept",
+                    row=int(is_missing.argmax()),
+                    column=name,
+                    remedy="fill it in, or remove the row",
+                )
+        return make_fit_error(explain_error(error), self.file.path)
+
 
 def read_notes(model, path):
     """Check and return the notes of `fit` on the training table.
@@ -228,10 +241,7 @@ def predict_rows(model, scorer, table):
     except ValueError as error:
         call = model.estimator.predict
         refused = _find_refused_level(model.schema, table, call, features)
-        if refused is None:
-            reason = explain_error(error)
-            raise make_fit_error(reason, table.file.path) from error
-        raise refused from error
+        raise (refused or table.explain(error)) from error
 
 
 def as_features(schema, frame):

@@ -48,8 +48,26 @@ class Delimiter(click.ParamType):
         return value
 
 
+class Count(click.IntRange):
+    """A whole number, in the words of messages and help."""
+
+    name = "integer"
+
+
 class KnownName(click.Choice):
-    """One of some names; a wrong one is answered by the nearest."""
+    """One of some names; a wrong one is answered by the nearest.
+
+    Parameters
+    ----------
+    choices : sequence of str
+        The names.
+    listed : sequence of str, default=None
+        Those that the answer lists; None: all.
+    """
+
+    def __init__(self, choices, listed=None):
+        super().__init__(choices)
+        self.listed = choices if listed is None else listed
 
     def convert(self, value, parameter, context):
         """Check the value of an option."""
@@ -60,7 +78,7 @@ class KnownName(click.Choice):
             parts += [name for name in self.choices if value and value in name]
             near = near or suggest_name([*parts, value][0], self.choices)
             question = f"; {near}" if near else "."
-            names = ", ".join(map(repr, self.choices))
+            names = ", ".join(self.listed)
             self.fail(f"{value!r} is unknown{question} Choose from {names}")
         return value
 
@@ -278,20 +296,20 @@ def training_options(command):
         ),
         click.option(
             "--jobs",
-            type=click.IntRange(min=1),
+            type=Count(min=1),
             metavar="N",
             help="Number of threads; by default one per core.",
         ),
         click.option(
             "--trees",
-            type=click.IntRange(min=1),
+            type=Count(min=1),
             metavar="N",
             help="Number of trees or rounds of an ensemble; by default, that of the "
             "algorithm.",
         ),
         click.option(
             "--seed",
-            type=click.IntRange(min=0, max=2**32 - 1),
+            type=Count(min=0, max=2**32 - 1),
             default=0,
             show_default=True,
             help="Random seed for the folds and the algorithm.",

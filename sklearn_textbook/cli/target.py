@@ -7,13 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sklearn_textbook.cli.algorithms import base_name, can_predict, find_wish
+from sklearn_textbook.cli.algorithms import find_counterpart, find_wish
 from sklearn_textbook.cli.columns import count_distinct
 from sklearn_textbook.cli.errors import make_fit_error
 from sklearn_textbook.io.naming import count_things
 
 #: Whole numbers with at most so many distinct values are taken as classes.
 MOST_NUMBERED_CLASSES = 10
+#: With more of them, even an algorithm that predicts only classes refuses them.
+MOST_NUMBERS = 100
 
 
 @dataclass(frozen=True)
@@ -72,10 +74,9 @@ def read_target(column, name, algorithm, path):
         refuse("dates and times cannot be predicted", "choose another target")
     is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     if not is_number and wish == "regressor":
-        base = base_name(algorithm)
         refuse(
             f"{algorithm} predicts numbers, but the target is not numeric",
-            f"use --algorithm {base if can_predict(base, True) else 'cart'}",
+            f"{find_counterpart(algorithm, True)} predicts classes",
         )
     n_distinct = count_distinct(column)
     if n_distinct < 2:
@@ -92,13 +93,14 @@ def read_target(column, name, algorithm, path):
     few = are_whole and n_distinct <= MOST_NUMBERED_CLASSES
     if wish == "regressor" or (wish is None and not few):
         return Target(name, values, False)
-    if not are_whole:
-        base = base_name(algorithm)
-        other = f"{base}-regressor" if can_predict(base, False) else "cart"
+    if not are_whole or n_distinct > MOST_NUMBERS:
+        numbers = f"{n_distinct:,} distinct numbers"
+        if not are_whole:
+            numbers = "numbers that are not whole"
         refuse(
-            f"{algorithm} predicts classes, but the target has numbers that are not "
-            "whole",
-            f"use --algorithm {other}, or --categorical",
+            f"{algorithm} predicts classes, but the target has {numbers}",
+            f"{find_counterpart(algorithm, False)} predicts numbers, --categorical "
+            "makes classes of them",
         )
     note = ""
     if wish is None and n_distinct > 2:

@@ -16,6 +16,7 @@ from sklearn_textbook.cli.columns import (
     find_hints,
     find_useless,
     print_columns,
+    quote_name,
 )
 from sklearn_textbook.cli.errors import make_fit_error, refuse_use
 from sklearn_textbook.cli.target import Target, read_target
@@ -157,7 +158,13 @@ def require_numbers(file, frame, algorithm):
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind))
     ]
     if names:
-        dropped = _quote(",".join(names))
+        if len(names) == frame.num_columns:
+            raise make_fit_error(
+                f"{algorithm} requires numeric columns, and there are none",
+                file.path,
+                remedy="choose another algorithm",
+            )
+        dropped = quote_name(",".join(names))
         it = "the column" if len(names) == 1 else "such columns"
         raise make_fit_error(
             f"{algorithm} requires numeric columns",
@@ -262,8 +269,8 @@ def print_training(output, training, options):
         *file.notes,
         *([goal.note] if goal.note else []),
         *(
-            f"column {name!r} {reason}; it is left out (use --keep {_quote(name)} to "
-            "keep it)"
+            f"column {name!r} {reason}; it is left out (use --keep "
+            f"{quote_name(name)} to keep it)"
             for name, reason in training.useless.items()
         ),
         *find_hints(features),
@@ -271,7 +278,3 @@ def print_training(output, training, options):
     if notes:
         output.write("")
         output.notes(notes)
-
-
-def _quote(name):
-    return f"'{name}'" if " " in name else name

@@ -183,8 +183,7 @@ def _to_numbers(name, column, context):
                 f"{column[row].as_py()!r} is not a number",
                 row=row,
                 column=name,
-                remedy="correct it, leave it empty if it is missing, or do not request "
-                "a numeric column",
+                remedy="correct it, or leave it empty if it is missing",
             )
         return column.cast(pa.float64())
     if pa.types.is_boolean(column.type):

@@ -896,8 +896,7 @@ BAD = {
         3,
         (
             "word.csv, line 3, column 'size': 'big' is not a number; correct it, "
-            "leave it empty if it is missing, or do not request a numeric "
-            "column"
+            "or leave it empty if it is missing"
         ),
     ),
     "fit infinite.csv --target y": (
@@ -944,8 +943,7 @@ BAD = {
         3,
         (
             "numbers.csv, line 3, column 'size': 'large' is not a number; correct it, "
-            "leave it empty if it is missing, or do not request a numeric "
-            "column"
+            "or leave it empty if it is missing"
         ),
     ),
     "predict good.json good.csv -o none/out.csv": (
@@ -984,6 +982,11 @@ BAD = {
         4,
         "none/m.json: the folder 'none' does not exist",
     ),
+    "fit good.csv --target y --save .": (4, ".: is a folder; give the path of a file"),
+    "fit good.csv --target y --cv many": (
+        2,
+        "Invalid value for '--cv': 'many' is not a valid integer; ...",
+    ),
     # ---- the algorithm: 5
     "fit one_class.csv --target y": (
         5,
@@ -1021,21 +1024,23 @@ BAD = {
         5,
         (
             "good.csv, column 'y': cart-regressor predicts numbers, but the target "
-            "is not numeric; use --algorithm cart"
+            "is not numeric; cart predicts classes"
         ),
     ),
     "fit halves.csv --target y --algorithm c45": (
         5,
         (
             "halves.csv, column 'y': c45 predicts classes, but the target has numbers "
-            "that are not whole; use --algorithm cart, or --categorical"
+            "that are not whole; cart predicts numbers, --categorical makes classes "
+            "of them"
         ),
     ),
     "fit halves.csv --target y --algorithm c45-rules": (
         5,
         (
             "halves.csv, column 'y': c45-rules predicts classes, but the target has "
-            "numbers that are not whole; use --algorithm cart, or --categorical"
+            "numbers that are not whole; cart predicts numbers, --categorical makes "
+            "classes of them"
         ),
     ),
     "fit good.csv --target size --algorithm cart-classifier --missing-marks 1.5": (
@@ -1071,7 +1076,7 @@ BAD = {
     "fit .": (3, ".: is a folder; give the path of a file"),
     "show good.json --as pdf": (
         2,
-        "Invalid value for '--as': 'pdf' is unknown. Choose from 'text', ...",
+        "Invalid value for '--as': 'pdf' is unknown. Choose from text, ...",
     ),
     "show good.json --as rule": (
         2,
@@ -1099,7 +1104,7 @@ BAD = {
         2,
         (
             "Invalid value for '--algorithm': 'c5' is unknown; did you mean 'c45'? "
-            "Choose from 'cart', ..."
+            "Choose from cart, ..."
         ),
     ),
     "fit good.csv --target y --delimiter ;;": (
@@ -1172,7 +1177,7 @@ def test_refused_level_in_cross_validation(command):
     arguments += ["--keep", "x"]
     text = command(*arguments, code=5)
     assert text.startswith("sklearn-textbook: cross-validation: ")
-    assert text.endswith("(--cv 0 leaves it out)\n")
+    assert text.endswith("; --cv 0 leaves it out\n")
     assert text.count("\n") == 1
     command(*arguments, "--cv", 0)
 

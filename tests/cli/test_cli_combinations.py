@@ -264,8 +264,8 @@ def test_error_names_the_member(command):
         *("--algorithm", "voting", "--member", "c45", "--member", "two=logistic"),
         code=5,
     )
-    assert "This comes from the member 'two', LogisticRegression" in error
-    assert "--drop leaves a column out" in error
+    assert "this comes from the member 'two', LogisticRegression" in error
+    assert "use --drop bill_length_mm," in error
 
 
 def test_members_that_are_pruned(command):

@@ -250,7 +250,7 @@ def test_boosting_trees_of_classes_are_refused(command):
     error = command("fit", "iris.csv", *arguments, code=5)
     assert error == (
         "sklearn-textbook: iris.csv, column 'species': boosting-tree predicts numbers, "
-        "but the target is not numeric; use --algorithm cart\n"
+        "but the target is not numeric; gradient-boosting predicts classes\n"
     )
     error = command(
         "fit", "iris.csv", *arguments[:3], "boosting-tree-regressor", code=2
@@ -550,7 +550,7 @@ def test_compare_names_the_algorithm_that_fails(command, monkeypatch):
 
     monkeypatch.setattr(compare, "cross_validate", fail)
     error = command("compare", DATA / "golf", "--algorithms", "c45", code=5)
-    expected = "c45: no C45Classifier here (--algorithms chooses others)"
+    expected = "c45: no C45Classifier here; --algorithms chooses others"
     assert error == f"sklearn-textbook: {expected}\n"
 
 

@@ -116,7 +116,11 @@ def test_parameters_of_models(command):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ((*SPECIES, "--algorithm", "linear"), 5, "linear predicts numbers, but the ta"),
+        (
+            (*SPECIES, "--algorithm", "linear"),
+            5,
+            "linear predicts numbers, but the target is not numeric; logistic predicts",
+        ),
         ((*LENGTH, "--algorithm", "logistic"), 5, "logistic predicts classes, but the"),
         (
             (*LENGTH, "--algorithm", "pca", "--test", IRIS),
@@ -127,6 +131,16 @@ def test_parameters_of_models(command):
             ("fit", IRIS, "--algorithm", "pca"),
             5,
             "pca requires numeric columns; use --drop spe",
+        ),
+        (
+            ("fit", DATA / "titanic.csv", "--target", "survived", "--algorithm", "lda"),
+            5,
+            "titanic.csv: lda requires numeric columns, and there are none; choose",
+        ),
+        (
+            ("fit", DATA / "diamonds.csv", "--target", "price", "--algorithm", "lda"),
+            5,
+            "'price': lda predicts classes, but the target has 1,428 distinct numbers;",
         ),
         (
             ("fit", DATA / "weather.arff", "--target", "play", "--algorithm", "lda"),
@@ -165,7 +179,44 @@ def test_missing_values_name_their_column(command, tmp_path):
     rows = ["x,z,y", *(f"{i},{i * i % 7},{i % 3}.5" for i in range(20)), ",1,2.5"]
     (tmp_path / "gap.csv").write_text("\n".join(rows) + "\n")
     fit = ("fit", "gap.csv", "--target", "y", "--cv", 0, "--algorithm", "linear")
-    assert "'x'" in command(*fit, code=5)
+    refused = "gap.csv: column 'x' has missing values, which the model does not accept"
+    remedy = "use --drop x to leave it out, or remove the rows"
+    trees = "; trees accept missing values\n"
+    assert f"{refused}; {remedy}{trees}" in command(*fit, code=5)
+    stacking = ("--algorithm", "stacking", "--member", "cart", "--member", "linear")
+    error = command(*fit, *stacking, code=5)
+    assert "the member 'linear', LinearRegression; use --drop x" in error
+    error = command("fit", "gap.csv", "--algorithm", "pca", code=5)
+    assert error.endswith(f"{refused}; {remedy}\n")
+    folds = ("--target", "y", "--algorithms", "cart,linear")
+    error = command("compare", "gap.csv", *folds, code=5)
+    assert "linear: column 'x' has missing values" in error
+    assert "--algorithms chooses others\n" in error
+
+
+@pytest.mark.parametrize("algorithm", ["linear", "pca"])
+def test_missing_values_of_new_rows_name_their_line(command, tmp_path, algorithm):
+    rows = ["x,z,y", *(f"{i / 2},{i * i % 7},{i % 3}.5" for i in range(20))]
+    (tmp_path / "full.csv").write_text("\n".join(rows) + "\n")
+    (tmp_path / "gap.csv").write_text("\n".join([*rows, ",1,2.5"]) + "\n")
+    fit = ("fit", "full.csv", "--target", "y", "--cv", 0, "--algorithm", algorithm)
+    command(*fit, "--save", "m.json")
+    use = "transform" if algorithm == "pca" else "predict"
+    error = command(use, "m.json", "gap.csv", code=3)
+    assert "gap.csv, line 22, column 'x': the value is missing, which the" in error
+
+
+def test_a_level_of_a_single_fold(command, tmp_path):
+    rows = ["c,x,y", *(f"{'ab'[i % 2]},{i},{i * i % 7}.5" for i in range(19)), "z,1,2"]
+    (tmp_path / "rare.csv").write_text("\n".join(rows) + "\n")
+    table = ("rare.csv", "--target", "y", "--cv", 2)
+    fit = ("fit", *table, "--algorithm", "linear")
+    error = command(*fit, code=5)
+    assert "cross-validation: Column 'c' of a fold has the level 'z'" in error
+    assert error.endswith("handle_unknown=ignore accepts it; --cv 0 leaves it out\n")
+    assert "cross-validated" in command(*fit, "--set", "handle_unknown=ignore")
+    error = command("compare", *table, "--algorithms", "linear", code=5)
+    assert "handle_unknown" not in error
 
 
 def test_components(command):

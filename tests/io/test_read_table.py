@@ -375,8 +375,8 @@ def test_bad_files(write, name):
         (
             {"column_types": {"b": "numeric"}},
             (
-                ", line 3, column 'b': 'y' is not a number; correct it, leave it "
-                "empty if it is missing, or do not request a numeric column"
+                ", line 3, column 'b': 'y' is not a number; correct it, or leave it "
+                "empty if it is missing"
             ),
         ),
         ({"drop": ["bb"]}, ": no column 'bb'; did you mean 'b'?"),
