@@ -159,7 +159,7 @@ def test_long_reports_are_shortened(iris_tree, max_rows, n_shown):
 
 def test_small_changes_are_seen(iris_tree):
     text = export_pruning_report(prune_by_hand(iris_tree, [2], [0.3, 0.3 + 1e-7]))
-    assert "0.3 -> 0.3000001" in text
+    assert "0.3000000 -> 0.3000001" in text
 
 
 def test_choice_of_alpha_is_told():

@@ -280,8 +280,12 @@ def _count(number):
 
 def _pair(before, after, between=" -> "):
     """Format two numbers with enough digits to show that they differ."""
-    tolerance = abs(before - after) / 20.0 if before != after else np.inf
-    return between.join(format_number(x, None, tolerance) for x in (before, after))
+    tolerance = abs(before - after) / 4.0 if before != after else np.inf
+    texts = [format_number(x, None, tolerance) for x in (before, after)]
+    decimals = max(len(text.partition(".")[2]) for text in texts)
+    if decimals and not any("e" in text for text in texts):
+        texts = [f"{x:.{decimals}f}" if x else "0" for x in (before, after)]
+    return between.join(texts)
 
 
 def _align(lines):
