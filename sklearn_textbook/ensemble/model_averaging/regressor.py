@@ -217,6 +217,7 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
     s5              1.0000   595.24          155.78
     s6              0.0443   2.7942          18.953
     <BLANKLINE>
+    weight  BIC and columns of each model
     0.3198  BIC 4822.9  sex, bmi, bp, s3, s5
     0.2578  BIC 4823.3  sex, bmi, bp, s1, s2, s5
     0.1336  BIC 4824.6  sex, bmi, bp, s1, s4, s5

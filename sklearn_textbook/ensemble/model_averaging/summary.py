@@ -120,7 +120,7 @@ def summarise_subsets(averaging, width, n_models):
         rows, names_are_cut = _list_coefficients(*vector, width)
         lines += ["", *([shorten(heading, width)] if heading else []), *rows]
         are_cut |= names_are_cut
-    lines.append("")
+    lines += ["", "weight  BIC and columns of each model"]
     for number in range(len(table["weight"]))[:n_models]:
         terms = ", ".join(map(str, table["terms"][number])) or "the intercept alone"
         share, bic = table["weight"][number], table["bic"][number]

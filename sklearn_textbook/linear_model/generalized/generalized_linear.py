@@ -278,12 +278,12 @@ class GeneralizedLinearRegressor(
     >>> print(model.summary())
     Generalised linear model
     ========================
-    target:                   y    null deviance:   18.337 on 5 df
-    family:             poisson    deviance:        1.0941 on 4 df
-    link:                   log    dispersion:           1 (known)
-    rows:                     6    log-likelihood:         -11.392
-    rank:        1 of 1 columns    AIC:                     26.784
-    iterations:               4    BIC:                     26.367
+    family:                poisson    deviance:        1.0941 on 4 df
+    link:                      log    dispersion:           1 (known)
+    rows:                        6    log-likelihood:         -11.392
+    rank:           1 of 1 columns    AIC:                     26.784
+    iterations:                  4    BIC:                     26.367
+    null deviance:  18.337 on 5 df
     <BLANKLINE>
                   coef  std. error       z       p       2.5%    97.5%
     intercept  0.75825     0.39433  1.9229  0.0545  -0.014615   1.5311  .

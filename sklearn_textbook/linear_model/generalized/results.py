@@ -88,12 +88,11 @@ class GeneralizedResults:
         name = self.family_.name
         if name == "tweedie":
             name += f", power {self.family_.power:g}"
-        target = "ln y" if self.transform_y else "y"
-        facts = [
-            ("target", target),
+        facts = [("target", "ln y")] if self.transform_y else []
+        facts += [
             ("family", name),
             ("link", self.link_.describe()),
-            ("rows", f"{self.n_observations_:g}"),
+            ("rows", f"{self.n_observations_:,.12g}"),
             ("rank", f"{self.rank_} of {len(self.coef_)} columns"),
             ("iterations", str(self.n_iter_)),
             ("null deviance", self._format_deviance(self.null_deviance_, "null")),

@@ -16,12 +16,14 @@ STACKLEVEL = 5
 
 def warn_of_end(model, reason):
     """Warn of separated classes, or of a solver that did not converge."""
+    n_iter = int(model.n_iter_[0])
+    iterations = f"{n_iter} iteration{'' if n_iter == 1 else 's'}"
     if model.separation_ not in (None, NONE):
         largest = float(np.abs(model.coef_).max(initial=0.0))
         message = (
             f"{describe_separation(model.separation_)}: a linear score separates "
             "classes, so the likelihood has no maximum and coefficients diverge. "
-            f"{model.solver_} stopped after {model.n_iter_[0]} iteration(s) at a "
+            f"{model.solver_} stopped after {iterations} at a "
             f"log-likelihood of {model.log_likelihood_:.4g}, with coefficients up to "
             f"{largest:.4g}. Standard errors are meaningless. With a finite C, there "
             "is a maximum."
@@ -35,8 +37,8 @@ def warn_of_end(model, reason):
             else "Rounding prevents further progress: increase tol."
         )
         message = (
-            f"{model.solver_} failed to converge after {model.n_iter_[0]} "
-            f"iteration(s), at a log-likelihood of {model.log_likelihood_:.6g}. "
+            f"{model.solver_} failed to converge after {iterations}, at a "
+            f"log-likelihood of {model.log_likelihood_:.6g}. "
             f"{advice}"
         )
     warnings.warn(message, ConvergenceWarning, stacklevel=STACKLEVEL)

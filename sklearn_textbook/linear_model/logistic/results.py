@@ -153,7 +153,7 @@ class LogisticResults:
         facts = [
             ("classes", ", ".join(str(label) for label in self.classes_)),
             ("reference class", str(self.reference_class_)),
-            ("rows", f"{self.n_observations_:g}"),
+            ("rows", f"{self.n_observations_:,.12g}"),
             ("solver", self.solver_),
             ("iterations", str(int(self.n_iter_[0]))),
             ("log-likelihood", format_number(self.log_likelihood_)),
