@@ -7,7 +7,7 @@ import re
 import pyarrow as pa
 import pyarrow.compute as compute
 
-from sklearn_textbook.cli.output import ShortCell, make_table
+from sklearn_textbook.cli.output import ShortCell, make_table, write_number
 from sklearn_textbook.cli.report import MOST_LEVELS
 from sklearn_textbook.io.naming import count_things, list_names
 from sklearn_textbook.io.table_file import column_kind
@@ -130,7 +130,7 @@ def count_distinct(present):
 
 
 def _show(value):
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return write_number(value) if isinstance(value, float) else str(value)
 
 
 def _describe_levels(present, kind):

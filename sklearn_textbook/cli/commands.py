@@ -229,7 +229,8 @@ def transform(model, table, path, **options):
     """Compute the components of the rows of TABLE with MODEL, written by fit --save.
 
     MODEL contains principal components (pca) or discriminants (lda). The output has one
-    row per row of the table, with the columns of --id, then pca0, pca1 and so on.
+    row per row of the table, with the columns of --id, then pca0, pca1 and so on, or
+    lineardiscriminantanalysis0 and so on.
 
     \b
     Examples:

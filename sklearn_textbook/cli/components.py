@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as compute
 
 from sklearn_textbook.cli.algorithms import make_transformer
 from sklearn_textbook.cli.columns import explain_gaps, print_columns
@@ -19,14 +21,16 @@ from sklearn_textbook.cli.model_report import (
 from sklearn_textbook.cli.model_table import as_features, read_model_table, read_notes
 from sklearn_textbook.cli.output import Output
 from sklearn_textbook.cli.training_table import (
+    print_layout,
     read_training_file,
     read_weights,
     require_numbers,
 )
 from sklearn_textbook.io import read_model, save_model
-from sklearn_textbook.io.naming import count_things, list_names
-from sklearn_textbook.io.table_file import display_path
 from sklearn_textbook.io.table_writer import choose_writer, write_csv
+
+#: Columns whose standard deviations differ by less than that are of the same scale.
+MOST_SPREAD = 20
 
 
 def fit_components(
@@ -68,12 +72,12 @@ def fit_components(
         frame = frame.drop_columns([file.target])
     require_numbers(file, frame, algorithm)
     output = Output()
-    rows = count_things(file.n_rows, "row")
-    output.write(f"{display_path(file.path)}: {rows} ({file.layout})")
-    if options["id"] or options["drop"]:
-        output.write(f"left out: {list_names([*options['drop'], *options['id']])}")
+    print_layout(output, file, options)
     print_columns(output, frame)
-    output.notes(file.notes)
+    notes = [*file.notes, *_find_scale_notes(estimator, frame)]
+    if notes:
+        output.write("")
+    output.notes(notes)
     try:
         estimator.fit(frame, sample_weight=weights)
     except (ValueError, TypeError) as error:
@@ -91,6 +95,20 @@ def fit_components(
         left_out = [*options["drop"], *options["id"]]
         report_components(report_path, estimator, file, frame, left_out, seed)
         output.write(*([""] if save is None else []), f"report in {report_path}")
+
+
+def _find_scale_notes(estimator, frame):
+    """Point out that the column of the largest unit would decide the components."""
+    spreads = [compute.stddev(column).as_py() or 0 for column in frame.columns]
+    smallest = min((spread for spread in spreads if spread > 0), default=np.inf)
+    if estimator.standardize or max(spreads, default=0) < MOST_SPREAD * smallest:
+        return []
+    widest = frame.column_names[int(np.argmax(spreads))]
+    note = (
+        f"column {widest!r} has by far the largest variance and decides the first "
+        "component; --set standardize=true scales all columns to variance 1"
+    )
+    return [note]
 
 
 def transform_table(model, table, *, path, **options):

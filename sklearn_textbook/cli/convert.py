@@ -5,7 +5,10 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from sklearn_textbook.cli.ensemble_report import is_combination
 from sklearn_textbook.cli.errors import explain_error, refuse_use
+from sklearn_textbook.cli.model_report import is_other_model
+from sklearn_textbook.cli.report import is_rule_list
 from sklearn_textbook.cli.show import write_content
 from sklearn_textbook.io import read_model
 from sklearn_textbook.io.model_file import ModelFileError
@@ -63,6 +66,12 @@ def convert_model(model, path, **options):
         if suffix != OPTIONS[name]:
             refuse_use(f"--{name.replace('_', '-')} is for {OPTIONS[name]} only")
     saved = read_model(model)
+    kind = saved.estimator
+    if is_other_model(kind) or is_combination(kind) or is_rule_list(kind):
+        refuse_use(
+            f"{model} contains a {type(kind).__name__}; only trees and ensembles of "
+            "trees can be converted"
+        )
     try:
         WRITERS[suffix](saved, path, **given)
     except ModelFileError:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from sklearn_textbook.cli.ensemble_report import describe_ensemble
+from sklearn_textbook.cli.combinations import list_members
+from sklearn_textbook.cli.ensemble_report import describe_ensemble, is_ensemble
 from sklearn_textbook.cli.errors import make_fit_error, refuse_use
 from sklearn_textbook.cli.model_table import (
     as_features,
@@ -47,6 +48,11 @@ def measure_diversity(model, table, *, path, max_members_shown, **options):
     if path is not None:
         choose_writer(path)  # refuses a name before the work
     saved = read_model(model)
+    kind = type(saved.estimator).__name__
+    if not is_ensemble(saved.estimator):
+        refuse_use(f"{model} contains a {kind}, which has no members")
+    if not hasattr(saved.estimator, "classes_"):
+        refuse_use(f"{model} contains a {kind}; diversity is measured of classifiers")
     try:
         require_classifiers(saved.estimator)
     except ValueError as error:
@@ -75,7 +81,8 @@ def measure_diversity(model, table, *, path, max_members_shown, **options):
     output.heading("diversity", describe_ensemble(saved.estimator))
     _print_group(output, report)
     _print_pairs(output, report)
-    _print_members(output, report, max_members_shown)
+    names = dict(list_members(saved.estimator)) or range(report.n_members)
+    _print_members(output, report, [str(name) for name in names], max_members_shown)
     if path is not None:
         output.write("", f"pairs saved to {path}")
 
@@ -127,15 +134,16 @@ def _print_pairs(output, report):
     output.write("", table)
 
 
-def _print_members(output, report, most):
+def _print_members(output, report, names, most):
     """Print the first members, with means over their pairs."""
     if most == 0:
         return
     headers = [_write_name(name) for name in report.members]
-    table = make_table(*headers, right=headers)
+    are_numbers = all(name.isdecimal() for name in names)
+    table = make_table(*headers, right=headers if are_numbers else headers[1:])
     lines = zip(*report.members.values(), strict=True)
-    for (number, *values), _ in zip(lines, range(most), strict=False):
-        table.add_row(str(number), *(f"{value:.3f}" for value in values))
+    for name, (_, *values) in list(zip(names, lines, strict=True))[:most]:
+        table.add_row(name, *(f"{value:.3f}" for value in values))
     output.write("", table)
     if report.n_members > most:
         more = count_things(report.n_members - most, "more member")

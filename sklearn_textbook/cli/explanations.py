@@ -26,8 +26,13 @@ def require_explainable(estimator, path):
 
         try:
             read_trees(estimator)
-        except (TypeError, ValueError) as error:
-            refuse_use(f"--explain requires trees whose scores add up. {path}: {error}")
+        except TypeError:
+            refuse_use(
+                "--explain requires trees whose scores add up, but "
+                f"{path} contains a {type(estimator).__name__}"
+            )
+        except ValueError as error:
+            refuse_use(f"--explain requires trees whose scores add up; {path}: {error}")
 
 
 def explain_rows(scorer, estimator, X, predicted):

@@ -259,4 +259,5 @@ def _test(model, scorer, path, options):
     tested = score_table(model, scorer, table, predicted, "test")
     if tested is None:
         raise table.file.error("no values that can be scored", column=model.target)
-    return replace(tested, notes=tuple(find_unseen_levels(model, table)))
+    notes = (*tested.notes, *find_unseen_levels(model, table))
+    return replace(tested, notes=notes)

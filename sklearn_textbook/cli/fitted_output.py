@@ -104,7 +104,7 @@ def _print_rule_list(output, estimator, training, save):
         training.features, training.goal.values, training.weights
     )
     output.heading(
-        "use of the rules", "training; advantage: errors more without the rule"
+        "use of the rules", "training; advantage: errors added without the rule"
     )
     report.print_evaluation(output, evaluation, most)
     output.heading("confusion matrix", "training")

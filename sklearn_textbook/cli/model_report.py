@@ -28,7 +28,9 @@ def describe_other_model(estimator):
     """Describe a model by its class and size."""
     name = type(estimator).__name__
     if hasattr(estimator, "coef_"):
-        return f"{name}, {count_things(np.shape(estimator.coef_)[-1], 'coefficient')}"
+        shape = np.shape(estimator.coef_)
+        per_class = " per class" if len(shape) > 1 and shape[0] > 1 else ""
+        return f"{name}, {count_things(shape[-1], 'coefficient')}{per_class}"
     if hasattr(estimator, "estimators_"):
         return f"{name}, {count_things(len(estimator.estimators_), 'member')}"
     return f"{name}, {count_things(len(estimator.components_), 'component')}"
@@ -81,13 +83,14 @@ def _print_components(output, estimator, names, most):
     """Print the variances of components, and their weights of the columns."""
     titles = estimator.get_feature_names_out().tolist()
     shares = estimator.explained_variance_ratio_
-    head = ("variance", "share", "sum")
+    head = ("variance", "share", "cumulative")
     table = make_table("", *head, right=head)
     variances, sums = estimator.explained_variance_, np.cumsum(shares)
     for row in list(zip(titles, variances, shares, sums, strict=True))[:most]:
         title, variance, share, total = row
         table.add_row(title, f"{variance:.5g}", f"{share:.3f}", f"{total:.3f}")
-    output.write(table, "")
+    output.write(table)
+    output.heading("loadings", "coefficients of the columns in the components")
     print_numbers(output, titles, names, estimator.components_.T, most)
 
 

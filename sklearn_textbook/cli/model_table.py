@@ -354,11 +354,16 @@ def score_table(model, scorer, table, predicted, where):
     else:
         true = np.asarray(values, dtype=np.float64)
     score = scorer.score(where, true, predicted, weights)
-    labels = scorer.labels
+    labels, notes = scorer.labels, ()
     if scorer.is_classes:
-        labels = np.concatenate([labels, np.setdiff1d(true, labels)])
-    shares = predicted.shares
-    return Tested(score, true, predicted.values, labels, weights, shares=shares)
+        new = np.setdiff1d(true, labels)
+        labels = np.concatenate([labels, new])
+        if len(new):
+            rows = count_things(int(np.isin(true, new).sum()), "row")
+            start = f"column {model.target!r} has classes not seen in training"
+            notes = (f"{start}, which count as errors: {list_names(new)} ({rows})",)
+    values, shares = predicted.values, predicted.shares
+    return Tested(score, true, values, labels, weights, notes, shares)
 
 
 def label_text(label):

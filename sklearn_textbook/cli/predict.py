@@ -79,7 +79,11 @@ def predict_table(model, table, *, path, proba, explain, **options):
     messages.notes(find_unseen_levels(saved, rows))
     if rows.target is not None:
         tested = score_table(saved, scorer, rows, predicted, "")
-        if tested is not None:
+        if tested is None:
+            what = "classes" if scorer.is_classes else "numbers"
+            messages.notes([f"no scores: column {saved.target!r} has no {what}"])
+        else:
+            messages.notes(tested.notes)
             _report_score(messages, tested.score, display_path(rows.file.path))
 
 

@@ -12,11 +12,12 @@ from sklearn_textbook.cli.output import (
     measure_width,
     paint_rules,
     paint_tree,
+    write_number,
 )
 from sklearn_textbook.io.naming import count_things
 from sklearn_textbook.tree import export_rules, export_text
 from sklearn_textbook.tree.explain.rules import collect_rules
-from sklearn_textbook.tree.rules import tabulate_rules, write_weight
+from sklearn_textbook.tree.rules import tabulate_rules
 
 #: Levels of a column, or classes of the target, that are listed.
 MOST_LEVELS = 6
@@ -31,7 +32,8 @@ def describe_target(target):
     """Describe the target in one line."""
     if not target.is_classes:
         low, high = target.values.min(), target.values.max()
-        return f"{target.name}: numbers from {low:.6g} to {high:.6g} (regression)"
+        ends = f"{write_number(low)} to {write_number(high)}"
+        return f"{target.name}: numbers from {ends} (regression)"
     classes, counts = np.unique(target.values, return_counts=True)
     order = np.argsort(-counts, kind="stable")[:MOST_LEVELS]
     shown = ", ".join(f"{show_label(classes[i])} {counts[i]:,}" for i in order)
@@ -131,7 +133,7 @@ def describe_default_pruning(estimator):
     note = (
         f"pruned from {before:,} to {after:,} {leaves} by cost complexity "
         f"({estimator.pruning.cv}-fold cross-validation, one-standard-error rule); "
-        "--full prunes nothing"
+        "--full disables pruning"
     )
     return [note]
 
@@ -166,9 +168,14 @@ def print_evaluation(output, evaluation, most=None):
     if most is not None and len(lines) > most:
         output.write(f"... and {len(lines) - most:,} rules")
     default = evaluation.default
-    used, wrong = write_weight(default["used"]), write_weight(default["wrong"])
+    used, wrong = write_count(default["used"]), write_count(default["wrong"])
     label = show_label(default["class"])
     output.write(f"default class {label}: used {used}, wrong {wrong}")
+
+
+def write_count(weight):
+    """Write a number of rows, or the sum of their weights."""
+    return f"{weight:,.12g}"
 
 
 # -------------------------------------------------------------------- scores
@@ -220,7 +227,7 @@ def print_confusions(output, confusions, labels):
     names = [show_label(label) for label in labels]
     table = make_table("true \\ predicted", *names, right=names)
     for name, counts in zip(names, confusions, strict=True):
-        table.add_row(name, *(write_weight(count) for count in counts))
+        table.add_row(name, *(write_count(count) for count in counts))
     if len(labels) > MOST_CLASSES or measure_width(table) > output.width:
         _print_common_confusions(output, confusions, names)
     else:
@@ -234,7 +241,7 @@ def _print_common_confusions(output, confusions, names):
     table = make_table("true", "predicted", "rows", right=("rows",))
     for true, predicted in zip(*np.unravel_index(order, wrong.shape), strict=True):
         if wrong[true, predicted]:
-            count = write_weight(wrong[true, predicted])
+            count = write_count(wrong[true, predicted])
             table.add_row(names[true], names[predicted], count)
     output.write(table)
 
@@ -247,7 +254,7 @@ def print_class_scores(output, scores, labels):
     for number in sorted(order.tolist()):
         *shares, weight = (values[number] for values in scores)
         cells = (f"{share:.3f}" if np.isfinite(share) else "-" for share in shares)
-        table.add_row(show_label(labels[number]), *cells, write_weight(weight))
+        table.add_row(show_label(labels[number]), *cells, write_count(weight))
     output.write(table)
     if len(labels) > len(order):
         output.write(f"... and {len(labels) - len(order):,} smaller classes")

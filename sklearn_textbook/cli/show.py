@@ -9,6 +9,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 from rich.text import Text
 
 from sklearn_textbook.cli import report
@@ -205,6 +206,7 @@ def _print_text(output, saved, estimator, max_depth, member):
     title = report.describe_model(estimator)
     if member is not None:
         title = f"{type(saved.estimator).__name__}, member {member}: {title}"
+        title += _explain_values(saved.estimator, estimator, member)
     elif saved.target:
         title += f", predicts {saved.target}"
     output.write(output.hang(Text(title)))
@@ -224,6 +226,18 @@ def _print_text(output, saved, estimator, max_depth, member):
         print_importances(output, saved.schema.names, compute_importances(estimator))
     else:
         report.print_tree(output, estimator, max_depth)
+
+
+def _explain_values(ensemble, tree, member):
+    """Explain the numbers that a tree of a classifier predicts, by their classes."""
+    if not hasattr(ensemble, "classes_") or type(tree).__name__[-9:] != "Regressor":
+        return ""
+    labels = [report.show_label(label) for label in ensemble.classes_]
+    if tree.tree_.value.ndim > 1 and tree.tree_.value.shape[1] == len(labels):
+        return f"; values for {', '.join(labels)}"
+    rounds = np.shape(ensemble.estimators_)
+    label = labels[int(member) % rounds[1] if rounds[1] > 1 else -1]
+    return f"; values for {label}"
 
 
 def _describe_out_of_bag(estimator):

@@ -244,21 +244,26 @@ def read_weights(file, name):
     return values
 
 
-def print_training(output, training, options):
-    """Print a description of the table that was read."""
-    file, features, goal = training.file, training.features, training.goal
+def print_layout(output, file, options, facts=()):
+    """Print the size of a table, some facts, and the columns that are left out."""
     left_out = [*options["drop"], *options["id"]]
     rows = count_things(file.n_rows, "row")
     columns = count_things(file.n_columns + len(left_out), "column")
     line = Text(display_path(file.path), style="bold")
     line.append(f": {rows}, {columns} ({file.layout})", style="not bold")
-    output.write(output.hang(line))
-    output.write(output.hang(Text(f"target {report.describe_target(goal)}")))
-    if training.weights is not None:
-        total = f"{training.weights.sum():,.6g}"
-        output.write(f"weights {options['weight']}: {total} in all")
     if left_out:
-        output.write(output.hang(Text(f"left out: {list_names(left_out)}")))
+        facts = [*facts, f"left out: {list_names(left_out)}"]
+    output.write(output.hang(line), *(output.hang(Text(fact)) for fact in facts))
+
+
+def print_training(output, training, options):
+    """Print a description of the table that was read."""
+    file, features, goal = training.file, training.features, training.goal
+    facts = [f"target {report.describe_target(goal)}"]
+    if training.weights is not None:
+        total = f"{training.weights.sum():,.12g}"
+        facts.append(f"weights {options['weight']}: {total} in all")
+    print_layout(output, file, options, facts)
     n_dropped = file.n_rows - features.num_rows
     if n_dropped:
         missing = count_things(n_dropped, "row")

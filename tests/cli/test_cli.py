@@ -161,7 +161,7 @@ confidence 80%]
 confidence 75%]
    ELSE Play [support 35.7% (5 rows), confidence 85.7%]
 
-use of the rules  training; advantage: errors more without the rule
+use of the rules  training; advantage: errors added without the rule
 rule  size  error  used     wrong  advantage  class
    0     1  29.3%     4  0 (0.0%)    0 (0|0)  Play
    1     2  37.0%     3  0 (0.0%)    3 (3|0)  Don't Play
@@ -268,7 +268,7 @@ def test_rules_that_are_only_a_default(command):
     assert (
         "rules  C45RulesClassifier, 0 rules and a default, from a tree of 1 leaf, "
         "depth 0\nALWAYS a [support 100% (3 rows), confidence 60%]\n\n"
-        "use of the rules  training; advantage: errors more without the rule\n"
+        "use of the rules  training; advantage: errors added without the rule\n"
         "default class a: used 3, wrong 1\n\n"
     ) in text
 
@@ -783,6 +783,40 @@ def test_score_where_the_target_is_known(command, iris_model):
     table.drop(columns="species").to_csv("none.csv", index=False)
     main(["predict", iris_model, "none.csv", "-o", "out.csv"])
     assert command.capsys.readouterr().err == ""
+
+
+def test_target_that_is_not_as_in_training_is_noted(command, iris_model):
+    table = read_table(DATA / "iris.csv").frame.to_pandas()
+    table.loc[:1, "species"] = "rosa"
+    table.to_csv("rosa.csv", index=False)
+    main(["predict", iris_model, "rosa.csv", "-o", "out.csv"])
+    assert (
+        "note: column 'species' has classes not seen in training, which count as "
+        "errors: 'rosa' (2 rows)\n" in command.capsys.readouterr().err
+    )
+    fit = ("fit", DATA / "iris.csv", "--target", "sepal length (cm)", "--cv", 0)
+    command(*fit, "--save", "length.json")
+    table["sepal length (cm)"] = "long"
+    table.to_csv("long.csv", index=False)
+    main(["predict", "length.json", "long.csv", "-o", "out.csv"])
+    error = command.capsys.readouterr().err
+    assert error.endswith(
+        "note: no scores: column 'sepal length (cm)' has no numbers\n"
+    )
+
+
+def test_numbers_are_written_in_full(command):
+    """Whole numbers have no exponent, counts a comma between thousands."""
+    y = np.arange(2400) * 1_000 + 1_000_001
+    frame = pd.DataFrame({"x": y * 2.0, "half": y / 2, "y": y, "c": y % 4_000 > 2_000})
+    frame.to_csv("large.csv", index=False)
+    fit = ("fit", "large.csv", "--cv", 2, "--drop")
+    text = command(*fit, "half,c", "--target", "y", "--full", "--set", "max_depth=1")
+    assert "target y: numbers from 1000001 to 3399001 (regression)" in text
+    assert " 2000002 to 6798002, 2,400 distinct" in text
+    text = command(*fit, "half,x", "--target", "c", "--algorithm", "logistic")
+    assert re.search("\nrows: +2,400 ", text)
+    assert text.splitlines()[-1].split()[-1] == "1,200"
 
 
 def test_level_that_is_refused(command):

@@ -138,7 +138,10 @@ def test_second_learner_of_stacking(command):
     arguments = (*IRIS, "--algorithm", "stacking", *THREE, "--trees", 4)
     text = command(*arguments, "--save", "m.json")
     final = load_model("m.json").final_estimator_
-    assert "\nsecond learner  MultiResponseLinearRegression, 9 coefficients\n" in text
+    assert (
+        "\nsecond learner  MultiResponseLinearRegression, 9 coefficients per class\n"
+        in text
+    )
     for place, name in enumerate(("c45 setosa", "c45 versicolor", "c45 virginica")):
         numbers = re.search(rf"\n{name} +(.*)\n", text)[1].split()
         assert [float(number) for number in numbers] == pytest.approx(
@@ -334,7 +337,7 @@ def test_wrong_members_to_show(command):
     ):
         assert message in command("show", "m.json", *options, code=2)
     error = command("predict", "m.json", DATA / "iris.csv", "--explain", code=2)
-    assert "--explain requires trees whose scores add up. m.json: model must" in error
+    assert "trees whose scores add up, but m.json contains a VotingClassifier;" in error
 
 
 def test_width_of_posterior_probabilities(terminal_session, tmp_path):

@@ -226,7 +226,8 @@ def test_components(command):
     model = load_model("p.json")
     assert "\n\ncomponents  PCA, 2 components\n" in text
     for printed in (text, command("show", "p.json")):
-        assert "pca0    2.9185  0.730  0.730\n" in printed
+        assert "pca0    2.9185  0.730       0.730\n" in printed
+        assert "\nloadings  coefficients of the columns in the components\n" in printed
         assert "\nsepal width (cm)" in printed
     rows = read_csv(command("transform", "p.json", IRIS))
     assert list(rows[0]) == ["species", "pca0", "pca1"]
@@ -239,6 +240,14 @@ def test_components(command):
     )
     frame = pd.read_parquet("scores.parquet")
     assert frame.columns.tolist() == ["species", "petal width (cm)", "pca0", "pca1"]
+
+
+def test_components_of_columns_in_different_units(command):
+    fit = ("fit", DATA / "diamonds.csv", "--algorithm", "pca")
+    fit += ("--drop", "cut,color,clarity")
+    assert "note: column 'price' has by far the largest variance" in command(*fit)
+    assert "variance and" not in command(*fit, "--set", "standardize=true")
+    assert "variance and" not in command("fit", IRIS, *fit[2:4], "--drop", "species")
 
 
 def test_many_components_are_cut_on_fit_only(command, tmp_path):

@@ -96,5 +96,5 @@ def test_refusals(command):
     command("convert", "none.json", "iris.c", code=4)
     command(*IRIS, "--algorithm", "lda", "--save", "lda.json")
     error = command("convert", "lda.json", "iris.c", code=2)
-    assert "tree or ensemble of trees" in error
+    assert "lda.json contains a LinearDiscriminantAnalysis; only trees and" in error
     assert not Path("iris.c").exists()

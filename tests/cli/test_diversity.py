@@ -65,6 +65,14 @@ def test_terminal_of_80_columns(command, forest, terminal):
     assert "\nmember  error  disagreement  correlation " in shown
 
 
+def test_members_by_name(command):
+    members = ("--algorithm", "voting", "--member", "c45", "--member", "small=cart")
+    options = ("--set", "small__max_depth=1", "--cv", 0, "--save", "m.json")
+    command("fit", IRIS, "--target", "species", *members, *options)
+    text = command("diversity", "m.json", IRIS)
+    assert [line.split()[0] for line in text.splitlines()[-2:]] == ["c45", "small"]
+
+
 def test_rows_without_a_target_are_left_out(command, forest):
     frame = pd.read_csv(IRIS, sep=";")
     frame.loc[3, "species"] = None
@@ -107,7 +115,12 @@ def test_what_is_refused(command, forest):
     assert "'rose' is not a class of the model" in error
     command("fit", IRIS, "--target", "species", "--cv", 0, "--save", "tree.json")
     error = command("diversity", "tree.json", IRIS, code=2)
-    assert "tree.json: CARTClassifier has no estimators_" in error
+    assert "tree.json contains a CARTClassifier, which has no members;" in error
+    forest = ("--algorithm", "random-forest-regressor", "--trees", 2, "--cv", 0)
+    length = ("fit", IRIS, "--target", "sepal length (cm)", *forest)
+    command(*length, "--save", "length.json")
+    error = command("diversity", "length.json", IRIS, code=2)
+    assert "RandomForestRegressor; diversity is measured of classifiers;" in error
     boosting = ("--algorithm", "gradient-boosting", "--trees", 2, "--cv", 0)
     command("fit", IRIS, "--target", "species", *boosting, "--save", "gb.json")
     error = command("diversity", "gb.json", IRIS, code=2)

@@ -41,7 +41,7 @@ def test_trees_are_pruned_by_default(command):
     assert load_model("m.json").tree_.n_leaves == tree.tree_.n_leaves == 3
     assert (
         "\nnote: pruned from 9 to 3 leaves by cost complexity (10-fold "
-        "cross-validation, one-standard-error rule); --full prunes nothing\n"
+        "cross-validation, one-standard-error rule); --full disables pruning\n"
     ) in text
     assert "\ntree  CARTClassifier, 9 leaves, depth 5\n" in command(*IRIS, "--full")
 

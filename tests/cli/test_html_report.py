@@ -293,9 +293,10 @@ def test_linear_models_and_combinations(report, options):
 def test_components(report):
     frame = load_wine(as_frame=True).data
     page, out = report(frame, None, "--algorithm", "pca")
-    assert [*filter(str.strip, page.headings)][1:] == ["Data", "Components", "Settings"]
+    headings = ["Data", "Components", "Loadings", "Settings"]
+    assert [*filter(str.strip, page.headings)][1:] == headings
     assert len(page.labels) == 2
-    shares = page.find_table("variance", "share", "sum")
+    shares = page.find_table("variance", "share", "cumulative")
     for name, *cells in terminal_table(out, "components")[1:4]:
         assert shares[name] == cells
 

@@ -53,6 +53,20 @@ def test_code_of_a_tree_that_divides_rows(command):
     assert command("show", "rules.json", "--as", "sql").startswith("CASE\n")
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "member", "values"),
+    [
+        ("gradient-boosting", 4, "values for versicolor"),
+        ("output-smearing", 1, "values for setosa, versicolor, virginica"),
+    ],
+)
+def test_values_of_a_tree_of_a_classifier(command, algorithm, member, values):
+    options = ("--algorithm", algorithm, "--trees", 2, "--save", "m.json")
+    command(*IRIS, *options)
+    first = command("show", "m.json", "--tree", member).splitlines()[0]
+    assert first.endswith(f"; {values}")
+
+
 def test_drawings(command, tree):
     text = command("show", "tree.json", "--as", "svg")
     assert text.startswith("<?xml")
