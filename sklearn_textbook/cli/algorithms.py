@@ -11,7 +11,7 @@ from sklearn_textbook.io.naming import suggest_name
 #: Folds by which the pruning of trees is chosen, and the algorithms that are pruned so.
 PRUNING_FOLDS = 10
 PRUNED = ("cart", "oblique-tree")
-#: With fewer rows than that, a fold has too few to choose by.
+#: With fewer rows, folds are too small to choose the pruning.
 LEAST_ROWS_TO_PRUNE = 50
 
 _TREES = "sklearn_textbook.tree"
@@ -50,7 +50,7 @@ class Algorithm:
 
     @property
     def has_trees(self):
-        """Whether it grows trees, which take missing values."""
+        """Whether it grows trees, which accept missing values."""
         return self.module in (_TREES, _ENSEMBLES) and self.is_grown
 
 
@@ -101,7 +101,7 @@ COMBINATIONS = {
         "BayesianModelAveragingRegressor",
     ),
 }
-#: Those of them that average linear models of subsets of the columns without members.
+#: Those that, without members, average linear models on subsets of the columns.
 MAYBE_ALONE = ("bayesian-model-averaging",)
 _ENTRIES = {**ALGORITHMS, **COMBINATIONS}
 #: What predicts numbers instead of classes, or classes instead of numbers.
@@ -311,7 +311,7 @@ def _make_default(algorithm, is_classes):
 
 
 def _make_member(algorithm, is_classes):
-    """Make what the members of an ensemble are like, of an algorithm by name."""
+    """Make the base estimator of an ensemble from the name of its algorithm."""
     fits = [name for name in MEMBERS if can_predict(name, is_classes)]
     if algorithm not in fits:
         kind = "classes" if is_classes else "numbers"
@@ -340,7 +340,7 @@ def set_parameters(estimator, given):
         else name: value
         for name, value in given.items()
     }
-    # What a part has, such as pruning__confidence, depends on which part it is.
+    # Outer parameters first: whether there is a pruning__confidence depends on pruning.
     for depth in range(max((name.count("__") for name in given), default=0) + 1):
         group = {
             name: value for name, value in given.items() if name.count("__") == depth
@@ -354,7 +354,7 @@ def set_parameters(estimator, given):
 
 def _refuse_parameter(estimator, name, allowed):
     """Refuse a parameter that neither an estimator nor its members have."""
-    # Those of members are understood without the prefix.
+    # Parameters of members need no prefix.
     known = list(dict.fromkeys(each.removeprefix("estimator__") for each in allowed))
     question = suggest_name(name.removeprefix("estimator__"), known)
     # Of many members, only the parameters of the one that is meant are listed.

@@ -84,7 +84,7 @@ def run(arguments=None):
     streams = sys.stdout, sys.stderr
     for stream in streams:
         if hasattr(stream, "reconfigure"):
-            # A letter that the terminal does not have is no reason to stop.
+            # Characters that the terminal cannot encode are replaced.
             stream.reconfigure(errors="replace")
     state = {"debug": False}
     try:
@@ -95,8 +95,8 @@ def run(arguments=None):
             )
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):
-        # The reader has seen enough (click turns that into an exit of its own).
-        # Nothing more may be written, not even what is flushed at the end.
+        # The reader has closed the pipe, for which click raises SystemExit. Nothing
+        # more may be written, not even when streams are flushed at exit.
         sys.stdout, sys.stderr = streams
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE

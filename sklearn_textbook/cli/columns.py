@@ -46,7 +46,7 @@ def print_columns(output, frame):
 
 
 def count_missing(column):
-    """Count nulls, and numbers that are none."""
+    """Count nulls and NaN."""
     missing = column.null_count
     if pa.types.is_floating(column.type):
         missing += compute.sum(compute.is_nan(column)).as_py() or 0
@@ -90,7 +90,7 @@ def quote_name(name):
 
 
 def describe_kind(data_type):
-    """Name the kind of a column; booleans and dates, though numeric, by their own."""
+    """Name the kind of a column; booleans, dates and times have their own names."""
     if pa.types.is_boolean(data_type):
         return "boolean"
     if pa.types.is_date(data_type) or pa.types.is_timestamp(data_type):

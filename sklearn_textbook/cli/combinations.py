@@ -88,7 +88,7 @@ def make_combination(
             prunes,
             full and grows_one_tree(one),
         )
-        # Only of an ensemble on its own the out-of-bag score is printed.
+        # The out-of-bag score is printed only of an ensemble that is not a member.
         if "oob_score" in made[name].get_params() and "oob_score" not in dict(own):
             made[name].set_params(oob_score=False)
     final = made.pop(_FINAL, None)
@@ -115,7 +115,7 @@ def _make_alone(kind, algorithm, settings, seed, n_trees, n_jobs, full):
 
 
 def _require_members(algorithm, is_classes, members, own):
-    """Refuse members that there cannot be, or are named as a parameter is."""
+    """Refuse unsuitable members, and names that are also parameters."""
     if not members:
         refuse_use(
             f"--algorithm {algorithm} requires members: --member NAME or "
@@ -145,7 +145,7 @@ def _require_kind(option, algorithm, is_classes):
 
 
 def _refuse_settings(algorithm, given):
-    """Refuse what makes no sense without Python."""
+    """Refuse parameters that can only be used in Python."""
     for name in ("prefit", "reject_label", "estimators"):
         if given.get(name) not in (None, False):
             refuse_use(f"--set {name}: not possible on the command line")
@@ -159,7 +159,7 @@ def _refuse_settings(algorithm, given):
 
 
 def _take_settings(given, name):
-    """Take the parameters of a member out of the others."""
+    """Remove the parameters of a member, and return them without its name."""
     start = f"{name}__"
     return [
         (key.removeprefix(start), given.pop(key))
@@ -199,7 +199,7 @@ def relabel(member, owner):
 
 
 def print_members(output, estimator, most=None):
-    """Print the members, their weights, and what the second learner makes of them.
+    """Print the members, their weights, and the coefficients of the second learner.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def print_members(output, estimator, most=None):
     if weights is None and hasattr(estimator, "weights"):
         weights = estimator._list_weights()
     heads = ["member", "model"] if weights is None else ["member", "weight", "model"]
-    # Its cells are not cut: it is wrapped before the others are.
+    # Descriptions of models are wrapped before names and weights are.
     table = make_table(*heads, right=("weight",), cut=("model",))
     for number, (name, member) in enumerate(members):
         weight = [] if weights is None else [f"{weights[number]:.4g}"]
@@ -239,7 +239,7 @@ def print_members(output, estimator, most=None):
 
 
 def _print_posterior(output, estimator):
-    """Print what the weights of Bayesian model averaging are made of."""
+    """Print how the weights of Bayesian model averaging are computed."""
     from sklearn_textbook.ensemble.model_averaging.summary import tabulate_members
 
     output.heading("posterior probabilities", f"weighting {estimator.weighting}")
@@ -250,7 +250,7 @@ def _print_posterior(output, estimator):
 
 
 def _name_answers(estimator, names):
-    """Name the columns that the second learner gets."""
+    """Name the input columns of the second learner."""
     if not hasattr(estimator, "classes_"):
         return [*names, *estimator.get_feature_names_out()[len(names) :]]
     classes = [report.show_label(label) for label in estimator.classes_]

@@ -59,7 +59,7 @@ def compare_algorithms(
     training = read_training(table, target, _choose_kind(algorithms), options)
     goal = training.goal
     is_classes = goal.is_classes
-    # Others may refuse the table, for text or missing values.
+    # Other algorithms may not accept text or missing values.
     names = algorithms or list(filter(has_trees, ALGORITHMS))
     names = [name for name in names if can_predict(name, is_classes)]
     scorer = make_scorer(goal, cost)

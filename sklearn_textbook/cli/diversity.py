@@ -52,7 +52,7 @@ def measure_diversity(model, table, *, path, max_members_shown, **options):
     if not is_ensemble(saved.estimator):
         refuse_use(f"{model} contains a {kind}, which has no members")
     if not hasattr(saved.estimator, "classes_"):
-        refuse_use(f"{model} contains a {kind}; diversity is measured of classifiers")
+        refuse_use(f"{model} contains a {kind}; diversity is measured for classifiers")
     try:
         require_classifiers(saved.estimator)
     except ValueError as error:

@@ -72,7 +72,7 @@ def compute_importances(estimator):
         estimator._list_members(), estimator._list_columns(), strict=True
     ):
         seen = np.arange(len(total)) if columns is None else columns
-        # A column may be among them twice.
+        # Bagging may draw a column twice.
         np.add.at(total, seen, member.tree_.compute_feature_importances())
     return total / total.sum() if total.sum() > 0 else total
 

@@ -20,7 +20,7 @@ printed to standard error as one line; --debug adds the traceback."""
 
 
 class FitError(Exception):
-    """The table was read, but the algorithm cannot work on it.
+    """An algorithm cannot be applied to a table that was read.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class FitError(Exception):
 
 
 def explain_error(error):
-    """Write an error in one line, with the member of an ensemble that it is from."""
+    """Write an error and its notes, which name a member of an ensemble, in one line."""
     notes = getattr(error, "__notes__", [])
     return " ".join(" ".join([str(error), *notes]).split())
 
@@ -55,7 +55,7 @@ def explain_fold_error(error, remedy=""):
 
 
 def make_fit_error(problem, path, column=None, remedy=None):
-    """Make the error for a table that an algorithm cannot work on.
+    """Make the error for a table to which an algorithm cannot be applied.
 
     Parameters
     ----------

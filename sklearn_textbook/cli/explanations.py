@@ -10,7 +10,7 @@ from sklearn_textbook.cli.model_report import is_other_model
 from sklearn_textbook.cli.report import is_rule_list, show_label
 from sklearn_textbook.tree import export_rules
 
-#: Rules that are written of a row that is divided among branches.
+#: Most rules that explain a row divided among branches.
 _MOST_RULES = 3
 
 
@@ -36,7 +36,7 @@ def require_explainable(estimator, path):
 
 
 def explain_rows(scorer, estimator, X, predicted):
-    """Write for every row the rule that it meets, or the contributions of its columns.
+    """Write for every row the rule that applies, or the contributions of its columns.
 
     Parameters
     ----------

@@ -162,7 +162,7 @@ def _print_scores(output, scores, notes, judged):
 
 
 def require_folder(save):
-    """Refuse a place for the model that does not exist before the long work."""
+    """Refuse a folder, or a file in a folder that does not exist, before fitting."""
     if save is None:
         return
     if Path(save).is_dir():
@@ -247,7 +247,7 @@ def _cross_validate(scorer, estimator, training, n_folds, seed):
 
 
 def _test(model, scorer, path, options):
-    """Score the tree on a table of its own, which must have the target."""
+    """Score the model on a test table, which must have the target."""
     notes = read_notes(model, path)
     table = read_model_table(model, notes, path, options)
     if table.target is None:

@@ -24,7 +24,7 @@ from sklearn_textbook.cli.scoring import count_confusions, score_classes
 
 
 def print_model(output, model, training, settings, max_depth_shown, save):
-    """Print what was learned, in the way of its kind.
+    """Print a fitted model according to its kind.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def _print_importances(output, model):
 
 
 def _print_rule_list(output, estimator, training, save):
-    """Print the rules, and what each of them does on the training rows."""
+    """Print the rules, and their statistics on the training rows."""
     most = report.MOST_RULES
     output.heading("rules", report.describe_model(estimator))
     report.print_numbered_rules(output, estimator, most, _explain_show(save))

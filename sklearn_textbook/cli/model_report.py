@@ -1,4 +1,4 @@
-"""What the commands print of models that are no trees: summaries and coefficients."""
+"""What the commands print of models without trees: summaries and coefficients."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _print_coefficients(output, estimator, names, most):
 
 
 def _print_components(output, estimator, names, most):
-    """Print the variances of components, and their weights of the columns."""
+    """Print the variances of components, and the loadings of the columns."""
     titles = estimator.get_feature_names_out().tolist()
     shares = estimator.explained_variance_ratio_
     head = ("variance", "share", "cumulative")
@@ -110,7 +110,7 @@ def print_numbers(output, titles, names, numbers, most=None):
     most : int, default=None
         Rows that are printed; None: all rows and all columns.
     """
-    # Not on top, since it imports scikit-learn.
+    # Imported here because it imports scikit-learn.
     from sklearn_textbook.linear_model.inference.summary import (
         ENOUGH_FOR_A_NAME,
         align_columns,

@@ -75,7 +75,7 @@ class ModelTable:
     weights: np.ndarray | None = None
 
     def explain(self, error):
-        """Make the error for a table that a model refuses, with the first line."""
+        """Make the error for a refused table, with the first line without a value."""
         for name in self.features.column_names if "contains NaN" in str(error) else ():
             is_missing = self.features[name].is_null(nan_is_null=True).to_numpy()
             if is_missing.any():
@@ -255,7 +255,7 @@ def as_features(schema, frame):
 
 
 def _find_refused_level(schema, table, call, features):
-    """Find the first row whose unseen level stops the prediction."""
+    """Find the first row whose unseen level the model refuses."""
     codes = schema.read(features)
     nominal = np.array([column.kind != "numeric" for column in schema.columns])
     unseen = (codes < 0) & nominal

@@ -49,20 +49,20 @@ class Delimiter(click.ParamType):
 
 
 class Count(click.IntRange):
-    """A whole number, in the words of messages and help."""
+    """An integer in a range, called so in messages and help."""
 
     name = "integer"
 
 
 class KnownName(click.Choice):
-    """One of some names; a wrong one is answered by the nearest.
+    """One of several names; the error for a wrong one suggests the closest.
 
     Parameters
     ----------
     choices : sequence of str
         The names.
     listed : sequence of str, default=None
-        Those that the answer lists; None: all.
+        Those that the error lists; None: all.
     """
 
     def __init__(self, choices, listed=None):
@@ -135,7 +135,7 @@ class OrderedLevels(click.ParamType):
     name = "column=low<high"
 
     def convert(self, value, parameter, context):
-        """Split the name from the levels, and these at the signs."""
+        """Split the name from the levels, and the levels at ``<``."""
         if not isinstance(value, str):
             return value
         name, _, text = value.partition("=")

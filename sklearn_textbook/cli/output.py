@@ -1,4 +1,4 @@
-"""Text for people: coloured on a terminal, plain and unwrapped in a pipe."""
+"""Printed text: coloured on a terminal, plain and unwrapped in a pipe."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-# In a pipe nobody sees an edge: lines are as long as they are.
+# Lines are not wrapped in a pipe.
 _NO_EDGE = 100_000
-# Levels may be the same words: within braces or quotes, or after an equals sign.
+# Levels may be the same words; they are in braces or quotes, or follow an equals sign.
 _RULE_WORDS = r"\{[^}]*\}|\"[^\"]*\"|(?P<cyan>(?<!= )\b(?:IF|AND|THEN|ELSE|ALWAYS)\b)"
 
 
@@ -43,7 +43,7 @@ class Output:
 
     @property
     def width(self):
-        """Columns of the terminal; in a pipe, as many as anybody needs."""
+        """Columns of the terminal; in a pipe, practically no limit."""
         return self.console.width
 
     def write(self, *things, wrap=False):
@@ -61,7 +61,7 @@ class Output:
                 if isinstance(thing, _CutTable):
                     _keep_columns_whole(thing, self.width)
                 self.console.print(thing, soft_wrap=not wrap)
-        # Cells are padded to the width of their column; nobody needs the last pad.
+        # rich pads the cells of the last column.
         lines = [line.rstrip(" ") for line in capture.get().split("\n")]
         self.stream.write("\n".join(lines))
 
@@ -81,7 +81,7 @@ class Output:
         self.write("", line, wrap=True)
 
     def notes(self, notes):
-        """Write remarks, one a line."""
+        """Write notes, one per line."""
         for note in notes:
             self.write(Text(f"note: {note}", style="yellow"), wrap=True)
 
@@ -193,7 +193,7 @@ def cut_between_entries(text, width):
 
 
 def paint_tree(text):
-    """Dim the branches of a tree written as text, and stress its predictions."""
+    """Dim the branches of a tree written as text, and emphasize its predictions."""
     painted = Text(text.rstrip("\n"))
     painted.highlight_regex(r"(?m)^[| \-]+", "dim")
     painted.highlight_regex(
@@ -204,7 +204,7 @@ def paint_tree(text):
 
 
 def paint_rules(text):
-    """Stress the words of rules written as text, and dim their numbers."""
+    """Emphasize the keywords of rules written as text, and dim their numbers."""
     painted = Text(text.rstrip("\n"))
     painted.highlight_regex(_RULE_WORDS)
     painted.highlight_regex(r"(?m)(?<= THEN ).*(?= \[support)", "bold green")

@@ -24,7 +24,7 @@ MOST_LEVELS = 6
 MOST_CLASSES = 15
 MOST_CONFUSIONS = 10
 MOST_RULES = 20
-#: Branches cut off that ``fit`` lists.
+#: Pruned branches that ``fit`` lists.
 MOST_BRANCHES = 5
 
 
@@ -111,7 +111,7 @@ def print_rules(output, estimator, most=None, remedy=""):
 
 
 def print_pruning(output, estimator, most=None):
-    """Print what pruning did, and the branches that fell, None for all."""
+    """Print the pruning report with some of the pruned branches, None for all."""
     from sklearn_textbook.tree import export_pruning_report
 
     indent = None
@@ -157,7 +157,7 @@ def print_numbered_rules(output, estimator, most=None, remedy=""):
 
 
 def print_evaluation(output, evaluation, most=None):
-    """Print what the first rules of a list do on some rows, None for all of them."""
+    """Print the statistics of the first rules of a list, None for all."""
     header, *lines = tabulate_rules(evaluation.rules)
     names = [name.lower() for name in header]
     if lines:

@@ -145,7 +145,7 @@ class Scorer:
         return Score(where, means, {}, note)
 
     def score_baseline(self, y_true, weights=None):
-        """Score what needs no column: predicting the largest class, or the mean."""
+        """Score the baseline: predicting the most frequent class, or the mean."""
         if not self.is_classes:
             mean = np.average(y_true, weights=weights)
             values = np.full(len(y_true), mean)
@@ -156,7 +156,7 @@ class Scorer:
 
 
 def find_probabilities(estimator):
-    """Find the method that gives shares of classes: of hard voting those of votes."""
+    """Find the method for probabilities; for hard voting, proportions of votes."""
     if hasattr(estimator, "predict_proba"):
         return estimator.predict_proba
     return getattr(estimator, "vote_fractions", None)
@@ -196,7 +196,7 @@ def _measure_auc(labels, y, shares, weights):
     if shares is None:
         return np.nan
     areas = []
-    # Of two classes, both areas are the same.
+    # With two classes, both areas are equal.
     for column in range(1 if len(labels) == 2 else 0, len(labels)):
         is_class = y == labels[column]
         if is_class.any() and not is_class.all():
@@ -350,7 +350,7 @@ def cross_validate(
     """
     template = clone(estimator)
     if getattr(template, "oob_score", False):
-        template.set_params(oob_score=False)  # nobody looks at it
+        template.set_params(oob_score=False)  # it is not used
     y = training.goal.values
     values = np.empty_like(y)
     shares = None if scorer.labels is None else np.empty((len(y), len(scorer.labels)))
@@ -391,7 +391,7 @@ def _split_folds(y, is_classes, n_folds, seed):
     splitter = StratifiedKFold if is_classes else KFold
     folds = splitter(n_folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
-        # Said beforehand, in our words: some class has fewer rows than folds.
+        # `choose_folds` notes classes with fewer rows than folds.
         warnings.filterwarnings("ignore", message="The least populated class")
         return list(folds.split(np.zeros((len(y), 1)), y))
 

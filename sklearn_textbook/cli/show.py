@@ -110,7 +110,7 @@ def _draw(estimator, model, max_depth, form):
     from matplotlib import pyplot
 
     picture = io.BytesIO()
-    # The same model gives the same file.
+    # Equal models give equal files.
     metadata = {"Date": None} if form == "svg" else None
     with pyplot.rc_context({"svg.hashsalt": "tree"}):
         figure.savefig(picture, format=form, bbox_inches="tight", metadata=metadata)
@@ -138,7 +138,7 @@ _WRITERS = {
 
 
 def _choose_estimator(estimator, model, form, member, start=""):
-    """Choose what is printed, the model or a member; refuse what cannot be."""
+    """Choose what is printed, the model or a member; refuse what is impossible."""
     if is_combination(estimator):
         return _choose_named(estimator, model, form, member)
     if is_other_model(estimator):

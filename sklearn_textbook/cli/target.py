@@ -14,7 +14,7 @@ from sklearn_textbook.io.naming import count_things
 
 #: Whole numbers with at most so many distinct values are taken as classes.
 MOST_NUMBERED_CLASSES = 10
-#: With more of them, even an algorithm that predicts only classes refuses them.
+#: With more distinct values, numbers are not treated as classes.
 MOST_NUMBERS = 100
 
 
@@ -100,7 +100,7 @@ def read_target(column, name, algorithm, path):
         refuse(
             f"{algorithm} predicts classes, but the target has {numbers}",
             f"{find_counterpart(algorithm, False)} predicts numbers, --categorical "
-            "makes classes of them",
+            "treats them as classes",
         )
     note = ""
     if wish is None and n_distinct > 2:

@@ -151,7 +151,7 @@ def read_training_file(path, target, options, *, needs_target=True):
 
 
 def require_numbers(file, frame, algorithm):
-    """Refuse columns that are no numbers, for algorithms that take nothing else."""
+    """Refuse columns that are not numeric, for algorithms that require numbers."""
     names = [
         name
         for name, kind in zip(frame.column_names, frame.schema.types, strict=True)
@@ -190,7 +190,7 @@ def _list_types(options):
 
 
 def _set_ids_aside(file, target, options):
-    """Treat columns that only name the rows, by the file, like --id columns."""
+    """Treat identifiers that the file declares like --id columns."""
     given = [target, *_list_types(options), *options["keep"]]
     ids = [name for name in file.id_columns if name not in given]
     options["id"] = [*options["id"], *ids]

@@ -1065,16 +1065,16 @@ BAD = {
         5,
         (
             "halves.csv, column 'y': c45 predicts classes, but the target has numbers "
-            "that are not whole; cart predicts numbers, --categorical makes classes "
-            "of them"
+            "that are not whole; cart predicts numbers, --categorical treats "
+            "them as classes"
         ),
     ),
     "fit halves.csv --target y --algorithm c45-rules": (
         5,
         (
             "halves.csv, column 'y': c45-rules predicts classes, but the target has "
-            "numbers that are not whole; cart predicts numbers, --categorical makes "
-            "classes of them"
+            "numbers that are not whole; cart predicts numbers, --categorical treats "
+            "them as classes"
         ),
     ),
     "fit good.csv --target size --algorithm cart-classifier --missing-marks 1.5": (

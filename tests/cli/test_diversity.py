@@ -120,7 +120,7 @@ def test_what_is_refused(command, forest):
     length = ("fit", IRIS, "--target", "sepal length (cm)", *forest)
     command(*length, "--save", "length.json")
     error = command("diversity", "length.json", IRIS, code=2)
-    assert "RandomForestRegressor; diversity is measured of classifiers;" in error
+    assert "RandomForestRegressor; diversity is measured for classifiers;" in error
     boosting = ("--algorithm", "gradient-boosting", "--trees", 2, "--cv", 0)
     command("fit", IRIS, "--target", "species", *boosting, "--save", "gb.json")
     error = command("diversity", "gb.json", IRIS, code=2)

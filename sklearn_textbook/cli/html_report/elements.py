@@ -150,7 +150,7 @@ class HtmlOutput:
         self._parts.append(self.additions.get(text, Html()))
 
     def notes(self, notes):
-        """Write remarks."""
+        """Write notes."""
         self._end_lines()
         self._parts += [make("p", f"Note: {note}", class_="remark") for note in notes]
 

@@ -1,4 +1,4 @@
-"""How good the predictions are: scores, classes, curves, residuals."""
+"""Evaluation of the predictions: scores, classes, curves, residuals."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _BY_PAGE = {
     "#000000": "currentColor",
     "#5f6368": "var(--soft)",
 }
-#: Points that are drawn of a cloud, and of a curve.
+#: Most points that are drawn in a scatter plot, and of a curve.
 MOST_POINTS = 2_000
 MOST_CURVE_POINTS = 300
 #: Equal intervals of probability, of which those with rows are drawn: at most so many,
@@ -80,7 +80,7 @@ def draw(name, label, caption, paint, *, size=(5.2, 3.9)):
     with rc_context(_STYLE):
         figure = Figure(figsize=size, layout="constrained")
         paint(figure.subplots())
-        # Drawn once: savefig would draw it before, to find what the layout finds.
+        # savefig would draw it twice, first to compute the layout.
         picture = _write_svg(FigureCanvasSVG(figure).print_svg, name, label)
     for color, ours in _BY_PAGE.items():
         picture = re.sub(rf"{color}\b", ours, picture, flags=re.IGNORECASE)

@@ -10,12 +10,12 @@ from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.html_report.elements import Html, join, make
 
 _SUFFIXES = (".html", ".htm")
-#: No script, no font, no file from anywhere: the browser refuses them, too.
+#: Makes the browser refuse scripts, fonts and other files.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def require_report(path, others):
-    """Refuse a report that cannot be written before the long work.
+    """Refuse a report that cannot be written, before fitting.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ _HELP = {
 
 @dataclass(frozen=True)
 class FittedTable:
-    """What ``fit`` has made of a table.
+    """Everything that ``fit`` has computed from a table.
 
     Parameters
     ----------
