@@ -7,7 +7,12 @@ from typing import NamedTuple
 import pandas as pd
 import pytest
 
-from sklearn_textbook.cli.algorithms import ALGORITHMS, can_predict, find_wish
+from sklearn_textbook.cli.algorithms import (
+    ALGORITHMS,
+    COMBINATIONS,
+    can_predict,
+    find_wish,
+)
 
 DATA = Path(__file__).parents[1] / "data"
 PENGUINS = DATA / "penguins.csv"
@@ -57,7 +62,8 @@ MOST_ROWS = 500
 
 def list_usable(is_classes):
     """List the algorithms that predict classes, or those that predict numbers."""
-    names = [name for name in ALGORITHMS if can_predict(name, is_classes)]
+    names = [*ALGORITHMS, *COMBINATIONS]
+    names = [name for name in names if can_predict(name, is_classes)]
     if is_classes:
         return names
     return [f"{name}-regressor" * (find_wish(name) is None) or name for name in names]
@@ -82,6 +88,7 @@ MANY = (
     *("adaboost", "output-flipping", "output-smearing"),
     *("boosting-tree", "gradient-boosting"),
 )
+MEMBERS = ("--member", "cart", "--member", "random-subspace")
 OPTIONS = {
     "id3": ("--set", "max_depth=4"),
     "generalized-linear": ("--set", "family=gamma", "--set", "link=log"),
@@ -123,8 +130,7 @@ class Session:
         self.folder.mkdir()
         frame.drop(self.new.index).to_csv(self.folder / "table.csv", index=False)
         self.new.to_csv(self.folder / "new.csv", index=False)
-        learner = ALGORITHMS[self.kind].classifier
-        self.is_class = self.kind == algorithm and learner is not None
+        self.is_class = self.kind == algorithm and can_predict(algorithm, True)
         self.target = self.table.label if self.is_class else self.table.number
         self.has_design = self.kind in COMPLETE and self.kind != "lda"
         self.columns = self.table.columns
@@ -145,6 +151,7 @@ class Session:
                 *("--cv", "2", "--save", path / "m.json"),
                 *(("--trees", "10") if self.kind in MANY else ()),
                 *OPTIONS.get(self.kind, ()),
+                *(MEMBERS if self.kind in COMBINATIONS else ()),
                 # A fold may have a level that no other row has.
                 *(("--set", "handle_unknown=ignore") if self.has_design else ()),
             ),
@@ -183,18 +190,26 @@ def test_fit_show_and_predict(terminal_session, tmp_path, name, algorithms):
 
 
 def test_components(terminal_session, tmp_path):
-    frame = pd.read_csv(DATA / "penguins.csv").dropna()
-    frame.to_csv(tmp_path / "penguins.csv", index=False)
-    fitted, used = terminal_session(
-        (
-            *("fit", "penguins.csv", "--algorithm", "pca", "--save", "m.json"),
-            *("--drop", "species,island,sex"),
-        ),
-        ("transform", "m.json", "penguins.csv", "-o", "scores.csv"),
-    )
-    assert fitted[0] == 0, fitted[1]
-    assert used[0] == 0, used[1]
-    assert len(pd.read_csv(tmp_path / "scores.csv")) == len(frame)
+    names, commands = ("penguins", "credit", "diamonds"), []
+    for name in names:
+        frame = pd.read_csv(DATA / f"{name}.csv").dropna()
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+        text = frame.select_dtypes(exclude="number").columns
+        commands += [
+            (
+                *("fit", f"{name}.csv", "--algorithm", "pca", "--save", f"{name}.json"),
+                *("--drop", ",".join(text)),
+            ),
+            ("show", f"{name}.json"),
+            ("transform", f"{name}.json", f"{name}.csv", "-o", f"{name}-scores.csv"),
+        ]
+    answers = terminal_session(*commands)
+    for code, text in answers:
+        assert code == 0, text
+        require_width(text)
+    for name in names:
+        scores = pd.read_csv(tmp_path / f"{name}-scores.csv")
+        assert len(scores) == len(pd.read_csv(tmp_path / f"{name}.csv"))
 
 
 LONG = "a column name of many words, as surveys and exports of databases have them"
