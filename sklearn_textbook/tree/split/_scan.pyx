@@ -29,12 +29,14 @@ from sklearn_textbook.tree.split._criterion cimport (
     weight_of,
 )
 from sklearn_textbook.tree.split._types cimport (
+    GINI,
     MISSING_LEARNED,
     SCAN_ABSOLUTE,
     SCAN_BINARY,
     SCAN_CLASSES,
     SCAN_ENTROPY,
     SCAN_VALUES,
+    SQUARED_ERROR,
     Totals,
     rank_of,
     row_of,
@@ -210,6 +212,25 @@ cdef inline double value(const Sums* kind, const Side* side) noexcept nogil:
         return side.d * side.d
 
 
+cdef inline bint is_worse(const Side* side, double right_weight) noexcept nogil:
+    """Whether the score is below the bound, however it is rounded: by sums of squares
+    over all outputs and without divisions, which most candidates do not pass."""
+    cdef:
+        const Problem* problem = side.problem
+        double value, other, left = 0.0, right = 0.0
+        int64_t c
+    if problem.criterion != GINI and problem.criterion != SQUARED_ERROR:
+        return False
+    for c in range(problem.n_statistics):
+        value = side.left[c]
+        other = side.scan.totals.sums[c] - value
+        left += value * value
+        right += other * other
+    return (left * right_weight + right * side.k) * (1.0 + 1e-9) < (
+        (side.bound + side.base) * problem.n_outputs * side.k * right_weight
+    )
+
+
 cdef bint scores_more(Side* side) noexcept nogil:
     """Check what the other kinds need not check, and keep the score."""
     cdef:
@@ -220,6 +241,8 @@ cdef bint scores_more(Side* side) noexcept nogil:
     if side.k < problem.min_weight_leaf:
         return False
     if right_weight < problem.min_weight_leaf or right_weight <= 0.0:
+        return False
+    if is_worse(side, right_weight):
         return False
     for c in range(problem.n_statistics):
         side.right[c] = totals.sums[c] - side.left[c]
