@@ -12,6 +12,13 @@ LARGEST_INTEGER = 2**63 - 1  # no count of rows or columns is larger
 LONGEST_VALUE = 100  # number of characters of a value that messages show
 
 
+def name_some(values, most=10):
+    """Join values in a list; only the first ones if there are many."""
+    text = ", ".join(map(repr, values[:most]))
+    more = len(values) - most
+    return f"{text} and {more} more" if more > 0 else text
+
+
 def show_value(value):
     """Format a value for a message, truncated if it is long."""
     try:

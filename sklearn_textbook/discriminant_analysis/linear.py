@@ -12,6 +12,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.parameters import name_some
 from sklearn_textbook.discriminant_analysis.inputs import DiscriminantInput
 from sklearn_textbook.discriminant_analysis.linear_scores import LinearScores
 from sklearn_textbook.discriminant_analysis.solvers import (
@@ -22,8 +23,6 @@ from sklearn_textbook.discriminant_analysis.solvers import (
 
 #: Relative difference of class means that is not rounding.
 DIFFERENT = 1e-9
-#: Number of columns that a message lists.
-MAX_LISTED = 10
 
 
 class LinearDiscriminantAnalysis(
@@ -365,12 +364,11 @@ class LinearDiscriminantAnalysis(
         if not is_ignored.any():
             return
         names = getattr(self, "feature_names_in_", range(means.shape[1]))
-        listed = [repr(names[column]) for column in np.flatnonzero(is_ignored)]
-        more = ", ..." if len(listed) > MAX_LISTED else ""
+        ignored = [names[column] for column in np.flatnonzero(is_ignored)]
         warnings.warn(
             "Columns are constant within each class, but differ between classes: "
-            f"{', '.join(listed[:MAX_LISTED])}{more}. They are ignored, although they "
-            "separate classes, since they have no variance within classes.",
+            f"{name_some(ignored)}. They are ignored, although they separate classes, "
+            "since they have no variance within classes.",
             UserWarning,
             stacklevel=3,
         )

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 import warnings
 
+from sklearn_textbook._contract.parameters import name_some
 from sklearn_textbook.tree.encode import NOMINAL
-
-#: Number of names that a message lists.
-MAX_NAMED = 10
-
-
-def name_some(values):
-    """Join values in a list; only the first ones if there are many."""
-    text = ", ".join(map(repr, values[:MAX_NAMED]))
-    more = len(values) - MAX_NAMED
-    return f"{text} and {more} more" if more > 0 else text
 
 
 def warn_of_dependence(model, rank, n_rows, find_dependent, *, stacklevel):

@@ -21,13 +21,13 @@ from sklearn_textbook._contract.parameters import (
     check_truth,
     is_checked,
     is_real,
+    name_some,
     show_value,
     suggest,
 )
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.base import BaseLinearModel
-from sklearn_textbook.linear_model.inference.dependence import name_some
 from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
 from sklearn_textbook.linear_model.logistic.solvers import SOLVERS
 
