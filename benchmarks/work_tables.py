@@ -260,7 +260,7 @@ def cut_column(values, n_levels):
     return np.searchsorted(cuts, values).astype(np.float64)
 
 
-def make_nominal(scale):
+def make_nominal(scale, n_classes=2, criterion="entropy"):
     """Ten numeric and six nominal columns with 3 to 200 levels, as a data frame."""
     import pandas as pd
 
@@ -275,8 +275,15 @@ def make_nominal(scale):
         score += random.standard_normal(n_levels)[codes]
         names = np.array([f"level {code}" for code in range(n_levels)])
         columns[f"nominal_{n_levels}"] = pd.Categorical(names[codes], categories=names)
-    y = (score + random.standard_normal(n_rows) > 0).astype(np.int64)
-    return Task(pd.DataFrame(columns), y, criterion="entropy", has_nominal=True)
+    score += random.standard_normal(n_rows)
+    limits = np.quantile(score, np.arange(1, n_classes) / n_classes)
+    y = np.searchsorted(limits if n_classes > 2 else [0.0], score)
+    return Task(pd.DataFrame(columns), y, criterion=criterion, has_nominal=True)
+
+
+def make_nominal_classes(scale):
+    """The same with five classes, by the Gini impurity."""
+    return make_nominal(scale, n_classes=5, criterion="gini")
 
 
 def make_c45_numeric(scale):

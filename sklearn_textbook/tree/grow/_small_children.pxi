@@ -227,6 +227,22 @@ cdef void bound_children(
         )
 
 
+cdef inline int32_t level_in(
+    const Problem* problem, const SmallRows* rows, uint8_t row, int32_t column
+) noexcept nogil:
+    """The level of a sample, -1 if it is missing."""
+    cdef:
+        double value
+        uint32_t code
+    if problem.random_splitter:
+        value = values_of(rows, row)[column]
+        return <int32_t>value if value == value else -1
+    code = code_in(rows, row, column)
+    if code == <uint32_t>problem.n_distinct[column]:
+        return -1
+    return <int32_t>problem.values[column * problem.values_stride + code]
+
+
 cdef int64_t map_levels(
     const Problem* problem, const SmallRows* rows, SmallSearch* search,
     NodeBuffer* buffer
@@ -237,18 +253,15 @@ cdef int64_t map_levels(
         uint64_t[SMALL_ROWS] cells  # as those of a sorted column
         int32_t[SMALL_ROWS] levels
         int32_t[SMALL_ROWS] run_child
-        const double* values = (
-            problem.values + search.column * problem.values_stride
-        )
         int64_t i, j, n = 0, n_runs = 0
-        uint32_t code
+        int32_t level
         uint64_t cell
     for i in range(search.n):
-        code = code_in(rows, search.order[search.places[i]], search.column)
-        if code == <uint32_t>problem.n_distinct[search.column]:
+        level = level_in(problem, rows, search.order[search.places[i]], search.column)
+        if level < 0:
             search.missing_child = i >= search.n_left
             continue
-        cell = <uint64_t>code << 32 | <uint64_t>(i >= search.n_left)
+        cell = <uint64_t>level << 32 | <uint64_t>(i >= search.n_left)
         j = n
         while j > 0 and cells[j - 1] > cell:
             cells[j] = cells[j - 1]
@@ -257,7 +270,7 @@ cdef int64_t map_levels(
         n += 1
     for i in range(n):
         if i == 0 or cells[i] != cells[i - 1]:
-            levels[n_runs] = <int32_t>values[cells[i] >> 32]
+            levels[n_runs] = <int32_t>(cells[i] >> 32)
             run_child[n_runs] = <int32_t>(cells[i] & 1)
             n_runs += 1
     return write_level_map(
@@ -277,7 +290,9 @@ cdef int64_t split_node(
         uint8_t[SMALL_ROWS] stable
         int64_t c, map_start, first = buffer.n_nodes
         double decrease = record.impurity
-    if not search.is_plain:
+        # Of a random test, the samples are in the order of the list already.
+        bint keeps_order = search.is_plain or problem.random_splitter
+    if not keeps_order:
         order_samples(problem, rows, search, stable)
     if problem.is_classifier:
         measure_children(search, True, children, held)
@@ -311,7 +326,7 @@ cdef int64_t split_node(
     if problem.monotonic != NULL:
         bound_children(problem, search, children, first, buffer.bounds)
     buffer.n_nodes += 2
-    if search.is_plain:
+    if keeps_order:
         memcpy(search.order, held, search.n)
     else:
         memcpy(search.order, stable, search.n)

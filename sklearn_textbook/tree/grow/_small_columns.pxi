@@ -100,7 +100,7 @@ cdef inline void fill_tile(
         fill_keys(<const uint32_t*>NULL, rows, search, tile)
     for c in range(TILE_COLUMNS):
         tile.n_missing[c] = 0
-        tile.ties[c] = False
+        tile.ties[c] = tile.varies[c] = False
 
 
 cdef inline void count_missing(
@@ -120,83 +120,6 @@ cdef inline void count_missing(
             tile.n_missing[c] += tile.keys[TILE_COLUMNS * i + c] >= least
 
 
-cdef inline bint stands_behind(
-    const Level* one, const Level* other, int sign
-) noexcept nogil:
-    """Whether a level comes after another one; equal means as in ``order_ties``."""
-    if one.mean != other.mean:
-        return one.mean > other.mean
-    if sign != 0 and one.n_rows != other.n_rows:
-        return sign * (one.n_rows - other.n_rows) > 0
-    if sign != 0 and one.weight != other.weight:
-        return sign * (one.weight - other.weight) > 0.0
-    return one.code > other.code
-
-
-cdef inline bint sort_levels(Level* levels, int64_t n, int sign) noexcept nogil:
-    """Sort levels by their means; returns whether some are equal."""
-    cdef:
-        int64_t i, j
-        bint any_ties = False
-        Level held
-    for i in range(1, n):
-        held = levels[i]
-        j = i
-        while j > 0 and stands_behind(&levels[j - 1], &held, sign):
-            levels[j] = levels[j - 1]
-            j -= 1
-        levels[j] = held
-    for i in range(1, n):
-        any_ties |= levels[i].mean == levels[i - 1].mean
-    return any_ties
-
-
-cdef void rank_levels(
-    const SmallSearch* search, int64_t c, Tile* tile
-) noexcept nogil:
-    """Put ranks of the levels, by their means, in place of their codes: the best split
-    is one of these ranks then. A missing value is a level. As ``try_ordered``."""
-    cdef:
-        int32_t* keys = tile.keys + c
-        Level[SMALL_ROWS] levels
-        uint8_t[SMALL_ROWS] level_of
-        uint8_t[SMALL_ROWS] rank_of_level
-        int64_t i, j, n_levels = 0
-        uint32_t code
-    for i in range(search.n):
-        code = code_of(keys[TILE_COLUMNS * i])
-        j = 0
-        while j < n_levels and levels[j].code != code:
-            j += 1
-        if j == n_levels:
-            levels[j].code = code
-            levels[j].number = <uint8_t>j
-            levels[j].n_rows = 0
-            levels[j].first = levels[j].weight = 0.0
-            n_levels += 1
-        level_of[i] = <uint8_t>j
-        levels[j].n_rows += 1
-        add_amount(search, i, &levels[j].first, &levels[j].weight)
-    for j in range(n_levels):
-        levels[j].mean = floor(
-            levels[j].first / levels[j].weight / search.grid + 0.5
-        )
-    tile.ties[c] = sort_levels(levels, n_levels, search.is_limited) and (
-        search.is_limited
-    )
-    for j in range(n_levels):
-        rank_of_level[levels[j].number] = <uint8_t>j
-    for i in range(search.n):
-        keys[TILE_COLUMNS * i] = make_key(rank_of_level[level_of[i]], i)
-    if not tile.ties[c]:
-        return
-    for j in range(n_levels):
-        levels[j].code = j
-    sort_levels(levels, n_levels, -1)
-    for j in range(n_levels):
-        tile.falling[c][levels[j].code] = <uint8_t>j
-
-
 cdef inline void try_columns(
     const Problem* problem, const SmallRows* rows, SmallNode* node, SmallSearch* search
 ) noexcept nogil:
@@ -213,14 +136,12 @@ cdef inline void try_columns(
         fill_tile(rows, search, &tile)
         if rows.may_miss:
             count_missing(problem, search.n, &tile)
-        if problem.any_nominal:
-            for c in range(tile.n_columns):
-                if problem.kind[tile.number[c]] == NOMINAL_COLUMN:
-                    rank_levels(search, c, &tile)
         sort_keys(tile.keys, search.n)
+        if problem.any_nominal and search_levels(search, &tile):
+            sort_keys(tile.keys, search.n)
         search_tile(&tile, max(problem.min_samples_leaf, 1), search)
         for c in range(tile.n_columns):
-            if same_code(tile.keys[c], tile.keys[last + c]):
+            if not tile.varies[c] and same_code(tile.keys[c], tile.keys[last + c]):
                 leave_column_out(node, tile.number[c])
             else:
                 sampler.n_found += 1

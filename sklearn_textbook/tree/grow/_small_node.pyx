@@ -5,7 +5,8 @@ copied once, and a node is a stretch of a list of their numbers. Four columns ar
 side by side: their keys, codes and places in one number, are sorted together, and all
 scores are computed before the first is looked at, so that no branch depends on them.
 Sampling of columns, limits and records are those of larger nodes; a node takes less
-time than some calls into another module, so all is in this one.
+time than some calls into another module, so all is in this one, except for the search
+of levels where their order does not give the best division.
 """
 
 from libc.math cimport INFINITY, NAN, fabs, floor, log2, sqrt
@@ -49,6 +50,7 @@ from sklearn_textbook.tree.split._best cimport (
     narrow_bounds,
 )
 from sklearn_textbook.tree.split._bin_end cimport leave_bin
+from sklearn_textbook.tree.split._column cimport evaluate_runs
 from sklearn_textbook.tree.split._criterion cimport class_impurity, goodness
 from sklearn_textbook.tree.split._deviance cimport (
     deviance_bound,
@@ -61,6 +63,7 @@ from sklearn_textbook.tree.split._random cimport (
     random_below_known,
     random_unit,
     reciprocal_of,
+    sample_sides,
 )
 from sklearn_textbook.tree.split._sums cimport (
     PREFETCH,
@@ -79,7 +82,12 @@ from sklearn_textbook.tree.split._types cimport (
     MISSING_LEARNED,
     NOMINAL_COLUMN,
     POISSON,
+    SPLIT_MULTIWAY,
+    SPLIT_ONE_VS_REST,
     SPLIT_SUBSET,
+    NodeView,
+    Scratch,
+    Split,
 )
 from sklearn_textbook._contract._wide_units cimport wide_void
 
@@ -133,6 +141,8 @@ cdef struct SmallSampler:
 # What is known of the node at hand, place by place, and the best split.
 cdef struct SmallSearch:
     const Problem* problem
+    Scratch* scratch
+    NodeView view  # of nominal columns that are searched as in larger nodes
     double[2 * SMALL_ROWS] amounts  # weight * (y - centre), and weight; by place
     double[SMALL_ROWS] y
     double[SMALL_ROWS] squares  # what adds up to the impurity of values
@@ -166,6 +176,7 @@ cdef struct SmallSearch:
     uint32_t above
     int32_t missing_child  # -1: no value of the column is missing in the node
     double threshold  # if it is sampled at random, otherwise not a number
+    uint64_t goes_left  # a bit for each place, if levels are divided at random
     bint is_alone  # missing samples in child 1, all others in child 0
 
 # Four columns of the node: their sorted keys, and the scores above each, side by side.
@@ -179,6 +190,7 @@ cdef struct Tile:
     # Nominal: whether the order of levels of equal means matters, and the ranks with
     # the large ones first.
     bint[TILE_COLUMNS] ties
+    bint[TILE_COLUMNS] varies  # known to have several levels
     uint8_t[TILE_COLUMNS][SMALL_ROWS] falling
 
 # What is on the left of every split of a tile: the weight; and the first moment, or the
@@ -233,6 +245,7 @@ cdef inline double times_log(double x) noexcept nogil:
 
 include "_small_sort.pxi"
 include "_small_scores.pxi"
+include "_small_levels.pxi"
 include "_small_columns.pxi"
 include "_small_random.pxi"
 include "_small_children.pxi"
@@ -274,23 +287,16 @@ cdef bint may_be_small(
         return False
     if problem.missing_mode != MISSING_LEARNED and samples.value_limit != NULL:
         return False
-    if problem.random_splitter and (
-        not is_plain(problem) or problem.criterion == POISSON
-        or samples.row_values == NULL
-    ):
+    if problem.random_splitter and samples.row_values == NULL:
         return False
-    # The levels of several classes have no order in which the best split is a prefix.
-    return not problem.any_nominal or (
-        problem.categorical_split == SPLIT_SUBSET
-        and (not problem.is_classifier or problem.n_statistics == 2)
-    )
+    return not problem.any_nominal or problem.categorical_split != SPLIT_MULTIWAY
 
 
 include "_small_rows.pxi"
 
 
 cdef int split_small(
-    const Problem* problem, SmallRows* rows, SmallNode* node, NodeBuffer* buffer,
+    const Problem* problem, SmallRows* rows, SmallNode* node, Worker* worker,
     SmallNode* waiting, int64_t* n_waiting
 ) noexcept nogil:
     """Split a node; its children wait for the same. Returns -1 without memory."""
@@ -298,8 +304,9 @@ cdef int split_small(
         SmallSearch search
         Child[2] children
         SmallNode* below
+        NodeBuffer* buffer = &worker.buffer
         int64_t child, first
-    view_rows(problem, rows, node, buffer, &search)
+    view_rows(problem, rows, node, worker, &search)
     if problem.random_splitter:
         try_random_columns(problem, rows, node, &search)
     else:
@@ -352,7 +359,7 @@ cdef int grow_small(
         node = waiting[n_waiting]
         if pairs_are_known and node.n_rows == 2:
             split_pair(problem, &rows, &node, buffer)
-        elif split_small(problem, &rows, &node, buffer, waiting, &n_waiting) < 0:
+        elif split_small(problem, &rows, &node, worker, waiting, &n_waiting) < 0:
             return -1
     return 0
 

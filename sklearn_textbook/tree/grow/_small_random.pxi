@@ -12,6 +12,8 @@ cdef struct RandomTile:
     double[TILE_COLUMNS] n_left
     int64_t[TILE_COLUMNS] n_missing
     bint[TILE_COLUMNS] missing_left
+    bint[TILE_COLUMNS] varies
+    bint[TILE_COLUMNS] is_divided
     int32_t[TILE_COLUMNS] number
 
 
@@ -65,6 +67,79 @@ cdef inline void sample_threshold(
         )
     if tile.n_missing[c] > 0:
         tile.missing_left[c] = random_below(&state, 2) == 1
+
+
+cdef void sample_division(
+    const Problem* problem, const SmallNode* node, int64_t n, int64_t c,
+    const int32_t* keys, RandomTile* tile
+) noexcept nogil:
+    """Put the children of a random division of the levels, whose keys are sorted, in
+    place of their numbers: the threshold is between them then. As ``try_random``."""
+    cdef:
+        int32_t[SMALL_ROWS] is_left
+        uint8_t[SMALL_ROWS] level_of
+        uint64_t state = child_state(node.random_state, ~<int64_t>tile.number[c])
+        int64_t i, n_levels = 0
+    for i in range(n):
+        if i > 0:
+            n_levels += not same_code(
+                keys[TILE_COLUMNS * i + c], keys[TILE_COLUMNS * (i - 1) + c]
+            )
+        level_of[place_of(keys[TILE_COLUMNS * i + c])] = <uint8_t>n_levels
+    n_levels += 1
+    tile.is_divided[c] = tile.varies[c] = n_levels > 1
+    if n_levels == 1:
+        return
+    sample_sides(
+        problem.categorical_split == SPLIT_ONE_VS_REST, n_levels, &state, is_left
+    )
+    tile.threshold[c] = 0.5
+    for i in range(n):
+        tile.values[TILE_COLUMNS * i + c] = 0.0 if is_left[level_of[i]] else 1.0
+
+
+cdef inline void sort_levels_of_tile(
+    const Problem* problem, int64_t n, const RandomTile* tile, int32_t* keys
+) noexcept nogil:
+    """Make keys of the levels of nominal columns, and sort them."""
+    cdef:
+        int64_t i, c
+        uint32_t code
+        double value
+    for i in range(n):
+        for c in range(TILE_COLUMNS):
+            code = 0
+            if problem.kind[tile.number[c]] == NOMINAL_COLUMN:
+                value = tile.values[TILE_COLUMNS * i + c]
+                code = <uint32_t>(
+                    value if value == value else problem.n_levels[tile.number[c]]
+                )
+            keys[TILE_COLUMNS * i + c] = make_key(code, i)
+    sort_keys(keys, n)
+
+
+cdef inline void sample_tests(
+    const Problem* problem, const SmallNode* node, int64_t n, int64_t n_columns,
+    RandomTile* tile
+) noexcept nogil:
+    """A threshold, or a division of the levels, of each column."""
+    cdef:
+        int32_t[SMALL_ROWS * TILE_COLUMNS] keys
+        int64_t c
+        bint any_nominal = False
+    for c in range(n_columns):
+        any_nominal |= problem.kind[tile.number[c]] == NOMINAL_COLUMN
+    if any_nominal:
+        sort_levels_of_tile(problem, n, tile, keys)
+    for c in range(n_columns):
+        if problem.kind[tile.number[c]] == NOMINAL_COLUMN:
+            sample_division(problem, node, n, c, keys, tile)
+            continue
+        sample_threshold(node, n, problem.has_missing[tile.number[c]], c, tile)
+        tile.is_divided[c] = tile.smallest[c] < tile.largest[c]
+        tile.varies[c] = tile.is_divided[c] or 0 < tile.n_missing[c] < n
+    for c in range(n_columns, TILE_COLUMNS):
+        tile.threshold[c] = tile.threshold[0]
 
 
 cdef inline bint goes_left(
@@ -122,6 +197,7 @@ cdef inline void take_random(
     const RandomTile* tile, int64_t c, int64_t n_left, double score,
     SmallSearch* search
 ) noexcept nogil:
+    cdef int64_t i
     search.bound = score + search.margin
     search.column = tile.number[c]
     search.threshold = tile.threshold[c]
@@ -130,6 +206,10 @@ cdef inline void take_random(
     if tile.n_missing[c] > 0:
         search.missing_child = 0 if tile.missing_left[c] else 1
     search.n_left = n_left
+    if search.problem.kind[search.column] == NOMINAL_COLUMN:
+        search.goes_left = 0
+        for i in range(search.n):
+            search.goes_left |= <uint64_t>goes_left(tile, i, c) << i
 
 
 cdef inline void list_children(
@@ -140,15 +220,22 @@ cdef inline void list_children(
         uint8_t[SMALL_ROWS] right
         double threshold = search.threshold, value
         int64_t i, n_left = 0
-        bint missing_left = search.missing_child == 0
+        bint missing_left = search.missing_child == 0, is_left
+        bint is_nominal = problem.kind[search.column] == NOMINAL_COLUMN
     # Both stores happen always; only the counter depends on the child.
     for i in range(search.n):
-        value = values_of(rows, search.order[i])[search.column]
         search.places[n_left] = <uint8_t>i
         right[i - n_left] = <uint8_t>i
-        n_left += (value <= threshold) | ((value != value) & missing_left)
+        if is_nominal:
+            is_left = search.goes_left >> i & 1
+        else:
+            value = values_of(rows, search.order[i])[search.column]
+            is_left = (value <= threshold) | ((value != value) & missing_left)
+        n_left += is_left
     memcpy(search.places + n_left, right, search.n - n_left)
-    search.threshold = leave_bin(problem, search.column, threshold)
+    search.threshold = (
+        NAN if is_nominal else leave_bin(problem, search.column, threshold)
+    )
 
 
 cdef void try_random_columns(
@@ -161,26 +248,21 @@ cdef void try_random_columns(
         int64_t c, n = search.n, n_columns, n_left
         int64_t lowest = max(problem.min_samples_leaf, 1)
         double score
-        bint varies
     start_sampling(problem, node, &sampler)
     while True:
         n_columns = sample_tile(problem, node, &sampler, tile.number)
         if n_columns == 0:
             break
         read_values(rows, search, &tile)
-        for c in range(n_columns):
-            sample_threshold(node, n, problem.has_missing[tile.number[c]], c, &tile)
-        for c in range(n_columns, TILE_COLUMNS):
-            tile.threshold[c] = tile.threshold[0]
+        sample_tests(problem, node, n, n_columns, &tile)
         if not search.is_classes:
             add_up_left(search, &tile)
         for c in range(n_columns):
-            varies = tile.smallest[c] < tile.largest[c]
-            if not varies and not 0 < tile.n_missing[c] < n:
+            if not tile.varies[c]:
                 leave_column_out(node, tile.number[c])
                 continue
             sampler.n_found += 1
-            if not varies:
+            if not tile.is_divided[c]:
                 continue
             score = score_threshold(search, &tile, c, &n_left)
             if lowest <= n_left <= n - lowest and score > search.bound:

@@ -128,30 +128,60 @@ cdef void view_margin(
     cdef double spread = record.impurity * record.weight
     if problem.is_classifier or problem.criterion == POISSON:
         search.margin = 1e-12 * spread + class_noise(record.weight)
+        search.view.margin = search.margin
         if search.is_classes:
             view_classes(problem, statistics, search.margin, search)
         elif problem.is_classifier:
             search.margin *= 0.5 * record.weight
         else:
             search.margin += deviance_noise(statistics[0], record.weight)
+            search.view.margin = search.margin
     else:
         search.margin = record.weight * (
             1e-12 * spread + 1e-15 * fabs(search.centre) * sqrt(record.weight * spread)
         )
+        search.view.margin = search.margin / record.weight
     search.grid = 1.0
     if not problem.is_classifier and spread > 0.0:
         search.grid = sqrt(spread / record.weight)
     search.grid /= 1099511627776.0
 
 
+cdef void view_levels(
+    const Problem* problem, const SmallNode* node, const Node* record,
+    double* statistics, Scratch* scratch, SmallSearch* search
+) noexcept nogil:
+    """The node as the search of levels sees it; the margin is there already."""
+    cdef NodeView* view = &search.view
+    search.scratch = scratch
+    view.lower = view.upper = 0.0
+    if problem.monotonic != NULL:
+        view.lower = search.lower
+        view.upper = search.upper
+    view.random_state = node.random_state
+    view.totals.rows = node.n_rows
+    view.totals.weight = record.weight
+    view.totals.centre = scratch.zeros
+    view.totals.sums = scratch.zeros
+    if problem.is_classifier:
+        view.totals.sums = statistics
+    elif problem.criterion == POISSON:
+        view.totals.sums = &search.total
+    else:
+        view.totals.centre = statistics
+    view.totals.squares = record.impurity * record.weight
+    view.totals.goodness = goodness(problem, view.totals.sums, record.weight)
+
+
 cdef void view_rows(
     const Problem* problem, const SmallRows* rows, const SmallNode* node,
-    const NodeBuffer* buffer, SmallSearch* search
+    Worker* worker, SmallSearch* search
 ) noexcept nogil:
     """Put the samples of the node side by side."""
     cdef:
+        const NodeBuffer* buffer = &worker.buffer
         const Node* record = &buffer.nodes[node.node]
-        const double* statistics = (
+        double* statistics = (
             buffer.statistics + node.node * problem.n_statistics
         )
         double total = 0.0, first, mean = 0.0
@@ -194,3 +224,5 @@ cdef void view_rows(
     if problem.monotonic != NULL:
         search.lower = buffer.bounds[2 * node.node]
         search.upper = buffer.bounds[2 * node.node + 1]
+    if problem.any_nominal:
+        view_levels(problem, node, record, statistics, &worker.scratch, search)

@@ -24,9 +24,9 @@ from sklearn_textbook.tree.split._criterion cimport (
 )
 from sklearn_textbook.tree.split._random cimport (
     child_state,
-    next_random,
     random_below,
     random_unit,
+    sample_sides,
 )
 from sklearn_textbook.tree.split._scan cimport run_scan
 from sklearn_textbook.tree.split._types cimport (

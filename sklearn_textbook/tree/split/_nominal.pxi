@@ -438,20 +438,17 @@ cdef void try_random(
     const Entry* entries, const Pass* scan, Division* division,
     uint64_t* random_state, Split* best
 ) noexcept nogil:
-    """One division drawn at random."""
+    """One division sampled at random."""
     cdef int64_t run
     start_division(problem, scratch, division)
-    if problem.categorical_split == SPLIT_ONE_VS_REST:
-        run = random_below(random_state, division.n_runs)
-        move_run(problem, scratch, division, run)
-    else:
-        for run in range(division.n_runs):
-            if next_random(random_state) >> 63:
-                move_run(problem, scratch, division, run)
-        if division.left_runs == 0 or division.left_runs == division.n_runs:
-            move_run(
-                problem, scratch, division, random_below(random_state, division.n_runs)
-            )
+    sample_sides(
+        problem.categorical_split == SPLIT_ONE_VS_REST, division.n_runs, random_state,
+        scratch.run_side
+    )
+    for run in range(division.n_runs):
+        if scratch.run_side[run]:
+            scratch.run_side[run] = 0
+            move_run(problem, scratch, division, run)
     if try_division(problem, rows, scratch, entries, scan, division, best):
         keep_sides(scratch, division)
 

@@ -1,7 +1,7 @@
 # Random numbers that depend on a node's place in the tree alone, so that a tree
 # does not depend on the order in which threads reach its nodes.
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 cdef inline uint64_t next_random(uint64_t* state) noexcept nogil:
     # One step of a 64-bit Weyl sequence, mixed by xor-shifts and multiplications.
@@ -55,3 +55,16 @@ cdef inline int64_t draw_place(uint64_t state, int64_t n) noexcept nogil:
 
 cdef inline double random_unit(uint64_t* state) noexcept nogil:
     return <double>(next_random(state) >> 11) * (1.0 / 9007199254740992.0)
+
+cdef inline void sample_sides(
+    bint is_single, int64_t n, uint64_t* state, int32_t* is_left
+) noexcept nogil:
+    # Divide the levels of a column: a single one from the others, or each to either
+    # side, some of them to both.
+    cdef int64_t i, n_left = 0
+    for i in range(n):
+        is_left[i] = not is_single and next_random(state) >> 63
+        n_left += is_left[i]
+    if n_left == 0 or n_left == n:
+        i = random_below(state, n)
+        is_left[i] = not is_left[i]
