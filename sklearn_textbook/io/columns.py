@@ -177,7 +177,7 @@ def _to_numbers(name, column, context):
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if _is_text(column.type):
-        row = find_text_that_is_no_number(column)
+        row = find_non_number(column)
         if row is not None:
             raise context.error(
                 f"{column[row].as_py()!r} is not a number",
@@ -191,7 +191,7 @@ def _to_numbers(name, column, context):
     return column
 
 
-def find_text_that_is_no_number(column):
+def find_non_number(column):
     """Find the first row whose text is not a number.
 
     Parameters
@@ -319,7 +319,7 @@ def _note_stray_text(name, column, context):
     n_numbers = compute.sum(looks).as_py() or 0
     if not len(present) or n_numbers < _NEARLY_ALL * len(present):
         return
-    row = find_text_that_is_no_number(column)
+    row = find_non_number(column)
     if row is None:
         return
     line = context.find_line(row)

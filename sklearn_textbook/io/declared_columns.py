@@ -9,7 +9,7 @@ import pyarrow.compute as compute
 
 from sklearn_textbook.io.columns import (
     categories_from_text,
-    find_text_that_is_no_number,
+    find_non_number,
 )
 from sklearn_textbook.io.naming import list_names
 from sklearn_textbook.io.table_file import TableFileError
@@ -63,7 +63,7 @@ class DeclaredColumns:
         try:
             numbers = column.cast(pa.float64())
         except pa.ArrowInvalid:
-            row = find_text_that_is_no_number(column)
+            row = find_non_number(column)
             if row is not None:
                 raise self.refuse(
                     name,
