@@ -281,7 +281,9 @@ cdef bint may_be_small(
         return False
     if problem.criterion == ERROR:
         return False
-    if problem.n_columns > MAX_COLUMNS or samples.table.n_rows >= MAX_CODES:
+    if problem.n_columns > MAX_COLUMNS:
+        return False
+    if max(samples.table.n_rows, problem.max_levels) >= MAX_CODES:
         return False
     if problem.is_classifier and problem.n_statistics > MAX_CLASSES:
         return False
