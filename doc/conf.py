@@ -48,6 +48,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": os.sep,  # run every example
+    "parallel": True,  # in as many processes as sphinx-build has by -j
     "abort_on_example_error": True,
     "remove_config_comments": True,
     "show_memory": False,
