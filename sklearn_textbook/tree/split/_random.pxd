@@ -59,8 +59,8 @@ cdef inline double random_unit(uint64_t* state) noexcept nogil:
 cdef inline void sample_sides(
     bint is_single, int64_t n, uint64_t* state, int32_t* is_left
 ) noexcept nogil:
-    # Divide the levels of a column: a single one from the others, or each to either
-    # side, some of them to both.
+    # Divide n levels at random: one against the others, or each level by itself. At
+    # least one level is on each side.
     cdef int64_t i, n_left = 0
     for i in range(n):
         is_left[i] = not is_single and next_random(state) >> 63
