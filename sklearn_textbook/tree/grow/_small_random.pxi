@@ -73,7 +73,7 @@ cdef void sample_division(
     const Problem* problem, const SmallNode* node, int64_t n, int64_t c,
     const int32_t* keys, RandomTile* tile
 ) noexcept nogil:
-    """Divide the levels, whose keys are sorted, at random as ``try_random``, and write 0
+    """Divide the levels, whose keys are sorted, at random as ``try_random``. Writes 0
     for child 0 and 1 for child 1 in place of the levels, so that 0.5 is a threshold."""
     cdef:
         int32_t[SMALL_ROWS] is_left
