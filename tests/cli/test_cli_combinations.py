@@ -23,8 +23,8 @@ IRIS = ("fit", DATA / "iris.csv", "--target", "species", "--cv", 0)
 WEATHER = ("fit", DATA / "weather.arff", "--target", "play", "--cv", 0)
 DIAMONDS = ("fit", DATA / "diamonds.csv", "--target", "price", "--cv", 0)
 GROW_MANY = (
-    *("random-forest", "extra-trees", "bagging", "random-subspace"),
-    *("adaboost", "gradient-boosting"),
+    *("random-forest", "oblique-forest", "extra-trees", "bagging", "random-subspace"),
+    *("adaboost", "gradient-boosting", "output-flipping", "output-smearing"),
 )
 THREE = ("--member", "c45", "--member", "forest=random-forest", "--member", "lda")
 

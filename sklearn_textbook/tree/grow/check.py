@@ -54,11 +54,15 @@ def check_tree(tree):
     inner = nodes["kind"] != LEAF
     _check_tests(nodes, inner, tree, "nodes")
     _check_branches(nodes, inner)
-    _check_maps(nodes, nodes["n_children"], tree, "nodes")
-    _check_surrogates(tree)
-    n_children = nodes["n_children"][surrogates["node"]]
-    _check_maps(surrogates, n_children, tree, "surrogates")
-    _check_terms(tree)
+    # Most trees have no more than nodes with numeric tests.
+    if np.any(nodes["kind"] == NOMINAL):
+        _check_maps(nodes, nodes["n_children"], tree, "nodes")
+    if len(surrogates):
+        _check_surrogates(tree)
+        n_children = nodes["n_children"][surrogates["node"]]
+        _check_maps(surrogates, n_children, tree, "surrogates")
+    if len(tree.terms) or np.any(nodes["kind"] == OBLIQUE):
+        _check_terms(tree)
 
 
 def refuse(wrong, name, rule):
