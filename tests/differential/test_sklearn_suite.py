@@ -214,8 +214,7 @@ SUITES = {
 #: apart: the others use scikit-learn's as members.
 PROCESSES = [
     ("trees", "bagging", "AdaBoost", "output codes", "discriminant analysis"),
-    ("gradient boosting", "gradient boosting with histograms"),
-    ("voting", "stacking"),
+    ("gradient boosting", "gradient boosting with histograms", "voting", "stacking"),
     ("forests", "truncated SVD", "principal components"),
     ("linear regression", "generalised linear models", "logistic regression"),
 ]
