@@ -2,8 +2,6 @@
 
 from difflib import get_close_matches
 
-from sklearn_textbook._contract.parameters import name_some
-
 
 def count_things(number, thing):
     """Write a number with its noun in the singular or plural.
@@ -86,7 +84,9 @@ def list_names(names, most=12):
     >>> list_names(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"
     """
-    return name_some([str(name) for name in names], most)
+    names = [repr(str(name)) for name in names]
+    listed = ", ".join(names[:most])
+    return listed if len(names) <= most else f"{listed} and {len(names) - most} more"
 
 
 def explain_unknown_name(name, names):
