@@ -68,7 +68,6 @@ def test_scikit_learn_check(estimator, check):
 #: Checks of the kinds of containers that tables, targets and weights come in. They are
 #: read before any parameter matters.
 CONTAINERS = {
-    "check_array_api_input",
     "check_classifier_data_not_an_array",
     # All formats become one or two; tests/test_malformed_sparse.py fits all parameters
     # to four of them, and the check of sparse tables with weights predicts from one.

@@ -59,7 +59,7 @@ def test_calls_that_fail_are_told():
 
 
 class Sum:
-    """A work that imports nothing, which takes long under the counter."""
+    """A work without imports, which take long under the counter."""
 
     def make_call(self, scale):
         return partial(sum, range(round(2_000_000 * scale)))

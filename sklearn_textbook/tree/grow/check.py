@@ -54,7 +54,7 @@ def check_tree(tree):
     inner = nodes["kind"] != LEAF
     _check_tests(nodes, inner, tree, "nodes")
     _check_branches(nodes, inner)
-    # Most trees have no more than nodes with numeric tests.
+    # Most trees have numeric tests only.
     if np.any(nodes["kind"] == NOMINAL):
         _check_maps(nodes, nodes["n_children"], tree, "nodes")
     if len(surrogates):
