@@ -163,10 +163,10 @@ class LinearDiscriminantAnalysis(
 
     If :math:`S_w` is singular, "svd" omits the directions in which rows of a class do
     not differ, and finds the best among the others. A column that is constant within
-    each class is therefore not used, even if it alone separates the classes, and a
-    warning names it. "lsqr"
-    uses the minimum-norm solution in standardised columns, and "eigen" raises a
-    ``LinAlgError``. If :math:`S_w` is zero, all solvers raise a ``ValueError``.
+    each class is therefore not used, even if it alone separates the classes. "lsqr"
+    uses the minimum-norm solution in standardised columns. Both warn and name the
+    columns. "eigen" raises a ``LinAlgError``. If :math:`S_w` is zero, all solvers raise
+    a ``ValueError``.
 
     For two classes, the textbook defines :math:`S_b = (\mu_0 - \mu_1)(\mu_0 - \mu_1)^T`
     (3.34); ``between_scatter_`` is that of formula 3.43, which is :math:`m_0 m_1 / (m_0
@@ -266,7 +266,9 @@ class LinearDiscriminantAnalysis(
         Warns
         -----
         UserWarning
-            If a column is constant within each class, but not in all rows.
+            If a column is constant within each class, but not in all rows, or if
+            columns are linearly dependent within classes, and there are enough rows to
+            tell.
         """
         self._check_parameters()
         table, units, dtype = self._read_table(X, y, sample_weight)
@@ -283,6 +285,7 @@ class LinearDiscriminantAnalysis(
         priors = self._choose_priors()
         solution = self._solve(table, priors)
         self._warn_of_constant_columns(solution)
+        self._warn_of_dependent_columns(solution)
         self.within_rank_ = solution.rank
         self.means_ = (solution.means * units).astype(dtype)
         self.priors_ = priors.astype(dtype)
@@ -363,15 +366,36 @@ class LinearDiscriminantAnalysis(
         is_ignored &= np.ptp(means, axis=0) > DIFFERENT * np.abs(means).max(axis=0)
         if not is_ignored.any():
             return
-        names = getattr(self, "feature_names_in_", range(means.shape[1]))
-        ignored = [names[column] for column in np.flatnonzero(is_ignored)]
         warnings.warn(
             "Columns are constant within each class, but differ between classes: "
-            f"{name_some(ignored)}. They are ignored, although they separate classes, "
-            "since they have no variance within classes.",
+            f"{self._name_columns(is_ignored)}. They are ignored, although they "
+            "separate classes, since they have no variance within classes.",
             UserWarning,
             stacklevel=3,
         )
+
+    def _warn_of_dependent_columns(self, solution):
+        """Warn of columns that follow from others within the classes."""
+        if not solution.is_dependent.any():
+            return
+        treatment = (
+            "Of all scores that solve the equations, those with the smallest norm are "
+            "used"
+            if self.solver == "lsqr"
+            else "Directions in which rows of a class do not differ (see tol) are "
+            "omitted, although they may separate classes"
+        )
+        warnings.warn(
+            "Columns are linearly dependent within classes: "
+            f"{self._name_columns(solution.is_dependent)}. The rank is {solution.rank} "
+            f"of {len(solution.is_dependent)} columns. {treatment}.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+    def _name_columns(self, mask):
+        names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        return name_some([names[column] for column in np.flatnonzero(mask)])
 
     def _set_scores(self, solution, centre, units, dtype):
         """Set ``coef_`` and ``intercept_``; for two classes, their difference."""

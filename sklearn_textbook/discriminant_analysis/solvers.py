@@ -11,7 +11,12 @@ from sklearn.covariance import shrunk_covariance
 
 from sklearn_textbook._contract.parameters import is_real
 from sklearn_textbook.discriminant_analysis.covariance import estimate_within
-from sklearn_textbook.discriminant_analysis.whiten import EPSILON, ROUNDING, whiten
+from sklearn_textbook.discriminant_analysis.whiten import (
+    EPSILON,
+    ROUNDING,
+    find_omitted,
+    whiten,
+)
 
 #: The projection of a class's centre counts as 0 below this fraction of the largest.
 NEGLIGIBLE = 1e-6
@@ -29,6 +34,9 @@ class Solution:
         Linear scores of the classes, for rows minus ``centre``.
     rank : int
         Dimensions in which rows of a class differ.
+    is_dependent : ndarray of bool of shape (n_columns,)
+        Columns that are linearly dependent within the classes; none if there are not
+        enough rows for independent ones.
     directions : ndarray of shape (n_columns, n_directions) or None
         The columns of W, the best first.
     eigenvalues : ndarray of shape (n_directions,) or None
@@ -44,6 +52,7 @@ class Solution:
     means: np.ndarray
     coef: np.ndarray
     rank: int
+    is_dependent: np.ndarray
     directions: np.ndarray | None = None
     eigenvalues: np.ndarray | None = None
     total: float = 0.0
@@ -90,10 +99,14 @@ def solve_svd(table, priors, tol):
     is_kept[table.n_classes - 1 :] = False  # N centres span N - 1 dimensions
     directions = whitening.map_back(basis[:, is_kept])
     directions = turn_directions(directions, offsets)
+    is_dependent = np.zeros(table.n_columns, dtype=bool)
+    if len(whitening.columns) <= table.n_rows - table.n_classes:
+        is_dependent = whitening.find_dependent()
     return Solution(
         whitening.means,
         offsets @ directions @ directions.T,
         whitening.rank,
+        is_dependent,
         directions,
         values[is_kept] ** 2,
         float(np.sum(values**2)),
@@ -133,13 +146,21 @@ def solve_lsqr(table, priors, shrinkage, estimator):
     right = ((means - priors @ means) / scale).T
     factor, info = lapack.dpotrf(correlation, clean=True)
     rank = table.n_columns
+    is_dependent = np.zeros(rank, dtype=bool)
     if info == 0 and _invert_condition(correlation, factor) > rank * EPSILON:
         solved = lapack.dpotrs(factor, right)[0]
     else:
-        limit = 10 * rank * EPSILON
-        solved, _, rank, _ = linalg.lstsq(correlation, right, cond=limit)
+        values, vectors = linalg.eigh(correlation, check_finite=False)
+        is_large = values > 10 * rank * EPSILON * values[-1]
+        basis, rank = vectors[:, is_large], int(np.count_nonzero(is_large))
+        solved = basis @ ((basis.T @ right) / values[is_large, np.newaxis])
+        varies = np.isfinite(scale)
+        if np.count_nonzero(varies) <= table.n_rows - table.n_classes:
+            is_dependent = varies & find_omitted(basis)
     return Solution(
-        means, solved.T / scale, int(rank), covariance=covariance, scatter=scatter
+        *(means, solved.T / scale, rank, is_dependent),
+        covariance=covariance,
+        scatter=scatter,
     )
 
 
@@ -192,6 +213,7 @@ def solve_eigen(table, priors, shrinkage, estimator):
         means,
         coef,
         n_columns,
+        np.zeros(n_columns, dtype=bool),
         turn_directions(directions, offsets),
         values[::-1],
         total,

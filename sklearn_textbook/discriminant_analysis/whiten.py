@@ -34,6 +34,8 @@ ROUNDING = 8 * EPSILON
 #: Products of columns are used if their matrix has at least this reciprocal condition
 #: number: no more than four digits are lost, and eleven are left.
 MIN_CONDITION = 1e-4
+#: A column depends on others if omitted directions have more than this share of it.
+OMITTED = 1e-7
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,14 @@ class Whitening:
         """Map centres, one in each row, to coordinates, one in each column."""
         return self.enter(centres[:, self.columns] / self.scale)
 
+    def find_dependent(self):
+        """Mark the columns that differ within the classes as a sum of others does."""
+        is_dependent = np.zeros(self.means.shape[1], dtype=bool)
+        if self.rank < len(self.columns):
+            basis, _ = linalg.qr(self.leave(np.eye(self.rank)), mode="economic")
+            is_dependent[self.columns] = find_omitted(basis)
+        return is_dependent
+
     def map_back(self, coordinates):
         """Map orthonormal coordinates to directions in the units of the columns."""
         directions = np.zeros((self.means.shape[1], coordinates.shape[1]))
@@ -112,6 +122,22 @@ def whiten(table, tol):
             found = _whiten_wide(table, rows, tol)
         found = found or _whiten_rows(rows, table.n_rows, tol)
     return Whitening(means, columns, scale, **found, scatter=scatter)
+
+
+def find_omitted(basis):
+    """Mark the columns that orthonormal directions do not span.
+
+    Parameters
+    ----------
+    basis : ndarray of shape (n_columns, rank)
+        The directions, in scaled units.
+
+    Returns
+    -------
+    is_omitted : ndarray of bool of shape (n_columns,)
+        Where a column is partly outside.
+    """
+    return 1.0 - np.einsum("ij,ij->i", basis, basis) > OMITTED
 
 
 def _find_scale(means, deviation):

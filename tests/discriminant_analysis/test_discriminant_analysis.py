@@ -178,6 +178,8 @@ WEIGHTED = [
 
 @pytest.mark.parametrize("options", WEIGHTED, ids=str)
 @pytest.mark.parametrize("shape", [(80, 5, 3), (20, 30, 2)], ids=str)
+# Copies are enough rows, but do not differ.
+@pytest.mark.filterwarnings("ignore:Columns are linearly dependent within classes")
 def test_weights_are_copies_of_rows(shape, options):
     X, y = make_table(9, *shape)
     weight = make_weights(9, len(y))
@@ -310,16 +312,36 @@ def test_covariance_estimator_is_given_the_weights():
 def test_dependent_columns_change_nothing():
     X, y = make_table(16, 80, 4, 3)
     wide = np.column_stack((X, X[:, 0] + X[:, 1], np.full(80, 0.1), X[:, 2]))
-    one, other = fit(X, y), fit(wide, y)
+    named = r"dependent within classes: 0, 1, 2, 4, 6\. The rank is 4 of 7 columns"
+    one = fit(X, y)
+    with pytest.warns(UserWarning, match=f"{named}.*are omitted"):
+        other = fit(wide, y)
     assert (one.within_rank_, other.within_rank_) == (4, 4)
     assert_allclose(other.predict_proba(wide), one.predict_proba(X), atol=1e-9)
     assert_allclose(other.transform(wide), one.transform(X), atol=1e-8)
-    lsqr = fit(wide, y, solver="lsqr")
+    with pytest.warns(UserWarning, match=f"{named}.*the smallest norm"):
+        lsqr = fit(wide, y, solver="lsqr")
     assert lsqr.within_rank_ == 4
     assert_allclose(lsqr.predict_proba(wide), one.predict_proba(X), atol=1e-8)
     with pytest.raises(np.linalg.LinAlgError, match="is singular.*solver='svd'"):
         fit(wide, y, solver="eigen")
     assert fit(wide, y, solver="eigen", shrinkage=0.1).within_rank_ == 7
+
+
+@pytest.mark.parametrize("solver", ["svd", "lsqr"])
+def test_columns_dependent_within_classes_only(solver):
+    """They separate the classes perfectly, and scikit-learn ignores them silently."""
+    X, y = make_table(18, 90, 3, 2)
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    table["sum"] = table["a"] + table["b"] + y
+    with pytest.warns(UserWarning, match="within classes: 'a', 'b', 'sum'. The rank"):
+        fit(table, y, solver=solver)
+
+
+@pytest.mark.parametrize("solver", ["svd", "lsqr"])
+def test_few_rows_are_no_dependence(solver):
+    X, y = make_table(19, 20, 30, 2)
+    assert fit(X, y, solver=solver).within_rank_ == 18
 
 
 @pytest.mark.parametrize("solver", ["svd", "lsqr"])
