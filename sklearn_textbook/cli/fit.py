@@ -49,6 +49,7 @@ from sklearn_textbook.io import ModelFileError, save_model
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.model_document import SavedModel
 from sklearn_textbook.io.naming import explain_unknown_name
+from sklearn_textbook.io.table_file import require_file
 
 
 def fit_table(
@@ -114,6 +115,8 @@ def fit_table(
     )
     if members and base_name(algorithm) not in COMBINATIONS:
         refuse_use(f"--member requires {', '.join(COMBINATIONS)}, got {algorithm}")
+    if test is not None:
+        require_file(test)
     output = Output()
     training = read_training(table, target, algorithm, options)
     goal = training.goal

@@ -133,18 +133,10 @@ class TableSource:
         """
         if self.stream_bytes is not None:
             return self.stream_bytes
-        path = Path(self.path)
-        if path.is_dir():
-            raise TableFileError(
-                "is a folder", path=self.path, remedy="give the path of a file"
-            )
+        require_file(self.path)
         try:
-            with pa.input_stream(str(path), compression="detect") as stream:
+            with pa.input_stream(self.path, compression="detect") as stream:
                 return stream.read()
-        except FileNotFoundError:
-            raise TableFileError(
-                "no such file", path=self.path, remedy=_suggest_neighbour(path)
-            ) from None
         except PermissionError:
             raise TableFileError(
                 "permission denied", path=self.path, remedy="check its permissions"
@@ -153,6 +145,28 @@ class TableSource:
             raise TableFileError(
                 f"cannot be read ({_first_line(error)})", path=self.path
             ) from None
+
+
+def require_file(path):
+    """Refuse a path of a table that is a folder or that does not exist.
+
+    Parameters
+    ----------
+    path : str
+        The path; "-" is the standard input.
+
+    Raises
+    ------
+    TableFileError
+        If there is no such file.
+    """
+    if path == STANDARD_INPUT:
+        return
+    if Path(path).is_dir():
+        raise TableFileError("is a folder", path=path, remedy="give the path of a file")
+    if not Path(path).exists():
+        remedy = _suggest_neighbour(Path(path))
+        raise TableFileError("no such file", path=path, remedy=remedy)
 
 
 def _suggest_neighbour(path):

@@ -347,3 +347,12 @@ def test_importances_of_a_tree(command):
     shares = [float(line.split(")")[1].split()[0]) for line in lines[1:3]]
     assert sum(shares) == pytest.approx(1, abs=0.002)
     assert lines[3] == "... and 2 more columns without a split"
+
+
+def test_missing_test_table_is_refused_before_fitting(command):
+    write_table()
+    arguments = ["fit", "table.csv", "--target", "y", "--test", "tabel.csv"]
+    assert main(arguments) == 3
+    captured = command.capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.endswith("tabel.csv: no such file; did you mean 'table.csv'?\n")
