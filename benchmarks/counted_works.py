@@ -122,6 +122,12 @@ _FITS = (
     ("tree-classes", "ten classes", make_ten_classes, {}),
     ("tree-entropy", "by entropy", make_entropy, {}),
     ("tree-regression", "regression", make_numbers, {}),
+    (
+        "tree-absolute",
+        "regression by the absolute error",
+        make_numbers,
+        {"criterion": "absolute_error"},
+    ),
     ("tree-weighted", "weights with fractions", make_weighted, {}),
     ("tree-missing", "5 % of the cells missing", _with_missing(make_binary), {}),
     ("tree-nominal", "ten numeric and six nominal columns", make_nominal, {}),

@@ -196,9 +196,9 @@ cdef void finish_medians(
         for p in range(children.n_pieces):
             if children.pieces[p].child == child:
                 for i in range(children.pieces[p].start, children.pieces[p].stop):
-                    insert_row(problem, rows, scratch, output, row_of(entries[i]))
+                    insert_row(rows, scratch, output, row_of(entries[i]))
         total += absolute_loss(
-            scratch, output, children.values + child * problem.n_outputs + output
+            scratch, children.values + child * problem.n_outputs + output
         )
     children.impurity[child] = 0.0 if children.is_pure[child] else (
         total / children.weight[child] / problem.n_outputs

@@ -1,6 +1,7 @@
 """What a thread works with, allocated once per tree and reused for every node; and the
 sorted columns that it works on."""
 
+from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
 from sklearn_textbook.tree.grow._buffers cimport (
@@ -15,6 +16,7 @@ from sklearn_textbook.tree.split._column cimport (
     upper_value_of_rank,
     value_of_rank,
 )
+from sklearn_textbook.tree.split._median_set cimport MedianSet, count_mark_levels
 from sklearn_textbook.tree.split._memory cimport (
     Memory,
     free_memory,
@@ -32,6 +34,7 @@ from sklearn_textbook.tree.split._types cimport (
     NOMINAL_COLUMN,
     SPLIT_SUBSET,
     Keyed,
+    Target,
     rank_of,
     row_of,
 )
@@ -69,6 +72,17 @@ cdef void start_levels(
         scratch.pair_branches = take_doubles(memory, n_pairs)
 
 
+cdef void start_median_set(
+    MedianSet* known, int64_t n_rows, Memory* memory
+) noexcept nogil:
+    cdef int64_t level, n = n_rows
+    known.weight = take_doubles(memory, n_rows)
+    known.moment = take_doubles(memory, n_rows)
+    for level in range(count_mark_levels(n_rows)):
+        n = (n + 63) // 64
+        known.marks[level] = <uint64_t*>take_memory(memory, n, sizeof(uint64_t))
+
+
 cdef void start_medians(
     const Problem* problem, Scratch* scratch, int64_t n_rows, const Scratch* lender,
     Memory* memory
@@ -78,8 +92,7 @@ cdef void start_medians(
     scratch.loss = take_doubles(memory, n_rows + 1)
     scratch.left_median = take_doubles(memory, n_rows + 1)
     scratch.right_median = take_doubles(memory, n_rows + 1)
-    scratch.tree_weight = take_doubles(memory, n_rows + 2)
-    scratch.tree_moment = take_doubles(memory, n_rows + 2)
+    start_median_set(&scratch.medians, n_rows, memory)
     scratch.capacity = n_rows
     if lender != NULL:
         scratch.y_rank = lender.y_rank
@@ -91,6 +104,7 @@ cdef void start_medians(
     scratch.n_sorted = <int64_t*>take_memory(
         memory, problem.n_outputs, sizeof(int64_t)
     )
+    scratch.targets = <Target*>take_memory(memory, n_rows, sizeof(Target))
 
 
 cdef void start_children(

@@ -127,10 +127,10 @@ cdef double two_part_loss(
     for output in range(problem.n_outputs):
         clear_losses(scratch, output)
         for i in range(n_first):
-            insert_row(problem, rows, scratch, output, row_of(first[i]))
+            insert_row(rows, scratch, output, row_of(first[i]))
         for i in range(n_second):
-            insert_row(problem, rows, scratch, output, row_of(second[i]))
-        total += absolute_loss(scratch, output, median)
+            insert_row(rows, scratch, output, row_of(second[i]))
+        total += absolute_loss(scratch, median)
     return total / problem.n_outputs
 
 

@@ -1,5 +1,10 @@
 from libc.stdint cimport int64_t, uint32_t
 
+from sklearn_textbook.tree.split._median_set cimport (
+    add_value,
+    clear_medians,
+    measure_loss,
+)
 from sklearn_textbook.tree.split._types cimport Entry, Problem, Rows, Scratch, Totals
 
 cdef inline double weight_of(const Rows* rows, uint32_t row) noexcept nogil:
@@ -29,11 +34,20 @@ cdef void rank_targets(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, int64_t n
 ) noexcept nogil
-cdef void clear_losses(Scratch* scratch, int64_t output) noexcept nogil
-cdef void insert_row(
-    const Problem* problem, const Rows* rows, Scratch* scratch, int64_t output,
-    int64_t row
-) noexcept nogil
-cdef double absolute_loss(
-    Scratch* scratch, int64_t output, double* median
-) noexcept nogil
+
+cdef inline void clear_losses(Scratch* scratch, int64_t output) noexcept nogil:
+    clear_medians(
+        &scratch.medians, scratch.y_sorted + output * scratch.capacity,
+        scratch.n_sorted[output]
+    )
+
+cdef inline void insert_row(
+    const Rows* rows, Scratch* scratch, int64_t output, int64_t row
+) noexcept nogil:
+    add_value(
+        &scratch.medians, scratch.y_rank[output * scratch.capacity + row],
+        weight_of(rows, row)
+    )
+
+cdef inline double absolute_loss(Scratch* scratch, double* median) noexcept nogil:
+    return measure_loss(&scratch.medians, median)

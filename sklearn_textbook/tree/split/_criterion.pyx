@@ -4,16 +4,22 @@ The *goodness* G of a set is chosen so that the decrease of weighted impurity of
 a split is G(children) - G(node): the part of weight * impurity that does not add
 up to a constant, with the sign turned round.
 
-Absolute error asks for weighted medians of growing sets, which are kept in Fenwick
-trees: for each distinct y of the node, the weight inserted so far and its first
-moment, so that the median of the set and its loss cost O(log n).
+Absolute error needs weighted medians of growing sets; see _median_set.pxd.
 """
 
 from libc.math cimport INFINITY, log, log2
+from libc.stdint cimport int32_t
 from libc.stdlib cimport qsort
 from libc.string cimport memset
 
-from sklearn_textbook.tree.split._types cimport ENTROPY, ERROR, GINI, POISSON, row_of
+from sklearn_textbook.tree.split._types cimport (
+    ENTROPY,
+    ERROR,
+    GINI,
+    POISSON,
+    Target,
+    row_of,
+)
 
 
 cdef double goodness(
@@ -154,8 +160,8 @@ cdef double value_of(
 # ---------------------------------------------------------------------- medians
 
 
-cdef int compare_doubles(const void* first, const void* second) noexcept nogil:
-    cdef double a = (<const double*>first)[0], b = (<const double*>second)[0]
+cdef int compare_targets(const void* first, const void* second) noexcept nogil:
+    cdef double a = (<const Target*>first).y, b = (<const Target*>second).y
     return (a > b) - (a < b)
 
 
@@ -165,110 +171,21 @@ cdef void rank_targets(
 ) noexcept nogil:
     """Number the distinct y of a node in ascending order, once for all columns."""
     cdef:
-        int64_t output, i, distinct, low, high, middle
+        int64_t output, i, distinct
         double* values
-        double y
+        int32_t* ranks
+        Target* targets = scratch.targets
     for output in range(problem.n_outputs):
         values = scratch.y_sorted + output * scratch.capacity
+        ranks = scratch.y_rank + output * scratch.capacity
         for i in range(n):
-            values[i] = rows.y[row_of(entries[i]) * problem.n_outputs + output]
-        qsort(values, n, sizeof(double), compare_doubles)
-        distinct = 1
-        for i in range(1, n):
-            if values[i] != values[distinct - 1]:
-                values[distinct] = values[i]
+            targets[i].row = row_of(entries[i])
+            targets[i].y = rows.y[targets[i].row * problem.n_outputs + output]
+        qsort(targets, n, sizeof(Target), compare_targets)
+        distinct = 0
+        for i in range(n):
+            if i == 0 or targets[i].y != values[distinct - 1]:
+                values[distinct] = targets[i].y
                 distinct += 1
+            ranks[targets[i].row] = <int32_t>(distinct - 1)
         scratch.n_sorted[output] = distinct
-        for i in range(n):
-            y = rows.y[row_of(entries[i]) * problem.n_outputs + output]
-            low = 0
-            high = distinct - 1
-            while low < high:
-                middle = (low + high) // 2
-                if values[middle] < y:
-                    low = middle + 1
-                else:
-                    high = middle
-            scratch.y_rank[output * scratch.capacity + row_of(entries[i])] = low
-
-
-cdef void clear_losses(Scratch* scratch, int64_t output) noexcept nogil:
-    cdef int64_t size = scratch.n_sorted[output] + 1
-    memset(scratch.tree_weight, 0, size * sizeof(double))
-    memset(scratch.tree_moment, 0, size * sizeof(double))
-
-
-cdef void insert_row(
-    const Problem* problem, const Rows* rows, Scratch* scratch, int64_t output,
-    int64_t row
-) noexcept nogil:
-    cdef:
-        int64_t distinct = scratch.n_sorted[output]
-        const double* values = scratch.y_sorted + output * scratch.capacity
-        int64_t rank = scratch.y_rank[output * scratch.capacity + row]
-        int64_t i = rank + 1
-        double weight = weight_of(rows, row)
-        # Moments about the middle value lose less to cancellation.
-        double moment = weight * (values[rank] - values[distinct // 2])
-    while i <= distinct:
-        scratch.tree_weight[i] += weight
-        scratch.tree_moment[i] += moment
-        i += i & -i
-
-
-cdef double absolute_loss(
-    Scratch* scratch, int64_t output, double* median
-) noexcept nogil:
-    """Weighted sum of |y - median| of the inserted rows, and their median: the
-    first y whose cumulated weight exceeds half, or the mean of two where it is
-    exactly half."""
-    cdef:
-        int64_t distinct = scratch.n_sorted[output]
-        const double* values = scratch.y_sorted + output * scratch.capacity
-        double centre = values[distinct // 2]
-        double total = 0.0, moment = 0.0, half, below = 0.0, below_moment = 0.0
-        double slack, middle
-        int64_t i = distinct, step = 1, position = 0, upper
-    while i > 0:
-        total += scratch.tree_weight[i]
-        moment += scratch.tree_moment[i]
-        i -= i & -i
-    half = 0.5 * total
-    slack = 1e-12 * total
-    while step * 2 <= distinct:
-        step *= 2
-    # Largest position whose cumulated weight stays below half.
-    i = step
-    while i > 0:
-        if position + i <= distinct and below + scratch.tree_weight[
-            position + i
-        ] < half - slack:
-            position += i
-            below += scratch.tree_weight[position]
-            below_moment += scratch.tree_moment[position]
-        i //= 2
-    middle = values[position] - centre
-    median[0] = values[position]
-    upper = next_above_half(scratch, distinct, half + slack, step)
-    if upper > position:
-        median[0] = values[position] / 2 + values[upper] / 2
-    # Rows below the median, and the rest; the median row itself adds nothing.
-    return (middle * below - below_moment) + (
-        (moment - below_moment) - middle * (total - below)
-    )
-
-
-cdef int64_t next_above_half(
-    const Scratch* scratch, int64_t distinct, double half, int64_t step
-) noexcept nogil:
-    cdef:
-        int64_t position = 0
-        double below = 0.0
-    while step > 0:
-        if position + step <= distinct and below + scratch.tree_weight[
-            position + step
-        ] <= half:
-            position += step
-            below += scratch.tree_weight[position]
-        step //= 2
-    return position if position < distinct else distinct - 1

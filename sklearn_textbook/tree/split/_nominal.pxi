@@ -124,8 +124,8 @@ cdef double side_loss(
             if scratch.run_side[run] != side:
                 continue
             for i in range(scratch.run_start[run], scratch.run_start[run + 1]):
-                insert_row(problem, rows, scratch, output, row_of(entries[i]))
-        total += absolute_loss(scratch, output, &median)
+                insert_row(rows, scratch, output, row_of(entries[i]))
+        total += absolute_loss(scratch, &median)
     return total / problem.n_outputs
 
 

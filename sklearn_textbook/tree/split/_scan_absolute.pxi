@@ -28,21 +28,21 @@ cdef void scan_absolute(
     for output in range(problem.n_outputs):
         clear_losses(scratch, output)
         for i in range(missing_left):
-            insert_row(problem, rows, scratch, output, row_of(missing[i]))
+            insert_row(rows, scratch, output, row_of(missing[i]))
         for position in range(1, scan.highest + 1):
-            insert_row(problem, rows, scratch, output, row_of(entries[position - 1]))
+            insert_row(rows, scratch, output, row_of(entries[position - 1]))
             if is_candidate(entries, scan, position):
                 scratch.loss[position] += absolute_loss(
-                    scratch, output, &scratch.left_median[position]
+                    scratch, &scratch.left_median[position]
                 )
         clear_losses(scratch, output)
         for i in range(missing_right):
-            insert_row(problem, rows, scratch, output, row_of(missing[i]))
+            insert_row(rows, scratch, output, row_of(missing[i]))
         for position in range(scan.n_present - 1, scan.lowest - 1, -1):
-            insert_row(problem, rows, scratch, output, row_of(entries[position]))
+            insert_row(rows, scratch, output, row_of(entries[position]))
             if is_candidate(entries, scan, position):
                 scratch.loss[position] += absolute_loss(
-                    scratch, output, &scratch.right_median[position]
+                    scratch, &scratch.right_median[position]
                 )
     for position in range(1, scan.highest + 1):
         weight += weight_of(rows, row_of(entries[position - 1]))

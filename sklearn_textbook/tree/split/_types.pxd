@@ -2,6 +2,8 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from sklearn_textbook.tree.split._median_set cimport MedianSet
+
 # One cell of a column, sorted by value: the rank of the value in its column, the
 # row, and in the lowest bit whether the row is of the second class (two-class
 # problems only). Large nodes use 32 + 31 + 1 bits; a subtree of at most 32,768
@@ -206,6 +208,11 @@ cdef struct Keyed:
     double key
     int64_t index
 
+# A row and its value of an output, to be sorted.
+cdef struct Target:
+    double y
+    uint32_t row
+
 # Working memory that a thread reuses for every node.
 cdef struct Scratch:
     double* left  # n_statistics
@@ -234,12 +241,12 @@ cdef struct Scratch:
     double* loss
     double* left_median
     double* right_median
-    double* tree_weight
-    double* tree_moment
+    MedianSet medians
     int32_t* y_rank  # by output, then row: rank of y among the node's values
     double* y_sorted  # by output: the node's distinct values of y
     int64_t* n_sorted  # by output
     int64_t capacity  # rows that the slots hold
+    Target* targets  # one slot per row
 
 # One pass over the present rows of a numeric column, in ascending order.
 cdef struct Pass:
