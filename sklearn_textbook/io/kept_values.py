@@ -9,7 +9,7 @@ import numpy as np
 from sklearn_textbook.io.packed_arrays import pack_array, pack_floats, unpack_array
 from sklearn_textbook.io.saved_parameters import pack_value, unpack_value
 from sklearn_textbook.io.saved_target import is_integer
-from sklearn_textbook.tree.grow.storage import narrow
+from sklearn_textbook.tree.grow.narrow import narrow
 
 #: Kinds of dtypes that the entries of an array may have.
 ARRAY_KINDS = {"integer": "iu", "truth": "iu", "number": "iuf", "float": "iuf"}

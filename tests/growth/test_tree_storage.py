@@ -19,9 +19,9 @@ from sklearn_textbook.tree import (
 from sklearn_textbook.tree.grow import layout, storage
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.layout import SURROGATE_DTYPE, TERM_DTYPE
+from sklearn_textbook.tree.grow.narrow import narrow
 from sklearn_textbook.tree.grow.storage import (
     COMPACTED_NODES,
-    narrow,
     restore_nodes,
     store_nodes,
 )

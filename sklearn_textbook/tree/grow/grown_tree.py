@@ -22,10 +22,10 @@ from sklearn_textbook.tree.grow.layout import (
     make_statistics,
 )
 from sklearn_textbook.tree.grow.level_map import read_level_map
+from sklearn_textbook.tree.grow.narrow import narrow
 from sklearn_textbook.tree.grow.serialise import read_fields, write_fields
 from sklearn_textbook.tree.grow.storage import (
     list_levels,
-    narrow,
     restore_columns,
     restore_leaf_statistics,
     restore_nodes,

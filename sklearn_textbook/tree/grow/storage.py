@@ -1,23 +1,20 @@
-"""The nodes and statistics of a grown tree in a few bytes a node, and back again.
+"""The nodes and statistics of a grown tree in a few bytes per node, and back.
 
-A record of a node takes 80 bytes, since everything that is read often stands ready in
-it. Most of it follows from the rest, so that a tree that is kept, or written to a file,
-can do with less:
+A record takes 80 bytes. Most of it can be computed from the rest:
 
-- children stand side by side and breadth first, so the numbers of children tell
-  ``first_child`` and ``parent``;
-- what only inner nodes have is kept for them alone;
-- integers that add up from the children to the parent (rows, class counts) are
-  kept for the leaves alone;
-- the weight may be the sum of the class counts, the impurity the Gini impurity of
-  them, the improvement the decrease of the impurity; the few nodes where rounding
-  makes a difference are kept beside;
-- numbers are kept in the narrowest type that holds them, and one for all if they are
-  all equal.
+- children are consecutive and numbered breadth first, so that the numbers of children
+  give ``first_child`` and ``parent``;
+- fields that only inner nodes have are stored for these alone;
+- integers that add up from the children to the parent (rows, class counts) are stored
+  for the leaves alone;
+- the weight may be the sum of the class counts, the impurity their Gini impurity, the
+  improvement the decrease of the impurity; the few nodes where rounding makes a
+  difference are stored separately;
+- numbers are stored in the narrowest type that holds them, and once if all are equal.
 
-Nothing is taken for granted: every rule is tried out, and a column is kept as it is
-where the rule does not give it back bit for bit. All rules use additions and products
-alone, which every machine rounds in the same way.
+Every rule is tried, and a column that it does not restore bit for bit is stored as it
+is. The rules use only additions, products and quotients, which all machines round
+alike.
 """
 
 from __future__ import annotations
@@ -29,11 +26,12 @@ from sklearn_textbook.tree.grow.layout import (
     NODE_DTYPE,
     make_statistics,
 )
+from sklearn_textbook.tree.grow.narrow import N_SAMPLED, is_same, narrow, narrow_equal
 
-#: Trees of so many nodes are kept in a few bytes a node. Smaller ones are small anyway
-#: and take less time to grow than to compact.
+#: Trees of at least so many nodes are compacted. Smaller ones take less time to grow
+#: than to compact.
 COMPACTED_NODES = 4096
-# What a leaf has in the columns that mean something in inner nodes only.
+# Entries of a leaf in the columns that only inner nodes use.
 _LEAF_ENTRIES = {
     "feature": -2,
     "missing_branch": -1,
@@ -45,13 +43,8 @@ _LEAF_ENTRIES = {
 }
 _INNER = ("feature", "missing_branch", "kind", "map_start", "threshold")
 _KEPT = (*_INNER, "n_samples", "weight", "impurity", "improvement")
-# Integers up to here are exact in double precision.
-_MAX_WHOLE = 2.0**53
 # A number in bytes, and with the number of its node.
 _NUMBER_BYTES, _EXCEPTION_BYTES = 8, 12
-# So many numbers are tried out before all of them are.
-_N_SAMPLED = 64
-_BLOCK_NUMBERS = 2**22
 
 
 # Rules are tried out on whatever numbers there are.
@@ -118,7 +111,7 @@ def store_columns(columns):
     for name in _INNER:
         # Level maps have no place in these trees.
         column = columns.get(name, np.full(1, _LEAF_ENTRIES[name]))
-        stored[name] = "inner", _narrow_equal(column)
+        stored[name] = "inner", narrow_equal(column)
     stored["n_samples"] = "leaves", narrow(columns["n_samples"])
     if is_values == columns["statistics_add_up"]:
         return None
@@ -136,13 +129,13 @@ def store_columns(columns):
     impurity = "all", columns["impurity"]
     if columns["leaf_is_pure"]:
         impurity = "inner", columns["inner_impurity"]
-    impurity = impurity[0], _narrow_equal(impurity[1])
+    impurity = impurity[0], narrow_equal(impurity[1])
     if is_values:
         stored["impurity"] = impurity
     else:
         stored["impurity"] = _store_exceptions(*columns["not_gini"], impurity)
     stored["improvement"] = _store_exceptions(
-        *columns["not_decrease"], ("inner", _narrow_equal(columns["improvement"]))
+        *columns["not_decrease"], ("inner", narrow_equal(columns["improvement"]))
     )
     return stored
 
@@ -309,93 +302,13 @@ def list_levels(n_children):
     return levels
 
 
-# -------------------------------------------------------------------- narrow columns
-def is_same(one, other):
-    """Whether two arrays have the same type, shape and bits."""
-    if one.dtype != other.dtype or one.shape != other.shape:
-        return False
-    if one.dtype.kind == "f":
-        bits = f"i{one.dtype.itemsize}"
-        one, other = one.view(bits), other.view(bits)
-    return bool((one == other).all())
-
-
-def narrow(values):
-    """Copy numbers in the narrowest type that gives them back, bit for bit.
-
-    Parameters
-    ----------
-    values : ndarray of int or float64
-        The numbers.
-
-    Returns
-    -------
-    ndarray
-        Of the same shape.
-    """
-    values = np.ascontiguousarray(values)
-    if values.dtype.kind == "f":
-        return _narrow_floats(values)
-    if values.size == 0:
-        return values.astype(np.uint8)
-    lowest, highest = values.min(), values.max()
-    for name in "BHIL" if lowest >= 0 else "bhil":
-        limits = np.iinfo(name)
-        if limits.min <= lowest and highest <= limits.max:
-            break
-    return values.astype(name)
-
-
-def _narrow_floats(values):
-    # Block by block, as most of many numbers are whole numbers of a single byte.
-    n_blocks = values.size // _BLOCK_NUMBERS
-    if n_blocks > 1:
-        narrowed = []
-        for block in np.array_split(values, min(n_blocks, len(values))):
-            narrowed.append(_narrow_floats(block))
-            if narrowed[-1].dtype.kind == "f":
-                break
-        else:
-            return narrow(np.concatenate(narrowed))
-    for convert in (_as_whole, _as_single):
-        # A sample tells for most columns that all would be in vain.
-        sample = convert(values.ravel()[:_N_SAMPLED])
-        if sample is not None and (narrowed := convert(values)) is not None:
-            return narrow(narrowed) if narrowed.dtype.kind == "i" else narrowed
-    return values.copy()
-
-
-def _as_whole(values):
-    if not np.all(np.abs(values) <= _MAX_WHOLE):
-        return None
-    whole = values.astype(np.int64)
-    return whole if is_same(whole.astype(np.float64), values) else None
-
-
-def _as_single(values):
-    with np.errstate(all="ignore"):
-        short = values.astype(np.float32)
-    return short if is_same(short.astype(np.float64), values) else None
-
-
-def _narrow_equal(values):
-    """As narrow; a single entry if all are equal and there is one at least."""
-    # A sample tells for most columns that they differ.
-    if all(
-        is_same(some, np.broadcast_to(values[:1], some.shape))
-        for some in (values[:_N_SAMPLED], values)
-    ):
-        values = values[:1]
-    return narrow(values)
-
-
 # ------------------------------------------------------------ what inner nodes have
 def _store_inner(name, column, shape):
     entries = column.take(shape.leaves)
     expected = np.array(_LEAF_ENTRIES[name], dtype=column.dtype)
     if is_same(entries, np.broadcast_to(expected, entries.shape)):
-        return "inner", _narrow_equal(column[shape.inner])
-    return "all", _narrow_equal(column)
+        return "inner", narrow_equal(column[shape.inner])
+    return "all", narrow_equal(column)
 
 
 # ----------------------------------------------------------------- what adds up
@@ -447,7 +360,7 @@ def _store_weight(columns, statistics, shape):
     }
     for how, guess in guesses.items():
         # A sample tells for most trees that all would be in vain.
-        sample = slice(0, _N_SAMPLED)
+        sample = slice(0, N_SAMPLED)
         if is_same(guess(sample), weight[sample]) and is_same(
             guess(slice(None)), weight
         ):

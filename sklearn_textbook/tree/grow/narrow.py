@@ -1,0 +1,110 @@
+"""Numbers in the narrowest type that gives them back bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+#: So many numbers are tried out before all of them are.
+N_SAMPLED = 64
+# Integers up to here are exact in double precision.
+_MAX_WHOLE = 2.0**53
+_BLOCK_NUMBERS = 2**22
+
+
+def is_same(one, other):
+    """Whether two arrays have the same type, shape and bits.
+
+    Parameters
+    ----------
+    one, other : ndarray
+        The arrays.
+
+    Returns
+    -------
+    bool
+    """
+    if one.dtype != other.dtype or one.shape != other.shape:
+        return False
+    if one.dtype.kind == "f":
+        bits = f"i{one.dtype.itemsize}"
+        one, other = one.view(bits), other.view(bits)
+    return bool((one == other).all())
+
+
+def narrow(values):
+    """Copy numbers in the narrowest type that gives them back, bit for bit.
+
+    Parameters
+    ----------
+    values : ndarray of int or float64
+        The numbers.
+
+    Returns
+    -------
+    ndarray
+        Of the same shape.
+    """
+    values = np.ascontiguousarray(values)
+    if values.dtype.kind == "f":
+        return _narrow_floats(values)
+    if values.size == 0:
+        return values.astype(np.uint8)
+    lowest, highest = values.min(), values.max()
+    for name in "BHIL" if lowest >= 0 else "bhil":
+        limits = np.iinfo(name)
+        if limits.min <= lowest and highest <= limits.max:
+            break
+    return values.astype(name)
+
+
+def _narrow_floats(values):
+    # Block by block, as most of many numbers are whole numbers of a single byte.
+    n_blocks = values.size // _BLOCK_NUMBERS
+    if n_blocks > 1:
+        narrowed = []
+        for block in np.array_split(values, min(n_blocks, len(values))):
+            narrowed.append(_narrow_floats(block))
+            if narrowed[-1].dtype.kind == "f":
+                break
+        else:
+            return narrow(np.concatenate(narrowed))
+    for convert in (_as_whole, _as_single):
+        # A sample tells for most columns that all would be in vain.
+        sample = convert(values.ravel()[:N_SAMPLED])
+        if sample is not None and (narrowed := convert(values)) is not None:
+            return narrow(narrowed) if narrowed.dtype.kind == "i" else narrowed
+    return values.copy()
+
+
+def _as_whole(values):
+    if not np.all(np.abs(values) <= _MAX_WHOLE):
+        return None
+    whole = values.astype(np.int64)
+    return whole if is_same(whole.astype(np.float64), values) else None
+
+
+def _as_single(values):
+    with np.errstate(all="ignore"):
+        short = values.astype(np.float32)
+    return short if is_same(short.astype(np.float64), values) else None
+
+
+def narrow_equal(values):
+    """As narrow; a single entry if all are equal and there is one at least.
+
+    Parameters
+    ----------
+    values : ndarray of int or float64, shape (n_values,)
+        The numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_values,) or (1,)
+    """
+    # A sample tells for most columns that they differ.
+    if all(
+        is_same(some, np.broadcast_to(values[:1], some.shape))
+        for some in (values[:N_SAMPLED], values)
+    ):
+        values = values[:1]
+    return narrow(values)
