@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from sklearn_textbook.tree.grow.check import check_tree
+from sklearn_textbook.tree.grow.class_shares import share_out
 from sklearn_textbook.tree.grow.importances import compute_feature_importances
 from sklearn_textbook.tree.grow.layout import (
-    FEW_NUMBERS,
     LEAF,
-    NODE_DTYPE,
     NOMINAL,
     OBLIQUE,
     SCHEMA_VERSION,
     SURROGATE_DTYPE,
     TERM_DTYPE,
     TREE_LEAF,
-    TREE_UNDEFINED,
-    make_statistics,
 )
 from sklearn_textbook.tree.grow.level_map import read_level_map
 from sklearn_textbook.tree.grow.narrow import narrow
@@ -32,19 +30,6 @@ from sklearn_textbook.tree.grow.storage import (
     store_nodes,
 )
 
-
-def _no_maps():
-    return np.empty(0, dtype=np.int32)
-
-
-def _no_surrogates():
-    return np.empty(0, dtype=SURROGATE_DTYPE)
-
-
-def _no_terms():
-    return np.empty(0, dtype=TERM_DTYPE)
-
-
 # Functions of scikit-learn that read these attributes cannot show every tree.
 _EXPORTS = (
     "export_graphviz, export_text and plot_tree of sklearn_textbook.tree show such "
@@ -52,34 +37,10 @@ _EXPORTS = (
 )
 # Fields that pickles leave out if they are empty, and their defaults.
 _SIDE_TABLES = {
-    "level_branch": _no_maps,
-    "surrogates": _no_surrogates,
-    "terms": _no_terms,
+    "level_branch": partial(np.empty, 0, np.int32),
+    "surrogates": partial(np.empty, 0, SURROGATE_DTYPE),
+    "terms": partial(np.empty, 0, TERM_DTYPE),
 }
-
-
-def share_out(weights):
-    """Divide class weights by their sum.
-
-    Parameters
-    ----------
-    weights : ndarray of float64, shape (n_nodes, n_outputs, n_classes)
-        Class weights.
-
-    Returns
-    -------
-    ndarray of float64, of the same shape
-        Class proportions; 0 where all weights are.
-    """
-    total = weights.sum(axis=2, keepdims=True)
-    n_classes = weights.shape[2]
-    if n_classes <= FEW_NUMBERS:
-        return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
-    shares = make_statistics(weights.shape[0] * weights.shape[1], n_classes)
-    present = np.flatnonzero(weights)
-    each = weights.reshape(-1)[present] / total.reshape(-1)[present // n_classes]
-    shares.reshape(-1)[present] = each
-    return shares.reshape(weights.shape)
 
 
 def _as_native(value):
@@ -138,9 +99,9 @@ class GrownTree:
     n_levels: np.ndarray
     n_classes: np.ndarray
     is_classifier: bool
-    level_branch: np.ndarray = field(default_factory=_no_maps)
-    surrogates: np.ndarray = field(default_factory=_no_surrogates)
-    terms: np.ndarray = field(default_factory=_no_terms)
+    level_branch: np.ndarray = field(default_factory=_SIDE_TABLES["level_branch"])
+    surrogates: np.ndarray = field(default_factory=_SIDE_TABLES["surrogates"])
+    terms: np.ndarray = field(default_factory=_SIDE_TABLES["terms"])
     handle_unknown: str = "parent"
     schema_version: int = SCHEMA_VERSION
 
@@ -521,6 +482,3 @@ class GrownTree:
         tree = cls(**read_fields(fields))
         check_tree(tree)
         return tree
-
-
-__all__ = ["NODE_DTYPE", "SURROGATE_DTYPE", "TREE_LEAF", "TREE_UNDEFINED", "GrownTree"]

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from sklearn_textbook.tree.grow.grown_tree import share_out
+from sklearn_textbook.tree.grow.class_shares import share_out
 from sklearn_textbook.tree.grow.layout import DENSE_MAP, NOMINAL
 from sklearn_textbook.tree.grow.level_map import list_places
 from sklearn_textbook.tree.route._route import PACKED_NODE_DTYPE
