@@ -186,8 +186,6 @@ def make_mixed_table(
     """
     parameters = dict(locals())
     _check_parameters(parameters)
-    if as_frame:
-        import_pandas("make_mixed_table")  # fail early
     design_seed, pilot_seed, table_seed, target_seed = _draw_seeds(random_state, 4)
     design = np.random.RandomState(design_seed)
     columns = make_columns(
@@ -199,10 +197,7 @@ def make_mixed_table(
         decimals=decimals,
         rng=design,
     )
-    targets, shares = _assign_targets(task, n_classes, class_weights, n_rules, design)
-    pilot = _generate_pilot(columns, correlation, pilot_seed)
-    planted = plant_rules(pilot, columns, targets, shares, design)
-    del pilot  # free its memory before the table is made
+    planted = _plant_rules(parameters, columns, design, pilot_seed)
     values, rule_indices = _generate_table(
         n_samples,
         columns,
@@ -213,23 +208,17 @@ def make_mixed_table(
         as_frame,
     )
     y_without_noise = np.array([rule.target for rule in planted])[rule_indices]
-    y = _add_noise(y_without_noise, task, n_classes, label_noise, noise, target_seed)
+    y = _make_target(y_without_noise, parameters, target_seed)
     rules = [describe_rule(rule, columns, task, as_frame) for rule in planted]
-    if as_frame:
-        y = import_pandas("make_mixed_table").Series(y, name="target")
     if return_X_y:
         return (values, y, rules) if return_rules else (values, y)
-    kinds = [column.kind for column in columns]
     return Bunch(
         X=values,
         y=y,
         rules=rules,
         y_without_noise=y_without_noise,
         rule_indices=rule_indices,
-        feature_names=[column.name for column in columns],
-        feature_kinds=kinds,
-        categorical_features=[i for i, kind in enumerate(kinds) if kind == "nominal"],
-        levels={column.name: column.labels for column in columns[n_numeric:]},
+        **_describe_columns(columns),
         parameters=parameters,
     )
 
@@ -260,6 +249,16 @@ def _generate_pilot(columns, correlation, seed):
     for i, latent in _generate_latent(*pilot.shape, correlation, seed):
         pilot[:, i] = columns[i].compute_values(latent)
     return pilot
+
+
+def _plant_rules(parameters, columns, design, pilot_seed):
+    """Plant the rules in the sample, which is not kept."""
+    p = parameters
+    targets, shares = _assign_targets(
+        p["task"], p["n_classes"], p["class_weights"], p["n_rules"], design
+    )
+    pilot = _generate_pilot(columns, p["correlation"], pilot_seed)
+    return plant_rules(pilot, columns, targets, shares, design)
 
 
 def _assign_targets(task, n_classes, class_weights, n_rules, rng):
@@ -331,13 +330,30 @@ def _make_series(column, values):
     )
 
 
-def _add_noise(targets, task, n_classes, label_noise, noise, seed):
+def _describe_columns(columns):
+    kinds = [column.kind for column in columns]
+    return {
+        "feature_names": [column.name for column in columns],
+        "feature_kinds": kinds,
+        "categorical_features": [i for i, k in enumerate(kinds) if k == "nominal"],
+        "levels": {c.name: c.labels for c in columns if c.kind != "numeric"},
+    }
+
+
+def _make_target(targets, parameters, seed):
+    """Add the noise to the targets of the rules."""
+    p = parameters
     rng = np.random.RandomState(seed)
-    if task == "regression":
-        return targets + noise * rng.standard_normal(len(targets))
-    is_flipped = rng.random_sample(len(targets)) < label_noise
-    steps = 1 + (rng.random_sample(len(targets)) * (n_classes - 1)).astype(np.int64)
-    return np.where(is_flipped, (targets + steps) % n_classes, targets)
+    if p["task"] == "regression":
+        y = targets + p["noise"] * rng.standard_normal(len(targets))
+    else:
+        is_flipped = rng.random_sample(len(targets)) < p["label_noise"]
+        draws = rng.random_sample(len(targets)) * (p["n_classes"] - 1)
+        steps = 1 + draws.astype(np.int64)
+        y = np.where(is_flipped, (targets + steps) % p["n_classes"], targets)
+    if p["as_frame"]:
+        return import_pandas("make_mixed_table").Series(y, name="target")
+    return y
 
 
 def _check_parameters(parameters):
@@ -375,6 +391,8 @@ def _check_parameters(parameters):
         for name, neutral in (("label_noise", 0), ("class_weights", None)):
             if p[name] != neutral:
                 raise ValueError(f"{name} is not allowed with task='regression'")
+    if p["as_frame"]:
+        import_pandas("make_mixed_table")
 
 
 def _check_classes(p):
