@@ -113,23 +113,18 @@ def fit_table(
     require_report(
         report_path, {"TABLE": table, "--test": test, "--save": save, "--cost": cost}
     )
-    if members and base_name(algorithm) not in COMBINATIONS:
-        refuse_use(f"--member requires {', '.join(COMBINATIONS)}, got {algorithm}")
+    make = _choose_maker(algorithm, members)
     if test is not None:
         require_file(test)
     output = Output()
     training = read_training(table, target, algorithm, options)
     goal = training.goal
     scorer = make_scorer(goal, cost)
-    prunes = len(goal.values) >= LEAST_ROWS_TO_PRUNE
-    make = make_estimator
-    if base_name(algorithm) in COMBINATIONS:
-        make = partial(make_combination, members=members)
     estimator = make(
         *(algorithm, goal.is_classes, settings, seed),
         n_trees=trees,
         n_jobs=jobs,
-        prunes=prunes,
+        prunes=len(goal.values) >= LEAST_ROWS_TO_PRUNE,
         full=full,
     )
     print_training(output, training, options)
@@ -153,6 +148,15 @@ def fit_table(
         made = (model, training, options, settings, scores, notes, judged)
         report_fit(report_path, FittedTable(*made, seed, save, max_depth_shown))
         output.write(*([""] if save is None else []), f"report in {report_path}")
+
+
+def _choose_maker(algorithm, members):
+    """Choose the function that makes the estimator."""
+    if base_name(algorithm) in COMBINATIONS:
+        return partial(make_combination, members=members)
+    if members:
+        refuse_use(f"--member requires {', '.join(COMBINATIONS)}, got {algorithm}")
+    return make_estimator
 
 
 def _print_scores(output, scores, notes, judged):

@@ -217,7 +217,8 @@ def debug_option(command):
 def reading_options(command):
     """Add the options for the layout of a text table."""
     marks = " ".join(MISSING_MARKS)
-    for option in (
+    return _add_options(
+        command,
         name_list_option(
             "--missing-marks",
             help=f"Texts that represent missing values, instead of {marks}; empty "
@@ -242,7 +243,11 @@ def reading_options(command):
             help="Separator of the values: a character, or comma, semicolon, tab, "
             "pipe, space. Detected by default, except for space.",
         ),
-    ):
+    )
+
+
+def _add_options(command, *options):
+    for option in options:
         command = option(command)
     return command
 
@@ -254,10 +259,10 @@ target_option = click.option(
 )
 
 
-def training_options(command):
-    """Add the options of commands that learn from a table, and how it is laid out."""
-    command = reading_options(command)
-    for option in (
+def _column_options(command):
+    """Add the options that say what the columns are."""
+    return _add_options(
+        command,
         name_list_option(
             "--id",
             help="Identifiers: columns that are not used by the model; predict copies "
@@ -282,6 +287,13 @@ def training_options(command):
         ),
         name_list_option("--numeric", help="Columns to treat as numeric."),
         name_list_option("--categorical", help="Columns to treat as categorical."),
+    )
+
+
+def training_options(command):
+    """Add the options of commands that learn from a table, and how it is laid out."""
+    return _add_options(
+        _column_options(reading_options(command)),
         click.option(
             "--cost",
             metavar="FILE",
@@ -314,6 +326,4 @@ def training_options(command):
             show_default=True,
             help="Random seed for the folds and the algorithm.",
         ),
-    ):
-        command = option(command)
-    return command
+    )
