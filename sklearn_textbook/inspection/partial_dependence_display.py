@@ -129,19 +129,8 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
             or if a pair has a numeric and a nominal column.
         """
         model = read_tree_sum(estimator)
-        columns = [
-            tuple(find_columns(model.schema, feature))
-            for feature in _list_features(features)
-        ]
         is_nominal = [kind != NUMERIC for kind in model.schema.kinds]
-        is_categorical = [tuple(is_nominal[c] for c in pair) for pair in columns]
-        for pair, flags in zip(columns, is_categorical, strict=True):
-            if len(pair) > 2 or len(set(flags)) > 1:
-                names = [model.schema.names[column] for column in pair]
-                raise ValueError(
-                    "features must be columns or pairs of columns, both numeric or "
-                    f"both nominal; got {names}."
-                )
+        columns = _list_columns(model.schema, features, is_nominal)
         custom = {
             find_columns(model.schema, key)[0]: values
             for key, values in (custom_values or {}).items()
@@ -171,7 +160,7 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
                 for column in pair
                 if not is_nominal[column]
             },
-            is_categorical=is_categorical,
+            is_categorical=[tuple(is_nominal[c] for c in pair) for pair in columns],
         )
         display.measure = measure
         return display.plot(ax=ax, **kwargs)
@@ -230,10 +219,19 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
         use_fonts(axes)
 
 
-def _list_features(features):
+def _list_columns(schema, features, is_nominal):
+    """Return the one or two columns of each plot."""
     if isinstance(features, str) or not hasattr(features, "__iter__"):
         raise ValueError(f"features must be a list of columns, got {features!r}.")
-    return list(features)
+    columns = [tuple(find_columns(schema, feature)) for feature in features]
+    for pair in columns:
+        if len(pair) > 2 or len({is_nominal[c] for c in pair}) > 1:
+            names = [schema.names[c] for c in pair]
+            raise ValueError(
+                "features must be columns or pairs of columns, both numeric or both "
+                f"nominal; got {names}."
+            )
+    return columns
 
 
 def _choose_target(estimator, model, target, results):
