@@ -191,9 +191,8 @@ def check_predictions(estimator, nodes, tree, table):
     )
 
 
-def make_table(seed):
-    """A random table with some signal, of every kind of column."""
-    generator = random.Random(seed)
+def make_columns(generator):
+    """Columns of every kind, their numbers of levels, and what the target follows."""
     n_rows, n_columns = generator.randint(50, 130), generator.randint(2, 6)
     kinds, n_levels, columns = [], [], []
     score = [generator.gauss(0, 1) for _ in range(n_rows)]
@@ -215,6 +214,13 @@ def make_table(seed):
         )
         kinds.append(kind)
         n_levels.append(levels)
+    return columns, kinds, n_levels, score
+
+
+def make_table(seed):
+    """A random table with some signal, of every kind of column."""
+    generator = random.Random(seed)
+    columns, kinds, n_levels, score = make_columns(generator)
     method = generator.choice(["class", "anova"])
     n_classes = generator.randint(2, 4) if method == "class" else 0
     if n_classes:
