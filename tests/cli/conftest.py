@@ -4,11 +4,14 @@ import json
 import os
 import re
 import sys
+from pathlib import Path
 
 import pytest
 
 from sklearn_textbook.cli import main
 from tests.processes import Program
+
+DATA = Path(__file__).parents[1] / "data"
 
 
 @pytest.fixture
@@ -23,6 +26,16 @@ def command(capsys, monkeypatch, tmp_path):
 
     run.capsys = capsys
     return run
+
+
+@pytest.fixture
+def iris_model(command):
+    """A tree of the iris table, saved in the folder; the name of the file."""
+    command(
+        *("fit", DATA / "iris.csv", "--target", "species", "--cv", 0),
+        *("--set", "max_depth=2", "--save", "iris.json"),
+    )
+    return "iris.json"
 
 
 @pytest.fixture

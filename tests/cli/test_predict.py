@@ -1,0 +1,149 @@
+"""The command predict."""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from sklearn_textbook.cli import main
+from sklearn_textbook.io import read_table
+from tests.cli.files import write
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def test_columns_are_found_by_name(command, iris_model):
+    table = read_table(DATA / "iris.csv").frame
+    names = table.column_names[::-1]
+    shuffled = table.select(names).append_column("extra", pa.array(["x"] * 150))
+    shuffled.to_pandas().to_csv("shuffled.tsv", sep="\t", index=False)
+    expected = command("predict", iris_model, DATA / "iris.csv")
+    assert command("predict", iris_model, "shuffled.tsv") == expected
+
+
+def test_formats_of_the_output(command, iris_model):
+    expected = command("predict", iris_model, DATA / "iris.csv", "--proba")
+    names = expected.splitlines()[0].split(",")
+    assert names == ["prediction", *(f"probability_{c}" for c in _iris_classes())]
+    for ending, separator in ((".csv", ","), (".tsv", "\t"), (".txt", ",")):
+        path = f"out{ending}"
+        command("predict", iris_model, DATA / "iris.csv", "--proba", "-o", path)
+        assert Path(path).read_text() == expected.replace(",", separator)
+    for path in ("out.parquet", "out.arff"):
+        command("predict", iris_model, DATA / "iris.csv", "--proba", "-o", path)
+        table = read_table(path).frame
+        assert table.column_names == names
+        rows = list(csv.DictReader(io.StringIO(expected)))
+        assert table["prediction"].to_pylist() == [row["prediction"] for row in rows]
+        assert table[names[1]].to_pylist() == [float(row[names[1]]) for row in rows]
+
+
+def _iris_classes():
+    return ["setosa", "versicolor", "virginica"]
+
+
+def test_identifiers_are_copied(command):
+    write("train.csv", "id,x,y\n007,1,a\n008,2,b\n009,3,b\n")
+    command(
+        "fit", "train.csv", "--target", "y", "--id", "id", "--cv", 0, "--save", "m.json"
+    )
+    write("new.csv", 'x,id,note\n1,010,"a, b"\n3,?,c\n')
+    assert command("predict", "m.json", "new.csv") == "id,prediction\n010,a\n,b\n"
+    both = command("predict", "m.json", "new.csv", "--id", "note")
+    assert both == 'id,note,prediction\n010,"a, b",a\n,c,b\n'
+    assert command("predict", "m.json", "new.csv", "--id", "nte", code=3) == (
+        "sklearn-textbook: new.csv: no column 'nte' to copy\n"
+    )
+
+
+def test_table_without_a_header(command):
+    write("train.csv", "a,1.5,x\nb,2.5,y\na,1.0,x\n")
+    arguments = ["fit", "train.csv", "--target", "column_1", "--cv", 0]
+    command(*arguments, "--save", "m.json")
+    # With the target, and without it: the columns keep their places.
+    assert command("predict", "m.json", "train.csv").split()[1:] == ["a", "b", "a"]
+    write("new.csv", "2.5,y\n1.5,x\n")
+    assert command("predict", "m.json", "new.csv").split()[1:] == ["b", "a"]
+
+
+def test_missing_marks_are_remembered(command):
+    write("train.csv", "x,z,y\n1,-,a\n2,5,b\n-,6,b\n")
+    command(
+        *("fit", "train.csv", "--target", "y", "--missing-marks", "-", "--cv", 0),
+        *("--save", "m.json"),
+    )
+    write("new.csv", "x,z\n-,-\n1,-\n")
+    assert len(command("predict", "m.json", "new.csv").split()) == 3
+
+
+def test_score_where_the_target_is_known(command, iris_model):
+    table = read_table(DATA / "iris.csv").frame.to_pandas()
+    table.loc[5:, "species"] = None
+    table.to_csv("some.csv", index=False)
+    command("predict", iris_model, "some.csv", "-o", "out.csv")
+    main(["predict", iris_model, "some.csv", "-o", "out.csv"])
+    assert command.capsys.readouterr().err == "some.csv: accuracy 1 (5 rows)\n"
+    table.drop(columns="species").to_csv("none.csv", index=False)
+    main(["predict", iris_model, "none.csv", "-o", "out.csv"])
+    assert command.capsys.readouterr().err == ""
+
+
+def test_target_that_is_not_as_in_training_is_noted(command, iris_model):
+    table = read_table(DATA / "iris.csv").frame.to_pandas()
+    table.loc[:1, "species"] = "rosa"
+    table.to_csv("rosa.csv", index=False)
+    main(["predict", iris_model, "rosa.csv", "-o", "out.csv"])
+    assert (
+        "note: column 'species' has classes not seen in training, which count as "
+        "errors: 'rosa' (2 rows)\n" in command.capsys.readouterr().err
+    )
+    fit = ("fit", DATA / "iris.csv", "--target", "sepal length (cm)", "--cv", 0)
+    command(*fit, "--save", "length.json")
+    table["sepal length (cm)"] = "long"
+    table.to_csv("long.csv", index=False)
+    main(["predict", "length.json", "long.csv", "-o", "out.csv"])
+    error = command.capsys.readouterr().err
+    assert error.endswith(
+        "note: no scores: column 'sepal length (cm)' has no numbers\n"
+    )
+
+
+def test_numbers_are_written_in_full(command):
+    """Whole numbers have no exponent, counts a comma between thousands."""
+    y = np.arange(2400) * 1_000 + 1_000_001
+    frame = pd.DataFrame({"x": y * 2.0, "half": y / 2, "y": y, "c": y % 4_000 > 2_000})
+    frame.to_csv("large.csv", index=False)
+    fit = ("fit", "large.csv", "--cv", 2, "--drop")
+    text = command(*fit, "half,c", "--target", "y", "--full", "--set", "max_depth=1")
+    assert "target y: numbers from 1000001 to 3399001 (regression)" in text
+    assert " 2000002 to 6798002, 2,400 distinct" in text
+    text = command(*fit, "half,x", "--target", "c", "--algorithm", "logistic")
+    assert re.search("\nrows: +2,400 ", text)
+    assert text.splitlines()[-1].split()[-1] == "1,200"
+
+
+def test_level_that_is_refused(command):
+    write("train.csv", "colour,y\nred,a\ngreen,b\nred,a\n")
+    command(
+        *("fit", "train.csv", "--target", "y", "--cv", 0, "--save", "m.json"),
+        *("--set", "handle_unknown=error"),
+    )
+    write("new.csv", "colour\nred\n\n\nblue\n")
+    assert command("predict", "m.json", "new.csv", code=3) == (
+        "sklearn-textbook: new.csv, line 5, column 'colour': 'blue' was not seen in "
+        "training, and the model has handle_unknown='error'; training had 'green', "
+        "'red'\n"
+    )
+
+
+def test_text_is_looked_up_as_text(command):
+    """A table of which all codes are numbers has the levels of training all the "
+    "same."""
+    write("train.csv", "code,y\n1,a\nA2,b\n1,a\n03,b\n")
+    command("fit", "train.csv", "--target", "y", "--cv", 0, "--save", "m.json")
+    write("new.csv", "code\n1\n03\n")
+    assert command("predict", "m.json", "new.csv").split()[1:] == ["a", "b"]
