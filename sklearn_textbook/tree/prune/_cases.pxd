@@ -1,9 +1,9 @@
-# Cases on a stack, and a test that divides those of a node in place: header-only.
+# Cases on a stack, and a test that partitions those of a node in place: header-only.
 #
-# A case that the test cannot place (its value is missing, or a level without a branch)
-# either goes to one branch, like those of known value; or it stays in the node, and is
-# in no branch; or it goes to every branch with a part of its weight. The parts are in
-# proportion to the weight of the cases of each branch. Only those that are so divided
+# A case that the test cannot place (its value is missing, or is a level without a
+# branch) is sent to one branch, like a case with a known value; or it stays in the node
+# and is in no branch; or it is sent to every branch with a part of its weight,
+# proportional to the weight of the cases in the branch. Only cases divided in this way
 # are called missing below.
 
 from libc.math cimport INFINITY
@@ -27,7 +27,7 @@ cdef extern from *:
     void FETCH_EARLY(const void*) noexcept nogil
 
 cdef enum:
-    FETCH_AHEAD = 24  # values that are on their way from memory at a time
+    FETCH_AHEAD = 24  # number of values prefetched
     # in place of a branch:
     ASK_SURROGATES = -3  # the value is missing
     ASK_OTHERS = -4  # and no surrogate is applicable
@@ -62,12 +62,12 @@ cdef struct Table:
     Codes codes
     # the nodes of the grown tree, to which tests belong
     const Node* nodes
-    # stand-in tests; those of node i are surrogate_start[i] to surrogate_start[i + 1];
+    # surrogate tests; those of node i are surrogate_start[i] to surrogate_start[i + 1];
     # NULL if the tree has none
     const Surrogate* surrogates
     const int64_t* surrogate_start
-    # where levels without a branch go, STAY or FRACTIONAL, unless missing values are
-    # divided: then they are, too
+    # where levels without a branch go, STAY or FRACTIONAL; if missing values are
+    # divided, so are these
     int32_t unseen_branch
 
 
@@ -207,8 +207,8 @@ cdef inline int32_t find_heaviest(
 ) noexcept nogil:
     """The branch with most weight of known values; STAY if two have most.
 
-    Growing sends those rows so which no surrogate can send. This need not be the
-    branch that the finished test names for new rows, which counts rows, and all.
+    Growing sends the rows to it for which no surrogate applies. The branch stored in
+    the test for new rows may be another one: it is chosen by the number of all rows.
     """
     cdef:
         int64_t i
@@ -325,7 +325,7 @@ cdef inline void find_branches(
 cdef inline int64_t count_missing(
     const Table* table, const Node* test, const Case* cases, int64_t n
 ) noexcept nogil:
-    """Number of cases that a test divides which divides all it cannot place."""
+    """Number of cases that a test cannot place, if it divides all of these."""
     cdef:
         Column column = view_column(table, test)
         double smallest = smallest_value(test), value
@@ -358,8 +358,8 @@ cdef inline int64_t divide_by_threshold(
         one = cases[i]
         is_missing = not value >= smallest
         is_left = (value <= threshold) & (value >= smallest)
-        # Every case is written to all three places, of which one then moves on: so
-        # the processor has no branch to guess.
+        # Every case is written to all three places, of which only one is advanced:
+        # this avoids a branch that is hard to predict.
         cases[n_missing] = one
         scratch[n_left] = one
         right[-n_right] = one
@@ -451,7 +451,7 @@ cdef inline int64_t divide_cases(
 
     branches: written, one for each child of the test.
     n_staying: written, the number of cases that stay.
-    last: written, the branch that stands last.
+    last: written, the last branch.
     Returns the number of cases that go to all branches.
     """
     cdef:

@@ -1,8 +1,8 @@
 # cython: language_level=3
-"""Error-based pruning of a whole tree; error_based.py has the documents.
+"""Error-based pruning of a whole tree; documented in error_based.py.
 
-Everything runs in one thread: the walks of a few nodes with most of the cases, one by
-one, take half of the time.
+Everything runs in one thread: half of the time is spent on a few nodes with most of the
+cases, which are visited one after the other.
 """
 
 from cython cimport floating
@@ -42,7 +42,7 @@ CRITERIA = {"entropy": ENTROPY, "log_loss": ENTROPY, "gini": GINI, "error": ERRO
 # One decision about one node; the counterpart of Entry in _pruner.pxd.
 ENTRY_DTYPE = np.dtype(
     [
-        # the place, numbered as the node that the grown tree has there
+        # the position, numbered as the node of the grown tree there
         ("slot", np.int32),
         # the node that stood there
         ("node", np.int32),
@@ -106,7 +106,7 @@ cdef void fill_slots(
             continue
         p.slots[i].test = i if p.nodes[i].kind != LEAF and not collapsed[i] else -1
         p.slots[i].n_cases = p.nodes[i].n_samples
-        # An empty leaf of the tree shows the class weights of its parent.
+        # An empty leaf has the class weights of its parent.
         if p.nodes[i].n_samples > 0:
             memcpy(weights_of(p, i), statistics + i * p.n_classes, size)
         if is_leaf(p, i):
@@ -187,7 +187,7 @@ cdef void write_weights(
     cdef size_t size = p.n_classes * sizeof(double)
     node.n_samples = p.slots[slot].n_cases
     if node.n_samples == 0:
-        # It says what its parent says.
+        # An empty leaf predicts like its parent.
         memcpy(weights, parent_weights, size)
         node.weight = 0.0
         node.impurity = parent.impurity
@@ -353,8 +353,8 @@ cdef double estimate_rest(
     const Node[::1] nodes, const double[:, ::1] statistics, Py_ssize_t i,
     const Confidence* limit,
 ) noexcept nogil:
-    """Estimate of the cases of an inner node that are in no branch: they are like a
-    leaf which decides as the node would."""
+    """Estimate of the cases of an inner node that are in no branch: as for a leaf
+    that predicts the class of the node."""
     cdef Py_ssize_t c, majority
     cdef int32_t child, first = nodes[i].first_child
     cdef double weight = 0.0, errors = 0.0, rest
@@ -364,7 +364,7 @@ cdef double estimate_rest(
     for c in range(statistics.shape[1]):
         rest = statistics[i, c]
         for child in range(first, first + nodes[i].n_children):
-            # An empty leaf shows the class weights of its parent.
+            # An empty leaf has the class weights of its parent.
             if nodes[child].n_samples > 0:
                 rest -= statistics[child, c]
         rest = max(rest, 0.0)
@@ -409,7 +409,7 @@ def add_up_estimates(
     cdef Py_ssize_t i
     cdef int32_t child, first
     with nogil:
-        # Backwards, since children stand behind their parents.
+        # Backwards, since children follow their parents.
         for i in range(nodes.shape[0] - 1, -1, -1):
             cut[i] = fallen[i]
             first = nodes[i].first_child
@@ -434,9 +434,9 @@ def mark_collapsed(
     cdef int32_t child
     cdef double errors, weight
     with nogil:
-        # Backwards, since children stand behind their parents.
+        # Backwards, since children follow their parents.
         for i in range(nodes.shape[0] - 1, -1, -1):
-            # An empty leaf shows the class weights of its parent.
+            # An empty leaf has the class weights of its parent.
             errors = 0.0
             if nodes[i].n_samples > 0:
                 errors = count_errors(&statistics[i, 0], n_classes, &weight)

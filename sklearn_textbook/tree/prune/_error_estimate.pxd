@@ -83,7 +83,7 @@ cdef inline double add_errors(
 cdef inline double estimate_counted(
     const Confidence* confidence, double weight, double errors
 ) noexcept nogil:
-    """Errors to be expected of a leaf that makes so many errors now."""
+    """Estimated errors of a leaf with this number of training errors."""
     if weight < 1e-6:
         return 0.0
     return errors + add_errors(confidence, weight, errors)
@@ -92,7 +92,7 @@ cdef inline double estimate_counted(
 cdef inline double estimate_errors(
     const Confidence* confidence, const double* class_weights, Py_ssize_t n_classes
 ) noexcept nogil:
-    """Errors to be expected of a leaf."""
+    """Estimated errors of a leaf."""
     cdef double weight, errors
     errors = count_errors(class_weights, n_classes, &weight)
     return estimate_counted(confidence, weight, errors)

@@ -1,4 +1,4 @@
-# The state of error-based pruning; _walk.pxd walks, _error_based.pyx begins and ends.
+# The state of error-based pruning, for _walk.pxd and _error_based.pyx.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
@@ -7,7 +7,7 @@ from sklearn_textbook.tree.prune._cases cimport Branch, Stack, Table
 from sklearn_textbook.tree.prune._error_estimate cimport Confidence
 
 cdef enum Outcome:
-    # the rows do not go down the tree as those did that grew it
+    # the rows do not reach the same nodes as those that grew the tree
     OTHER_ROWS = -2
     NO_MEMORY = -1
     DONE = 0
@@ -22,7 +22,7 @@ cdef enum Outcome:
 cdef struct Slot:
     # node whose test and children it has; -1 in a leaf
     int32_t test
-    # whether the walk has to go down here
+    # whether the node has to be visited
     bint is_pending
     # whether its cases are not those that the grown tree has there
     bint is_changed
@@ -34,7 +34,7 @@ cdef struct Slot:
     int64_t n_cases
 
 
-# Where the cases of a frame stand.
+# Where the cases of a frame are.
 cdef enum Standing:
     # among those of its parent
     INSIDE
@@ -44,7 +44,7 @@ cdef enum Standing:
     COPIED
 
 
-# A node on the way down.
+# A node on the current path.
 cdef struct Frame:
     int64_t start
     int64_t n_cases
@@ -58,13 +58,13 @@ cdef struct Frame:
     int32_t next_child
     Standing standing
     bint is_divided
-    # whether the slots below have to take these cases over
+    # whether the slots below must be given these cases
     bint is_new
     # whether all cases that the slots below had are among these, with equal weights
     bint includes_old
 
 
-# A node on the way of cases down a branch.
+# A node on the path of cases down a branch.
 cdef struct Step:
     int64_t start
     int64_t n_staying
@@ -113,7 +113,7 @@ cdef struct Pruner:
     Slot* slots
     double* class_weights
     Branch* branches
-    # the cases of the nodes on the way, and these nodes
+    # the cases of the nodes on the current path, and these nodes
     Stack stack
     Frame* frames
     Py_ssize_t n_frames

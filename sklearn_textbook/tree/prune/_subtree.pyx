@@ -173,8 +173,8 @@ def choose_bottom_up(
 
     leaf, stay: read; cost of a node as a leaf, and of what ends in it otherwise.
     slack: costs that differ by no more are equal.
-    cut: written; 1 for a node that falls. branch: written; cost of the node's branch
-    when the node was looked at, its best subtrees below; of a leaf its own.
+    cut: written; 1 for a node that becomes a leaf. branch: written; cost of the node's
+    branch when it is visited, with the best subtrees below; of a leaf its own.
     """
     cdef Py_ssize_t i
     cdef double best
@@ -205,7 +205,7 @@ def find_representatives(
         representative[0] = 0
         for i in range(1, nodes.shape[0]):
             parent = nodes[i].parent
-            # Either the parent stands for itself, or something above it for both.
+            # The parent, or a node above it, is a leaf and represents both.
             if representative[parent] != parent or cut[parent]:
                 representative[i] = representative[parent]
             else:
@@ -227,7 +227,7 @@ def find_gone_steps(
 
 
 # --------------------------------------------------------------------- rpart's sequence
-# The branch of a node as it is handed up: just before the node itself falls.
+# The branch of a node just before the node itself is pruned.
 cdef struct Branch:
     # cost of its leaves
     double cost
@@ -242,7 +242,7 @@ cdef double measure_complexity(
     const Node* nodes, const double* node_costs, const double* complexity,
     double slack, Branch* branches, Entry* heap, Py_ssize_t number,
 ) noexcept nogil:
-    """What a split of a branch saves, once children that save less have fallen.
+    """What a split of a branch saves, once children that save less are pruned.
 
     Writes the branch that is left.
     """
@@ -254,7 +254,7 @@ cdef double measure_complexity(
         cost += branches[child].cost
         n_splits += branches[child].n_splits
         if branches[child].n_splits > 0:
-            # Of equals the last falls first.
+            # Of ties the last is pruned first.
             push_entry(heap, &heap_size, complexity[child], -child)
     saved = (node_costs[number] - cost) / n_splits
     while heap_size > 0 and saved > heap[0].key + slack:
@@ -262,7 +262,7 @@ cdef double measure_complexity(
         pop_entry(heap, &heap_size)
         n_splits -= branches[child].n_splits
         if n_children == 2:
-            # The sum again, as rpart has it.
+            # Added up again, as rpart does.
             branches[child].cost = node_costs[child]
             cost = branches[first].cost + branches[first + 1].cost
         else:

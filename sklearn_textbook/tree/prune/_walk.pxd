@@ -3,7 +3,7 @@
 #
 # The walk is depth first, on a stack of frames. The cases of all nodes on the way stand
 # in one array: a test sorts those of its node in place, so that the cases of a branch
-# stand side by side. Where values are missing, parts of cases are copied to the top;
+# are contiguous. Where values are missing, parts of cases are copied to the top;
 # the memory is that of the rows, and of the missing cases of the nodes on the way.
 
 from libc.math cimport INFINITY
@@ -87,8 +87,8 @@ cdef inline bint has_same_cases(
 cdef inline double estimate_staying(
     const Pruner* p, const double* class_weights, const Case* cases, int64_t n
 ) noexcept nogil:
-    """Estimate of n cases that stay in a node: they are like a leaf which decides as
-    the node would, by the weights of its classes."""
+    """Estimate of n cases that stay in a node: as for a leaf that predicts the
+    class of the node, given by its class weights."""
     cdef:
         double weight = 0.0, errors = 0.0
         Py_ssize_t majority
@@ -159,7 +159,7 @@ cdef inline int32_t next_pending(Pruner* p, Frame* frame) noexcept nogil:
 cdef inline Outcome enter_child(
     Pruner* p, const Frame* frame, int32_t child
 ) noexcept nogil:
-    """Put the cases of a child side by side, and a frame on the stack."""
+    """Make the cases of a child contiguous, and push a frame."""
     cdef:
         const Branch* branch = &p.branches[child]
         int64_t start = branch.start, n_cases = branch.n_known
@@ -189,7 +189,7 @@ cdef inline Outcome enter_child(
 cdef inline void drop_extension(
     Pruner* p, const Frame* frame, const Frame* parent
 ) noexcept nogil:
-    """Take the parts of the parent's missing cases out again."""
+    """Remove the parts of the parent's missing cases."""
     cdef Case* cases = p.stack.cases
     cdef int64_t first = parent.start + parent.n_staying
     cdef int64_t stop = first + parent.n_missing, i, kept = frame.start
@@ -356,7 +356,7 @@ cdef inline Outcome estimate_branch(
         int64_t n_behind = frame.n_cases - n_before - n_inside
         Outcome outcome
     if keeps_ways(p, frame) and not p.slots[child].meets_missing:
-        # The cases of the branch keep their weights and their ways, so only those of
+        # The cases of the branch keep their weights and their paths, so only those of
         # the other branches need to be sent.
         total[0] = p.slots[child].estimate
         if (
@@ -407,7 +407,7 @@ cdef inline Outcome write_down(
     Pruner* p, int32_t slot, int32_t largest, Decision decision, double before,
     double after
 ) noexcept nogil:
-    """Note what is decided, before the node changes."""
+    """Log the decision before the node changes."""
     cdef Log* log = &p.log
     cdef Entry* entry
     cdef void* moved
@@ -471,7 +471,7 @@ cdef inline Outcome settle_node(Pruner* p, Frame* frame) noexcept nogil:
 
 
 cdef inline Outcome prune_root(Pruner* p) noexcept nogil:
-    """Prune the tree, which has an inner node; the cases stand alone in the stack."""
+    """Prune the tree, which has an inner node; the stack has only its cases."""
     cdef Frame* frame
     cdef int32_t child
     cdef Outcome outcome

@@ -5,12 +5,12 @@
 # depth first. Rounding decides between nodes that tie, so this order is part of the
 # result.
 
-# One inner node on its way through pruning: 32 bytes, since the walks up to the root
-# spend their time waiting for them.
+# One inner node during pruning: 32 bytes, since walks up to the root are limited by the
+# speed of memory.
 cdef struct Link:
     # the parent's link, -1 at the root
     int32_t parent
-    # leaves of the branch as it now stands; 0 once the node is an inner node no more
+    # leaves of the current branch; 0 once the node has become a leaf
     int32_t n_leaves
     # risk of the node as a leaf, and of the leaves of its branch
     double risk
@@ -19,7 +19,7 @@ cdef struct Link:
     double key
 
 
-# What is needed of a link less often.
+# Fields of a link that are used less often.
 cdef struct Place:
     # number of the node in the tree
     int32_t node
@@ -123,15 +123,15 @@ cdef void cut_link(State* state, Py_ssize_t rank) noexcept nogil:
             state.links[below].n_leaves = 0
             below += 1
         else:
-            # It has fallen before, and all below it.
+            # It was pruned before, with all nodes below it.
             below += state.places[below].size
     while above >= 0:
         link = &state.links[above]
         link.n_leaves -= dropped
         link.branch_risk += added
         strength = link_strength(link)
-        # Usually it has grown, and the old key brings the node up early enough to
-        # see that. Rounding may let it fall by a hair: then it needs a new entry.
+        # Usually the strength has increased, which is noticed when the old key comes
+        # to the top of the heap. If rounding has decreased it, add a new entry.
         if strength < link.key:
             link.key = strength
             if state.heap_size == state.heap_room:
