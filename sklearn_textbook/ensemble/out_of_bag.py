@@ -144,7 +144,7 @@ def find_largest(sums):
 def warn_of_unscored_rows(n_members):
     """Warn if some row is out of bag for no member."""
     if (n_members == 0).any():
-        # As in scikit-learn to the word, for those who filter warnings by their text.
+        # The text of scikit-learn, for users who filter warnings by their text.
         warnings.warn(
             "Some inputs do not have OOB scores. This probably means too few "
             "estimators were used to compute any reliable oob estimates: "
@@ -156,7 +156,7 @@ def warn_of_unscored_rows(n_members):
 
 
 class _Predicted(BaseEstimator):
-    """Stands before a scorer for the ensemble, with predictions already made."""
+    """Replaces the ensemble in a call of a scorer, with predictions already made."""
 
     def __init__(self, predicted=None, probabilities=None, classes=None):
         self.predicted = predicted

@@ -1,7 +1,7 @@
 """Drawing rows and columns for the members of an ensemble, 样本扰动与属性扰动.
 
 A draw is determined by its seed alone, so that members need not keep it: out-of-bag
-rows are found again by drawing again. Seeds draw what they draw in scikit-learn.
+rows are found again by drawing again. A seed draws the same as in scikit-learn.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def count_drawn_rows(max_samples, n_rows, weight=None):
         of_what = (
             "number of samples" if weight is None else "total sum of sample weights"
         )
-        # As in scikit-learn to the word, for those who filter warnings by their text.
+        # The text of scikit-learn, for users who filter warnings by their text.
         warnings.warn(
             f"Using the fractional value max_samples={max_samples} when the {of_what} "
             f"is {total} results in a low number ({n_drawn}) of bootstrap samples. We "

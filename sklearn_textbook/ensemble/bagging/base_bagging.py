@@ -78,10 +78,10 @@ class BaseBagging(
 
     @abstractmethod
     def _make_default_estimator(self):
-        """Make what members are like for ``estimator=None``."""
+        """Make the default estimator of members."""
 
     def _get_estimator(self):
-        """Return what members are to be like."""
+        """Return the estimator of which members are copies."""
         if self.estimator is None:
             return self._make_default_estimator()
         return self.estimator
@@ -146,7 +146,7 @@ class BaseBagging(
         return self
 
     def _read(self, template, X, y, metadata):
-        """Read the table as the members take it."""
+        """Read the table in the form that the members need."""
         fits_kind = is_classifier(template) == self._predicts_classes
         as_trees = grows_from_weights(template) and fits_kind and not metadata
         if as_trees:
@@ -215,7 +215,7 @@ class BaseBagging(
         }
 
     def _finish_fit(self, training):
-        """Do what needs all members."""
+        """Set the fitted attributes that need all members."""
 
     # ------------------------------------------------------------------ prediction
     def _list_columns(self):
@@ -246,7 +246,7 @@ class BaseBagging(
         }
         kept["seeds"] = np.array(seeds)
         if draw.takes_all_columns:
-            # Which are drawn nevertheless, in an order that means nothing.
+            # They are drawn all the same, in an order that has no effect.
             kept["features"] = np.array(self.estimators_features_)
         return {**kept, **super()._list_kept()}
 

@@ -1,4 +1,4 @@
-"""What learns in a round of AdaBoost: weights of rows, members, their errors."""
+"""Fitting the member of a round of AdaBoost to the weights of the rows."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Learner(ABC):
             weight[self.is_wrong] *= factor
         return weight / weight.sum()
 
-    def close(self):  # noqa: B027 - most have nothing to let go of
+    def close(self):  # noqa: B027 - most have nothing to release
         """Release what is only needed for fitting."""
 
     @abstractmethod

@@ -46,7 +46,7 @@ class AdaBoostRounds:
         self.factor, self.stop_reason = 1.0, ""
 
     def resume(self, members, errors, alphas):
-        """Go on where another fit has ended.
+        """Continue from an earlier fit.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class AdaBoostRounds:
             member, error = self._fit_member(seed)
             if member is None:
                 return
-            # What a callback stops has no other reason.
+            # The reason if a callback ends the loop here.
             self.stop_reason = "A callback stopped the fit."
             self._add(member, error, self._weigh(error))
             if self.stores_weights:

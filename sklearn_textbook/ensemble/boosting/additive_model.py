@@ -18,7 +18,7 @@ from sklearn_textbook.ensemble.boosting.losses import Loss, SquaredError
 
 #: Slopes smaller than this, in units of the gradients, count as 0.
 FLAT = 1e-12
-#: How often the range of a coefficient is doubled before the search is given up.
+#: Maximum number of times that the range of a coefficient is doubled.
 MOST_DOUBLINGS = 200
 
 

@@ -96,7 +96,7 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
                 )
 
     def _get_estimator(self):
-        """Return what members are to be like."""
+        """Return the estimator of which members are copies."""
         if self.estimator is None:
             return make_stump_template(self.missing, self.categorical_features)
         return self.estimator
@@ -147,7 +147,7 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
         return self
 
     def _read(self, X, y):
-        """Read the table as the members take it."""
+        """Read the table in the form that the members need."""
         template = self._get_estimator()
         as_trees = grows_from_weights(template) and is_classifier(template)
         before = getattr(self, "classes_", None) if self.warm_start else None

@@ -132,7 +132,7 @@ class BaseGradientBoosting(
             )
 
     def _make_template(self):
-        """Make the tree that all members are like."""
+        """Make the tree of which members are copies."""
         return CARTRegressor(**{name: getattr(self, name) for name in TREE_PARAMETERS})
 
     @abstractmethod

@@ -251,7 +251,7 @@ class BoostingTreeRegressor(
         check_n_jobs(self.n_jobs)
 
     def _make_template(self):
-        """Make the tree that all members are like."""
+        """Make the tree of which members are copies."""
         return CARTRegressor(**{name: getattr(self, name) for name in TREE_PARAMETERS})
 
     @with_callbacks

@@ -1,4 +1,4 @@
-"""Rows and leaves as losses take them."""
+"""Checks of the arrays passed to losses, and sums by node."""
 
 from __future__ import annotations
 

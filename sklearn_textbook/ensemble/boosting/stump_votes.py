@@ -51,7 +51,7 @@ class StumpVotes:
 
     @classmethod
     def of(cls, members, weights, n_classes):
-        """Make the sums; None if some member is no stump of the plain kind."""
+        """Make the sums; None if some member is not a plain stump."""
         stumps = [describe_stump(member) for member in members]
         if any(stump is None for stump in stumps):
             return None

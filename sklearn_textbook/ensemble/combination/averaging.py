@@ -1,4 +1,4 @@
-"""Averaging, 平均法: regressors of any kind, weighted as one chooses."""
+"""Averaging, 平均法: a weighted mean of regressors of any kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ensembles of named members share: fitting, prediction, names of columns."""
+"""Base class of ensembles of named members: fitting, prediction, names of columns."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ class BaseCombination(
         return member
 
     def _finish_fit(self, X, target, tasks, sample_weight):
-        """Do what needs the members."""
+        """Set the fitted attributes that need the members."""
 
     def _name_members(self):
         """Make the members accessible by name, and store the names of the columns."""

@@ -1,4 +1,4 @@
-"""What stacking of classifiers and of regressors share: the secondary table."""
+"""Base class of stacking of classifiers and of regressors: the secondary table."""
 
 from __future__ import annotations
 

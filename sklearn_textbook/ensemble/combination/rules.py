@@ -21,9 +21,9 @@ TIE_BREAKING = ("first", "random", "confidence")
 LEAST_PRODUCT = 1e-200
 #: Numbers of a member that are combined at a time: they stay in the cache.
 BLOCK = 2**14
-#: Up to so many members are sorted pair by pair.
+#: Up to this many members are sorted pair by pair.
 FEW_MEMBERS = 12
-#: Stands for no class.
+#: Code of no class.
 REJECTED = -1
 
 

@@ -1,4 +1,4 @@
-"""How all members of an ensemble differ together (非成对多样性度量)."""
+"""Diversity measures of all members together (非成对多样性度量)."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.ensemble._count_draws import sum_disagreements
 from sklearn_textbook.ensemble.diversity.predictions import MemberCodes
 
-#: Rows that the compiled loop takes at a time.
+#: Number of rows of a block of the compiled loop.
 _BLOCK_ROWS = 1024
-#: About as many words of 64 rows of two members are compared in one call of it.
+#: Approximate number of words (64 rows of two members) compared in one call.
 _CALL_WORDS = 2**29
 
 
@@ -169,7 +169,7 @@ class PairTables:
         return (errors[:, np.newaxis] + errors) / 2
 
     def _finish(self, values):
-        """Take away what rounding has added, so that members that agree have 1."""
+        """Remove rounding errors, so that members that agree have 1."""
         values = np.where(self.differing == 0, 1.0, values)
         return np.clip((values + values.T) / 2, -1.0, 1.0)
 

@@ -1,4 +1,4 @@
-"""How two members of an ensemble differ, for all pairs of members (成对多样性度量)."""
+"""Diversity measures of all pairs of members (成对多样性度量)."""
 
 from __future__ import annotations
 

@@ -277,7 +277,7 @@ def encode_together(columns, is_used=None):
 
 
 def _check_labels(labels, name):
-    """Require labels that are there and, if they are numbers, whole."""
+    """Require labels without missing values, and integers if they are numbers."""
     if labels.dtype.kind == "O":
         return check_target(decode_dictionary(labels), is_numeric=False, name=name)[
             :, 0

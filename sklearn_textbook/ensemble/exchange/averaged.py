@@ -42,7 +42,7 @@ def require_trees(model):
 
 
 def make_template(member):
-    """Make the estimator that members are like, not fitted."""
+    """Make the estimator of which members are copies, not fitted."""
     return type(member)(**{**member.get_params(deep=False), "random_state": None})
 
 

@@ -164,7 +164,7 @@ class BaseForest(
             )
 
     def _make_template(self):
-        """Make the tree that all members are like."""
+        """Make the tree of which members are copies."""
         cart = {name: getattr(self, name) for name in CART_PARAMETERS}
         missing = "learned" if self.missing == "auto" else self.missing
         split = self.categorical_split

@@ -15,7 +15,7 @@ from sklearn_textbook.ensemble.members.parallel_results import (
     yield_results,
 )
 
-#: Members predict in at most so many batches, whatever ``n_jobs`` is: the sums are
+#: Members predict in at most this many batches, whatever ``n_jobs`` is: the sums are
 #: the same then.
 MOST_BATCHES = 64
 

@@ -32,10 +32,6 @@ from sklearn_textbook.ensemble.members.parallel_results import (
 )
 from sklearn_textbook.ensemble.resample import list_random_states
 
-#: Members predict in at most so many batches, whatever ``n_jobs`` is: sums are
-#: the same then.
-_BATCHES = 64
-
 
 def as_frame(X):
     """Return a data frame as narwhals', and None for what is none."""

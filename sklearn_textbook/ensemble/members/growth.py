@@ -18,7 +18,7 @@ from sklearn_textbook.ensemble.members.parallel_results import (
     yield_results,
 )
 
-#: A batch of trees keeps an interruption waiting: it has at most so many rows.
+#: Maximum number of rows of a batch of trees, for which an interruption has to wait.
 _BATCH_ROWS = 200_000
 _BATCHES_PER_JOB = 8
 
@@ -120,7 +120,7 @@ def _grow_in_parallel(grower, draw, seeds, size, n_workers, grow_batch, share):
     """Grow batches of members by joblib's workers."""
     parallel = open_parallel(n_jobs=n_workers, prefer="threads")
     if not parallel.return_generator:
-        # All members come at the end, and every batch is sent the table.
+        # Results arrive only at the end, and the table is sent with every batch.
         size = -(-len(seeds) // n_workers)
     tasks = [
         delayed(run_to_end)(grow_batch, grower, draw, batch)

@@ -25,7 +25,7 @@ from sklearn_textbook.tree.members import (
 #: Methods of trees that a subclass may not override: growing from weights and adding
 #: up leaves would not call them.
 OWN_METHODS = ("fit", "predict", "predict_proba")
-#: A table is given to trees of some columns by blocks of about so many cells.
+#: Approximate number of cells in a block of a table, for trees of some columns.
 BLOCK_CELLS = 1_000_000
 
 

@@ -1,4 +1,4 @@
-"""What Bayesian model averaging of classifiers and of regressors share."""
+"""Base class of Bayesian model averaging of classifiers and of regressors."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ from sklearn_textbook.ensemble.model_averaging.subsets import (
 )
 from sklearn_textbook.linear_model import LogisticRegression
 
-#: Up to so many subsets are all fitted.
+#: Maximum number of subsets that are all fitted.
 FEW_SUBSETS = 32
-#: Models that are fitted, at most.
+#: Maximum number of models that are fitted.
 MOST_FITS = 2000
 #: How much wider the window of the approximation is, as in R's ``bic.glm``.
 WIDER = 2.0

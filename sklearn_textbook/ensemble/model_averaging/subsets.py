@@ -13,11 +13,11 @@ from sklearn_textbook.ensemble.model_averaging.evidence_weights import (
     read_numbers,
 )
 
-#: Subsets that are looked at, at most.
+#: Maximum number of subsets that are visited.
 MOST_SUBSETS = 2**20
-#: Numbers that are kept of subsets at a time.
+#: Maximum number of values of subsets in memory at a time.
 MOST_CELLS = 2**22
-#: What rounding may change of a logarithm.
+#: Bound of the rounding error of a logarithm.
 ROUNDING = 1e-9
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from sklearn.utils import check_random_state
 
-#: Rows are taken by blocks with about so many numbers, which fit into caches.
+#: Approximate number of values in a block of rows, which fits into the cache.
 BLOCK_NUMBERS = 400_000
 
 

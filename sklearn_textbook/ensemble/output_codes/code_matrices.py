@@ -27,7 +27,7 @@ N_TRIES = 100
 #: A draw takes its columns from the list of all columns if there are at most this many
 #: for each column that is drawn.
 MOST_LISTED = 4
-#: Distances are computed for so many rows at a time.
+#: Number of rows whose distances are computed at a time.
 BLOCK_ROWS = 1000
 
 
@@ -296,7 +296,7 @@ def read_code(code, n_classes):
     Raises
     ------
     ValueError
-        If it is no code of so many classes.
+        If it is not a code of this number of classes.
     """
     try:
         matrix = np.asarray(code, dtype=np.float64)
@@ -383,7 +383,7 @@ def make_code(code, n_classes, code_size="auto", random_state=None):
     Raises
     ------
     ValueError
-        If there is no such code for so many classes.
+        If there is no such code for this number of classes.
     """
     if not isinstance(code, str):
         return read_code(code, n_classes)

@@ -7,7 +7,7 @@ from scipy.optimize import nnls
 
 #: Of several shares that agree with the members equally well, the most even ones.
 EVENNESS = 1e-10
-#: Rows are decoded in blocks of about so many numbers.
+#: Rows are decoded in blocks of about this many numbers.
 BLOCK_NUMBERS = 2_000_000
 #: Exponents are kept below this, so that sums of exponentials are finite.
 LARGEST_EXPONENT = 500.0

@@ -283,7 +283,7 @@ class OutputCodeClassifier(
         check_n_jobs(self.n_jobs)
 
     def _get_estimator(self):
-        """Return what members are to be like."""
+        """Return the estimator of which members are copies."""
         return CARTClassifier() if self.estimator is None else self.estimator
 
     def _repeats_columns(self):
@@ -359,7 +359,7 @@ class OutputCodeClassifier(
         return codes[:, 0]
 
     def _prepare(self, template, X, problems, metadata):
-        """Read the table in the way of the members."""
+        """Read the table in the form that the members need."""
         if self.decoding == "probability" and not hasattr(template, "predict_proba"):
             raise ValueError(
                 "decoding='probability' requires members with predict_proba; got "

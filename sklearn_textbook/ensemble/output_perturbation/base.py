@@ -181,7 +181,7 @@ class BaseOutputPerturbation(
 
     @abstractmethod
     def _make_template(self):
-        """Make the estimator that all members are like."""
+        """Make the estimator of which members are copies."""
 
     @abstractmethod
     def _plan_perturbation(self, codes, weight):
