@@ -1,4 +1,4 @@
-"""What would have to change for a tree to predict something else."""
+"""Counterfactuals: the cheapest changes after which a tree predicts otherwise."""
 
 from __future__ import annotations
 

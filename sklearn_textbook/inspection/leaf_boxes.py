@@ -1,4 +1,4 @@
-"""What the values of a row have to be for it to end in each leaf of a tree."""
+"""Conditions on the values of a row for it to end in each leaf of a tree."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from sklearn_textbook.tree.explain.lettering import (
 
 #: Width of the text, and of a value of a column in its tables.
 WIDTH, VALUE_WIDTH = 79, 18
-#: Explanations that are printed at once.
+#: Maximum number of explanations that are printed.
 SHOWN_ROWS = 10
 
 

@@ -1,4 +1,4 @@
-"""The values of the rows of a table in the terms of its columns."""
+"""Values of rows as numbers, levels and dates, instead of codes."""
 
 from __future__ import annotations
 

@@ -30,9 +30,9 @@ from sklearn_textbook.tree.explain.rules import extend_path
 from sklearn_textbook.tree.grow.layout import FRACTIONAL, OBLIQUE, STAY
 from sklearn_textbook.tree.route import find_decision_path
 
-#: Columns of an oblique test that the sentence names.
+#: Maximum number of columns of an oblique test in the sentence.
 SHOWN_SUMMANDS = 3
-#: Leaves of a divided row that the sentence names.
+#: Maximum number of leaves of a divided row in the sentence.
 MAX_LEAVES = 3
 
 
