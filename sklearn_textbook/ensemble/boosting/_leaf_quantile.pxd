@@ -16,7 +16,7 @@ cdef inline double clip(double value, double bound) noexcept nogil:
 cdef inline double choose_pivot(
     const Pair* pairs, Py_ssize_t n_pairs, uint32_t* seed
 ) noexcept nogil:
-    """Median of three values at random places: no order of the rows is slow."""
+    """Median of three random values, so that no order of the rows is slow."""
     cdef double a, b, c
     cdef double picked[3]
     cdef int i

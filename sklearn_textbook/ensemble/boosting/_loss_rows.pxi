@@ -51,7 +51,7 @@ cdef wide_void differentiate_tweedie(
     const Pass* work, const double* y, Py_ssize_t n_rows, double* gradient,
     double* hessian,
 ) noexcept nogil:
-    """The two powers of the mean stand where the derivatives go."""
+    """Reads the two powers of the mean from where the derivatives are written."""
     cdef Py_ssize_t row
     cdef double low = work.low, high = work.high, above, below
     for row in range(n_rows):
@@ -127,7 +127,7 @@ cdef void fill_exponentials(
     const Pass* work, Py_ssize_t first, Py_ssize_t n_rows, double* powers, double* top,
     double* total,
 ) noexcept nogil:
-    """Exponentials of the scores of a block, less the largest of the row."""
+    """Exponentials of the scores of a block minus the largest score of the row."""
     cdef const double* raw = work.raw + first
     cdef Py_ssize_t k, row
     for row in range(n_rows):
@@ -187,7 +187,7 @@ cdef void fill_tweedie_losses(
     const Pass* work, const double* y, const double* raw, Py_ssize_t n_rows,
     double* below, double* loss,
 ) noexcept nogil:
-    """An exponent of 0 has the logarithm of the mean in place of the power."""
+    """For an exponent of 0, the logarithm of the mean replaces the power."""
     cdef Py_ssize_t row
     cdef double low = work.low, high = work.high
     fill_power(raw, low, n_rows, below)

@@ -31,15 +31,15 @@ cdef enum:
     N_FOUND = 3
     N_LANES = 8
 
-# The losses; what ``low`` and ``high`` mean to each.
+# The losses, and the meaning of ``low`` and ``high`` for each.
 cpdef enum Kind:
-    # the gradient is kept within [low, high]; squared error: within [-inf, inf]
+    # the gradient is clipped to [low, high]; squared error: to [-inf, inf]
     BOUNDED = 0
     # the gradient below and above the target
     PINBALL = 1
     # 1 - p and 2 - p
     TWEEDIE = 2
-    # no meaning, as for those that follow
+    # unused, as by those that follow
     LOGISTIC = 3
     EXPONENTIAL = 4
     SOFTMAX = 5
@@ -56,11 +56,11 @@ cdef struct Pass:
     const double* weight
     Py_ssize_t n_rows
     Py_ssize_t n_scores
-    # (n_scores, n_rows), float or double; NULL: not wanted
+    # (n_scores, n_rows), float or double; NULL: not computed
     void* gradient
     void* hessian
     bint is_single
-    # of each task: the largest |gradient| and hessian, and its sum of losses
+    # for each task: the largest |gradient| and hessian, and the sum of losses
     double* found
     bint adds_losses  # besides the derivatives
     # (n_threads, (n_scores + 4) blocks)
@@ -86,7 +86,7 @@ cdef void fill_softmax_losses(
 cdef double add_block_losses(
     const Pass* work, Py_ssize_t first, Py_ssize_t n_rows, double* memory
 ) noexcept nogil:
-    """The losses of a block; of SOFTMAX the exponentials are filled in before."""
+    """The losses of a block; SOFTMAX requires the exponentials."""
     cdef:
         const double* y = work.y + first
         const double* raw = work.raw + first
@@ -172,7 +172,7 @@ cdef double find_largest(
 cdef wide_void store_single(
     double* values, Py_ssize_t n_rows, float* out
 ) noexcept nogil:
-    """Write the values, kept within what a float holds, into ``values`` as well."""
+    """Also write the values, clipped to the range of a float, into ``values``."""
     cdef Py_ssize_t row
     cdef double value
     for row in range(n_rows):
@@ -187,7 +187,7 @@ cdef double store(
     const Pass* work, void* out, Py_ssize_t place, Py_ssize_t first, Py_ssize_t n_rows,
     double* values, double so_far,
 ) noexcept nogil:
-    """Weight the values of a block, write them and note the largest."""
+    """Weight the values of a block, write them and update the largest."""
     cdef Py_ssize_t row
     if work.weight != NULL:
         scale_rows(work.weight + first, n_rows, values)
@@ -273,7 +273,7 @@ cdef Pass note_rows(
 
 
 def make_memory(Py_ssize_t n_scores, int n_threads):
-    """Working memory of the threads, for the two functions that follow."""
+    """Working memory of the threads for the two functions that follow."""
     return np.empty((n_threads, (n_scores + 4) * BLOCK_ROWS))
 
 
@@ -291,7 +291,7 @@ def differentiate(
     double[:, ::1] memory, bint adds_losses=False,
 ):
     """Write the derivatives; return the largest |gradient| and the largest hessian, and
-    the sum of the losses if it is wanted."""
+    the sum of the losses if requested."""
     cdef:
         Pass work = note_rows(kind, low, high, y, raw, weight, memory)
         Py_ssize_t n_tasks = count_tasks(work.n_rows)
@@ -338,7 +338,7 @@ cdef struct Leaves:
 def sort_by_leaf(
     const int32_t[::1] leaf_of_row, int64_t[::1] starts, int32_t[::1] order
 ):
-    """Order rows by leaf; those of a leaf stay in order, those of none come nowhere.
+    """Order rows by leaf; the order within a leaf is kept, rows of no leaf are omitted.
 
     starts (n_leaves + 1,), zeros, becomes the first place of each leaf.
     """
@@ -363,7 +363,7 @@ def sort_by_leaf(
 
 
 cdef void value_leaf(void* context, int64_t leaf, int thread) noexcept nogil:
-    """Quantile of the residuals of a leaf, and a step from there; of none: 0."""
+    """Quantile of the residuals of a leaf plus a step from it; 0 for an empty leaf."""
     cdef:
         const Leaves* work = <Leaves*> context
         int64_t place
@@ -392,7 +392,7 @@ def find_leaf_quantiles(
     const double[::1] residuals, const double[::1] weight, const int32_t[::1] order,
     const int64_t[::1] starts, double quantile, double delta, int n_threads,
 ):
-    """Weighted quantiles of the residuals of each leaf; order None: as they stand."""
+    """Weighted quantiles of the residuals of each leaf; order None: as stored."""
     cdef:
         Leaves work
         Py_ssize_t n_leaves = starts.shape[0] - 1

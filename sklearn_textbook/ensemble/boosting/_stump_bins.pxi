@@ -5,7 +5,7 @@ cdef struct Binning:
     Column* columns
     uint8_t* bins  # column by column
     uint8_t* row_bins
-    uint32_t* codes  # of one column after the other
+    uint32_t* codes  # column by column
     int64_t* start
     const int64_t* n_missing
     const int64_t* n_distinct
@@ -51,7 +51,7 @@ cdef void bin_column(void* context, int64_t c, int thread) noexcept nogil:
 
 
 cdef void turn_block(void* context, int64_t block, int thread) noexcept nogil:
-    """Put the bins of some rows side by side."""
+    """Store the bins of some rows row by row."""
     cdef:
         Binning* work = <Binning*>context
         int64_t first = block * TURNED_ROWS, c, row

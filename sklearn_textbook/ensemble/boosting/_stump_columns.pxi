@@ -4,7 +4,7 @@
 cdef inline double score(
     const double* left, const double* totals, int64_t n_classes
 ) noexcept nogil:
-    """Weight that is right, if both sides predict their heaviest class."""
+    """Weight classified correctly if both sides predict their heaviest class."""
     cdef double most_left = left[0], most_right = totals[0] - left[0]
     cdef int64_t k
     for k in range(1, n_classes):
@@ -53,7 +53,7 @@ cdef void walk_bin(
     const Work* work, const Column* column, int64_t b, const double* left,
     double* inside, int32_t missing_child, Stump* best
 ) noexcept nogil:
-    """Try the thresholds inside of a bin."""
+    """Try the thresholds within a bin."""
     cdef int64_t i, k, row
     for k in range(work.n_classes):
         inside[k] = left[k]
@@ -144,7 +144,7 @@ cdef void clear_stump(Stump* stump) noexcept nogil:
 
 
 cdef void update_group(void* context, int64_t group, int thread) noexcept nogil:
-    """Bring the sums of some columns up to date, and try the ends of their bins."""
+    """Update the sums of some columns and try the ends of their bins."""
     cdef:
         Work* work = <Work*>context
         int64_t first = group * work.n_columns // work.n_groups
@@ -171,7 +171,7 @@ cdef void update_group(void* context, int64_t group, int thread) noexcept nogil:
 
 
 cdef void refine_column(void* context, int64_t c, int thread) noexcept nogil:
-    """Find the best stump of a column, if that may be the best of all."""
+    """Find the best stump of a column if it may be the best of all."""
     cdef:
         Work* work = <Work*>context
         double* scratch = work.scratch + thread * 2 * work.n_classes

@@ -2,13 +2,13 @@
 
 
 cdef void reweigh_block(void* context, int64_t block, int thread) noexcept nogil:
-    """Change the weights of a block, and list what changes in the sums."""
+    """Change the weights of a block and list the changes of the sums."""
     cdef:
         Work* work = <Work*>context
         int64_t row, first = block * BLOCK_ROWS, n = first
         int64_t last = min(first + BLOCK_ROWS, work.n_rows)
         double* totals = work.block_totals + block * work.n_classes
-        # Read once: a compiler cannot know that what is written is none of these.
+        # Read once: the compiler cannot know that they do not alias what is written.
         const int32_t* labels = work.labels
         const int32_t* predicted = work.predicted
         const uint8_t* side = work.side
@@ -42,7 +42,7 @@ cdef inline void add_to_bins(
     double* sums, int64_t width, const uint8_t* bins, int64_t n, double change
 ) noexcept nogil:
     """Add to the bin of a row in each of some columns; four at a time, since a
-    compiler cannot know that sums are no bins."""
+    compiler cannot know that sums and bins do not alias."""
     cdef:
         int64_t c, _c
         uint8_t b0, b1, b2, b3
@@ -59,7 +59,7 @@ cdef inline void add_to_bins(
 
 
 cdef void add_entries(Work* work, int64_t first, int64_t last) noexcept nogil:
-    """Add what has changed to the sums of some columns."""
+    """Add the changes to the sums of some columns."""
     cdef:
         int64_t block, i, c, start, row, width = work.width
         double change
@@ -88,7 +88,7 @@ cdef void add_entries(Work* work, int64_t first, int64_t last) noexcept nogil:
 
 
 cdef void divide_block(void* context, int64_t block, int thread) noexcept nogil:
-    """Send the rows of a block to the children, and sum up their weights."""
+    """Assign the rows of a block to the children and sum their weights."""
     cdef:
         Work* work = <Work*>context
         int64_t row, first = block * BLOCK_ROWS, size = N_ENDS * work.n_classes

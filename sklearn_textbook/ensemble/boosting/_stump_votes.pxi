@@ -6,16 +6,16 @@ ctypedef fused cell_t:
     double
 
 
-# Of each column that is tested, the steps of the sum of its stumps.
+# For each tested column, the steps of the sum of its stumps.
 cdef struct Steps:
     int64_t n_rows
     int64_t n_classes
     int64_t n_steps
     const int64_t* column
     const uint8_t* kind  # NUMBERS, or a kind of levels, whose codes may be negative
-    const int64_t* first_threshold  # of each, and behind the last
+    const int64_t* first_threshold  # of each column, and the end of the last
     const double* thresholds
-    const int64_t* first_vote  # of each, and behind the last
+    const int64_t* first_vote  # of each column, and the end of the last
     const double* votes
     double* out
     const char* cells
@@ -32,7 +32,7 @@ cdef enum:
 cdef inline int64_t count_below(
     const double* thresholds, int64_t n, double value
 ) noexcept nogil:
-    """How many thresholds are below a value, of ascending ones."""
+    """Number of thresholds below a value; thresholds ascend."""
     cdef int64_t below = 0, half
     while n > 0:
         half = n >> 1

@@ -38,23 +38,23 @@ cdef extern from *:
 
 cdef enum:
     FETCH_AHEAD = 12  # rows that are prefetched
-    MOST_BINS = 256  # whose numbers fit into a byte
+    MOST_BINS = 256  # numbers of bins fit into a byte
     LEAST_BINS = 16
     LEAST_BIN_ROWS = 8
-    MOST_SUMS = 1 << 24  # of bins by class, where fewer bins would do
+    MOST_SUMS = 1 << 24  # bins times classes; above, there are fewer bins
     BLOCK_ROWS = 8192
     TURNED_ROWS = 256
-    GROUP_COLUMNS = 12  # whose sums stay in the nearest cache
-    LANES = 4  # sums side by side, for which no row waits for the one before
-    REBUILT_ROUNDS = 16  # after so many, sums are computed again
+    GROUP_COLUMNS = 12  # their sums stay in the level 1 cache
+    LANES = 4  # independent sums, so that additions do not wait for each other
+    REBUILT_ROUNDS = 16  # rounds after which sums are recomputed
 
-# Where a row ends. Of rows that take no part in learning, some have a level that none
-# of the others has, or a missing value where these have none.
+# Where a row ends up. Rows that are not used for learning may have a level that no
+# other row has, or a missing value in a column without missing values.
 cdef enum:
     UNSEEN = 2  # stays in the root
     UNKNOWN = 3  # goes to the child with more rows
     N_ENDS = 4
-    PARTED = 4  # in place of an end: the bin is divided
+    PARTED = 4  # instead of a child: the bin is divided
 
 cdef uint32_t ROW_MASK = 0x7FFFFFFF
 cdef double LARGEST_TOTAL = 1e100
@@ -66,24 +66,24 @@ cdef struct Column:
     const uint32_t* order
     const double* values  # by rank
     const uint8_t* bins  # of all rows
-    const uint32_t* codes  # in place of bins, where a byte is too short
-    const int64_t* start  # numeric: first position of each bin, and behind the last
-    int64_t first  # number of its first bin among all
-    int64_t n_bins  # without that of missing values, which is the next
+    const uint32_t* codes  # instead of bins, if there are more than fit into a byte
+    const int64_t* start  # numeric: first position of each bin, and the end of the last
+    int64_t first  # number of its first bin among those of all columns
+    int64_t n_bins  # without the bin of missing values, which follows
     bint is_nominal
     bint is_exact  # every bin is one value
     bint has_missing
 
 # The best stump of a column.
 cdef struct Stump:
-    double score  # weight of the rows that are right
+    double score  # weight of the rows classified correctly
     int64_t position  # numeric: present rows on the left
     int32_t missing_child
     bint is_alone  # present values against missing ones
     int32_t low_class  # nominal: levels go to the child of one of these
     int32_t high_class
 
-# All that tasks read and write.
+# Everything that tasks read and write.
 cdef struct Work:
     int64_t n_rows
     int64_t n_columns
@@ -91,20 +91,20 @@ cdef struct Work:
     int64_t n_all_bins
     int64_t n_blocks
     int64_t n_groups
-    int64_t width  # bins between the first of a column and that of the next
+    int64_t width  # bins from the first of a column to the first of the next
     Column* columns
     const uint8_t* bins  # of all columns, row by row
     const int32_t* labels
     double* weight
     const double* learned  # weights to learn from: the same, or counts of draws
     bint is_drawn
-    # the last stump, and what it does to the weights
+    # the last stump, and how it changes the weights
     uint8_t* side
     const int32_t* predicted  # by end
     double right_factor
     double wrong_factor
     bint is_rebuilt
-    # what changes in the sums: rows and weights, block by block
+    # changes of the sums: rows and weights, block by block
     uint32_t* entry_row
     double* entry_weight
     int64_t* n_entries
@@ -113,7 +113,7 @@ cdef struct Work:
     double* totals  # by class
     double* best_end  # by column
     double margin
-    double limit  # scores below are not the best
+    double limit  # lower scores cannot be the best
     Stump* stumps
     double* scratch  # of each thread
     # dividing the rows
@@ -198,7 +198,7 @@ cdef class StumpSearch:
         self, const uint32_t[:, ::1] order, const int64_t[::1] n_distinct,
         const int64_t[::1] n_missing, const uint8_t[::1] is_nominal, int64_t width
     ):
-        """Divide the columns into bins, and give these their places."""
+        """Divide the columns into bins and number these."""
         cdef:
             int64_t n_columns = order.shape[0], n_rows = order.shape[1], c
             Binning binning
@@ -245,7 +245,7 @@ cdef class StumpSearch:
         self.arrays = [order, bins, row_bins, columns, start, codes]
 
     cdef _allocate(self, const int32_t[::1] labels, weight):
-        """Make the memory of the rounds."""
+        """Allocate the memory of the rounds."""
         cdef:
             Work* work = &self.work
             int64_t n_rows = work.n_rows, n_classes = work.n_classes
@@ -341,7 +341,7 @@ cdef class StumpSearch:
         return self._describe(found, c)
 
     cdef _choose_factors(self, double factor, bint is_drawn):
-        """How weights change, and whether sums are computed again."""
+        """Set how weights change, and whether sums are recomputed."""
         cdef:
             Work* work = &self.work
             bint is_large = factor > LARGEST_FACTOR
@@ -360,7 +360,7 @@ cdef class StumpSearch:
                 work.right_factor /= factor
 
     cdef void _add_totals(self) noexcept nogil:
-        """Bring the weights of the classes up to date."""
+        """Update the weights of the classes."""
         cdef int64_t block, k
         cdef double total = 0.0
         if self.work.is_rebuilt:
@@ -375,7 +375,7 @@ cdef class StumpSearch:
         self.work.margin = MARGIN * total
 
     cdef int64_t _choose(self, Stump* best) noexcept nogil:
-        """The best column, of equal ones the first; -1: none is better than a leaf."""
+        """The best column, the first of equal ones; -1: none is better than a leaf."""
         cdef int64_t c, chosen = -1
         clear_stump(best)
         best.score = 0.0
@@ -388,7 +388,7 @@ cdef class StumpSearch:
         return chosen
 
     cdef _start_division(self, int64_t c, Stump* best):
-        """Find the child of every bin, and of the rows in a bin that is divided."""
+        """Find the child of every bin, and of each row in a divided bin."""
         cdef:
             Work* work = &self.work
             Column* column
@@ -421,7 +421,7 @@ cdef class StumpSearch:
         return found
 
     cdef _divide_levels(self, Stump* best, int8_t[::1] child_of_bin):
-        """Child 0 gets the levels with more of the one class, in a fixed order."""
+        """Child 0 gets the levels with more weight of one of the classes."""
         cdef:
             Work* work = &self.work
             const double* low = (
@@ -451,7 +451,7 @@ cdef class StumpSearch:
                     child_of_bin[b] = 1 - child_of_bin[b]
 
     cdef _describe(self, found, int64_t c):
-        """Sum up the children."""
+        """Sum the weights of the children."""
         cdef:
             Work* work = &self.work
             int64_t n_classes = work.n_classes
