@@ -36,6 +36,7 @@ from sklearn_textbook.linear_model.maximum_entropy.sources import (
     MatrixSource,
 )
 from sklearn_textbook.linear_model.solve.row_triangle import RowTriangle
+from sklearn_textbook.linear_model.solve.weighted_solution import RowSpace
 
 # ----------------------------------------------------------------- least squares
 _ROWS = Record(
@@ -155,11 +156,20 @@ _LINKS = (
     Record(PowerLink, (Kept("exponent", "float"),)),
 )
 _BOTH = (1, "coefficients")
+_ROW_SPACE = Record(
+    RowSpace,
+    (
+        numbers("basis", ["coefficients", None]),
+        numbers("units", ["coefficients"]),
+    ),
+)
 
 
 def _check_generalized(model, kept):
     require(getattr(kept["link_"], "exponent", 1.0) != 0.0, "link and exponent 0")
     require("_row_space" in kept, "coef_ and _row_space")
+    space = kept["_row_space"]
+    require(space is None or (space.units > 0).all(), "coef_ and units")
     require(kept["rank_"] <= len(kept["coef_"]), "rank_ and coef_")
 
 
@@ -177,7 +187,7 @@ GENERALIZED_LINEAR_REGRESSOR = FittedModel(
         numbers("_inverse", [_BOTH, _BOTH], **ANY),
         Kept("_share", "float", **ANY),
         numbers("_centre", ["coefficients"], **ANY),
-        numbers("_row_space", ["coefficients", None], **ANY, **MAYBE),
+        Kept("_row_space", (_ROW_SPACE,), **MAYBE),
         numbers("_row_centre", ["coefficients"], **ANY),
         Kept("_is_determined", "truth", (_BOTH,)),
         Kept("rank_", "integer", least=0),

@@ -24,6 +24,10 @@ from sklearn_textbook.linear_model.design.design import make_term
 from sklearn_textbook.tree.encode.read import default_names, numeric_schema
 from sklearn_textbook.tree.encode.tables import open_table
 
+#: Numbers times roots of weights whose squares, and those of standard errors, are
+#: within float64.
+SMALLEST, LARGEST = 1e-140, 1e145
+
 
 class BaseLinearModel(BaseEstimator):
     """Base class of the linear models.
@@ -154,6 +158,23 @@ class BaseLinearModel(BaseEstimator):
             check_sizes(matrix, type(self).__name__, names, is_present)
         return matrix
 
+    def _require_squares(self, matrix, weight):
+        """Raise ValueError for a column whose weighted squares under- or overflow."""
+        if issparse(matrix):
+            largest = abs(matrix).max(axis=0).toarray().ravel()
+        else:
+            largest = np.maximum(matrix.max(axis=0), -matrix.min(axis=0))
+        sizes = largest * (1.0 if weight is None else np.sqrt(weight.max()))
+        is_wrong = (sizes > 0.0) & ((sizes < SMALLEST) | (sizes > LARGEST))
+        if not is_wrong.any():
+            return
+        column = int(np.argmax(is_wrong))
+        name, what = f"Column {self.coef_names_[column]!r}", "it"
+        if weight is not None:
+            name += " times the square roots of sample_weight"
+            what += " or sample_weight"
+        raise ValueError(_describe_size(name, sizes[column], what, SMALLEST))
+
     @staticmethod
     def _is_plain_table(X, categorical_features):
         """Whether the table is read as one array of numbers."""
@@ -200,3 +221,21 @@ def _select_rows(sample_weight, n_rows):
         return weight, None
     is_present = weight > 0
     return weight[is_present], is_present
+
+
+def require_moderate_weights(weight):
+    """Raise ValueError for weights whose sums, or the inverses, may overflow."""
+    largest = 1.0 if weight is None else weight.max()
+    if not SMALLEST**2 <= largest <= LARGEST**2:
+        name, what = "sample_weight", "the weights"
+        raise ValueError(_describe_size(name, largest, what, SMALLEST**2))
+
+
+def _describe_size(name, size, what, smallest):
+    flaw, remedy = "a value of", f"overflow: divide {what}"
+    if size < smallest:
+        flaw, remedy = "no value above", f"underflow: multiply {what}"
+    return (
+        f"{name} has {flaw} {size:.3g}, so that weighted sums of squares {remedy} by a "
+        "power of ten."
+    )

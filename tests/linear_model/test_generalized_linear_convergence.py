@@ -9,6 +9,7 @@ from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_textbook.io import load_model, save_model
 from sklearn_textbook.linear_model import GeneralizedLinearRegressor
 from tests.linear_model.generalized_cases import make_ours, make_rows
 from tests.reference import generalized_linear as reference
@@ -57,6 +58,34 @@ def test_columns_of_tiny_numbers(to_table):
     assert_allclose(found, plain.standard_errors_, rtol=1e-9)
     with pytest.raises(ValueError, match=r"Column 'x1' has no value above .*underflow"):
         GeneralizedLinearRegressor().fit(to_table(X * [1.0, 1e-200]), y)
+
+
+def test_very_many_trials():
+    """The share of successes of 1e20 trials is not rounded to 1 at the start."""
+    X, y, _ = make_rows("binomial")
+    few, many = (
+        GeneralizedLinearRegressor("binomial", weight_type="variance").fit(
+            X, y, np.full(60, n_trials)
+        )
+        for n_trials in (1.0, 1e20)
+    )
+    assert_allclose(many.coef_, few.coef_, rtol=1e-5)
+    assert_allclose(many.standard_errors_, few.standard_errors_ * 1e-10, rtol=1e-5)
+
+
+@pytest.mark.parametrize("factor", [1e-8, 1.0, 1e8])
+def test_units_do_not_hide_dependent_columns(factor, tmp_path):
+    """Both of a pair of columns, such as dollars and cents, are undetermined."""
+    X, y, _ = make_rows("poisson")
+    X = np.column_stack([X, factor * X[:, 0]])
+    with pytest.warns(UserWarning, match="constant: 'x0', 'x2'"):
+        model = GeneralizedLinearRegressor("poisson").fit(X, y)
+    assert np.isnan(model.standard_errors_).tolist() == [True, False, True]
+    save_model(model, tmp_path / "model.json")
+    apart = X[:3] + np.outer([0.0, 0.0, 1.0], [0.0, 0.0, factor])
+    for read in (model, load_model(tmp_path / "model.json")):
+        errors = read.predict(apart, return_std=True)[1]
+        assert np.isnan(errors).tolist() == [False, False, True]
 
 
 @pytest.mark.parametrize("family", ["poisson", "binomial", "gamma"])

@@ -16,6 +16,8 @@ from sklearn_textbook.linear_model.generalized.tweedie_density import (
 FAMILIES = ("gaussian", "poisson", "gamma", "binomial", "tweedie", "inverse_gaussian")
 #: Exponents of the variance of the Tweedie distributions among them.
 POWERS = {"gaussian": 0.0, "poisson": 1.0, "gamma": 2.0, "inverse_gaussian": 3.0}
+#: Trials from which more of them do not change the starting means.
+MANY_TRIALS = 1e9
 _ANY_MEAN = ("identity", "log", "inverse", "power")
 
 
@@ -244,7 +246,8 @@ class BinomialFamily(Family):
 
     def choose_start(self, y, weight, has_trials):
         """Means close to y from which the iteration starts, as in R."""
-        trials = weight if has_trials else 1.0
+        # With more trials, the mean would be rounded to 0 or 1.
+        trials = np.minimum(weight, MANY_TRIALS) if has_trials else 1.0
         return (trials * y + 0.5) / (trials + 1.0)
 
     def find_valid(self, mean):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from sklearn_textbook.linear_model.base import require_moderate_weights
 from sklearn_textbook.linear_model.generalized.convergence import warn_of_end
 from sklearn_textbook.linear_model.generalized.diagnostics import (
     GeneralizedDiagnostics,
@@ -378,8 +379,9 @@ class GeneralizedLinearRegressor(
         family, link = self._check_parameters()
         start = self._take_start()
         matrix, weight, is_present = self._read_training_table(X, sample_weight)
+        require_moderate_weights(weight)
         if not self.alpha:
-            self._require_squares(matrix)
+            self._require_squares(matrix, weight)
         y = self._read_target(X, y, is_present)
         n_rows = len(y) if is_present is None else len(is_present)
         offset = self._read_offset(offset, exposure, n_rows)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils import check_array, column_or_1d
 
 from sklearn_textbook._contract.parameters import (
@@ -24,8 +23,6 @@ from sklearn_textbook.linear_model.generalized.links import LINKS, make_link
 from sklearn_textbook.linear_model.generalized.retransformation import RETRANSFORMATIONS
 from sklearn_textbook.linear_model.least_squares.targets import read_numeric_targets
 
-#: Columns of smaller numbers have squares, or standard errors, beyond float64.
-SMALLEST = 1e-140
 WEIGHT_TYPES = ("frequency", "variance")
 DEPENDENT_COLUMNS = ("minimum_norm", "drop")
 
@@ -110,21 +107,6 @@ class GeneralizedInput(BaseLinearModel):
                 f"got {self.link!r}."
             )
         return make_link(self.link, self.link_power)
-
-    def _require_squares(self, matrix):
-        """Raise ValueError for a column whose squares underflow."""
-        if issparse(matrix):
-            largest = abs(matrix).max(axis=0).toarray()
-        else:
-            largest = np.maximum(matrix.max(axis=0), -matrix.min(axis=0))
-        is_small = (largest > 0.0) & (largest < SMALLEST)
-        if is_small.any():
-            column = int(np.argmax(is_small))
-            raise ValueError(
-                f"Column {self.coef_names_[column]!r} has no value above "
-                f"{largest[column]:.3g}, and squares of such values underflow: "
-                "multiply it by a power of ten."
-            )
 
     def _read_target(self, X, y, is_present=None):
         """Read y: one finite number for each row with weight."""

@@ -9,10 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.generalized.inputs import require_range
 from sklearn_textbook.linear_model.generalized.reweighting import measure_leverages
-from sklearn_textbook.linear_model.solve.weighted_solution import (
-    OUTSIDE,
-    measure_distances,
-)
+from sklearn_textbook.linear_model.solve.weighted_solution import OUTSIDE
 
 
 class GeneralizedPredictions:
@@ -98,7 +95,7 @@ class GeneralizedPredictions:
         )
         if self._row_space is not None:
             rows = matrix.toarray() if issparse(matrix) else matrix
-            distances = measure_distances(rows - self._row_centre, self._row_space)
+            distances = self._row_space.measure_distances(rows - self._row_centre)
             variance = np.where(distances < OUTSIDE, variance, np.nan)
         return np.sqrt(variance)
 

@@ -25,6 +25,41 @@ BLOCK_CELLS = 2**18
 
 
 @dataclass(frozen=True)
+class RowSpace:
+    """The space that rows span, in units of the columns.
+
+    Parameters
+    ----------
+    basis : ndarray of shape (n_columns, rank)
+        Orthonormal directions of rows that are divided by the units.
+    units : ndarray of shape (n_columns,)
+        Lengths of the columns, so that scaling a column changes no distance.
+    """
+
+    basis: np.ndarray
+    units: np.ndarray
+
+    def measure_distances(self, rows):
+        """Fraction of each row that lies outside of the space.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n_rows, n_columns)
+            The rows, centred.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_rows,)
+            Length of the remainder of a row divided by its length; 0 for a row of
+            zeros.
+        """
+        rows = rows / self.units
+        lengths = np.linalg.norm(rows, axis=1)
+        rest = rows - (rows @ self.basis) @ self.basis.T
+        return np.linalg.norm(rest, axis=1) / np.where(lengths > 0.0, lengths, 1.0)
+
+
+@dataclass(frozen=True)
 class Solution:
     r"""Inverse, rank and determined coefficients of weighted rows.
 
@@ -42,8 +77,8 @@ class Solution:
         Weighted means of the columns; zeros without an intercept.
     share : float
         Inverse of the total weight; 0 without an intercept.
-    row_space : ndarray of shape (n_columns, rank), or None
-        Orthonormal basis of the centred rows; None if they span the whole space.
+    row_space : RowSpace or None
+        The space of the centred rows; None if they span the whole space.
     """
 
     inverse: np.ndarray
@@ -51,7 +86,7 @@ class Solution:
     is_determined: np.ndarray
     centre: np.ndarray
     share: float
-    row_space: np.ndarray | None
+    row_space: RowSpace | None
 
 
 class WeightedSolver:
@@ -192,12 +227,18 @@ class WeightedSolver:
             right = np.append(right, np.zeros(n_columns))
         units = np.sqrt(np.square(left).sum(axis=0))
         # A column that varies only by rounding is not scaled.
-        units[units <= RANK_TOLERANCE * self._measure_columns(weight)] = np.inf
+        lengths = self._measure_columns(weight)
+        is_constant = units <= RANK_TOLERANCE * lengths
+        units[is_constant] = np.inf
         rows, values, columns = np.linalg.svd(left / units, full_matrices=False)
         largest = values[0] if len(values) else 0.0
         is_kept = values > RANK_TOLERANCE * largest
         basis = columns[is_kept].T
-        root, row_space = _find_root(basis, values[is_kept], units)
+        root = _find_root(basis, values[is_kept], units)
+        row_space = None
+        if basis.shape[1] < n_columns:
+            lengths = np.where(lengths > 0.0, lengths, 1.0)
+            row_space = RowSpace(basis, np.where(is_constant, lengths, units))
         return _RowFactor(
             means,
             mean_target,
@@ -280,7 +321,7 @@ class _RowFactor(_Centred):
 
     root: np.ndarray
     with_target: np.ndarray
-    row_space: np.ndarray | None
+    row_space: RowSpace | None
 
 
 def _factor_soundly(matrix):
@@ -297,40 +338,20 @@ def _factor_soundly(matrix):
 
 
 def _find_root(basis, values, units):
-    """Find a root of the inverse of the products, and the space of the rows.
+    """Find a root of the inverse of the products.
 
     The products are the squares of the values on the basis, in units of the columns.
     """
     n_columns, rank = basis.shape
     if rank == n_columns:
-        return basis / values / units[:, np.newaxis], None
+        return basis / values / units[:, np.newaxis]
     # Constant columns are not scaled, and no row has a component in their direction.
     spans = basis * np.where(np.isinf(units), 0.0, units)[:, np.newaxis]
     row_space, triangle = np.linalg.qr(spans)
     if not rank:
-        return row_space, row_space
+        return row_space
     across = solve_triangular(triangle, np.eye(rank)).T
-    return row_space @ (across / values), row_space
-
-
-def measure_distances(rows, row_space):
-    """Fraction of each row that lies outside of a space.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_rows, n_columns)
-        The rows.
-    row_space : ndarray of shape (n_columns, rank)
-        Orthonormal directions.
-
-    Returns
-    -------
-    shares : ndarray of shape (n_rows,)
-        Length of the remainder of a row divided by its length; 0 for a row of zeros.
-    """
-    lengths = np.linalg.norm(rows, axis=1)
-    rest = rows - (rows @ row_space) @ row_space.T
-    return np.linalg.norm(rest, axis=1) / np.where(lengths > 0.0, lengths, 1.0)
+    return row_space @ (across / values)
 
 
 def _describe(factor, slopes, row_space, n_independent):
@@ -345,9 +366,9 @@ def _describe(factor, slopes, row_space, n_independent):
         inverse[0, 0] = share + factor.means @ across
         inverse[0, 1:] = inverse[1:, 0] = -across
     if row_space is not None:
-        squares = np.einsum("ij,ij->i", row_space, row_space)
-        is_determined[1:] = 1.0 - squares < OUTSIDE
-        distance = measure_distances(factor.means[np.newaxis], row_space)[0]
-        is_determined[0] = distance < OUTSIDE
+        distances = row_space.measure_distances(np.diag(row_space.units))
+        is_determined[1:] = np.square(distances) < OUTSIDE
+        distances = row_space.measure_distances(factor.means[np.newaxis])
+        is_determined[0] = distances[0] < OUTSIDE
     rank = n_independent + int(factor.fit_intercept)
     return Solution(inverse, rank, is_determined, factor.means, share, row_space)
