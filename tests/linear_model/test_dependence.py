@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
 
 from sklearn_textbook.linear_model import (
     GeneralizedLinearRegressor,
@@ -66,3 +68,20 @@ def test_no_warning_with_few_rows_or_a_unique_solution(model):
     assert model(alpha=1.0).fit(X, y).rank_ == 3
     GeneralizedLinearRegressor(dependent_columns="drop").fit(X, y)
     LinearRegression(positive=True).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "model", [LinearRegression(), GeneralizedLinearRegressor("poisson")]
+)
+@pytest.mark.parametrize("first", ["constant", "sum"])
+def test_dependent_columns_of_very_different_units(model, first):
+    """Predictions and errors of the others do not depend on the units."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 5)), rng.poisson(2.0, 30)
+    X[:, 0] = 3.0 if first == "constant" else X[:, 1] + X[:, 2]
+    units = 2.0 ** np.array([0, 20, 30, -30, 10])
+    with pytest.warns(UserWarning, match="dependent or constant"):
+        plain, scaled = (clone(model).fit(X * unit, y) for unit in (1.0, units))
+    assert_allclose(scaled.predict(X * units), plain.predict(X), rtol=1e-7)
+    errors = scaled.standard_errors_ * units
+    assert_allclose(errors, plain.standard_errors_, rtol=1e-7)

@@ -9,6 +9,7 @@ from scipy.linalg import lapack, qr
 from scipy.optimize import nnls
 
 from sklearn_textbook.linear_model.solve.row_triangle import LARGE
+from sklearn_textbook.linear_model.solve.shortest_solution import find_shortest
 
 EPSILON = np.finfo(np.float64).eps
 #: Variation of a column, in units of its rounding, up to which it is constant.
@@ -193,6 +194,7 @@ def decompose(M, scales, is_constant, threshold):
     scaled = np.where(is_constant, 0.0, M / scales)
     left, values, right = np.linalg.svd(scaled, full_matrices=False)
     rank = int((values > threshold * values.max(initial=0.0)).sum())
+    right = np.where(is_constant, 0.0, right)  # exactly, not but for rounding
     return left, values, right.T, rank
 
 
@@ -215,15 +217,11 @@ def make_root(decomposed, scales):
     """
     left, values, right, rank = decomposed
     left = left[:, :rank]
-    # The columns are U S V' with their scales: of all b with the same V' scales b, the
-    # shortest one is in the span of scales V.
-    basis, triangle = qr(
-        right[:, :rank] * scales[:, np.newaxis], mode="economic", check_finite=False
-    )
     if not rank:
-        return basis[:, :0], left
-    along, _ = lapack.dtrtrs(triangle, np.diag(1.0 / values[:rank]), trans=1)
-    return basis @ along, left
+        return np.zeros((len(scales), 0)), left
+    # The columns are U S V' with their scales: this is the shortest of all b with the
+    # same V' scales b.
+    return find_shortest(right[:, :rank], scales, np.diag(1.0 / values[:rank])), left
 
 
 def _solve_by_singular_values(M, z, scales, is_constant, threshold):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpocon
 from scipy.sparse import issparse
 
 from sklearn_textbook.linear_model.solve.row_sums import sum_products
+from sklearn_textbook.linear_model.solve.shortest_solution import find_shortest
 
 #: Minimum reciprocal condition number of products for Cholesky's factor; the next
 #: steps correct its errors.
@@ -226,19 +227,22 @@ class WeightedSolver:
             left = np.vstack([left, np.sqrt(self.penalty) * np.eye(n_columns)])
             right = np.append(right, np.zeros(n_columns))
         units = np.sqrt(np.square(left).sum(axis=0))
-        # A column that varies only by rounding is not scaled.
+        # A column that varies only by rounding is zero.
         lengths = self._measure_columns(weight)
         is_constant = units <= RANK_TOLERANCE * lengths
-        units[is_constant] = np.inf
-        rows, values, columns = np.linalg.svd(left / units, full_matrices=False)
+        rows, values, columns = np.linalg.svd(
+            left / np.where(is_constant, np.inf, units), full_matrices=False
+        )
         largest = values[0] if len(values) else 0.0
         is_kept = values > RANK_TOLERANCE * largest
-        basis = columns[is_kept].T
-        root = _find_root(basis, values[is_kept], units)
-        row_space = None
-        if basis.shape[1] < n_columns:
-            lengths = np.where(lengths > 0.0, lengths, 1.0)
-            row_space = RowSpace(basis, np.where(is_constant, lengths, units))
+        basis, values = columns[is_kept].T, values[is_kept]
+        if len(values) == n_columns:
+            root, row_space = basis / values / units[:, np.newaxis], None
+        else:
+            basis[is_constant] = 0.0
+            units = np.where(is_constant, lengths, units)
+            row_space = RowSpace(basis, np.where(units > 0.0, units, 1.0))
+            root = find_shortest(basis, row_space.units, np.diag(1.0 / values))
         return _RowFactor(
             means,
             mean_target,
@@ -335,23 +339,6 @@ def _factor_soundly(matrix):
     size = np.abs(matrix).sum(axis=0).max()
     condition, _ = dpocon(factor[0], size, uplo="U")
     return factor if condition > MIN_CONDITION else None
-
-
-def _find_root(basis, values, units):
-    """Find a root of the inverse of the products.
-
-    The products are the squares of the values on the basis, in units of the columns.
-    """
-    n_columns, rank = basis.shape
-    if rank == n_columns:
-        return basis / values / units[:, np.newaxis]
-    # Constant columns are not scaled, and no row has a component in their direction.
-    spans = basis * np.where(np.isinf(units), 0.0, units)[:, np.newaxis]
-    row_space, triangle = np.linalg.qr(spans)
-    if not rank:
-        return row_space
-    across = solve_triangular(triangle, np.eye(rank)).T
-    return row_space @ (across / values)
 
 
 def _describe(factor, slopes, row_space, n_independent):

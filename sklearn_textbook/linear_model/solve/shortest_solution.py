@@ -1,0 +1,37 @@
+"""The shortest coefficients that give rows the same values."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import qr, solve_triangular
+
+
+def find_shortest(basis, units, right):
+    r"""Find the shortest b with :math:`B^T U b = r`, also for very different units U.
+
+    Parameters
+    ----------
+    basis : ndarray of shape (n_columns, rank)
+        B, orthonormal columns.
+    units : ndarray of shape (n_columns,)
+        The diagonal of U, all above 0.
+    right : ndarray of shape (rank, n)
+        Right sides r.
+
+    Returns
+    -------
+    shortest : ndarray of shape (n_columns, n)
+        A solution b for each right side.
+    """
+    # With sorted rows and pivoting, errors are small relative to each row of UB.
+    order = np.argsort(-units)
+    turned, triangle, pivots = qr(
+        (basis * units[:, np.newaxis])[order], mode="economic", pivoting=True
+    )
+    along = solve_triangular(triangle, right[pivots], trans="T")
+    scaled = np.empty((len(units), right.shape[1]))
+    scaled[order] = units[order, np.newaxis] * (turned @ along)
+    # Large units amplify rounding errors, which would change the values of rows.
+    scaled[~basis.any(axis=1)] = 0.0
+    scaled += basis @ (right - basis.T @ scaled)
+    return scaled / units[:, np.newaxis]
