@@ -85,3 +85,26 @@ def test_dependent_columns_of_very_different_units(model, first):
     assert_allclose(scaled.predict(X * units), plain.predict(X), rtol=1e-7)
     errors = scaled.standard_errors_ * units
     assert_allclose(errors, plain.standard_errors_, rtol=1e-7)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("value", [0.1, 7.3, 123456.789, "rounded"])
+def test_constants_that_are_no_sums_of_powers_of_two(model, value):
+    """Rounding of the mean or of the values is not taken for variance."""
+    X, y = make_rows()
+    X[:, 1] = np.where(X[:, 0] > 0.0, 0.1 + 0.2, 0.3) if value == "rounded" else value
+    with pytest.warns(UserWarning, match=r"constant: 'x1'\. The rank is 2 of 3"):
+        fitted = model().fit(X, y)
+    errors = np.ravel(fitted.standard_errors_)
+    assert np.isnan(errors).tolist() == [False, True, False]
+    without = model().fit(X[:, [0, 2]], y)
+    assert_allclose(errors[[0, 2]], np.ravel(without.standard_errors_), rtol=1e-6)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_dependent_columns_far_from_zero(model):
+    X, y = make_rows()
+    X[:, 0] += 1e4
+    X[:, 1] = 3.0 * X[:, 0]
+    with pytest.warns(UserWarning, match=r"constant: 'x0', 'x1'\. The rank is 2 of 3"):
+        model().fit(X, y)

@@ -38,6 +38,8 @@ from sklearn_textbook.linear_model.solve.blas_threads import use_one_blas_thread
 MAX_EQUATIONS = 1000
 #: Up to this number, other solvers also compute the Hessian for standard errors.
 MAX_COEFFICIENTS = 2000
+#: Minimum fraction of the square of a column after centring; less may be rounding.
+MIN_SPREAD = 1e-20
 #: Maximum size in bytes of matrices that are not required.
 MAX_UNASKED = 2**30
 #: Probabilities of an iteration above which a warning is given, and time for each.
@@ -276,4 +278,8 @@ def _find_needed_basis(likelihood):
     if not likelihood.n_columns:
         return None
     products = likelihood.evaluate_products()
-    return find_basis(likelihood) if factor_hessian(products) is None else None
+    spreads = products.diagonal()[likelihood.fit_intercept :]
+    squares = spreads + likelihood.total_weight * likelihood.centre**2
+    is_safe = (spreads > MIN_SPREAD * squares).all()
+    is_safe = is_safe and factor_hessian(products) is not None
+    return None if is_safe else find_basis(likelihood)

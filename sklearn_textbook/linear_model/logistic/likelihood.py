@@ -280,7 +280,16 @@ class LogisticLikelihood:
     def evaluate_products(self):
         """Weighted products of the centred columns, for Hessians."""
         weight = np.ones(self.n_rows) if self.weight is None else self.weight
-        return self._sum_curvature(weight)
+        if issparse(self.X) or not self.centre.any():
+            return self._sum_curvature(weight)
+        products = np.zeros((self.n_parameters, self.n_parameters))
+        n_block = max(1024, BLOCK_NUMBERS // self.n_parameters)
+        for first in range(0, self.n_rows, n_block):
+            rows = slice(first, first + n_block)
+            # Centred first: rounding of large products could look like variance.
+            centred = self.X[rows] - self.centre
+            products += sum_products(centred, weight[rows], n_threads=self.n_threads)[0]
+        return products
 
     def score_rows(self, theta, X=None):
         """Scores of rows of the table (default: all), one column for each score."""

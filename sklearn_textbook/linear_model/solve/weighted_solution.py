@@ -17,6 +17,8 @@ from sklearn_textbook.linear_model.solve.shortest_solution import find_shortest
 MIN_CONDITION = 1e-9
 #: Minimum fraction of the square of a column after centring, for the same reason.
 MIN_SPREAD = 1e-8
+#: Relative rounding errors of products.
+ROUNDINGS = 64 * np.finfo(np.float64).eps
 #: Singular values up to this fraction of the largest count as zero, as in R's glm.
 RANK_TOLERANCE = 1e-11
 #: Minimum fraction of a row outside the space of the others.
@@ -210,7 +212,9 @@ class WeightedSolver:
         centred = centred + self.penalty * np.eye(len(centred))
         units = np.sqrt(centred.diagonal())
         scaled = centred / units / units[:, np.newaxis]
-        factor = _factor_soundly(scaled)
+        # Rounding of large squares must not hide dependent columns.
+        noise = ROUNDINGS * np.max(squares / units**2, initial=0.0)
+        factor = _factor_soundly(scaled, max(MIN_CONDITION, noise))
         if factor is None:
             self.is_delicate = True
             return None
@@ -328,7 +332,7 @@ class _RowFactor(_Centred):
     row_space: RowSpace | None
 
 
-def _factor_soundly(matrix):
+def _factor_soundly(matrix, min_condition):
     """Cholesky's factor of a matrix of unit diagonal; None if ill-conditioned."""
     if not len(matrix):
         return np.zeros((0, 0)), False
@@ -338,7 +342,7 @@ def _factor_soundly(matrix):
         return None
     size = np.abs(matrix).sum(axis=0).max()
     condition, _ = dpocon(factor[0], size, uplo="U")
-    return factor if condition > MIN_CONDITION else None
+    return factor if condition > min_condition else None
 
 
 def _describe(factor, slopes, row_space, n_independent):
