@@ -1,12 +1,15 @@
 """Output flipping and smearing: the mathematics of the draws, members against loops."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_moons
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import train_test_split
@@ -442,3 +445,20 @@ def test_probabilities_of_members_with_laplace():
     ).fit(X, y)
     mean = np.mean([member.predict_proba(X) for member in model.estimators_], axis=0)
     np.testing.assert_allclose(model.predict_proba(X), mean, atol=1e-15)
+
+
+@pytest.mark.parametrize("make_frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("bootstrap", [False, True])
+def test_members_choose_columns_of_frames_by_name(make_frame, bootstrap):
+    X, y = make_table()
+    frame = make_frame(dict(zip("abcd", X.T, strict=True)))
+    options = {"n_estimators": 2, "bootstrap": bootstrap, "random_state": 0}
+    for make, member in (
+        # Two members often disagree, so that ties are decided by probabilities.
+        (partial(OutputFlippingClassifier, voting="hard"), GaussianNB()),
+        (OutputSmearingClassifier, Ridge()),
+    ):
+        chosen = ColumnTransformer([("chosen", "passthrough", ["b", "a"])])
+        by_name = make(make_pipeline(chosen, member), **options).fit(frame, y)
+        plain = make(member, **options).fit(X[:, [1, 0]], y)
+        assert (by_name.predict(frame) == plain.predict(X[:, [1, 0]])).all()

@@ -15,12 +15,12 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state, column_or_1d, get_tags
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import (
+    check_consistent_length,
     check_is_fitted,
     has_fit_parameter,
     validate_data,
 )
 
-from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import (
     check_target,
@@ -36,6 +36,7 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.threads_at_exit import run_to_end
 from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.members.estimator_members import read_table, take_rows
 from sklearn_textbook.ensemble.members.growth import count_jobs, grow_members
 from sklearn_textbook.ensemble.members.member_list import (
     MemberList,
@@ -92,7 +93,7 @@ class PerturbedEstimators:
     ----------
     template : estimator
         What is copied.
-    X : ndarray or sparse matrix of shape (n_rows, n_columns)
+    X : ndarray, data frame or sparse matrix of shape (n_rows, n_columns)
         The table.
     draw_target : callable
         Gives the target for a seed.
@@ -115,7 +116,7 @@ class PerturbedEstimators:
             return member.fit(self.X, target)
         if self.repeats_rows:
             rows = np.repeat(np.arange(self.n_rows), weight)
-            return member.fit(self.X[rows], target[rows])
+            return member.fit(take_rows(self.X, rows), target[rows])
         return member.fit(self.X, target, sample_weight=weight)
 
     def share(self, member):
@@ -234,10 +235,8 @@ class BaseOutputPerturbation(
             )
             n_rows = table.n_rows
         else:
-            check_sparse_format(X)
-            table, _ = validate_data(
-                self, X, labels, accept_sparse=["csr"], **self._lenient()
-            )
+            table = read_table(self, X)
+            check_consistent_length(table, labels)
             n_rows = table.shape[0]
         draw = self._plan_draw(n_rows, sample_weight)
         perturb = self._plan_perturbation(codes, draw.weight)
@@ -256,10 +255,9 @@ class BaseOutputPerturbation(
         self.n_classes_ = len(self.classes_)
         return labels[:, 0], codes[:, 0]
 
-    @staticmethod
-    def _lenient():
-        """How other estimators' tables are read: they check the values themselves."""
-        return {"dtype": None, "ensure_all_finite": False}
+    def _repeats_columns(self):
+        """Whether a member may get a column twice."""
+        return False
 
     def _plan_draw(self, n_rows, sample_weight):
         """Plan which rows a member is fitted to."""
@@ -350,11 +348,7 @@ class BaseOutputPerturbation(
         """Call a function on what a new table is read as, block by block."""
         check_is_fitted(self)
         if not is_tree(self.estimator_):
-            check_sparse_format(X)
-            table = validate_data(
-                self, X, accept_sparse=["csr"], reset=False, **self._lenient()
-            )
-            return predict(table)
+            return predict(read_table(self, X, reset=False))
         blocks = read_blocks(self, X, self.estimators_[0])
         parts = [predict(matrix) for matrix in blocks]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)

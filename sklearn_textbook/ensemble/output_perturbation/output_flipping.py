@@ -14,6 +14,7 @@ from sklearn_textbook._contract.parameters import (
     is_checked,
     is_real,
 )
+from sklearn_textbook.ensemble.members.estimator_members import take_rows
 from sklearn_textbook.ensemble.output_perturbation.base import BaseOutputPerturbation
 from sklearn_textbook.tree import CARTClassifier
 from sklearn_textbook.tree.members import make_class_target
@@ -310,6 +311,6 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
             is_top = sums == sums.max(axis=1, keepdims=True)
             is_tied = np.flatnonzero(is_top.sum(axis=1) > 1)
             if len(is_tied):
-                means = self._sum_predictions(table[is_tied])
+                means = self._sum_predictions(take_rows(table, is_tied))
                 best[is_tied] = np.where(is_top[is_tied], means, -1.0).argmax(axis=1)
         return best
