@@ -1,5 +1,6 @@
 """Wrong parameters, tables and weights of trees and ensembles: errors name them."""
 
+import re
 import warnings
 from functools import partial
 
@@ -271,6 +272,32 @@ def test_rows_of_wrong_weights_are_named():
         model = CARTRegressor()
         arguments = X, X[:, 0], weight
         assert find_complaint(partial(model.fit, *arguments), words) is None
+
+
+@pytest.mark.parametrize("value", [1e-320, 1e-200, 1e200])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        CARTRegressor(),
+        GradientBoostingRegressor(),
+        GeneralizedLinearRegressor(),
+        LogisticRegression(),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_weights_whose_squares_are_no_numbers(estimator, value):
+    """Trees would be single leaves and slopes 0, without a warning."""
+    X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) % 2
+    words = f"The largest weight of sample_weight, {value:.3g} in row 0"
+    with pytest.raises(ValueError, match=re.escape(words)):
+        clone(estimator).fit(X, y, np.full(40, value))
+
+
+def test_class_weights_whose_squares_are_no_numbers():
+    X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) % 2
+    model = CARTClassifier(class_weight={0: 1e200, 1: 1e200})
+    with pytest.raises(ValueError, match="largest weight of class_weight"):
+        model.fit(X, y)
 
 
 def test_one_class_is_written_as_in_y():

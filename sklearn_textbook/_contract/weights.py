@@ -9,8 +9,12 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn_textbook._contract.labels import find_no_number, is_no_number
 from sklearn_textbook._contract.parameters import is_real, show_value, suggest
 
+#: Bounds of the largest weight: squares of weights, times squares of other numbers, are
+#: within float64.
+SMALLEST, LARGEST = 1e-100, 1e100
 
-def check_weights(sample_weight, n_rows, name="sample_weight"):
+
+def check_weights(sample_weight, n_rows, name="sample_weight", *, is_rescaled=False):
     """Read sample weights.
 
     Parameters
@@ -21,6 +25,8 @@ def check_weights(sample_weight, n_rows, name="sample_weight"):
         Number of rows.
     name : str, default="sample_weight"
         Their name in messages.
+    is_rescaled : bool, default=False
+        Whether the caller divides them by their sum, so that any size is allowed.
 
     Returns
     -------
@@ -30,7 +36,8 @@ def check_weights(sample_weight, n_rows, name="sample_weight"):
     Raises
     ------
     ValueError
-        If the weights are negative, all zero, not finite, or not one per row.
+        If the weights are negative, all zero, not finite, or not one per row, or if
+        their squares under- or overflow.
     """
     if sample_weight is None:
         return None
@@ -77,7 +84,20 @@ def check_weights(sample_weight, n_rows, name="sample_weight"):
             f"The sum of {name} is too large for a float64; divide the weights by a "
             "common factor."
         )
+    if not is_rescaled:
+        _require_squares(weight, name)
     return weight
+
+
+def _require_squares(weight, name):
+    largest = weight.max()
+    if not SMALLEST <= largest <= LARGEST:
+        what = "zero" if largest < SMALLEST else "infinite"
+        raise ValueError(
+            f"The largest weight of {name}, {largest:.3g} in row {weight.argmax()}, "
+            f"has a square that is {what}, or nearly: multiply the weights by a power "
+            "of ten."
+        )
 
 
 def _add_up(weight):
@@ -216,4 +236,5 @@ def _multiply(class_weight, expanded, y, weight):
             f"With class_weight={class_weight!r}, the weights of all rows sum to "
             f"{total}, but the sum must be positive and finite."
         )
+    _require_squares(product, f"class_weight={class_weight!r}")
     return product

@@ -45,6 +45,8 @@ class BaseLinearModel(BaseEstimator):
 
     #: Whether scipy's sparse matrices are read without making them dense.
     _accepts_sparse = True
+    #: Whether weights are divided by their sum.
+    _rescales_weights = False
     #: Whether columns are squared in their own units.
     _squares_columns = True
 
@@ -85,7 +87,7 @@ class BaseLinearModel(BaseEstimator):
         self._require_columns(X)
         if self._is_plain_table(X, self.categorical_features):
             matrix = self._validate_numbers(X, reset=True)
-            weight, is_present = _select_rows(sample_weight, matrix.shape[0])
+            weight, is_present = self._select_rows(sample_weight, matrix.shape[0])
             names = getattr(self, "feature_names_in_", None)
             schema = numeric_schema(
                 default_names(matrix.shape[1]) if names is None else tuple(names),
@@ -98,7 +100,7 @@ class BaseLinearModel(BaseEstimator):
             return matrix, weight, is_present
         check_columns(self, X)
         n_rows = _count_rows(X)
-        weight, is_present = _select_rows(sample_weight, n_rows)
+        weight, is_present = self._select_rows(sample_weight, n_rows)
         matrix, self.design_ = read_design(
             X,
             self.categorical_features,
@@ -123,7 +125,7 @@ class BaseLinearModel(BaseEstimator):
     def _read_more_rows(self, X, sample_weight=None):
         """Read further training rows like the first ones; returns the same."""
         matrix = self._read_as_before(X)
-        weight, is_present = _select_rows(sample_weight, matrix.shape[0])
+        weight, is_present = self._select_rows(sample_weight, matrix.shape[0])
         return self._select_numbers(matrix, is_present), weight, is_present
 
     def _read_new_table(self, X):
@@ -173,7 +175,23 @@ class BaseLinearModel(BaseEstimator):
         if weight is not None:
             name += " times the square roots of sample_weight"
             what += " or sample_weight"
-        raise ValueError(_describe_size(name, sizes[column], what, SMALLEST))
+        flaw, remedy = "a value of", f"overflow: divide {what}"
+        if sizes[column] < SMALLEST:
+            flaw, remedy = "no value above", f"underflow: multiply {what}"
+        raise ValueError(
+            f"{name} has {flaw} {sizes[column]:.3g}, so that weighted sums of squares "
+            f"{remedy} by a power of ten."
+        )
+
+    def _select_rows(self, sample_weight, n_rows):
+        """Positive weights (None: all 1), and the mask of their rows (None: all)."""
+        weight = check_weights(
+            sample_weight, n_rows, is_rescaled=self._rescales_weights
+        )
+        if weight is None or weight.all():
+            return weight, None
+        is_present = weight > 0
+        return weight[is_present], is_present
 
     @staticmethod
     def _is_plain_table(X, categorical_features):
@@ -212,30 +230,3 @@ def _count_rows(X):
     if hasattr(X, "shape"):
         return X.shape[0]
     return len(X) if hasattr(X, "__len__") else open_table(X).n_rows
-
-
-def _select_rows(sample_weight, n_rows):
-    """Positive weights (None: all 1), and the mask of their rows (None: all)."""
-    weight = check_weights(sample_weight, n_rows)
-    if weight is None or weight.all():
-        return weight, None
-    is_present = weight > 0
-    return weight[is_present], is_present
-
-
-def require_moderate_weights(weight):
-    """Raise ValueError for weights whose sums, or the inverses, may overflow."""
-    largest = 1.0 if weight is None else weight.max()
-    if not SMALLEST**2 <= largest <= LARGEST**2:
-        name, what = "sample_weight", "the weights"
-        raise ValueError(_describe_size(name, largest, what, SMALLEST**2))
-
-
-def _describe_size(name, size, what, smallest):
-    flaw, remedy = "a value of", f"overflow: divide {what}"
-    if size < smallest:
-        flaw, remedy = "no value above", f"underflow: multiply {what}"
-    return (
-        f"{name} has {flaw} {size:.3g}, so that weighted sums of squares {remedy} by a "
-        "power of ten."
-    )

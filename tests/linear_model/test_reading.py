@@ -123,26 +123,8 @@ def test_missing_values_are_named_with_a_way_out(model):
 
 
 @pytest.mark.parametrize(
-    "make",
-    [
-        lambda: GeneralizedLinearRegressor("poisson"),
-        lambda: GeneralizedLinearRegressor(alpha=1.0),
-        lambda: LogisticRegression(),
-    ],
-)
-@pytest.mark.parametrize(
-    ("weight", "remedy"),
-    [(1e-320, "multiply"), (1e-290, "multiply"), (1e295, "divide")],
-)
-def test_weights_whose_sums_overflow(make, weight, remedy):
-    X, y = 1e-10 * np.arange(8.0)[:, np.newaxis], np.array([0, 1] * 4)
-    with pytest.raises(ValueError, match=f"sample_weight has .*flow: {remedy} the we"):
-        make().fit(X, y, np.full(8, weight))
-
-
-@pytest.mark.parametrize(
     ("size", "weight", "remedy"),
-    [(1e-20, 1e-250, "multiply"), (1e100, 1e150, "divide")],
+    [(1e-120, 1e-90, "multiply"), (1e130, 1e90, "divide")],
 )
 def test_columns_whose_weighted_squares_overflow(size, weight, remedy):
     X, y = size * np.arange(8.0)[:, np.newaxis], np.array([0, 1] * 4)

@@ -135,7 +135,7 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
         context.call_on_fit_task_begin(**hooks)
         training = self._read(X, y)
         n_rows = len(training.target)
-        weight = check_weights(sample_weight, n_rows)
+        weight = check_weights(sample_weight, n_rows, is_rescaled=True)
         weight = np.ones(n_rows) if weight is None else weight
         make_learner = choose_learner(training)
         learner = make_learner(training, weight, self.sampling == "resample")

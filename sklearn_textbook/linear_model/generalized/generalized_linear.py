@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from sklearn_textbook.linear_model.base import require_moderate_weights
 from sklearn_textbook.linear_model.generalized.convergence import warn_of_end
 from sklearn_textbook.linear_model.generalized.diagnostics import (
     GeneralizedDiagnostics,
@@ -379,7 +378,6 @@ class GeneralizedLinearRegressor(
         family, link = self._check_parameters()
         start = self._take_start()
         matrix, weight, is_present = self._read_training_table(X, sample_weight)
-        require_moderate_weights(weight)
         if not self.alpha:
             self._require_squares(matrix, weight)
         y = self._read_target(X, y, is_present)

@@ -9,7 +9,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook.linear_model.base import require_moderate_weights
 from sklearn_textbook.linear_model.class_scores import ClassScores
 from sklearn_textbook.linear_model.inference.dependence import warn_of_dependence
 from sklearn_textbook.linear_model.logistic.convergence import (
@@ -323,7 +322,6 @@ class LogisticRegression(
         classes, codes = read_classes(type(self).__name__, X, y, sample_weight)
         matrix, weight, _ = self._read_training_table(X, sample_weight)
         weight = weigh_classes(self.class_weight, classes, codes, weight)
-        require_moderate_weights(weight)
         is_same = np.array_equal(getattr(self, "classes_", ()), classes)
         has_start = self.warm_start and is_same and hasattr(self, "coef_")
         self.classes_ = classes

@@ -136,7 +136,7 @@ def read_classes(name, X, y, sample_weight):
         labels = column_or_1d(labels, warn=True)
     labels = labels.reshape(-1, 1)
     check_consistent_length(X, labels)
-    weight = check_weights(sample_weight, len(labels))
+    weight = check_weights(sample_weight, len(labels), is_rescaled=True)
     if weight is not None and not weight.all():
         labels = labels[weight > 0]
     (classes,), codes = encode_labels(labels)

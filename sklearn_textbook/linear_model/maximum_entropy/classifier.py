@@ -209,6 +209,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, MaxEntInput):
     """
 
     _squares_columns = False  # they are divided by their sizes first
+    _rescales_weights = True
 
     def __init__(
         self,

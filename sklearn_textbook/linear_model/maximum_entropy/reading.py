@@ -64,7 +64,7 @@ class MaxEntInput(BaseLinearModel):
             return self._read_training_table(X, sample_weight)
         self._forget("design_")
         table = read_pairs(self, X, reset=True)
-        weight = check_weights(sample_weight, table.shape[0])
+        weight = check_weights(sample_weight, table.shape[0], is_rescaled=True)
         if weight is None or weight.all():
             return table, weight, None
         is_present = weight > 0
