@@ -186,6 +186,9 @@ def test_columns_of_text_are_named(estimator):
     array = np.array([[1, 2], [2, 3], [3, "a"], [5, 1]], dtype=object)
     words = "column 1, row 2, contains 'a'"
     require_error(lambda: clone(estimator).fit(array, labels), words)
+    lists = table.assign(colour=[[1, 2], [1], [2], [3]])
+    words = "column 'colour', row 0, contains [1, 2]"
+    require_error(lambda: clone(estimator).fit(lists, labels), words)
     fitted = clone(estimator).fit(table.assign(colour=[1, 0, 2, 1]), labels)
     predict = getattr(fitted, "predict", None) or fitted.transform
     words = "column 'colour', row 0, contains 'a'"

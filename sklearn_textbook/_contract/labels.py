@@ -147,7 +147,12 @@ def check_numbers(y, estimator=None, *, name="y", is_present=None):
 
 def is_no_number(error):
     """Whether an error means that a value cannot be converted to a float."""
-    beginnings = ("could not convert", "float() argument", "Cannot cast")
+    beginnings = (
+        "could not convert",
+        "float() argument",
+        "Cannot cast",
+        "setting an array element with a sequence",
+    )
     return isinstance(error, OverflowError) or str(error).startswith(beginnings)
 
 

@@ -85,7 +85,7 @@ def read_numeric_table(estimator, X, *target, **options):
         with unique_names():
             return validate_data(estimator, X, *target, **options)
     except (TypeError, ValueError) as error:
-        message = str(error).partition("\n")[0]
+        message = str(error).partition("\n")[0].rstrip(".")
         is_date = isinstance(error, np.exceptions.DTypePromotionError)
         is_named = message == "Complex data not supported" or is_no_number(error)
         if scipy.sparse.issparse(X) or not (is_date or is_named):
