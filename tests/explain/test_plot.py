@@ -14,6 +14,7 @@ from matplotlib.patches import FancyBboxPatch, PathPatch, Rectangle
 from matplotlib.text import Text
 
 from sklearn_textbook.inspection import TreeDisplay
+from sklearn_textbook.tree import C45Classifier
 from sklearn_textbook.tree.explain import plot_tree
 from sklearn_textbook.tree.explain.colors import (
     CLASS_COLORS,
@@ -596,3 +597,23 @@ def test_without_matplotlib_there_is_a_clear_error(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"sklearn-textbook\[plot\]"):
         plot_tree(make_wide(3))
+
+
+@pytest.mark.parametrize(
+    ("n_levels", "expected"), [(1, "vertical"), (3, "vertical"), (40, "horizontal")]
+)
+def test_plot_is_horizontal_if_only_the_root_would_fit(n_levels, expected):
+    levels = np.arange(400) % n_levels
+    X = np.array([f"country {level:02}" for level in range(n_levels)])[levels]
+    tree = C45Classifier().fit(X[:, np.newaxis], levels % 3)
+    automatic, given, other = (
+        [(box.get_x(), box.get_y()) for box in frames(artists)]
+        for artists in (
+            plot_tree(tree, ax="new"),
+            plot_tree(tree, ax="new", orientation=expected),
+            plot_tree(tree, ax="new", orientation="vertical"),
+        )
+    )
+    assert automatic == given
+    assert len(automatic) == tree.tree_.node_count
+    assert len(other) == (1 if expected == "horizontal" else len(automatic))
