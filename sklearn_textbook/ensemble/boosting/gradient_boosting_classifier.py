@@ -86,7 +86,9 @@ class GradientBoostingClassifier(
         levels towards 0. Used only with bins, as are the next two parameters.
     categorical_l2 : float, default=10.0
         Value added to :math:`\lambda` in the score of a nominal split, which can fit
-        noise in more ways than a threshold.
+        noise in more ways than a threshold. Hessians are proportional to the sample
+        weights: if these sum to 1, for example, multiply this value and
+        ``categorical_smoothing`` by their mean, or nominal columns are hardly used.
     min_samples_category : int, default=10
         Levels with fewer rows in a node are merged there.
     missing : {"learned", "error"}, default="learned"
