@@ -434,6 +434,20 @@ def test_unit_of_weights_changes_nothing(max_bins):
     np.testing.assert_allclose(scaled, scores)
 
 
+def test_weights_that_nominal_splits_outweigh():
+    """With weights that sum to 1, 10 is much to add to sums of hessians."""
+    X, y = make_mixed_table(300, as_frame=True, random_state=0)
+    model = GradientBoostingClassifier(n_estimators=3)
+    scores = model.fit(X, y).decision_function(X)
+    weight = np.full(300, 1 / 300)
+    with pytest.warns(UserWarning, match="sums to 1, less than categorical_l2=10") as w:
+        model.fit(X, y, weight)
+    assert w[0].filename == __file__
+    model.set_params(categorical_l2=10 / 300, categorical_smoothing=10 / 300)
+    scaled = model.fit(X, y, weight).decision_function(X)
+    np.testing.assert_allclose(scaled, scores)
+
+
 def test_rows_of_weight_zero_take_no_part():
     X, y = load_diabetes(return_X_y=True)
     weight = (np.arange(len(y)) % 3 > 0).astype(float)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from copy import copy
 from dataclasses import replace
 
@@ -93,6 +94,11 @@ class BoostingGrower(MemberGrower):
         ----------
         weight : ndarray of float64, shape (n_rows,), default=None
             Weights of the rows; None: 1.
+
+        Warns
+        -----
+        UserWarning
+            If the weights are so small that nominal columns are hardly used.
         """
         rules = self.host._resolve_rules(
             self.table, self.rows.target, None, self.n_rows
@@ -100,6 +106,21 @@ class BoostingGrower(MemberGrower):
         mean = 1.0 if weight is None else float(weight[weight > 0].mean())
         self._rules = replace(rules, min_weight_leaf=MIN_HESSIAN * mean)
         self._gradient_plan = self._choose_plan()
+        if weight is not None and self._gradient_plan is not None:
+            self._warn_of_small_weights(weight[weight > 0])
+
+    def _warn_of_small_weights(self, weight):
+        """Warn if all hessians are less than what nominal splits add to them."""
+        total, added = weight.sum(), self.level_rules["level_l2"]
+        if NOMINAL in self.table.schema.kinds and total < added <= len(weight):
+            warnings.warn(
+                f"sample_weight sums to {total:.3g}, less than categorical_l2="
+                f"{added:g}, so that nominal columns are hardly used: multiply the "
+                "weights so that their mean is 1, or decrease categorical_l2 and "
+                "categorical_smoothing.",
+                UserWarning,
+                stacklevel=5,  # who called fit
+            )
 
     def _choose_plan(self):
         """Make a plan of histograms, unless sorted columns are faster."""
