@@ -83,9 +83,10 @@ class ErrorBasedPruning(BasePruner):
     Notes
     -----
     Cases are counted by weight. The formula treats the weight as a number of rows, so
-    weights should sum to the number of rows. In C4.5 trees, a row whose tested value is
-    missing is divided among the branches in proportion to the weight of the other rows,
-    and is divided again wherever a branch is raised.
+    weights should sum to the number of rows; there is a warning if much smaller ones
+    leave a single leaf. In C4.5 trees, a row whose tested value is missing is divided
+    among the branches in proportion to the weight of the other rows, and is divided
+    again wherever a branch is raised.
 
     In other trees, a row with a missing value goes down a raised branch to the child
     chosen by the test or its surrogates (if these do not decide, to the child with the
@@ -134,6 +135,7 @@ class ErrorBasedPruning(BasePruner):
     """
 
     takes_several_outputs = False
+    counts_weights = True
 
     def __init__(self, confidence=0.25, subtree_raising=True):
         self.confidence = confidence
