@@ -15,7 +15,6 @@ from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import apply_known_class_weight, check_weights
 from sklearn_textbook.tree.grow.target import Target
 from sklearn_textbook.tree.prune import Rows, TrainingData, resolve_pruner
-from sklearn_textbook.tree.prune.base import warn_of_small_weights
 from sklearn_textbook.tree.route import RoutedTree, find_ends, predict_statistics
 
 
@@ -126,7 +125,6 @@ class PruningParameter(NamedPruner):
     def _run_pruner(self, pruner, tree, data, n_threads):
         """Prune the tree and set the attributes that describe the pruning."""
         outcome = pruner.prune_grown(tree, data, n_threads)
-        warn_of_small_weights(pruner, tree, outcome.tree, stacklevel=5)
         self.pruning_report_ = outcome.report
         if outcome.path is not None:
             self.pruning_path_ = outcome.path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 
 import numpy as np
@@ -25,8 +24,6 @@ class BasePruner(BaseEstimator, ABC):
     takes_several_outputs = True
     #: Whether this pruner prunes the collapsed tree if the estimator collapses it.
     follows_collapse = True
-    #: Whether the rule counts rows by their weights, so that their scale matters.
-    counts_weights = False
 
     def check_parameters(self):
         """Check the parameters.
@@ -194,28 +191,4 @@ class HoldOutPruner(BasePruner):
         is_used = np.ones(target.n_rows, bool) if weight is None else weight > 0
         return choose_held_out(
             target, is_used, self.validation_fraction, self.random_state
-        )
-
-
-def warn_of_small_weights(pruner, grown, pruned, *, stacklevel):
-    """Warn of a single leaf that is due to weights much smaller than 1.
-
-    Parameters
-    ----------
-    pruner : BasePruner
-        The pruner.
-    grown, pruned : GrownTree
-        The tree before and after pruning.
-    stacklevel : int
-        As that of :func:`warnings.warn`.
-    """
-    n_rows, weight = grown.nodes["n_samples"][0], grown.nodes["weight"][0]
-    is_leaf = pruned.node_count == 1 < grown.node_count
-    if pruner.counts_weights and is_leaf and weight < n_rows / 2:
-        warnings.warn(
-            f"{type(pruner).__name__} pruned the tree to a single leaf: the weights of "
-            f"the {n_rows} rows sum to {weight:.6g}. A weight counts as that many "
-            "copies of the row: scale the weights to sum to the number of rows.",
-            UserWarning,
-            stacklevel=stacklevel + 1,
         )

@@ -6,6 +6,7 @@ Quinlan (1993), chapter 4, as implemented in Weka's J48.
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 from scipy.special import ndtri
@@ -135,7 +136,6 @@ class ErrorBasedPruning(BasePruner):
     """
 
     takes_several_outputs = False
-    counts_weights = True
 
     def __init__(self, confidence=0.25, subtree_raising=True):
         self.confidence = confidence
@@ -207,16 +207,18 @@ class ErrorBasedPruning(BasePruner):
                 "the tree: give them as X and y, or use subtree_raising=False, which "
                 "requires no rows."
             )
-        if not self.subtree_raising:
-            return _prune(tree, None, self.confidence, data.collapses)
-        rows = TrainingRows(
-            data.matrix,
-            data.target.codes[:, 0],
-            data.weight,
-            data.table.level_codes,
-            data.criterion,
-        )
-        return _prune(tree, rows, self.confidence, data.collapses)
+        rows = None
+        if self.subtree_raising:
+            rows = TrainingRows(
+                data.matrix,
+                data.target.codes[:, 0],
+                data.weight,
+                data.table.level_codes,
+                data.criterion,
+            )
+        outcome = _prune(tree, rows, self.confidence, data.collapses)
+        _warn_of_small_weights(tree, outcome.tree)
+        return outcome
 
 
 def collapse_tree(tree):
@@ -412,6 +414,19 @@ def compute_added_errors(weight, errors, confidence=0.25):
 
 
 # ------------------------------------------------------------------------ small parts
+def _warn_of_small_weights(grown, pruned):
+    """Warn of a single leaf that is due to weights much smaller than 1."""
+    n_rows, weight = grown.nodes["n_samples"][0], grown.nodes["weight"][0]
+    if pruned.node_count == 1 < grown.node_count and weight < n_rows / 2:
+        warnings.warn(
+            "Error-based pruning left a single leaf: the weights of the "
+            f"{n_rows} rows sum to {weight:.6g}. A weight counts as that many copies "
+            "of the row: scale the weights to sum to the number of rows.",
+            UserWarning,
+            stacklevel=7,  # the caller of fit
+        )
+
+
 def _check_confidence(confidence):
     if not is_real(confidence) or not 0.0 < confidence < 1.0:
         raise ValueError(

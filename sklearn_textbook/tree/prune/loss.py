@@ -117,8 +117,6 @@ class LossPruning(BasePruner):
     the whole tree is then pruned to its root.
     """
 
-    counts_weights = True
-
     def __init__(self, alpha=1.0, criterion=None):
         self.alpha = alpha
         self.criterion = criterion
