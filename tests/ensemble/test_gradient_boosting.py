@@ -435,7 +435,7 @@ def test_unit_of_weights_changes_nothing(max_bins):
 
 
 def test_weights_that_nominal_splits_outweigh():
-    """With weights that sum to 1, 10 is much to add to sums of hessians."""
+    """With weights that sum to 1, 10 is large compared with all sums of hessians."""
     X, y = make_mixed_table(300, as_frame=True, random_state=0)
     model = GradientBoostingClassifier(n_estimators=3)
     scores = model.fit(X, y).decision_function(X)

@@ -16,7 +16,7 @@ from sklearn_textbook.linear_model.generalized.tweedie_density import (
 FAMILIES = ("gaussian", "poisson", "gamma", "binomial", "tweedie", "inverse_gaussian")
 #: Exponents of the variance of the Tweedie distributions among them.
 POWERS = {"gaussian": 0.0, "poisson": 1.0, "gamma": 2.0, "inverse_gaussian": 3.0}
-#: Trials from which more of them do not change the starting means.
+#: Number of trials above which more do not change the starting means.
 MANY_TRIALS = 1e9
 _ANY_MEAN = ("identity", "log", "inverse", "power")
 

@@ -194,7 +194,7 @@ def decompose(M, scales, is_constant, threshold):
     scaled = np.where(is_constant, 0.0, M / scales)
     left, values, right = np.linalg.svd(scaled, full_matrices=False)
     rank = int((values > threshold * values.max(initial=0.0)).sum())
-    right = np.where(is_constant, 0.0, right)  # exactly, not but for rounding
+    right = np.where(is_constant, 0.0, right)  # not only up to rounding
     return left, values, right.T, rank
 
 

@@ -1,10 +1,10 @@
-"""Numbers in the narrowest type that gives them back bit for bit."""
+"""Conversion of arrays to the narrowest type that restores them bit for bit."""
 
 from __future__ import annotations
 
 import numpy as np
 
-#: So many numbers are tried out before all of them are.
+#: Number of values that are converted on trial before all of them.
 N_SAMPLED = 64
 # Integers up to here are exact in double precision.
 _MAX_WHOLE = 2.0**53
@@ -32,7 +32,7 @@ def is_same(one, other):
 
 
 def narrow(values):
-    """Copy numbers in the narrowest type that gives them back, bit for bit.
+    """Copy numbers in the narrowest type that restores them bit for bit.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def narrow(values):
 
 
 def _narrow_floats(values):
-    # Block by block, as most of many numbers are whole numbers of a single byte.
+    # Block by block: most large arrays are integers that fit into a byte.
     n_blocks = values.size // _BLOCK_NUMBERS
     if n_blocks > 1:
         narrowed = []
@@ -69,7 +69,7 @@ def _narrow_floats(values):
         else:
             return narrow(np.concatenate(narrowed))
     for convert in (_as_whole, _as_single):
-        # A sample tells for most columns that all would be in vain.
+        # For most columns, a sample shows that the conversion fails.
         sample = convert(values.ravel()[:N_SAMPLED])
         if sample is not None and (narrowed := convert(values)) is not None:
             return narrow(narrowed) if narrowed.dtype.kind == "i" else narrowed
@@ -101,7 +101,7 @@ def narrow_equal(values):
     -------
     ndarray of shape (n_values,) or (1,)
     """
-    # A sample tells for most columns that they differ.
+    # For most columns, a sample shows that they differ.
     if all(
         is_same(some, np.broadcast_to(values[:1], some.shape))
         for some in (values[:N_SAMPLED], values)

@@ -28,7 +28,7 @@ from sklearn_textbook.tree.grow.layout import (
 )
 from sklearn_textbook.tree.grow.narrow import N_SAMPLED, is_same, narrow, narrow_equal
 
-#: Trees of at least so many nodes are compacted. Smaller ones take less time to grow
+#: Trees of at least this many nodes are compacted. Smaller ones take less time to grow
 #: than to compact.
 COMPACTED_NODES = 4096
 # Entries of a leaf in the columns that only inner nodes use.

@@ -38,7 +38,6 @@ cdef enum:
     MAX_MARK_LEVELS = 6  # for 2^36 ranks
 
 cdef struct MedianSet:
-    int64_t n_ranks
     const double* values  # by rank, ascending
     # Moments about the middle value lose less to cancellation.
     double centre
@@ -69,7 +68,6 @@ cdef inline void clear_medians(
     """Remove all values, and set those that may be added."""
     cdef int64_t level, n = n_ranks
     known.values = values
-    known.n_ranks = n_ranks
     known.centre = values[n_ranks // 2]
     known.n_levels = count_mark_levels(n_ranks)
     for level in range(known.n_levels):

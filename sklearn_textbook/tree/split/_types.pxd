@@ -237,7 +237,7 @@ cdef struct Scratch:
     # groups of levels: what merging each pair adds to V and to sum_b L(n_b)
     double* pair_value
     double* pair_branches
-    # absolute error: one slot per row, all outputs side by side in the last two
+    # absolute error: one slot per row
     double* loss
     double* left_median
     double* right_median
