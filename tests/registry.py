@@ -330,7 +330,7 @@ INSTANCES = {
         LinearRegression(),
         LinearRegression(fit_intercept=False, n_jobs=1),
         LinearRegression(alpha=2.0, weight_type="variance"),
-        LinearRegression(positive=True, reference_level=None, handle_unknown="ignore"),
+        LinearRegression(positive=True, reference_level=None, handle_unknown="error"),
         LinearRegression(alpha=0.5, fit_intercept=False, categorical_features=None),
     ],
     # Strong penalties where a solver has to come as near as some checks look.
@@ -352,7 +352,7 @@ INSTANCES = {
             solver="iis",
             max_iter=50,
         ),
-        MaxEntClassifier(PowersAtPlace(3), solver="bfgs", handle_unknown="ignore"),
+        MaxEntClassifier(PowersAtPlace(3), solver="bfgs", handle_unknown="error"),
     ],
     "MultiResponseLinearRegression": [
         MultiResponseLinearRegression(),

@@ -51,7 +51,7 @@ def explain_fold_error(error, remedy=""):
         One line.
     """
     text = re.sub(r"(,| in) row \d+,?", " of a fold", explain_error(error)).rstrip(".")
-    return text.replace(". Or set handle_unknown='ignore'", remedy)
+    return text.replace(". Or set handle_unknown='mean'", remedy)
 
 
 def make_fit_error(problem, path, column=None, remedy=None):

@@ -248,7 +248,7 @@ def _cross_validate(scorer, estimator, training, n_folds, seed):
                 *(scorer, estimator, training, n_folds, seed, advance), list_members
             )
     except ValueError as error:
-        accepting = "; --set handle_unknown=ignore accepts it"
+        accepting = "; --set handle_unknown=mean accepts it"
         reason = explain_fold_error(error, accepting)
         raise FitError(f"cross-validation: {reason}; --cv 0 leaves it out") from error
 

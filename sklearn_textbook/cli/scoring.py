@@ -87,6 +87,12 @@ class Scorer:
 
     def predict(self, estimator, X):
         """Predict with an estimator, which may know only some of the classes."""
+        with warnings.catch_warnings():
+            # Of a table to predict they are noted; of folds rare levels are expected.
+            warnings.filterwarnings("ignore", message="Levels not seen in training")
+            return self._predict(estimator, X)
+
+    def _predict(self, estimator, X):
         if not self.is_classes:
             return Predicted(estimator.predict(X))
         find_shares = find_probabilities(estimator)

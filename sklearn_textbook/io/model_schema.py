@@ -228,7 +228,9 @@ def _list_definitions():
                     {
                         "codes": {"type": "array", "items": _COUNT},
                         "reference": {"anyOf": [_COUNT, {"type": "null"}]},
-                    }
+                        "means": {"type": "array", "items": {"type": "number"}},
+                    },
+                    optional=["codes", "reference"],
                 ),
             ]
         },

@@ -17,6 +17,7 @@ from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.design import (
     REFERENCE_LEVELS,
+    UNKNOWN_LEVELS,
     Design,
     read_design,
 )
@@ -63,10 +64,14 @@ class BaseLinearModel(BaseEstimator):
 
     def _check_table_parameters(self):
         """Raise ValueError for invalid parameters of the encoding."""
-        check_choice(
-            "reference_level", self.reference_level, REFERENCE_LEVELS, accepts_none=True
-        )
-        check_choice("handle_unknown", self.handle_unknown, ("error", "ignore"))
+        if not isinstance(self.reference_level, dict):
+            check_choice(
+                "reference_level",
+                self.reference_level,
+                REFERENCE_LEVELS,
+                accepts_none=True,
+            )
+        check_choice("handle_unknown", self.handle_unknown, UNKNOWN_LEVELS)
 
     def _read_training_table(self, X, sample_weight=None, *, keeps_all_levels=False):
         """Read the training rows; those of weight 0 are ignored.
@@ -110,6 +115,7 @@ class BaseLinearModel(BaseEstimator):
         )
         self.n_features_in_ = len(self.design_.terms)
         matrix = self._select_numbers(_make_double(matrix), None, is_present)
+        self.design_ = self.design_.add_rows(matrix, weight)
         return matrix, weight, is_present
 
     def _require_columns(self, X):
@@ -124,9 +130,12 @@ class BaseLinearModel(BaseEstimator):
 
     def _read_more_rows(self, X, sample_weight=None):
         """Read further training rows like the first ones; returns the same."""
-        matrix = self._read_as_before(X)
+        # A level that no earlier row has must be declared.
+        matrix = self._read_as_before(X, "error")
         weight, is_present = self._select_rows(sample_weight, matrix.shape[0])
-        return self._select_numbers(matrix, is_present), weight, is_present
+        matrix = self._select_numbers(matrix, is_present)
+        self.design_ = self.design_.add_rows(matrix, weight)
+        return matrix, weight, is_present
 
     def _read_new_table(self, X):
         """Read rows to predict, encoded like the training rows."""
@@ -135,12 +144,13 @@ class BaseLinearModel(BaseEstimator):
         check_finite_rows(matrix, type(self).__name__, self.design_.names)
         return matrix
 
-    def _read_as_before(self, X):
+    def _read_as_before(self, X, handle_unknown=None):
         """Read rows, encoded like the training rows."""
         if self.design_.is_plain and self._is_plain_table(X, None):
             return self._validate_numbers(X, reset=False)
         check_columns(self, X, reset=False)
-        return _make_double(self.design_.read(X, self.handle_unknown))
+        handle_unknown = handle_unknown or self.handle_unknown
+        return _make_double(self.design_.read(X, handle_unknown))
 
     def _forget(self, *names):
         """Delete attributes of an earlier fit."""

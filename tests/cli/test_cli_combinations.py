@@ -254,8 +254,12 @@ def test_levels_not_seen_in_training(command):
     note = "column 'class' has levels not seen in training: 'stowaway' (3 rows)"
     assert command.capsys.readouterr().err.count(note) == 1
     assert len(pd.read_csv("out.csv")) == len(frame)
-    # A linear model refuses them.
+    # A linear model gives them the mean effect, or refuses them.
     command(*arguments, "--member", "logistic")
+    assert main(["predict", "m.json", "new.csv", "-o", "out.csv"]) == 0
+    assert command.capsys.readouterr().err.count(note) == 1
+    strict = ("--set", "logistic__handle_unknown=error")
+    command(*arguments, "--member", "logistic", *strict)
     error = command("predict", "m.json", "new.csv", code=3)
     assert "line 2, column 'class': 'stowaway' was not seen in training" in error
 

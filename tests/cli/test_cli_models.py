@@ -211,12 +211,12 @@ def test_a_level_of_a_single_fold(command, tmp_path):
     (tmp_path / "rare.csv").write_text("\n".join(rows) + "\n")
     table = ("rare.csv", "--target", "y", "--cv", 2)
     fit = ("fit", *table, "--algorithm", "linear")
-    error = command(*fit, code=5)
+    strict = ("--set", "handle_unknown=error")
+    error = command(*fit, *strict, code=5)
     assert "cross-validation: Column 'c' of a fold has the level 'z'" in error
-    assert error.endswith("handle_unknown=ignore accepts it; --cv 0 leaves it out\n")
-    assert "cross-validated" in command(*fit, "--set", "handle_unknown=ignore")
-    error = command("compare", *table, "--algorithms", "linear", code=5)
-    assert "handle_unknown" not in error
+    assert error.endswith("handle_unknown=mean accepts it; --cv 0 leaves it out\n")
+    assert "cross-validated" in command(*fit)
+    assert "linear" in command("compare", *table, "--algorithms", "linear")
 
 
 def test_components(command):

@@ -132,7 +132,6 @@ class Session:
         self.new.to_csv(self.folder / "new.csv", index=False)
         self.is_class = self.kind == algorithm and can_predict(algorithm, True)
         self.target = self.table.label if self.is_class else self.table.number
-        self.has_design = self.kind in COMPLETE and self.kind != "lda"
         self.columns = self.table.columns
         if self.kind == "lda":
             is_number = pd.api.types.is_numeric_dtype
@@ -152,8 +151,6 @@ class Session:
                 *(("--trees", "10") if self.kind in MANY else ()),
                 *OPTIONS.get(self.kind, ()),
                 *(MEMBERS if self.kind in COMBINATIONS else ()),
-                # A fold may have a level that no other row has.
-                *(("--set", "handle_unknown=ignore") if self.has_design else ()),
             ),
             ("show", path / "m.json"),
             ("predict", path / "m.json", path / "new.csv", "-o", path / "out.csv"),

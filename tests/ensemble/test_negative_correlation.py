@@ -349,6 +349,10 @@ def test_tables_with_levels():
     model = NegativeCorrelationRegressor(3, random_state=0).fit(frame, y)
     assert model.coef_names_.tolist() == ["x", "kind=b", "kind=c"]
     assert model.score(frame, y) > 0.95
+    with pytest.warns(UserWarning, match="Levels not seen.*'kind' in 80 rows"):
+        unseen = model.predict(frame.assign(kind="d"))
+    assert unseen.mean() == pytest.approx(y.mean(), abs=1.0)
+    model.set_params(handle_unknown="error")
     with pytest.raises(ValueError, match="kind"):
         model.predict(frame.assign(kind="d"))
     with pytest.raises(ValueError, match="NaN.*'x'"):

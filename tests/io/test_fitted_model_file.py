@@ -64,7 +64,7 @@ TWO = np.where(VALUES > 0.8, 7, 3)
 COUNTS = np.round(np.exp(VALUES / 2))
 NUMBERS = FRAME[["x", "count"]].assign(both=FRAME["x"] + FRAME["count"] ** 2)
 ORDERS = {"colour": {"red", "green", "蓝", "never"}, "size": ["S", "M", "L"]}
-UNKNOWN = {"handle_unknown": "ignore", "reference_level": "most_frequent"}
+UNKNOWN = {"handle_unknown": "error", "reference_level": "most_frequent"}
 BLOCKS = sparse.random(90, 6, 0.5, "csr", rng=0)
 CASES = {
     "least squares": (LinearRegression(), FRAME, VALUES),
@@ -317,10 +317,12 @@ def assert_same_predictions(loaded, model, X):
 
 
 def test_levels_that_training_did_not_have(tmp_path):
-    model = LinearRegression(**UNKNOWN).fit(FRAME, VALUES)
+    model = LinearRegression().fit(FRAME, VALUES)
     loaded = reload(model, tmp_path / "model.json")
-    assert_same_predictions(loaded, model, FRAME.assign(colour="never seen"))
-    strict = reload(LinearRegression().fit(FRAME, VALUES), tmp_path / "strict.json")
+    with pytest.warns(UserWarning, match="Levels not seen in training"):
+        assert_same_predictions(loaded, model, FRAME.assign(colour="never seen"))
+    strict = LinearRegression(**UNKNOWN).fit(FRAME, VALUES)
+    strict = reload(strict, tmp_path / "strict.json")
     with pytest.raises(ValueError, match="'never seen' that was not seen in training"):
         strict.predict(FRAME.assign(colour="never seen"))
 
@@ -397,9 +399,11 @@ DAMAGES = [
     ("least squares", change("terms", 2, value=None), "column 'colour' is nominal"),
     ("least squares", change("terms", 2, "codes", value=[1, 1]), "has duplicate codes"),
     ("least squares", change("terms", 2, "codes", value=[1, 9]), "must be from 0 to"),
+    ("least squares", change("terms", 2, "means", value=[0.5]), "finite numbers"),
+    ("least squares", change("terms", 2, "means", value=[0.5, None]), "float"),
     (
         "least squares",
-        change("terms", 2, "codes", value=[1]),
+        change("terms", 2, value={"codes": [1], "reference": None, "means": [0.5]}),
         "must be floats of shape",
     ),
     ("least squares", change("terms", 0, value={}), "column 'x' is numeric"),

@@ -8,6 +8,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 from sklearn_textbook.linear_model import LinearRegression
 from sklearn_textbook.linear_model.design import design as design_module
@@ -110,7 +115,7 @@ def test_levels_without_rows():
     assert read(X, keeps_all_levels=True)[0] == ["c=b", "c=c", "c=d"]
     is_present = np.array([True, False, True])
     assert read(X, is_present=is_present)[0] == []
-    model = LinearRegression().fit(X, [1.0, 2.0, 3.0])
+    model = LinearRegression(handle_unknown="error").fit(X, [1.0, 2.0, 3.0])
     with pytest.raises(
         ValueError, match="has the level 'a' that was not seen in training"
     ):
@@ -227,24 +232,142 @@ def test_missing_values_have_a_place():
         model.predict(columns)
 
 
-def test_unseen_levels():
+def test_unseen_levels_may_be_an_error():
     frame = pd.DataFrame({"c": list("abab"), "x": [1.0, 2, 3, 5]})
     new = pd.DataFrame({"c": ["a", "z"], "x": [1.0, 1.0]})
-    model = LinearRegression().fit(frame, [1.0, 2.0, 3.0, 4.0])
+    y = [1.0, 2.0, 3.0, 4.0]
+    model = LinearRegression(handle_unknown="error").fit(frame, y)
     with pytest.raises(
         ValueError,
         match=r"row 1, has the level 'z' .* were 'a', 'b'\. Or set handle_unknown",
     ):
         model.predict(new)
-    one, other = model.set_params(handle_unknown="ignore").predict(new)
-    assert one == other  # the reference
-    ordered = LinearRegression(categorical_features={"c": ["a", "b"]})
-    ordered.fit(frame, [1.0, 2.0, 3.0, 4.0]).set_params(handle_unknown="ignore")
+    ordered = LinearRegression(
+        categorical_features={"c": ["a", "b"]}, handle_unknown="error"
+    )
     with pytest.raises(ValueError, match="has the level 'z'"):
-        ordered.predict(new)
+        ordered.fit(frame, y).predict(new)
     many = pd.DataFrame({"c": [f"level {number}" for number in range(30)]})
+    model = LinearRegression(handle_unknown="error").fit(many, range(30))
     with pytest.raises(ValueError, match=r"'level 17', \.\.\.\. Or set"):
-        LinearRegression().fit(many, range(30)).predict(pd.DataFrame({"c": ["z"]}))
+        model.predict(pd.DataFrame({"c": ["z"]}))
+
+
+def make_levels(seed, n_rows=60):
+    """Two columns of levels, a number, values and weights."""
+    generator = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "town": generator.choice(list("abcde"), n_rows),
+            "x": generator.standard_normal(n_rows),
+            "size": pd.Categorical(
+                generator.choice(["s", "m", "l"], n_rows),
+                categories=["s", "m", "l"],
+                ordered=True,
+            ),
+        }
+    )
+    y = frame["x"] + frame["town"].map(dict(zip("abcde", range(5), strict=True)))
+    return (
+        frame,
+        y + generator.standard_normal(n_rows),
+        generator.integers(0, 4, n_rows),
+    )
+
+
+@pytest.mark.parametrize("reference", ["first", "most_frequent", None, {"town": "c"}])
+@pytest.mark.parametrize("makes_sparse", [False, True])
+def test_an_unseen_level_has_the_mean_effect(monkeypatch, reference, makes_sparse):
+    """The prediction is the weighted mean of those for the levels of the rows."""
+    if makes_sparse:
+        monkeypatch.setattr(design_module, "DENSE_CELLS", 1)
+        monkeypatch.setattr(design_module, "SPARSE_SHARE", 1.0)
+    frame, y, weight = make_levels(0)
+    model = LinearRegression(reference_level=reference).fit(frame, y, weight)
+    row = frame.iloc[[7]]
+    levels = [row.assign(town=level) for level in frame["town"]]
+    expected = np.average(model.predict(pd.concat(levels)), weights=weight)
+    with pytest.warns(UserWarning, match=r"'town' in 1 row \('z'\)") as caught:
+        predicted = model.predict(row.assign(town="z"))
+    assert caught[0].filename == __file__
+    assert predicted[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_an_unseen_ordered_level_is_in_the_middle():
+    frame, y, weight = make_levels(1)
+    model = LinearRegression().fit(frame, y, weight)
+    sizes = [frame.iloc[[3]].assign(size=size) for size in frame["size"]]
+    sizes = pd.concat(sizes).astype({"size": frame["size"].dtype})
+    expected = np.average(model.predict(sizes), weights=weight)
+    new = pd.concat([frame.iloc[[3]].assign(size="xl")] * 2)
+    with pytest.warns(UserWarning, match=r"'size' in 2 rows \('xl'\)"):
+        assert model.predict(new) == pytest.approx([expected] * 2, rel=1e-12)
+
+
+def test_one_warning_names_all_columns():
+    frame, y, _ = make_levels(2)
+    model = LinearRegression().fit(frame, y)
+    new = frame.iloc[:8].assign(town=list("vwxyzvab"), size="xl")
+    message = r"'town' in 6 rows \('v', 'w', 'x', ...\); 'size' in 8 rows \('xl'\)"
+    with pytest.warns(UserWarning, match=message) as caught:
+        model.predict(new)
+    assert len(caught) == 1
+    with pytest.warns(UserWarning, match="Levels not seen") as caught:
+        make_pipeline("passthrough", model).predict(new)
+    assert caught[0].filename == __file__
+
+
+def test_means_of_parts_are_those_of_the_whole():
+    frame, y, weight = make_levels(3)
+    frame["town"] = pd.Categorical(frame["town"])
+    new = frame.iloc[:1].assign(town="z")
+    whole = LinearRegression().partial_fit(frame, y, weight)
+    parts = [
+        LinearRegression().partial_fit(frame[start:stop], y[start:stop], w)
+        for start, stop, w in ((0, 25, weight[:25]), (25, 60, weight[25:]))
+    ]
+    steps = LinearRegression().partial_fit(frame[:25], y[:25], weight[:25])
+    steps.partial_fit(frame[25:], y[25:], weight[25:])
+    models = [whole, parts[0].merge(parts[1]), steps]
+    with pytest.warns(UserWarning, match="Levels not seen"):
+        one, two, three = (model.predict(new)[0] for model in models)
+    assert (two, three) == pytest.approx((one, one), rel=1e-10)
+    with pytest.raises(ValueError, match="has the level 'z'"):
+        steps.partial_fit(new, y[:1])
+
+
+def test_reference_levels_by_column():
+    frame, y, _ = make_levels(4)
+    frame["b"] = np.where(np.arange(60) % 7 < 3, "yes", "no")
+    model = LinearRegression(reference_level={"town": "d", 3: "yes"}).fit(frame, y)
+    names = model.coef_names_.tolist()
+    assert names == ["town=a", "town=b", "town=c", "town=e", "x", "size", "b=no"]
+    for wrong, message in (
+        ({"x": 1.0}, "key 'x', which is no nominal column; these are 'town', 'b'"),
+        ({"tow": "a"}, "key 'tow'"),
+        ({17: "a"}, "key 17"),
+        ({"town": "z"}, r"reference_level\['town'\] must be .* 'a', .*; got 'z'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            LinearRegression(reference_level=wrong).fit(frame, y)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rare_levels_in_cross_validation(seed):
+    """As one-hot encoding, but for levels that a fold lacks."""
+    frame, y, _ = make_levels(seed, 200)
+    frame["rare"] = [f"only {i}" if i % 50 == 0 else "common" for i in range(200)]
+    ours = LinearRegression()
+    with pytest.warns(UserWarning, match="Levels not seen"):
+        scores = cross_val_score(ours, frame, y, cv=5)
+    encoder = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["town", "rare"]),
+        (OrdinalEncoder(categories=[["s", "m", "l"]]), ["size"]),
+        remainder="passthrough",
+    )
+    others = cross_val_score(make_pipeline(encoder, Ridge(1e-8)), frame, y, cv=5)
+    assert np.isfinite(scores).all()
+    assert scores.mean() == pytest.approx(others.mean(), abs=0.01)
 
 
 def test_columns_that_are_neither_numbers_nor_levels():

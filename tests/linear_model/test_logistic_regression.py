@@ -390,7 +390,8 @@ def test_more_columns_than_rows_are_separable():
 def test_indicators_of_all_levels():
     frame = pd.DataFrame({"colour": list("rgbrgbrgb") * 4, "size": np.arange(36) % 5})
     y = np.arange(36) % 7 % 2
-    some = LogisticRegression(categorical_features=["colour"]).fit(frame, y)
+    some = LogisticRegression(categorical_features=["colour"], handle_unknown="error")
+    some.fit(frame, y)
     every = LogisticRegression(categorical_features=["colour"], reference_level=None)
     every.fit(frame, y)
     assert some.coef_names_.tolist() == ["colour=g", "colour=r", "size"]

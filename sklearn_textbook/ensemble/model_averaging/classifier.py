@@ -98,8 +98,10 @@ class BayesianModelAveragingClassifier(
         :class:`~sklearn_textbook.linear_model.LogisticRegression`.
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
         With ``estimators=None``, the level of a nominal column that has no indicator.
-    handle_unknown : {"error", "ignore"}, default="error"
-        With ``estimators=None``, how levels not seen in training are treated.
+    handle_unknown : {"mean", "error"}, default="mean"
+        How levels not seen in training are treated: "mean" gives them the mean of the
+        effects of the levels in the training rows, with a warning: indicators take
+        their weighted means (ordinal columns: their mean); "error" raises an error.
 
     Attributes
     ----------
@@ -220,7 +222,7 @@ class BayesianModelAveragingClassifier(
         max_subset_size=None,
         categorical_features="from_dtype",
         reference_level="first",
-        handle_unknown="error",
+        handle_unknown="mean",
     ):
         self.estimators = estimators
         self.weighting = weighting

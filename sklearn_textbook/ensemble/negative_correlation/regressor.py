@@ -113,8 +113,10 @@ class NegativeCorrelationRegressor(
     reference_level : {"first", "last", "most_frequent"} or None, default="first"
         Level of a nominal column without an indicator column. None: all levels have
         one.
-    handle_unknown : {"error", "ignore"}, default="error"
-        How levels not seen in training are treated.
+    handle_unknown : {"mean", "error"}, default="mean"
+        How levels not seen in training are treated: "mean" gives them the mean of the
+        effects of the levels in the training rows, with a warning: indicators take
+        their weighted means (ordinal columns: their mean); "error" raises an error.
     n_jobs : int, default=None
         Number of threads, among which rows are divided. None: one per core. The result
         does not depend on it.
@@ -207,7 +209,7 @@ class NegativeCorrelationRegressor(
         n_iter_no_change=10,
         categorical_features="from_dtype",
         reference_level="first",
-        handle_unknown="error",
+        handle_unknown="mean",
         n_jobs=None,
         random_state=None,
     ):

@@ -2,8 +2,9 @@
 
 from sklearn_textbook.linear_model.design.design import (
     REFERENCE_LEVELS,
+    UNKNOWN_LEVELS,
     Design,
     read_design,
 )
 
-__all__ = ["REFERENCE_LEVELS", "Design", "read_design"]
+__all__ = ["REFERENCE_LEVELS", "UNKNOWN_LEVELS", "Design", "read_design"]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook.linear_model.design.levels import (
     choose_reference,
     find_declared,
     find_declared_levels,
     find_used,
+    list_references,
     order_levels,
     read_value,
+    read_values,
     take_column,
 )
 from sklearn_textbook.tree.encode import (
@@ -27,8 +30,12 @@ from sklearn_textbook.tree.encode import (
 
 #: Choices of the level of a nominal column that has no indicator.
 REFERENCE_LEVELS = ("first", "last", "most_frequent")
+#: What is done with levels not seen in training.
+UNKNOWN_LEVELS = ("mean", "error")
 #: Levels that a message lists.
 MAX_LISTED = 10
+#: The same of a warning, for each column.
+MAX_WARNED = 3
 #: Cells of a dense matrix up to which indicators are not worth a sparse one.
 DENSE_CELLS = 2**22
 #: Fraction of cells that are not zero up to which a sparse matrix is worth it.
@@ -51,6 +58,9 @@ class Term:
         For a nominal column, the code of the level without indicator.
     names : tuple of str
         Names of the resulting columns.
+    means : tuple of float
+        Weighted means of the resulting columns over the training rows, which stand for
+        a level that these do not have. Not of numeric columns.
     """
 
     name: str
@@ -58,6 +68,7 @@ class Term:
     codes: tuple = ()
     reference: int | None = None
     names: tuple = ()
+    means: tuple = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,8 @@ class Design:
         The columns of the table.
     terms : tuple of Term
         The encoding of each column.
+    total_weight : float
+        Weight of the rows of the means.
 
     Examples
     --------
@@ -85,6 +98,7 @@ class Design:
 
     schema: TableSchema
     terms: tuple
+    total_weight: float = field(default=0.0, compare=False)
 
     @cached_property
     def names(self):
@@ -103,16 +117,57 @@ class Design:
         -------
         design : dict
             ``columns``, as written by `TableSchema.to_dict`, and ``terms``: for each
-            column None or, if it is nominal, the codes of the levels with an indicator
-            and that of the reference level.
+            column None or, if it has levels, the ``means`` of what it is converted to;
+            if it is nominal, also the codes of the levels with an indicator and that of
+            the reference level.
         """
-        terms = [
-            {"codes": list(term.codes), "reference": term.reference}
-            if term.kind == NOMINAL
-            else None
-            for term in self.terms
+        return {
+            "columns": self.schema.to_dict(),
+            "terms": [_write_term(term) for term in self.terms],
+        }
+
+    def add_rows(self, matrix, weight):
+        """Add training rows to the means of the columns with levels.
+
+        Parameters
+        ----------
+        matrix : ndarray or csr_array of shape (n_rows, n_made)
+            Their design matrix.
+        weight : ndarray of shape (n_rows,), or None
+            Their weights; None: 1.
+
+        Returns
+        -------
+        design : Design
+            The same encoding, with other means.
+        """
+        if self.is_plain:
+            return self
+        total = float(matrix.shape[0] if weight is None else weight.sum())
+        weight = np.ones(matrix.shape[0]) if weight is None else weight
+        return self._combine(weight @ matrix / total, total)
+
+    def merge(self, other):
+        """Combine the means with those of the rows of an equal design."""
+        if self.is_plain:
+            return self
+        means = [
+            other.terms[position].means or [0.0] * len(term.names)
+            for position, term in enumerate(self.terms)
         ]
-        return {"columns": self.schema.to_dict(), "terms": terms}
+        return self._combine(np.concatenate(means), other.total_weight)
+
+    def _combine(self, means, weight):
+        total, terms, start = self.total_weight + weight, [], 0
+        for term in self.terms:
+            new = means[start : start + len(term.names)]
+            start += len(term.names)
+            if term.kind != NUMERIC:
+                old = np.array(term.means) if term.means else np.zeros(len(new))
+                new = old + (new - old) * (weight / total)
+                term = replace(term, means=tuple(new.tolist()))
+            terms.append(term)
+        return replace(self, terms=tuple(terms), total_weight=total)
 
     @classmethod
     def from_dict(cls, design):
@@ -137,7 +192,7 @@ class Design:
         if not isinstance(terms, list) or len(terms) != len(schema.columns):
             raise ValueError(f"terms must be a list of {len(schema.columns)} entries")
         read = tuple(map(_read_term, schema.columns, terms))
-        return cls(schema, read)
+        return cls(schema, read, 0.0 if schema.is_plain else 1.0)
 
     def find_columns(self, position):
         """Find the design matrix columns of a column of the table.
@@ -162,10 +217,10 @@ class Design:
         ----------
         X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
             The table.
-        handle_unknown : {"error", "ignore"}, default="error"
-            How levels not seen in training are treated: raise a ValueError, or set all
-            indicators of the column to zero, which means the reference level if there
-            is one, and no level otherwise.
+        handle_unknown : {"error", "mean"}, default="error"
+            How levels not seen in training are treated: raise a ValueError, or give the
+            indicators of the column their means over the training rows, with a warning.
+            The level then has the mean of the effects of the levels of these rows.
 
         Returns
         -------
@@ -177,27 +232,35 @@ class Design:
         ValueError
             If the table does not match, or has an unseen or missing level.
         """
-        blocks = []
+        blocks, unseen = [], {}
         for rows, block in self.schema.read_blocks(X):
-            made = self.expand(block, handle_unknown, table=X, first_row=rows.start)
-            if not sparse.issparse(X):
-                return made
-            blocks.append(sparse.csr_array(made))
+            made = self.expand(
+                block, handle_unknown, table=X, first_row=rows.start, unseen=unseen
+            )
+            blocks.append(sparse.csr_array(made) if sparse.issparse(X) else made)
+        if unseen:
+            self._warn_of_unseen(unseen, X)
+        if not sparse.issparse(X):
+            return blocks[0]
         return sparse.csr_array(sparse.vstack(blocks))
 
-    def expand(self, matrix, handle_unknown="error", *, table=None, first_row=0):
+    def expand(
+        self, matrix, handle_unknown="error", *, table=None, first_row=0, unseen=None
+    ):
         """Make the design matrix from numbers and level codes.
 
         Parameters
         ----------
         matrix : ndarray of shape (n_rows, n_features)
             Numbers and level codes, as read by the schema.
-        handle_unknown : {"error", "ignore"}, default="error"
+        handle_unknown : {"error", "mean"}, default="error"
             As in `read`.
         table : array-like, data frame or sparse matrix, default=None
             The table from which they were read, to show an invalid level.
         first_row : int, default=0
             Number of the first row in that table.
+        unseen : dict, default=None
+            Takes the rows with unseen levels, as a list of arrays by column number.
 
         Returns
         -------
@@ -211,21 +274,26 @@ class Design:
         """
         if self.is_plain:
             return matrix
+        places = {}
         try:
-            return self._expand(matrix, handle_unknown)
+            made = self._expand(matrix, handle_unknown, places)
         except _LevelError as error:
             place = error.position, error.row + first_row
             raise self._explain(error, place, table) from None
+        if unseen is not None:
+            for position, rows in places.items():
+                unseen.setdefault(position, []).append(rows + first_row)
+        return made
 
-    def _expand(self, matrix, handle_unknown):
+    def _expand(self, matrix, handle_unknown, unseen):
         n_rows, n_made = len(matrix), len(self.names)
         n_filled = sum(1 for term in self.terms if term.names)
         is_small = n_rows * n_made <= DENSE_CELLS
         if is_small or n_filled > SPARSE_SHARE * n_made:
-            return self._expand_dense(matrix, handle_unknown)
-        return self._expand_sparse(matrix, handle_unknown)
+            return self._expand_dense(matrix, handle_unknown, unseen)
+        return self._expand_sparse(matrix, handle_unknown, unseen)
 
-    def _expand_dense(self, matrix, handle_unknown):
+    def _expand_dense(self, matrix, handle_unknown, unseen):
         made = np.zeros((len(matrix), len(self.names)))
         start = 0
         for position, term in enumerate(self.terms):
@@ -233,28 +301,36 @@ class Design:
             if term.kind == NUMERIC:
                 made[:, start] = column
             elif term.kind == ORDINAL:
-                made[:, start] = self._spread(column, position)
+                made[:, start] = self._spread(column, position, handle_unknown, unseen)
             else:
-                places = self._find_places(column, position, handle_unknown)
+                places = self._find_places(column, position, handle_unknown, unseen)
                 rows = np.flatnonzero(places >= 0)
                 made[rows, start + places[rows]] = 1.0
+                if position in unseen:
+                    stop = start + len(term.names)
+                    made[unseen[position], start:stop] = term.means
             start += len(term.names)
         return made
 
-    def _expand_sparse(self, matrix, handle_unknown):
+    def _expand_sparse(self, matrix, handle_unknown, unseen):
         n_rows = len(matrix)
         rows, columns, values = [], [], []
         start = 0
         for position, term in enumerate(self.terms):
             column = matrix[:, position]
             if term.kind == NOMINAL:
-                places = self._find_places(column, position, handle_unknown)
+                places = self._find_places(column, position, handle_unknown, unseen)
                 filled = np.flatnonzero(places >= 0)
                 columns.append(start + places[filled])
                 values.append(np.ones(len(filled)))
+                if position in unseen:
+                    n_levels, n_unseen = len(term.names), len(unseen[position])
+                    rows.append(np.repeat(unseen[position], n_levels))
+                    columns.append(start + np.tile(np.arange(n_levels), n_unseen))
+                    values.append(np.tile(term.means, n_unseen))
             else:
                 if term.kind == ORDINAL:
-                    column = self._spread(column, position)
+                    column = self._spread(column, position, handle_unknown, unseen)
                 filled = np.flatnonzero(column != 0)
                 columns.append(np.full(len(filled), start))
                 values.append(column[filled])
@@ -266,12 +342,16 @@ class Design:
             sparse.coo_array((np.concatenate(values), entries), shape=shape)
         )
 
-    def _spread(self, codes, position):
+    def _spread(self, codes, position, handle_unknown, unseen):
         """Map the codes of an ordinal column to [0, 1]."""
-        self._require_levels(codes, position, "error")
-        return codes / max(1, len(self.schema.columns[position].levels) - 1)
+        is_unseen = self._find_unseen(codes, position, handle_unknown, codes < 0)
+        made = codes / max(1, len(self.schema.columns[position].levels) - 1)
+        if is_unseen.any():
+            unseen[position] = np.flatnonzero(is_unseen)
+            made[is_unseen] = self.terms[position].means[0]
+        return made
 
-    def _find_places(self, codes, position, handle_unknown):
+    def _find_places(self, codes, position, handle_unknown, unseen):
         """Which indicator of its column each row has; -1: none."""
         term = self.terms[position]
         n_levels = len(self.schema.columns[position].levels)
@@ -279,19 +359,40 @@ class Design:
         places[list(term.codes)] = np.arange(len(term.codes))
         if term.reference is not None:
             places[term.reference] = -1
-        self._require_levels(codes, position, handle_unknown)
-        found = places[codes.astype(np.intp)]
-        if handle_unknown == "error" and (found == -2).any():
-            raise _LevelError(position, int(np.argmax(found == -2)))
+        known = np.where(np.isnan(codes), -1, codes).astype(np.intp)
+        found = places[known]
+        is_unseen = self._find_unseen(codes, position, handle_unknown, found == -2)
+        if is_unseen.any():
+            unseen[position] = np.flatnonzero(is_unseen)
         return np.maximum(found, -1)
 
-    def _require_levels(self, codes, position, handle_unknown):
-        """Raise ValueError if a row has a missing or an unseen level."""
+    def _find_unseen(self, codes, position, handle_unknown, is_unseen):
+        """Raise _LevelError if a level is missing, or unseen unless that is handled."""
         is_missing = np.isnan(codes)
         if is_missing.any():
             raise _LevelError(position, int(np.argmax(is_missing)), is_missing=True)
-        if handle_unknown == "error" and (codes < 0).any():
-            raise _LevelError(position, int(np.argmax(codes < 0)))
+        # While the training rows are read there are no means yet.
+        if is_unseen.any() and (
+            handle_unknown == "error" or not self.total_weight > 0.0
+        ):
+            raise _LevelError(position, int(np.argmax(is_unseen)))
+        return is_unseen
+
+    def _warn_of_unseen(self, unseen, table):
+        """Warn about levels that take the mean effect."""
+        parts = []
+        for position, rows in unseen.items():
+            rows, name = np.concatenate(rows), self.terms[position].name
+            levels = read_values(table, position, rows)
+            listed = ", ".join(map(repr, levels[:MAX_WARNED]))
+            listed += ", ..." if len(levels) > MAX_WARNED else ""
+            n_rows = f"{len(rows)} row{'s' * (len(rows) > 1)}"
+            parts.append(f"{name!r} in {n_rows} ({listed})")
+        warn_caller(
+            "Levels not seen in training: " + "; ".join(parts) + ". They take the mean "
+            "of the effects of the levels in the training rows; handle_unknown='error' "
+            "refuses them."
+        )
 
     def _explain(self, error, place, table):
         """Make the error message."""
@@ -312,7 +413,7 @@ class Design:
         level = "a level"
         if table is not None:
             level = f"the level {read_value(table, position, row)!r}"
-        hint = " Or set handle_unknown='ignore'." if term.kind == NOMINAL else ""
+        hint = "" if self.total_weight == 0.0 else " Or set handle_unknown='mean'."
         return ValueError(
             f"Column {term.name!r}, row {row}, has {level} that was not seen in "
             f"training; the levels were {listed}.{hint}"
@@ -336,8 +437,8 @@ def make_term(column, codes, reference_level, is_kept=None):
         The column.
     codes : ndarray
         Its numbers or codes in the training rows.
-    reference_level : {"first", "last", "most_frequent"} or None
-        The level of a nominal column without indicator.
+    reference_level : {"first", "last", "most_frequent"}, dict or None
+        The level of a nominal column without indicator; a dict has it by column.
     is_kept : ndarray of bool, shape (n_levels,), default=None
         Levels that get an indicator; None: those of the rows.
 
@@ -352,7 +453,7 @@ def make_term(column, codes, reference_level, is_kept=None):
     is_used = find_used(present, len(column.levels)) if is_kept is None else is_kept
     if not is_used.any():
         return Term(column.name, NOMINAL)
-    reference = choose_reference(present, is_used, reference_level)
+    reference = choose_reference(column, present, is_used, reference_level)
     used = [code for code in np.flatnonzero(is_used).tolist() if code != reference]
     return _name_levels(column, used, reference)
 
@@ -363,15 +464,39 @@ def _name_levels(column, codes, reference):
     return Term(column.name, NOMINAL, tuple(codes), reference, names)
 
 
+def _write_term(term):
+    """Write one term for `Design.to_dict`."""
+    if term.kind == NUMERIC:
+        return None
+    means = {"means": list(term.means)}
+    if term.kind == ORDINAL:
+        return means
+    return {"codes": list(term.codes), "reference": term.reference} | means
+
+
 def _read_term(column, entry):
     """Read one term that `Design.to_dict` wrote."""
-    if (entry is None) != (column.kind != NOMINAL):
+    if (entry is None) != (column.kind == NUMERIC):
         raise ValueError(
-            f"column {column.name!r} is {column.kind}: nominal columns must have level "
-            "codes, others null"
+            f"column {column.name!r} is {column.kind}: columns with levels must have "
+            "an entry, others null"
         )
     if entry is None:
         return make_term(column, None, None)
+    means = tuple(map(float, entry["means"]))
+    if column.kind == ORDINAL:
+        term = make_term(column, None, None)
+    else:
+        term = _read_levels(column, entry)
+    if len(means) != len(term.names) or not np.isfinite(means).all():
+        raise ValueError(
+            f"means of {column.name!r} must be {len(term.names)} finite numbers"
+        )
+    return replace(term, means=means)
+
+
+def _read_levels(column, entry):
+    """Read the levels of the term of a nominal column."""
     codes, reference = entry["codes"], entry["reference"]
     listed = [*codes, *([] if reference is None else [reference])]
     n_levels = len(column.levels)
@@ -452,15 +577,17 @@ def read_design(
     if orders:
         matrix, schema = order_levels(matrix, schema, orders)
     if schema.is_plain:
+        list_references(schema, reference_level)
         terms = tuple(make_term(column, None, None) for column in schema.columns)
         return matrix, Design(schema, terms)
     kept = {}
     if keeps_all_levels:
         kept = find_declared_levels(X, schema, orders, reference_level)
     terms = []
+    references = list_references(schema, reference_level)
     for position, column in enumerate(schema.columns):
         codes = take_column(matrix, position) if column.kind == NOMINAL else None
-        terms.append(make_term(column, codes, reference_level, kept.get(position)))
+        terms.append(make_term(column, codes, references[position], kept.get(position)))
     design = Design(schema, tuple(terms))
     if not sparse.issparse(matrix):
         return design.expand(matrix), design

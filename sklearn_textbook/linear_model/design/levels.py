@@ -8,6 +8,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from scipy.sparse import issparse
 
+from sklearn_textbook._contract.parameters import name_some
 from sklearn_textbook.tree.encode import NOMINAL, ORDINAL, ColumnSchema, TableSchema
 from sklearn_textbook.tree.encode.columns import CATEGORY
 from sklearn_textbook.tree.encode.read import replace_columns
@@ -226,8 +227,14 @@ def take_column(matrix, position):
 
 def read_value(X, position, row):
     """One level in the original table."""
+    return read_values(X, position, np.array([row]))[0]
+
+
+def read_values(X, position, rows):
+    """Return the distinct levels of some rows in the original table."""
     column = open_table(X).read_column(position, str(position), as_levels=True)
-    return column.levels[int(column.codes[row])]
+    codes = np.asarray(column.codes)[rows].astype(np.intp)
+    return [column.levels[code] for code in np.unique(codes)]
 
 
 def find_used(codes, n_levels):
@@ -237,17 +244,60 @@ def find_used(codes, n_levels):
     return is_used
 
 
-def choose_reference(codes, is_used, reference_level):
+def list_references(schema, reference_level):
+    """List the choice of the reference level of each column.
+
+    Parameters
+    ----------
+    schema : TableSchema
+        The columns.
+    reference_level : {"first", "last", "most_frequent"}, dict or None
+        The choice for all columns; or a level by name or number of a column, and the
+        first level of the others.
+
+    Returns
+    -------
+    references : list
+        A word, None, or ``{level}``.
+
+    Raises
+    ------
+    ValueError
+        If a key is no nominal column, or a value none of its levels.
+    """
+    if not isinstance(reference_level, dict):
+        return [reference_level] * len(schema.columns)
+    references = ["first"] * len(schema.columns)
+    nominal = [column.name for column in schema.columns if column.kind == NOMINAL]
+    for key, level in reference_level.items():
+        is_place = isinstance(key, numbers.Integral) and not isinstance(key, bool)
+        position = -1
+        if is_place and 0 <= key < len(schema.columns):
+            position = int(key)
+        elif key in schema.names:
+            position = schema.names.index(key)
+        if position < 0 or schema.columns[position].kind != NOMINAL:
+            raise ValueError(
+                f"reference_level has the key {key!r}, which is no nominal column; "
+                f"these are {name_some(nominal) or 'none'}."
+            )
+        references[position] = {level}
+    return references
+
+
+def choose_reference(column, codes, is_used, reference_level):
     """Choose the level that gets no indicator; None if every level gets one.
 
     Parameters
     ----------
+    column : ColumnSchema
+        The column.
     codes : ndarray
         Codes of the rows.
     is_used : ndarray of bool, shape (n_levels,)
         Levels with rows.
-    reference_level : {"first", "last", "most_frequent"} or None
-        The choice.
+    reference_level : {"first", "last", "most_frequent"}, set or None
+        The choice; a set has a level.
 
     Returns
     -------
@@ -257,6 +307,17 @@ def choose_reference(codes, is_used, reference_level):
     if reference_level is None:
         return None
     used = np.flatnonzero(is_used)
+    if isinstance(reference_level, set):
+        (level,) = reference_level
+        level = level.item() if isinstance(level, np.generic) else level
+        code = column.codes.get(level, -1)
+        if code < 0 or not is_used[code]:
+            present = [column.levels[code] for code in used]
+            raise ValueError(
+                f"reference_level[{column.name!r}] must be one of the levels in the "
+                f"training rows, {name_some(present)}; got {level!r}."
+            )
+        return int(code)
     if reference_level == "most_frequent":
         return int(np.bincount(codes.astype(np.intp)).argmax())
     return int(used[0] if reference_level == "first" else used[-1])

@@ -133,9 +133,10 @@ class GeneralizedLinearRegressor(
         The level of a nominal column with which the others are compared. None: all
         levels have a coefficient, and their indicators and the intercept are linearly
         dependent.
-    handle_unknown : {"error", "ignore"}, default="error"
-        How levels not seen in training are treated: "error" raises an error; "ignore"
-        sets the indicators of the column to 0.
+    handle_unknown : {"mean", "error"}, default="mean"
+        How levels not seen in training are treated: "mean" gives them the mean of the
+        effects of the levels in the training rows, with a warning: indicators take
+        their weighted means (ordinal columns: their mean); "error" raises an error.
     tol : float, default=1e-8
         The iteration stops when the penalised deviance changes by at most this fraction
         of itself plus 0.1 (less if the values of y are small).
@@ -311,7 +312,7 @@ class GeneralizedLinearRegressor(
         dependent_columns="minimum_norm",
         categorical_features="from_dtype",
         reference_level="first",
-        handle_unknown="error",
+        handle_unknown="mean",
         tol=1e-8,
         max_iter=100,
         warm_start=False,

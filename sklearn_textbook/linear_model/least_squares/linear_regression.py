@@ -104,12 +104,14 @@ class LinearRegression(
         "nominal", a set of levels (without order), or a list of levels in ascending
         order. Ordinal columns (有序属性) are mapped to [0, 1], nominal ones (无序属性)
         become indicator columns.
-    reference_level : {"first", "last", "most_frequent"} or None, default="first"
-        The level of a nominal column without indicator. None: all levels have one, and
+    reference_level : {"first", "last", "most_frequent"}, dict or None, default="first"
+        The level of a nominal column without indicator; a dict has the level by name or
+        number of the column, the others have the first. None: all levels have one, and
         the coefficients with the smallest norm are used.
-    handle_unknown : {"error", "ignore"}, default="error"
-        How levels of nominal columns not seen in training are treated: "error" raises
-        an error; "ignore" sets the indicators of the column to 0.
+    handle_unknown : {"mean", "error"}, default="mean"
+        How levels not seen in training are treated: "mean" gives them the mean of the
+        effects of the levels in the training rows, with a warning: indicators take
+        their weighted means (ordinal columns: their mean); "error" raises an error.
 
     Attributes
     ----------
@@ -214,7 +216,7 @@ class LinearRegression(
         weight_type="frequency",
         categorical_features="from_dtype",
         reference_level="first",
-        handle_unknown="error",
+        handle_unknown="mean",
     ):
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
@@ -369,6 +371,7 @@ class LinearRegression(
                 f"{self.coef_.ndim} and {other.coef_.ndim}."
             )
         rows, n_dimensions = self._rows.merge(other._rows), self.coef_.ndim
+        self.design_ = self.design_.merge(other.design_)
         self._forget(*FITTED)
         self._rows = rows
         self._solve(n_dimensions)

@@ -109,11 +109,13 @@ class LogisticRegression(
         Columns with levels. "from_dtype": strings and categorical dtypes. A mask,
         indices or names. A dict from names or indices to "nominal" or to the ordered
         list of levels.
-    reference_level : {"first", "last", "most_frequent"} or None, default="first"
-        The level of a nominal column without indicator. None: all levels have one.
-    handle_unknown : {"error", "ignore"}, default="error"
-        How levels not seen in training are treated: "error" raises an error; "ignore"
-        sets the indicators of the column to 0.
+    reference_level : {"first", "last", "most_frequent"}, dict or None, default="first"
+        The level of a nominal column without indicator; a dict has the level by name or
+        number of the column, the others have the first. None: all levels have one.
+    handle_unknown : {"mean", "error"}, default="mean"
+        How levels not seen in training are treated: "mean" gives them the mean of the
+        effects of the levels in the training rows, with a warning: indicators take
+        their weighted means (ordinal columns: their mean); "error" raises an error.
     n_jobs : int, default=None
         Number of threads. None: one per core. The result does not depend on it, bit for
         bit.
@@ -263,7 +265,7 @@ class LogisticRegression(
         warm_start=False,
         categorical_features="from_dtype",
         reference_level="first",
-        handle_unknown="error",
+        handle_unknown="mean",
         n_jobs=None,
     ):
         self.C = C

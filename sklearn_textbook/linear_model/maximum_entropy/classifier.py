@@ -98,13 +98,15 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, MaxEntInput):
         Columns with levels. "from_dtype": strings and categorical dtypes. A mask,
         indices or names; or a dict that also gives the levels of ordinal columns, which
         are mapped to [0, 1]. Only for "columns".
-    reference_level : {"first", "last", "most_frequent"} or None, default=None
-        The level of a nominal column without indicator. None: all levels have one, as
+    reference_level : {"first", "last", "most_frequent"}, dict or None, default=None
+        The level of a nominal column without indicator; a dict has the level by name or
+        number of the column, the others have the first. None: all levels have one, as
         in the textbook. The probabilities are the same unless there is a penalty or no
         constant.
-    handle_unknown : {"error", "ignore"}, default="error"
-        How levels not seen in training are treated: "error" raises an error; "ignore"
-        sets all features of the column to 0.
+    handle_unknown : {"mean", "error"}, default="mean"
+        How levels not seen in training are treated: "mean" gives them the mean of the
+        effects of the levels in the training rows, with a warning: indicators take
+        their weighted means (ordinal columns: their mean); "error" raises an error.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn, which multiply those of the rows.
     n_jobs : int, default=None
@@ -222,7 +224,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, MaxEntInput):
         tol=1e-6,
         categorical_features="from_dtype",
         reference_level=None,
-        handle_unknown="error",
+        handle_unknown="mean",
         class_weight=None,
         n_jobs=None,
     ):
