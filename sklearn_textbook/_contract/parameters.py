@@ -158,6 +158,14 @@ def check_real(name, value, smallest, largest=math.inf):
         _fail(name, value, f"a float in the range [{smallest}, {end}")
 
 
+def check_smoothing(value):
+    """Raise ValueError unless ``categorical_smoothing`` is "auto" or a number >= 0."""
+    if isinstance(value, str):
+        check_choice("categorical_smoothing", value, ("auto",))
+    else:
+        check_real("categorical_smoothing", value, 0.0)
+
+
 def check_count_or_share(name, value, smallest, *, words=(), includes_one=True):
     """Require a count (int), a fraction of all (float), or one of some words.
 

@@ -221,6 +221,17 @@ class RowDraw:
             return np.zeros(self.n_rows, dtype=bool)
         return self.count_rows(seed) == 0
 
+    @property
+    def design_effect(self):
+        """Variance of a mean of drawn rows times their number, per row that differs.
+
+        A row of weight w counts as w rows, of which one may be drawn several times.
+        """
+        if self.n_drawn_rows is None:
+            return 1.0
+        n_all = self.n_rows if self.weight is None else float(self.weight.sum())
+        return 1.0 + (self.n_drawn_rows - 1) / n_all
+
     def weigh(self, seed):
         """Return the weights of the rows for the member; None: equal weights."""
         return self.weight if self.n_drawn_rows is None else self.count_rows(seed)

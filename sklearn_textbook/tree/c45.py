@@ -286,7 +286,7 @@ class C45Classifier(BaseGainTree):
         )
         return self._resolve_growth(table, gain)
 
-    def _warn_before_growth(self, target, weight):
+    def _warn_before_growth(self, table, target, weight):
         """Warn if the weights are too small for any test, as with those of boosting."""
         total = float(target.n_rows if weight is None else weight.sum())
         branch = resolve_weight(self.min_samples_leaf, total)

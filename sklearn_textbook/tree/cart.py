@@ -79,6 +79,12 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         How a nominal column divides its levels: "subset" makes two groups;
         "one_vs_rest" separates one level from the rest, the A(x) = a of the textbook;
         "multiway" makes one branch per level.
+    categorical_smoothing : "auto" or float, default="auto"
+        How far the means of the levels of a nominal column with more than nine levels
+        are drawn to the mean of the node when its splits are judged, so that they are
+        worth on other rows what they are worth on these: by the mean of so many rows;
+        "auto" estimates the number in each node. Such columns are also split in the
+        declared (strings: alphabetical) order of their levels. 0: neither.
     missing : {"learned", "branch", "surrogate", "error"}, default="learned"
         How missing values are treated: "learned" sends them to the child that is better
         in training, as in scikit-learn; "branch" to a child of their own; "surrogate"
@@ -194,6 +200,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         monotonic_cst=None,
         categorical_features="from_dtype",
         categorical_split="subset",
+        categorical_smoothing="auto",
         missing="learned",
         handle_unknown="parent",
         tie_breaking="first",
@@ -216,6 +223,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         self.monotonic_cst = monotonic_cst
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
+        self.categorical_smoothing = categorical_smoothing
         self.missing = missing
         self.handle_unknown = handle_unknown
         self.tie_breaking = tie_breaking
@@ -317,6 +325,12 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         How a nominal column divides its levels: "subset" makes two groups;
         "one_vs_rest" separates one level from the rest, the A(x) = a of the textbook;
         "multiway" makes one branch per level.
+    categorical_smoothing : "auto" or float, default="auto"
+        How far the means of the levels of a nominal column with more than nine levels
+        are drawn to the mean of the node when its splits are judged, so that they are
+        worth on other rows what they are worth on these: by the mean of so many rows;
+        "auto" estimates the number in each node. Such columns are also split in the
+        declared (strings: alphabetical) order of their levels. 0: neither.
     missing : {"learned", "branch", "surrogate", "error"}, default="learned"
         How missing values are treated: "learned" sends them to the child that is better
         in training, as in scikit-learn; "branch" to a child of their own; "surrogate"
@@ -417,6 +431,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         monotonic_cst=None,
         categorical_features="from_dtype",
         categorical_split="subset",
+        categorical_smoothing="auto",
         missing="learned",
         handle_unknown="parent",
         tie_breaking="first",
@@ -446,6 +461,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         self.monotonic_cst = monotonic_cst
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
+        self.categorical_smoothing = categorical_smoothing
         self.missing = missing
         self.handle_unknown = handle_unknown
         self.tie_breaking = tie_breaking

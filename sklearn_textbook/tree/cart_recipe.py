@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Bunch
@@ -13,10 +15,12 @@ from sklearn_textbook._contract.parameters import (
     check_integer,
     check_random_seed,
     check_real,
+    check_smoothing,
     resolve_count,
     resolve_max_features,
 )
 from sklearn_textbook.tree.grow.rules import UNLIMITED, GrowthRules
+from sklearn_textbook.tree.grow.settings import mark_smoothed
 from sklearn_textbook.tree.prune import (
     compute_weakest_link_sequence,
     keep_best_first,
@@ -25,10 +29,49 @@ from sklearn_textbook.tree.prune import (
 from sklearn_textbook.tree.recipe import BaseTree
 
 
+def warn_of_light_levels(table, smoothing, weight, stacklevel):
+    """Warn if weights are too small to tell levels of nominal columns apart.
+
+    Parameters
+    ----------
+    table : EncodedTable
+        The table.
+    smoothing : "auto" or float
+        ``categorical_smoothing``.
+    weight : ndarray of shape (n_rows,), or None
+        Weights of the rows, of which each counts as so many rows.
+    stacklevel : int
+        As in ``warnings.warn``, from the caller.
+
+    Warns
+    -----
+    UserWarning
+        If the weights sum to less than a tenth of the rows, and than the levels of a
+        column.
+    """
+    if weight is None:
+        return
+    total, n_rows = float(weight.sum()), np.count_nonzero(weight)
+    levels = np.where(mark_smoothed(table, smoothing), table.n_distinct, 0)
+    if total < min(levels.max(initial=0), n_rows / 10):
+        name = table.schema.names[int(levels.argmax())]
+        warnings.warn(
+            f"The weights of the {n_rows} rows sum to {total:.3g}, less than the "
+            f"{levels.max()} levels of column {name!r}: since a weight counts rows, "
+            "the means of its levels tell nothing, and it is split in the order of its "
+            "levels only. Multiply the weights so that their mean is 1, or set "
+            "categorical_smoothing=0.",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
 class BaseCART(BaseTree):
     """Parameters and growth of both CART estimators."""
 
     _criteria = ()
+    # Of the weights that an ensemble gives its members; see GrowthRules.
+    _design_effect = 1.0
 
     def _check_parameters(self):
         check_choice("criterion", self.criterion, self._criteria)
@@ -57,6 +100,7 @@ class BaseCART(BaseTree):
             self.categorical_split,
             ("subset", "one_vs_rest", "multiway"),
         )
+        check_smoothing(self.categorical_smoothing)
         self._check_missing_policy()
         check_choice(
             "handle_unknown", self.handle_unknown, ("parent", "fractional", "error")
@@ -118,9 +162,15 @@ class BaseCART(BaseTree):
             top_splits=int(self.top_splits),
             missing=self.missing,
             categorical_split=self.categorical_split,
+            categorical_smoothing=self.categorical_smoothing,
+            design_effect=self._design_effect,
             handle_unknown=self.handle_unknown,
             monotonic=self._read_monotonic(table, target),
         )
+
+    def _warn_before_growth(self, table, target, weight):
+        # who called fit
+        warn_of_light_levels(table, self.categorical_smoothing, weight, stacklevel=4)
 
     def _criterion_name(self):
         return self.criterion

@@ -87,6 +87,9 @@ class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique)
         ``ErrorBasedPruning(subtree_raising=False)``.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype, none, or given by a mask, indices or names.
+    categorical_smoothing : "auto" or float, default="auto"
+        How far means of levels of nominal columns with more than nine levels are
+        smoothed, as in :class:`~sklearn_textbook.tree.CARTClassifier`; 0: not at all.
     missing : {"mean", "error"}, default="mean"
         How missing values are treated: "mean" replaces them by the mean of their column
         in the node in an oblique test, and sends them to the child that is better in
@@ -194,6 +197,7 @@ class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique)
         ccp_alpha=0.0,
         pruning=None,
         categorical_features="from_dtype",
+        categorical_smoothing="auto",
         missing="mean",
         handle_unknown="parent",
         n_jobs=None,
@@ -217,6 +221,7 @@ class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique)
         self.ccp_alpha = ccp_alpha
         self.pruning = pruning
         self.categorical_features = categorical_features
+        self.categorical_smoothing = categorical_smoothing
         self.missing = missing
         self.handle_unknown = handle_unknown
         self.n_jobs = n_jobs
@@ -327,6 +332,9 @@ class ObliqueTreeRegressor(RegressorMixin, TreeRegressorMethods, BaseOblique):
         :class:`~sklearn_textbook.tree.CARTRegressor`.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype, none, or given by a mask, indices or names.
+    categorical_smoothing : "auto" or float, default="auto"
+        How far means of levels of nominal columns with more than nine levels are
+        smoothed, as in :class:`~sklearn_textbook.tree.CARTClassifier`; 0: not at all.
     missing : {"mean", "error"}, default="mean"
         How missing values are treated: "mean" replaces them by the mean of their column
         in the node in an oblique test, and sends them to the child that is better in
@@ -413,6 +421,7 @@ class ObliqueTreeRegressor(RegressorMixin, TreeRegressorMethods, BaseOblique):
         ccp_alpha=0.0,
         pruning=None,
         categorical_features="from_dtype",
+        categorical_smoothing="auto",
         missing="mean",
         handle_unknown="parent",
         n_jobs=None,
@@ -435,6 +444,7 @@ class ObliqueTreeRegressor(RegressorMixin, TreeRegressorMethods, BaseOblique):
         self.ccp_alpha = ccp_alpha
         self.pruning = pruning
         self.categorical_features = categorical_features
+        self.categorical_smoothing = categorical_smoothing
         self.missing = missing
         self.handle_unknown = handle_unknown
         self.n_jobs = n_jobs

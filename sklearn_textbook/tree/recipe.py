@@ -94,7 +94,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         table = self._encode(rows, n_threads)
         self._check_missing(table, issparse(X))
         self.n_missing_ = np.array(table.n_missing)
-        self._warn_before_growth(rows.target, rows.weight)
+        self._warn_before_growth(table, rows.target, rows.weight)
         warn_of_memory(self, rows.n_rows)
         self._grow_and_prune(pruner, rows, table, validation, given, n_threads)
         return self
@@ -213,7 +213,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
 
         return grow
 
-    def _warn_before_growth(self, target, weight):
+    def _warn_before_growth(self, table, target, weight):
         """Warn about rows from which no tree can grow."""
 
     def _check_target(self, y, *, is_classifier):

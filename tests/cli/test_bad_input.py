@@ -253,7 +253,7 @@ BAD = {
         2,
         (
             "--set: CARTClassifier has no parameter 'max_dept'; did you mean "
-            "'max_depth'? It has categorical_features, categorical_split, ..."
+            "'max_depth'? It has categorical_features, categorical_smoothing, ..."
         ),
     ),
     "fit good.csv --target y --set max_depth=abc": (

@@ -13,9 +13,7 @@ class StandIn:
     l2_regularization = 0.0
     max_bins = None
     categorical_features = None
-    categorical_smoothing = 10.0
-    categorical_l2 = 10.0
-    min_samples_category = 10
+    categorical_smoothing = "auto"
     missing = "learned"
     monotonic_cst = None
     interaction_cst = None
@@ -104,6 +102,7 @@ class HistogramStandIn:
     missing = "learned"
     init = None
     n_jobs = 1
+    categorical_smoothing = "auto"
 
     def _list_own(self):
         """Our parameters, of theirs."""

@@ -434,16 +434,16 @@ def test_unit_of_weights_changes_nothing(max_bins):
     np.testing.assert_allclose(scaled, scores)
 
 
-def test_weights_that_nominal_splits_outweigh():
-    """With weights that sum to 1, 10 is large compared with all sums of hessians."""
+def test_weights_are_counts_of_rows_for_the_levels_of_nominal_columns():
+    """With weights that sum to 1 there is not one row per level."""
     X, y = make_mixed_table(300, as_frame=True, random_state=0)
+    X["text"] = pd.Categorical((np.arange(300) % 20).astype(str))
     model = GradientBoostingClassifier(n_estimators=3)
-    scores = model.fit(X, y).decision_function(X)
     weight = np.full(300, 1 / 300)
-    with pytest.warns(UserWarning, match="sums to 1, less than categorical_l2=10") as w:
+    with pytest.warns(UserWarning, match="sum to 1, less than the .* levels") as w:
         model.fit(X, y, weight)
     assert w[0].filename == __file__
-    model.set_params(categorical_l2=10 / 300, categorical_smoothing=10 / 300)
+    scores = model.set_params(categorical_smoothing=0).fit(X, y).decision_function(X)
     scaled = model.fit(X, y, weight).decision_function(X)
     np.testing.assert_allclose(scaled, scores)
 
@@ -493,7 +493,7 @@ def test_levels_of_few_rows_are_not_learned_by_heart():
     )
     y = (scores + random.logistic(size=3000) > 0).astype(int)
     losses = []
-    for settings in ({}, {"categorical_l2": 0, "min_samples_category": 1}):
+    for settings in ({}, {"categorical_smoothing": 0}):
         model = GradientBoostingClassifier(
             categorical_features=range(5), n_estimators=60, **settings
         )

@@ -51,6 +51,13 @@ _PLAIN_FORESTS = {
     "weights": ("none", "whole", "zeros"),
     "splitter": ("best",),
 }
+_SMOOTHED = {
+    **_TREES,
+    "table": ("nominal", "many-levels", "mixed"),
+    "smoothing": ("auto", 5.0),
+    "rows": ("default", "bootstrap"),
+    "option": ("none", "three-best"),
+}
 #: Axes of the blocks of pairs, but for the sizes.
 AXES = {
     "classes": {
@@ -137,6 +144,21 @@ AXES = {
         "criterion": ("squared_error",),
         "bins": (None, 16, 255),
         **_PLAIN_FORESTS,
+    },
+    # Nominal columns of many levels, which are smoothed.
+    "smoothed-classes": {
+        "estimator": ("cart", "forest"),
+        "target": (*CLASSES, "two-class-outputs"),
+        "criterion": ("gini", "entropy", "error"),
+        "missing": CART_MISSING,
+        **_SMOOTHED,
+    },
+    "smoothed-values": {
+        "estimator": ("cart", "forest"),
+        "target": (*VALUES, "two-value-outputs"),
+        "criterion": ("squared_error", "absolute_error", "poisson"),
+        "missing": CART_MISSING,
+        **_SMOOTHED,
     },
 }
 

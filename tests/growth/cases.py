@@ -26,6 +26,8 @@ DEFAULTS = {
     "limit": "none",
     "option": "none",
     "levels": "default",
+    # of levels: none, as it was before there was any
+    "smoothing": 0.0,
     # of ensembles alone: rows and columns of a member, and bins
     "rows": "default",
     "columns": "all",
@@ -144,6 +146,7 @@ def _make_tree(kind, case):
         own = {"pruning": None} if kind == "c45" else own
         return tree.C45Classifier(**own | parameters)
     cart = tree.CARTClassifier if _is_classification(case) else tree.CARTRegressor
+    parameters["categorical_smoothing"] = case["smoothing"]
     return cart(splitter=case["splitter"], **_choose_criterion(case), **parameters)
 
 
@@ -171,6 +174,7 @@ def make_estimator(case, n_jobs):
     seeded |= ROWS[case["rows"]]
     if family in FORESTS:
         parameters = _choose_criterion(case) | _describe_tree(case) | seeded
+        parameters["categorical_smoothing"] = case["smoothing"]
         return getattr(ensemble, FORESTS[family] + kind)(
             N_MEMBERS, max_bins=case["bins"], **parameters
         )

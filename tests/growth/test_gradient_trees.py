@@ -23,8 +23,8 @@ def encode(X, nominal=(), max_bins=None):
 def draw_case(seed):
     """A random table with gradients and hessians, and parameters."""
     random = np.random.default_rng(seed)
-    n, p = random.integers(5, 60), random.integers(1, 5)
-    X = random.integers(0, random.integers(2, 12), (n, p)).astype(float)
+    n, p = random.integers(5, 140), random.integers(1, 5)
+    X = random.integers(0, random.integers(2, 20), (n, p)).astype(float)
     nominal = [c for c in range(p) if random.random() < 0.3]
     numeric = [c for c in range(p) if c not in nominal]
     X[:, numeric] += random.random(len(numeric))
@@ -47,22 +47,30 @@ def draw_case(seed):
     if random.random() < 0.2:
         groups = [np.flatnonzero(random.random(p) < 0.6).tolist() for _ in range(2)]
     l2 = float(random.choice([0.0, 0.0, 0.7]))
-    smoothing = float(random.choice([0.0, 0.5]))
+    smoothing = random.choice(["auto", "auto", 0.0, 4.0])
+    smoothing = smoothing if smoothing == "auto" else float(smoothing)
     rows = None
     if random.random() < 0.3:
         rows = np.flatnonzero(random.random(n) < 0.7).astype(np.uint32)
         rows = rows if len(rows) > 1 else None
-    options = {"l2": l2, "level_smoothing": smoothing, "groups": groups}
-    options["level_l2"] = float(random.choice([0.0, 2.0]))
-    options["least_level_rows"] = int(random.choice([1, 4]))
-    return X, nominal, random.standard_normal(n), hessian, limits, options, rows
+    options = {"l2": l2, "smoothing": smoothing, "groups": groups}
+    gradient = random.standard_normal(n)
+    if nominal and random.random() < 0.7:
+        effects = random.standard_normal(20) * random.choice([0.3, 1.0, 3.0])
+        gradient += effects[np.nan_to_num(X[:, nominal[0]]).astype(int)]
+    return X, nominal, gradient, hessian, limits, options, rows
 
 
 def make_plan(table, limits, options):
     """A plan with parameters of the reference implementation."""
     names = {"l2": "l2_regularization", "groups": "interaction_groups"}
-    options = {names.get(name, name): value for name, value in options.items()}
-    return GradientPlan(table, GrowthRules("squared_error", **limits), **options)
+    rules = GrowthRules(
+        "squared_error",
+        categorical_smoothing=options.get("smoothing", 0.0),
+        **limits,
+    )
+    options = {names[name]: value for name, value in options.items() if name in names}
+    return GradientPlan(table, rules, **options)
 
 
 def compare_with_reference(tree, reference, nominal):

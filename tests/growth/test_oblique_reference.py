@@ -19,17 +19,20 @@ def make_table(rng):
     """Numbers of any scale and offset, perhaps with gaps, and levels."""
     # A direction has at most half as many columns as there are rows.
     n, n_numeric, n_nominal = rng.integers(14, 80), rng.integers(1, 5), rng.integers(3)
+    n *= rng.choice([1, 3])
     X = rng.normal(size=(n, n_numeric)) * 10.0 ** rng.integers(-3, 4, n_numeric)
     X += rng.choice([0.0, 50.0])
     if rng.random() < 0.5:
         X[rng.random(X.shape) < 0.1] = np.nan
-    levels = rng.integers(0, rng.integers(2, 6), size=(n, n_nominal)).astype(float)
+    n_levels = rng.choice([2, 3, 5, 12, 20])
+    levels = rng.integers(0, n_levels, size=(n, n_nominal)).astype(float)
     if rng.random() < 0.5:
         levels[rng.random(levels.shape) < 0.1] = np.nan
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(n_numeric)])
     for j in range(n_nominal):
         frame[f"n{j}"] = pd.Categorical.from_codes(
-            np.nan_to_num(levels[:, j], nan=-1).astype(int), list("abcdef")
+            np.nan_to_num(levels[:, j], nan=-1).astype(int),
+            list("abcdefghijklmnopqrst"),
         )
     is_nominal = np.arange(n_numeric + n_nominal) >= n_numeric
     return frame, np.hstack([X, levels]), is_nominal
@@ -63,6 +66,8 @@ def test_classification(direction, n_classes):
         rng = np.random.default_rng(seed)
         frame, X, is_nominal = make_table(rng)
         target = rng.integers(0, n_classes, len(frame))
+        if rng.random() < 0.5:  # levels that matter
+            target = np.where(X[:, -1] % 3 == 1, 0, target)
         target[:n_classes] = range(n_classes)
         weight = rng.choice([0.5, 1.0, 2.0, 3.7], len(frame))
         ridge = float(rng.choice([1e-3, 0.1, 1.0]))
@@ -89,6 +94,7 @@ def test_regression():
         rng = np.random.default_rng(seed)
         frame, X, is_nominal = make_table(rng)
         target = rng.normal(size=len(frame)) + np.nan_to_num(X[:, 0])
+        target += 3.0 * (X[:, -1] % 3 == 1)
         weight = rng.choice([0.5, 1.0, 2.0, 3.7], len(frame))
         ridge = float(rng.choice([1e-3, 0.1, 1.0]))
         model = ObliqueTreeRegressor(ridge=ridge, prefer_axis=None, max_depth=1)

@@ -358,6 +358,9 @@ CHANGES = {
         ({}, {"categorical_split": "one_vs_rest"}),
         ({}, {"categorical_split": "multiway"}),
     ],
+    "categorical_smoothing": [
+        ({"categorical_features": ["a", "e"]}, {"categorical_smoothing": 0.0})
+    ],
     "missing": [
         ({}, {"missing": "branch"}),
         ({}, {"missing": "surrogate"}),

@@ -64,6 +64,20 @@ class ClassTarget:
                 )
         return total / self.n_outputs if self.n_outputs > 1 else total
 
+    def sums(self, rows):
+        """Weights of the classes of all outputs."""
+        return [
+            part
+            for output in range(self.n_outputs)
+            for part in self.class_weights(rows, output)
+        ]
+
+    def variance(self, rows):
+        """Variance of the indicators of the classes, summed up."""
+        weight = self.weight(rows)
+        squares = sum(part * part for part in self.sums(rows))
+        return self.n_outputs - squares / (weight * weight)
+
     def is_pure(self, rows):
         """Whether every output has one class only."""
         return all(

@@ -14,6 +14,7 @@ from tests.reference.cart_tree import (
     keep_within,
     make_whole,
 )
+from tests.reference.smoothed_levels import variance_of_counts, variance_of_errors
 
 
 class NumberTarget:
@@ -80,6 +81,21 @@ class NumberTarget:
             for row in rows
             if y[row] > 0
         )
+
+    def sums(self, rows):
+        """Sum of y of every output."""
+        return [self.sum(rows, output) for output in range(self.n_outputs)]
+
+    def variance(self, rows):
+        """Variance of a row, summed over the outputs; of counts and absolute errors by
+        a model."""
+        impurity = self.weighted_impurity(rows) / self.weight(rows)
+        if self.criterion == "poisson":
+            means = [self.mean(rows, output) for output in range(self.n_outputs)]
+            return variance_of_counts(means, impurity)
+        if self.criterion == "absolute_error":
+            return variance_of_errors(float(impurity), self.n_outputs)
+        return impurity * self.n_outputs
 
     def is_pure(self, rows):
         """Whether every output has one value only."""

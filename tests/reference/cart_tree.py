@@ -35,6 +35,8 @@ class Settings:
     min_impurity_decrease: float = 0.0
     monotonic_cst: list | None = None
     categorical_split: str = "subset"
+    categorical_smoothing: str | float = "auto"
+    design_effect: float = 1.0
     missing: str = "learned"
     handle_unknown: str = "parent"
     top_splits: int = 1
@@ -81,8 +83,8 @@ def grow_best_first(grower, root, max_leaf_nodes):
     # Gains that differ by less are equal: rounding must not choose the node.
     margin = MARGIN * grower.target.weighted_impurity(root["rows"])
     while frontier := [node for node in frontier if node["split"]]:
-        gain = max(node["split"]["score"] for node in frontier)
-        ties = [node for node in frontier if node["split"]["score"] >= gain - margin]
+        gain = max(node["split"]["decrease"] for node in frontier)
+        ties = [n for n in frontier if n["split"]["decrease"] >= gain - margin]
         node = min(ties, key=lambda node: (len(node["path"]), node["path"]))
         n_leaves += len(node["split"]["children"]) - 1
         if n_leaves > max_leaf_nodes:
@@ -151,7 +153,7 @@ class Grower:
         """Whether min_impurity_decrease refuses the split."""
         least = self.settings.min_impurity_decrease
         # A gain of 0 may be rounded to just below 0: 0 is no limit.
-        return least > 0 and split["score"] / self.total_weight + 2.2e-16 < least
+        return least > 0 and split["decrease"] / self.total_weight + 2.2e-16 < least
 
     def expand(self, node):
         """Split the node if it has a split; return its children."""
@@ -178,7 +180,7 @@ class Grower:
             kind=self.columns[split["feature"]].kind,
             threshold=split["threshold"],
             level_map=split["level_map"],
-            improvement=float(split["score"] / weight),
+            improvement=float(split["decrease"] / weight),
             missing_branch=missing_branch,
             surrogates=surrogates,
         )

@@ -10,6 +10,8 @@ from math import isnan
 
 import numpy as np
 
+from tests.reference.smoothed_levels import FEW_LEVELS, ORDERED_ROWS
+
 TIE = 1e-12
 
 
@@ -56,18 +58,23 @@ class GradientTree:
         min_samples_leaf=1,
         min_weight_leaf=0.0,
         l2=0.0,
-        level_smoothing=0.0,
-        level_l2=0.0,
-        least_level_rows=1,
+        smoothing=0.0,
+        variance=1.0,
         monotonic=None,
         groups=None,
         rows=None,
     ):
         self.X, self.gradient, self.hessian = X, gradient, hessian
-        self.nominal, self.l2, self.level_smoothing = nominal, l2, level_smoothing
+        self.nominal, self.l2 = nominal, l2
+        self.smoothing, self.variance = smoothing, variance
+        self.smoothed = [
+            column
+            for column in nominal
+            if smoothing
+            and len(set(X[:, column][~np.isnan(X[:, column])])) > FEW_LEVELS
+        ]
         self.min_samples_leaf, self.min_weight_leaf = min_samples_leaf, min_weight_leaf
         self.max_depth, self.monotonic, self.groups = max_depth, monotonic, groups
-        self.level_l2, self.least_level_rows = level_l2, least_level_rows
         rows = range(len(X)) if rows is None else rows
         self.root = Node(list(rows), 0)
         self.root.value = self.step(self.root.rows, self.root)
@@ -77,25 +84,27 @@ class GradientTree:
         """Sum up the gradients and the hessians of some rows."""
         return self.gradient[rows].sum(), self.hessian[rows].sum()
 
-    def step(self, rows, node, more_l2=0.0):
-        """What a leaf of these rows adds."""
-        gradient, hessian = self.sums(rows)
-        step = -gradient / (hessian + self.l2 + more_l2)
-        return min(max(step, node.lower), node.upper)
+    def step(self, rows, node, gradient=None):
+        """What a leaf of these rows adds; the gradient may be a smoothed one."""
+        found, hessian = self.sums(rows)
+        gradient = found if gradient is None else gradient
+        return min(max(-gradient / (hessian + self.l2), node.lower), node.upper)
 
-    def decrease(self, rows, node, more_l2=0.0):
+    def decrease(self, rows, node, gradient=None):
         """By how much that decreases the loss, twice."""
-        gradient, hessian = self.sums(rows)
-        step = self.step(rows, node, more_l2)
-        return -(2 * gradient + (hessian + self.l2 + more_l2) * step) * step
+        found, hessian = self.sums(rows)
+        gradient = found if gradient is None else gradient
+        step = self.step(rows, node, gradient)
+        return -(2 * gradient + (hessian + self.l2) * step) * step
 
     def size(self, node):
         """How large the terms of the decrease are, which tells their rounding."""
         gradient, step = self.sums(node.rows)[0], self.step(node.rows, node)
         return 2 * abs(gradient * step) + abs(self.decrease(node.rows, node))
 
-    def judge(self, node, column, left, right):
-        """The decrease by a split, or None where it is not allowed."""
+    def judge(self, node, column, left, right, gradient=None):
+        """The decrease by a split, or None where it is not allowed; the gradient of
+        child 0 may be a smoothed one."""
         for rows in (left, right):
             if len(rows) < max(self.min_samples_leaf, 1):
                 return None
@@ -105,36 +114,64 @@ class GradientTree:
             difference = self.step(right, node) - self.step(left, node)
             if self.monotonic[column] * difference < 0:
                 return None
-        more = self.level_l2 if column in self.nominal else 0.0
-        after = self.decrease(left, node, more) + self.decrease(right, node, more)
+        other = None
+        if gradient is not None:
+            other = self.sums(node.rows)[0] - gradient
+        after = self.decrease(left, node, gradient)
+        after += self.decrease(right, node, other)
         return after - self.decrease(node.rows, node), after
 
     def list_candidates(self, node, column):
-        """Values that go left, and whether missing ones do."""
+        """Values that go left, whether missing ones do, and a smoothed gradient."""
         values = self.X[node.rows, column]
         missing = bool(np.isnan(values).any())
         present = sorted(set(values[~np.isnan(values)]))
         if column in self.nominal:
-            present = [*present, np.nan] if missing else present
-            keys, groups, rare = [], [], set()
-            for value in present:
-                if len(self.take(node, column, {value})) < self.least_level_rows:
-                    rare.add(value)
-                else:
-                    groups.append({value})
-            groups += [rare] if rare else []
-            for group in groups:
-                gradient, hessian = self.sums(self.take(node, column, group))
-                keys.append(-gradient / (hessian + self.level_smoothing))
-            order = [groups[i] for i in np.argsort(keys, kind="stable")]
-            for n in range(1, len(order)):
-                left = set().union(*order[:n])
-                is_left = any(isnan(value) for value in left)
-                yield {v for v in left if not isnan(v)}, is_left if missing else None
-            return
+            if column not in self.smoothed or len(node.rows) > ORDERED_ROWS:
+                yield from self.list_level_groups(node, column, present, missing)
+            if column not in self.smoothed:
+                return
         for missing_left in (False, True) if missing else (None,):
             for n in range(1, len(present) + 1):
-                yield set(present[:n]), missing_left
+                yield set(present[:n]), missing_left, None
+
+    def list_level_groups(self, node, column, present, missing):
+        """The first levels in the order of their steps."""
+        levels = [*present, np.nan] if missing else present
+        sums = [self.sums(self.take(node, column, {level})) for level in levels]
+        gradients, hessians = np.array(sums).T
+        mean = gradients.sum() / hessians.sum() if column in self.smoothed else 0.0
+        added = self.find_added(gradients, hessians, len(node.rows), column)
+        if added is None:
+            return
+        differences = (gradients - mean * hessians) / (hessians + added)
+        # Equal steps may differ in their last bits.
+        grid = max(np.abs(differences).max() * 2.0**-40, 1e-300)
+        order = np.argsort(-np.floor(differences / grid + 0.5), kind="stable")
+        smoothed = differences * hessians
+        smoothed += (mean - smoothed.sum() / hessians.sum()) * hessians
+        for n in range(1, len(order)):
+            left = {levels[i] for i in order[:n]}
+            is_left = any(isnan(value) for value in left)
+            gradient = smoothed[order[:n]].sum() if added else None
+            left = {value for value in left if not isnan(value)}
+            yield left, is_left if missing else None, gradient
+
+    def find_added(self, gradients, hessians, n_rows, column):
+        """Hessian of rows with the node's step added to each level; None where the
+        steps differ by chance alone."""
+        if column not in self.smoothed:
+            return 0.0
+        total = hessians.sum()
+        if self.smoothing != "auto":
+            return self.smoothing * total / n_rows
+        mean = gradients.sum() / total
+        between = np.sum((gradients - mean * hessians) ** 2 / hessians)
+        size = total - np.sum(hessians**2) / total
+        chance = max(len(hessians) - FEW_LEVELS, 0) * self.variance
+        if size <= 1e-9 * total or between <= chance:
+            return None
+        return size / (len(hessians) - 1) * chance / (between - chance)
 
     def take(self, node, column, values, missing_left=False):
         """List the rows of a node with some values."""
@@ -158,10 +195,12 @@ class GradientTree:
             path = {*node.above, column}
             if self.groups and not any(path <= set(group) for group in self.groups):
                 continue
-            for left_values, missing_left in self.list_candidates(node, column):
+            for left_values, missing_left, gradient in self.list_candidates(
+                node, column
+            ):
                 left = self.take(node, column, left_values, bool(missing_left))
                 right = sorted(set(node.rows) - set(left))
-                judged = self.judge(node, column, left, right)
+                judged = self.judge(node, column, left, right, gradient)
                 if judged is None:
                     continue
                 decrease, after = judged

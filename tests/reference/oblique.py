@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tests.reference.smoothed_levels import FEW_LEVELS
+
 JITTER = 1e-10
 
 
@@ -11,12 +13,39 @@ def code_levels(column, response, weight):
     """Replace the levels of a column by the smoothed mean of the response."""
     mean = np.average(response, weights=weight)
     prior = weight.sum() / len(weight)
+    known = ~np.isnan(column)
+    if len(np.unique(column[known])) > FEW_LEVELS:
+        prior = weigh_mean(column[known], response[known], weight[known], mean)
     coded = np.full(len(column), np.nan)
     for level in np.unique(column[~np.isnan(column)]):
         has = column == level
+        if prior is None:
+            coded[has] = mean
+            continue
         total = weight[has].sum() + prior
         coded[has] = (weight[has] @ response[has] + prior * mean) / total
     return coded
+
+
+def weigh_mean(column, response, weight, mean):
+    """The weight of the mean by which many levels are smoothed; None if most of what
+    they differ by is chance."""
+    levels, codes = np.unique(column, return_inverse=True)
+    sizes = np.bincount(codes, weight)
+    squares = (np.bincount(codes, weight * response) - mean * sizes) ** 2 / sizes
+    total = weight.sum()
+    if total <= len(levels) - 1:
+        return None
+    variance = weight @ response**2 / total - mean**2
+    within = variance * (total + 1) - squares.sum()
+    within = max(within / (total - len(levels) + 1), 0.0)
+    chance = (len(levels) - FEW_LEVELS) * within
+    if squares.sum() <= chance:
+        return None
+    size = (total - sizes @ sizes / total) / (len(levels) - 1)
+    added = size * chance / (squares.sum() - chance)
+    expected = squares @ (sizes / (sizes + added))
+    return added if 2 * expected >= 1.5 * squares.sum() else None
 
 
 def standardize(X, is_nominal, response, weight):

@@ -138,6 +138,22 @@ cdef void search_nominal(
                 best.high_class = <int32_t>c
 
 
+cdef void search_smoothed(
+    const Work* work, const Column* column, int thread, Stump* best
+) noexcept nogil:
+    """Best division of many levels, whose weights are smoothed, as trees find it."""
+    cdef:
+        int64_t k
+        double total = 0.0
+    for k in range(work.n_classes):
+        total += work.totals[k]
+    best.score = divide_summed_levels(
+        &work.level_search[thread], work.sums + column.first, work.n_all_bins,
+        column.level_rows, column.n_bins + column.has_missing, column.has_missing,
+        work.totals, work.design_effect * total, column.level_child
+    )
+
+
 cdef void clear_stump(Stump* stump) noexcept nogil:
     memset(stump, 0, sizeof(Stump))
     stump.score = -INFINITY
@@ -163,7 +179,9 @@ cdef void update_group(void* context, int64_t group, int thread) noexcept nogil:
     for c in range(first, last):
         clear_stump(work.stumps + c)
         column = work.columns + c
-        if column.is_nominal:
+        if column.level_child != NULL:
+            search_smoothed(work, column, thread, work.stumps + c)
+        elif column.is_nominal:
             search_nominal(work, column, work.stumps + c)
         else:
             search_numeric(work, column, scratch, False, work.stumps + c)

@@ -16,6 +16,7 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from sklearn_textbook._contract._threads cimport (
@@ -24,6 +25,12 @@ from sklearn_textbook._contract._threads cimport (
     run_tasks,
     start_team,
     stop_team,
+)
+from sklearn_textbook.tree.members._level_search cimport (
+    LevelSearch,
+    divide_summed_levels,
+    free_level_search,
+    start_level_search,
 )
 
 cdef extern from *:
@@ -73,6 +80,10 @@ cdef struct Column:
     bint is_nominal
     bint is_exact  # every bin is one value
     bint has_missing
+    # nominal, of many levels that are smoothed: rows and child of each, and of missing
+    # values; else NULL
+    int64_t* level_rows
+    int8_t* level_child
 
 # The best stump of a column.
 cdef struct Stump:
@@ -116,6 +127,8 @@ cdef struct Work:
     double limit  # lower scores cannot be the best
     Stump* stumps
     double* scratch  # of each thread
+    LevelSearch* level_search  # of each thread; NULL: no column is smoothed
+    double design_effect  # of the weights, per unit of their sum
     # dividing the rows
     const Column* column  # NULL: a leaf
     const int8_t* child_of_bin
@@ -150,6 +163,10 @@ cdef class StumpSearch:
         First weights of the rows; they are copied.
     n_threads : int
         Number of threads.
+    is_smoothed : ndarray of bool, shape (n_columns,)
+        Whether the levels of a nominal column are smoothed; see ``smoothing``.
+    smoothing : float
+        ``categorical_smoothing`` of the stumps; below 0: "auto".
     """
 
     cdef:
@@ -161,7 +178,8 @@ cdef class StumpSearch:
         object arrays, labels
         double[::1] weight, totals, block_totals, best_end, child_sums
         int32_t[::1] predicted
-        int64_t[::1] n_entries, child_rows
+        int64_t[::1] n_entries, child_rows, level_rows
+        int8_t[::1] level_child
         uint8_t[::1] side
 
     def __cinit__(
@@ -169,6 +187,7 @@ cdef class StumpSearch:
         const int64_t[::1] n_distinct,
         const int64_t[::1] n_missing, const uint8_t[::1] is_nominal,
         const int32_t[::1] labels, int64_t n_classes, weight, int n_threads,
+        const uint8_t[::1] is_smoothed, double smoothing,
     ):
         cdef:
             int64_t n_columns = order.shape[0], n_rows = order.shape[1]
@@ -188,11 +207,52 @@ cdef class StumpSearch:
             self.work.columns[c].values = &values[c, 0]
         self._allocate(labels, weight)
         self.arrays.append(values)
+        self._start_levels(is_smoothed, smoothing)
         self.team = start_team(n_threads)
 
     def __dealloc__(self):
+        cdef int i
         with nogil:
             stop_team(self.team)
+        if self.work.level_search != NULL:
+            for i in range(self.n_threads):
+                free_level_search(&self.work.level_search[i])
+            free(self.work.level_search)
+
+    cdef _start_levels(self, const uint8_t[::1] is_smoothed, double smoothing):
+        """Allocate for columns of many levels, and count their rows."""
+        cdef:
+            Work* work = &self.work
+            Column* column
+            int64_t c, i, place = 0, most = 0
+            uint32_t code = 0
+        for c in range(work.n_columns):
+            if is_smoothed[c]:
+                most = max(most, work.columns[c].n_bins + 1)
+                place += work.columns[c].n_bins + 1
+        if most == 0:
+            return
+        self.level_rows = np.zeros(place, dtype=np.int64)
+        self.level_child = np.zeros(place, dtype=np.int8)
+        place = 0
+        for c in range(work.n_columns):
+            if not is_smoothed[c]:
+                continue
+            column = work.columns + c
+            column.level_rows = &self.level_rows[place]
+            column.level_child = &self.level_child[place]
+            place += column.n_bins + 1
+            for i in range(work.n_rows):
+                code = column.bins[i] if column.codes == NULL else column.codes[i]
+                column.level_rows[code] += 1
+        work.level_search = <LevelSearch*>calloc(self.n_threads, sizeof(LevelSearch))
+        if work.level_search == NULL:
+            raise MemoryError()
+        for i in range(self.n_threads):
+            if start_level_search(
+                &work.level_search[i], work.n_classes, most, smoothing
+            ) < 0:
+                raise MemoryError()
 
     cdef _bin(
         self, const uint32_t[:, ::1] order, const int64_t[::1] n_distinct,
@@ -297,7 +357,9 @@ cdef class StumpSearch:
         """
         return np.asarray(self.predicted)[np.asarray(self.side)] != self.labels
 
-    def find(self, double factor, const double[::1] drawn=None):
+    def find(
+        self, double factor, const double[::1] drawn=None, double design_effect=0.0
+    ):
         """Multiply the weights of the rows that the last stump misclassified, and find
         the best stump for the new ones.
 
@@ -307,6 +369,9 @@ cdef class StumpSearch:
             At least 1.
         drawn : ndarray of float64, shape (n_rows,), default=None
             Weights to learn from in place of those of the rows, such as counts.
+        design_effect : double, default=0.0
+            That of the weights to learn from (see ``GrowthRules``), divided by their
+            sum. Used only with smoothed columns.
 
         Returns
         -------
@@ -322,6 +387,7 @@ cdef class StumpSearch:
             ThreadTeam* team = self.team
             Stump best
             int64_t c
+        work.design_effect = design_effect
         self._choose_factors(factor, drawn is not None)
         work.learned, work.is_drawn = work.weight, drawn is not None
         if drawn is not None:
@@ -401,6 +467,12 @@ cdef class StumpSearch:
         child_of_bin = np.zeros(column.n_bins + 1, dtype=np.int8)
         found = {"column": c, "children": child_of_bin, "missing_child": -1}
         work.child_of_bin = &child_of_bin[0]
+        if column.level_child != NULL:
+            for b in range(column.n_bins + column.has_missing):
+                child_of_bin[b] = column.level_child[b]
+                if child_of_bin[b] < 0:
+                    child_of_bin[b] = UNSEEN if b < column.n_bins else UNKNOWN
+            return found
         if column.is_nominal:
             self._divide_levels(best, child_of_bin)
             return found

@@ -26,12 +26,20 @@ from sklearn_textbook.tree.members import (
     StumpBuilder,
     add_predictions,
     choose_member_classes,
+    mark_smoothed,
 )
 
 #: Beyond this, the weights of the rows that were right are divided instead.
 LARGEST_FACTOR = 1e30
 #: Parameters of a tree in which the stumps of the kernel may differ from the default.
-_FREE = ("categorical_features", "missing", "handle_unknown", "n_jobs", "random_state")
+_FREE = (
+    "categorical_features",
+    "categorical_smoothing",
+    "missing",
+    "handle_unknown",
+    "n_jobs",
+    "random_state",
+)
 
 
 def make_stump_template(missing, categorical_features):
@@ -181,6 +189,7 @@ class TreeLearner(Learner):
 
     def __init__(self, training, weight, is_drawn):
         super().__init__(training, weight, is_drawn)
+        self.first_weight = self.weight
         self.grower = training.grower
         n_cells = self.n_rows * self.grower.n_columns
         self.n_threads = count_threads(training.n_jobs, n_cells)
@@ -190,8 +199,10 @@ class TreeLearner(Learner):
         """Grow a tree in a thread, so that waiting for it can be interrupted."""
         states = list_random_states(self.grower.host, seed)
         weight = self.weight * self.total
+        design_effect = self.measure_spread(self.weight)
         if self.is_drawn:
             weight = count_draws(rows, self.n_rows)
+            design_effect = self.measure_draws(self.weight, len(rows))
         config = get_config()
 
         def grow():
@@ -201,9 +212,20 @@ class TreeLearner(Learner):
                     states["random_state"],
                     pruner=self._seed_pruner(states),
                     n_threads=self.n_threads,
+                    design_effect=design_effect,
                 )
 
         return self._executor.submit(grow).result()
+
+    def measure_draws(self, weight, n_drawn):
+        """Measure the design effect of the counts of rows drawn by weights."""
+        return 1.0 + (n_drawn - 1) / self.total * self.measure_spread(weight)
+
+    def measure_spread(self, weight):
+        """Measure the design effect of weights; a row counts as its first weight."""
+        first = self.first_weight
+        ratio = np.divide(weight, first, out=np.zeros(self.n_rows), where=first > 0)
+        return float(np.dot(weight, ratio))
 
     def _seed_pruner(self, states):
         """Pass the member's seed to a randomised pruner."""
@@ -231,10 +253,12 @@ class StumpLearner(TreeLearner):
     def __init__(self, training, weight, is_drawn):
         super().__init__(training, weight, is_drawn)
         self.builder, self.search = StumpBuilder(self.grower), None
+        self.is_smoothed = None
 
     def _make_search(self):
-        table = self.grower.table
+        table, host = self.grower.table, self.grower.host
         is_nominal = np.array([kind == "nominal" for kind in table.schema.kinds])
+        self.is_smoothed = mark_smoothed(table, host.categorical_smoothing)
         return StumpSearch(
             table.order,
             table.values,
@@ -245,17 +269,25 @@ class StumpLearner(TreeLearner):
             self.n_classes,
             self.weight,
             self.n_threads,
+            self.is_smoothed.astype(np.uint8),
+            -1.0
+            if host.categorical_smoothing == "auto"
+            else host.categorical_smoothing,
         )
 
     def learn(self, factor, seed):
         """Change the weights by the last stump, and find the next one."""
         if self.search is None:
             self.search = self._make_search()
-        drawn = None
+        drawn, design_effect, weight = None, 0.0, None
+        if self.is_drawn or self.is_smoothed.any():
+            weight = self.preview(factor)
+            design_effect = self.measure_spread(weight) / self.total
         if self.is_drawn:
-            rows = self.draw(self.preview(factor), seed)
+            rows = self.draw(weight, seed)
             drawn = count_draws(rows, self.n_rows).astype(np.float64)
-        found = self.search.find(factor, drawn)
+            design_effect = self.measure_draws(weight, len(rows)) / len(rows)
+        found = self.search.find(factor, drawn, design_effect)
         error = found["wrong"] / found["total"]
         if drawn is None:
             found["weights"] *= self.total / found["total"]

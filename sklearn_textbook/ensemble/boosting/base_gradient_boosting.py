@@ -19,6 +19,7 @@ from sklearn_textbook._contract.parameters import (
     check_integer,
     check_random_seed,
     check_real,
+    check_smoothing,
     check_truth,
 )
 from sklearn_textbook._contract.random_state import borrow_random_state
@@ -61,6 +62,7 @@ TREE_PARAMETERS = (
     "max_features",
     "monotonic_cst",
     "categorical_features",
+    "categorical_smoothing",
     "missing",
 )
 
@@ -102,9 +104,7 @@ class BaseGradientBoosting(
             )
         check_choice("missing", self.missing, ("learned", "error"))
         check_real("l2_regularization", self.l2_regularization, 0.0)
-        check_real("categorical_smoothing", self.categorical_smoothing, 0.0)
-        check_real("categorical_l2", self.categorical_l2, 0.0)
-        check_integer("min_samples_category", self.min_samples_category, 1)
+        check_smoothing(self.categorical_smoothing)
         check_integer("n_iter_no_change", self.n_iter_no_change, 1, accepts_none=True)
         check_real("validation_fraction", self.validation_fraction, 0.0, 1.0)
         check_real("tol", self.tol, 0.0)
@@ -269,9 +269,6 @@ class BaseGradientBoosting(
             n_jobs=self.n_jobs,
             max_bins=self.max_bins,
             l2_regularization=float(self.l2_regularization),
-            level_smoothing=float(self.categorical_smoothing),
-            level_l2=float(self.categorical_l2),
-            least_level_rows=int(self.min_samples_category),
             interaction_groups=groups,
         )
 

@@ -81,16 +81,12 @@ class GradientBoostingClassifier(
         are ordinal), none, or given by a mask, indices or names. Their levels are
         sorted by their Newton steps and divided into two groups; missing values count
         as a level.
-    categorical_smoothing : float, default=10.0
-        Value added to the sum of hessians of a level for sorting, which moves rare
-        levels towards 0. Used only with bins, as are the next two parameters.
-    categorical_l2 : float, default=10.0
-        Value added to :math:`\lambda` in the score of a nominal split, which can fit
-        noise in more ways than a threshold. Hessians are proportional to the sample
-        weights: if these sum to 1, for example, multiply this value and
-        ``categorical_smoothing`` by their mean, or nominal columns are hardly used.
-    min_samples_category : int, default=10
-        Levels with fewer rows in a node are merged there.
+    categorical_smoothing : "auto" or float, default="auto"
+        How far the steps of levels of nominal columns with more than nine levels are
+        drawn to that of the node when their splits are judged: as by this number of
+        rows with the step of the node; "auto" estimates it in each node. Such columns
+        are also split in the declared (strings: alphabetical) order of their levels. 0:
+        neither. As in :class:`~sklearn_textbook.tree.CARTClassifier`.
     missing : {"learned", "error"}, default="learned"
         How missing values are treated: "learned" sends them to the child that decreases
         the loss more; "error" raises an error.
@@ -228,9 +224,7 @@ class GradientBoostingClassifier(
         l2_regularization=0.0,
         max_bins=255,
         categorical_features="from_dtype",
-        categorical_smoothing=10.0,
-        categorical_l2=10.0,
-        min_samples_category=10,
+        categorical_smoothing="auto",
         missing="learned",
         monotonic_cst=None,
         interaction_cst=None,
@@ -258,8 +252,6 @@ class GradientBoostingClassifier(
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_smoothing = categorical_smoothing
-        self.categorical_l2 = categorical_l2
-        self.min_samples_category = min_samples_category
         self.missing = missing
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst

@@ -76,6 +76,7 @@ CART_PARAMETERS = (
     "pruning",
     "monotonic_cst",
     "categorical_features",
+    "categorical_smoothing",
     "handle_unknown",
     "tie_breaking",
     "top_splits",

@@ -20,7 +20,7 @@ from sklearn_textbook.tree import C45Classifier, CARTClassifier
 C45_PARAMETERS = tuple(
     name
     for name in CART_PARAMETERS
-    if name not in ("criterion", "ccp_alpha", "monotonic_cst")
+    if name not in ("criterion", "ccp_alpha", "monotonic_cst", "categorical_smoothing")
 )
 
 
@@ -57,6 +57,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         max_bins=None,
         categorical_features="from_dtype",
         categorical_split="auto",
+        categorical_smoothing="auto",
         missing="auto",
         handle_unknown="parent",
         tie_breaking="first",
@@ -86,6 +87,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
+        self.categorical_smoothing = categorical_smoothing
         self.missing = missing
         self.handle_unknown = handle_unknown
         self.tie_breaking = tie_breaking

@@ -41,6 +41,7 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
         max_bins=None,
         categorical_features="from_dtype",
         categorical_split="auto",
+        categorical_smoothing="auto",
         missing="auto",
         handle_unknown="parent",
         tie_breaking="first",
@@ -77,6 +78,7 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
+        self.categorical_smoothing = categorical_smoothing
         self.missing = missing
         self.handle_unknown = handle_unknown
         self.tie_breaking = tie_breaking

@@ -92,6 +92,9 @@ class ExtraTreesClassifier(BaseForestClassifier):
         Nominal columns: by dtype, none, or given by a mask, indices or names.
     categorical_split : {"auto", "subset", "one_vs_rest", "multiway"}, default="auto"
         How a nominal column divides its levels, as in single trees. "auto" is "subset".
+    categorical_smoothing : "auto" or float, default="auto"
+        How far means of levels of nominal columns with more than nine levels are
+        smoothed, as in single trees; 0: not at all.
     missing : {"auto", "learned", "branch", "surrogate", "error"}, default="auto"
         How missing values are treated, as in single trees. "auto" is "learned".
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
@@ -194,6 +197,7 @@ class ExtraTreesClassifier(BaseForestClassifier):
         max_bins=None,
         categorical_features="from_dtype",
         categorical_split="auto",
+        categorical_smoothing="auto",
         missing="auto",
         handle_unknown="parent",
         tie_breaking="first",
@@ -275,6 +279,9 @@ class ExtraTreesRegressor(BaseForestRegressor):
         Nominal columns: by dtype, none, or given by a mask, indices or names.
     categorical_split : {"auto", "subset", "one_vs_rest", "multiway"}, default="auto"
         How a nominal column divides its levels, as in single trees. "auto" is "subset".
+    categorical_smoothing : "auto" or float, default="auto"
+        How far means of levels of nominal columns with more than nine levels are
+        smoothed, as in single trees; 0: not at all.
     missing : {"auto", "learned", "branch", "surrogate", "error"}, default="auto"
         How missing values are treated, as in single trees. "auto" is "learned".
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
@@ -370,6 +377,7 @@ class ExtraTreesRegressor(BaseForestRegressor):
         max_bins=None,
         categorical_features="from_dtype",
         categorical_split="auto",
+        categorical_smoothing="auto",
         missing="auto",
         handle_unknown="parent",
         tie_breaking="first",

@@ -98,6 +98,9 @@ class RandomForestClassifier(BaseForestClassifier):
     categorical_split : {"auto", "subset", "one_vs_rest", "multiway"}, default="auto"
         How a nominal column divides its levels, as in single trees. "auto" is "subset",
         or "multiway" with ``criterion="gain_ratio"``.
+    categorical_smoothing : "auto" or float, default="auto"
+        How far means of levels of nominal columns with more than nine levels are
+        smoothed, as in single trees; 0: not at all.
     missing : str, default="auto"
         How missing values are treated, as in single trees: "learned", "branch",
         "surrogate", "fractional" or "error". "auto" is "learned", or "fractional" with
@@ -255,6 +258,9 @@ class RandomForestRegressor(BaseForestRegressor):
         Nominal columns: by dtype, none, or given by a mask, indices or names.
     categorical_split : {"auto", "subset", "one_vs_rest", "multiway"}, default="auto"
         How a nominal column divides its levels, as in single trees. "auto" is "subset".
+    categorical_smoothing : "auto" or float, default="auto"
+        How far means of levels of nominal columns with more than nine levels are
+        smoothed, as in single trees; 0: not at all.
     missing : {"auto", "learned", "branch", "surrogate", "error"}, default="auto"
         How missing values are treated, as in single trees. "auto" is "learned".
     handle_unknown : {"parent", "fractional", "error"}, default="parent"

@@ -45,6 +45,7 @@ def count_jobs(n_jobs):
 
 def grow_batch(grower, draw, seeds, **options):
     """Grow the members with these seeds, one after the other."""
+    options["design_effect"] = draw.design_effect
     return [grower.grow(draw.weigh(seed), seed, **options) for seed in seeds]
 
 

@@ -87,6 +87,7 @@ def grow_bag_member(grower, draw, seed):
         columns=None if draw.takes_all_columns else draw.list_columns(seed),
         pruner=pruner,
         estimates_empty_nodes=draw.estimates_empty_nodes,
+        design_effect=draw.design_effect,
     )
 
 

@@ -81,9 +81,9 @@ class PerturbedTrees:
         self.n_rows = grower.n_rows
         self.share = grower.share
 
-    def grow(self, weight, seed):
+    def grow(self, weight, seed, **options):
         """Grow the tree of a seed."""
-        return self.grower.grow(weight, seed, target=self.draw_target(seed))
+        return self.grower.grow(weight, seed, target=self.draw_target(seed), **options)
 
 
 class PerturbedEstimators:
@@ -108,7 +108,7 @@ class PerturbedEstimators:
         self.repeats_rows = repeats_rows
         self.n_rows = X.shape[0]
 
-    def grow(self, weight, seed):
+    def grow(self, weight, seed, **_options):
         """Fit the member of a seed."""
         member = seed_estimator(clone(self.template), seed)
         target = self.draw_target(seed)

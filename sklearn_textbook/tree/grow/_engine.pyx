@@ -58,6 +58,7 @@ from sklearn_textbook.tree.grow._workers cimport (
     start_spacing,
     start_worker,
 )
+from sklearn_textbook.tree.split._smoothing cimport FEW_LEVELS
 from sklearn_textbook.tree.split._types cimport (
     LOCAL_ROWS,
     Problem,
@@ -355,6 +356,7 @@ def grow_nodes(dict settings, int n_threads):
     """
     cdef TreeGrower grower = TreeGrower()
     fill_problem(&grower.problem, settings)
+    grower.problem.design_effect = settings["design_effect"]
     fill_codes(&grower.problem, &grower.table.codes, settings)
     grower.kept = settings
     grower.set_rows(settings)
@@ -363,3 +365,7 @@ def grow_nodes(dict settings, int n_threads):
     return write_tree(
         &grower.problem, &grower.workers[0].buffer, grower.done, grower.tasks.n_frames
     )
+
+
+#: Nominal columns of more levels are smoothed.
+MOST_PLAIN_LEVELS = FEW_LEVELS

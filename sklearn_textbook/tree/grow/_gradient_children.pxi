@@ -47,17 +47,18 @@ cdef int map_levels(
         int64_t column = split.column, i, n, n_levels = 0
         int64_t n_codes = samples.start[column + 1] - samples.start[column]
         const GradientPair* sums = node.histogram + samples.start[column]
-        GradientPair rare
-        int64_t code
-    n = order_levels(samples, node, levels, column, &rare)
+        double added
     memset(node.child_of_code, 2, n_codes)  # levels that the node lacks
-    for i in range(n):
-        if levels[i].index >= 0:
+    if split.is_ordered:
+        for i in range(n_codes):
+            if samples_of(&sums[i], &samples.scale) > 0:
+                node.child_of_code[i] = i > split.cut
+    else:
+        n = order_levels(problem, samples, node, levels, column, &added)
+        for i in range(n):
             node.child_of_code[levels[i].index] = i > split.cut
-            continue
-        for code in range(n_codes):
-            if 0 < samples_of(&sums[code], &samples.scale) < samples.least_level_rows:
-                node.child_of_code[code] = i > split.cut
+    if split.missing_child >= 0:
+        node.child_of_code[problem.n_distinct[column]] = split.missing_child
     for i in range(problem.n_distinct[column]):
         if node.child_of_code[i] < 2:
             level[n_levels] = <int32_t>problem.values[

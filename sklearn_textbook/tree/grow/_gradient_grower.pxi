@@ -65,9 +65,6 @@ cdef class GradientGrower:
             self.groups = settings["groups"]
             samples.groups = &self.groups[0]
         samples.l2 = settings["l2_regularization"]
-        samples.level_smoothing = settings["level_smoothing"]
-        samples.level_l2 = settings["level_l2"]
-        samples.least_level_rows = settings["least_level_rows"]
         self.pairs = np.empty(
             samples.n_rows, dtype=[("gradient", np.int64), ("counted", np.uint64)]
         )
@@ -161,7 +158,9 @@ cdef class GradientGrower:
             "total_weight": hessian,
         }
 
-    def grow(self, gradient, hessian, largest, rows=None, random_state=0):
+    def grow(
+        self, gradient, hessian, largest, rows=None, random_state=0, variance=1.0
+    ):
         """Grow a tree.
 
         Parameters
@@ -176,6 +175,8 @@ cdef class GradientGrower:
             The rows that take part, in ascending order; None: all.
         random_state : int, default=0
             Seed of the sampling of columns.
+        variance : float, default=1.0
+            Variance of the gradient of a row, per unit of its hessian.
 
         Returns
         -------
@@ -193,6 +194,7 @@ cdef class GradientGrower:
             int64_t i
             int outcome = 0
         self.round_pairs(gradient, hessian, largest)
+        samples.variance = variance
         if rows is None:
             self.takes_part = None
             self.n_listed = samples.n_rows

@@ -14,6 +14,7 @@ cdef struct GradientSplit:
     # numeric: codes up to this one go to child 0; nominal: so many levels, in the
     # order of their gradients, do
     int64_t cut
+    bint is_ordered  # nominal: a threshold in the declared order of the levels
     int32_t missing_child  # -1 where no value is missing
     bint splits_missing  # all that have a value in child 0, the others in child 1
     GradientPair left  # what child 0 holds
@@ -46,9 +47,7 @@ cdef struct GradientList:
     const GradientPair* pairs  # of all rows
     GradientScale scale
     double l2
-    double level_smoothing  # hessian added to that of a level where levels are ordered
-    double level_l2  # added to l2 in the score of a nominal split
-    int64_t least_level_rows  # levels with fewer samples in a node are one
+    double variance  # of the gradient of a sample, per unit of its hessian
     # interaction constraints: the groups that each column is in, as bits; or NULL
     const uint64_t* groups
     uint64_t groups_left  # of the children of the node at hand

@@ -6,7 +6,7 @@ parent's. A node that waits keeps its histograms and its best split, and its sam
 partitioned only if the split is made. All sums are integers: see _gradients.pxd.
 """
 
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY, fabs, floor
 from libc.stdint cimport uint16_t
 from libc.stdlib cimport free, qsort, realloc
 from libc.string cimport memcpy, memmove, memset
@@ -42,7 +42,13 @@ from sklearn_textbook.tree.split._memory cimport (
     take_zeros,
 )
 from sklearn_textbook.tree.split._sums cimport FETCH_AHEAD, PREFETCH
-from sklearn_textbook.tree.split._types cimport NOMINAL_COLUMN, SHARED_CELLS
+from sklearn_textbook.tree.split._smoothing cimport added_weight
+from sklearn_textbook.tree.split._types cimport (
+    NOMINAL_COLUMN,
+    ORDERED_ROWS,
+    SHARED_CELLS,
+    smooths_levels,
+)
 
 cdef enum:
     UNROLLED = 4  # columns

@@ -139,6 +139,7 @@ cdef void search_values(
     ):
         return
     best.column = <int32_t>column
+    best.is_ordered = True
     best.missing_child = (0 if missing_left else 1) if has_missing else -1
     memset(&best.left, 0, sizeof(GradientPair))
     if missing_left:
@@ -159,36 +160,92 @@ cdef int compare_levels(const void* first, const void* second) noexcept nogil:
     return -1 if a.index < b.index else 1
 
 
+cdef double added_to_levels(
+    const Problem* problem, const GradientList* samples, const WaitingNode* node,
+    const Keyed* levels, int64_t n, int64_t column
+) noexcept nogil:
+    """The hessian k of rows with the step of the node by which those of levels are
+    smoothed, as in ``smooth_runs``; below 0 if the steps differ by chance only."""
+    cdef:
+        const GradientScale* scale = &samples.scale
+        const GradientPair* sums = node.histogram + samples.start[column]
+        double total = hessian_of(&node.total, scale), hessian, difference
+        double mean = gradient_of(&node.total, scale) / total
+        double between = 0.0, squares = 0.0
+        int64_t i
+    if problem.smoothing >= 0.0:
+        return problem.smoothing * total / samples_of(&node.total, scale)
+    for i in range(n):
+        hessian = hessian_of(&sums[levels[i].index], scale)
+        difference = gradient_of(&sums[levels[i].index], scale) - mean * hessian
+        if hessian > 0.0:
+            between += difference * difference / hessian
+        squares += hessian * hessian
+    return added_weight(samples.variance, between, total, squares, n)
+
+
 cdef int64_t order_levels(
-    const GradientList* samples, const WaitingNode* node, Keyed* levels, int64_t column,
-    GradientPair* rare
+    const Problem* problem, const GradientList* samples, const WaitingNode* node,
+    Keyed* levels, int64_t column, double* added
 ) noexcept nogil:
     """Order the levels that the node has by the steps that they would take. A missing
-    value is one more level; levels of few samples are one, with the index -1."""
+    value is one more level. Returns their number, or 0 if their steps differ by chance
+    only; and the hessian by which steps are smoothed."""
     cdef:
+        const GradientScale* scale = &samples.scale
         const GradientPair* sums = node.histogram + samples.start[column]
-        int64_t code, count, n = 0
-    memset(rare, 0, sizeof(GradientPair))
+        int64_t code, i, n = 0
+        double mean = 0.0, hessian, largest = 0.0, grid
     for code in range(samples.start[column + 1] - samples.start[column]):
-        count = samples_of(&sums[code], &samples.scale)
-        if 0 < count < samples.least_level_rows:
-            add_pair(rare, &sums[code])
-        elif count > 0:
-            levels[n].key = step_of_leaf(
-                gradient_of(&sums[code], &samples.scale),
-                hessian_of(&sums[code], &samples.scale), samples.level_smoothing
-            )
+        if samples_of(&sums[code], scale) > 0:
             levels[n].index = code
             n += 1
-    if samples_of(rare, &samples.scale) > 0:
-        levels[n].key = step_of_leaf(
-            gradient_of(rare, &samples.scale), hessian_of(rare, &samples.scale),
-            samples.level_smoothing
+    added[0] = 0.0
+    if smooths_levels(problem, column):
+        added[0] = added_to_levels(problem, samples, node, levels, n, column)
+        if added[0] < 0.0:
+            return 0
+        mean = gradient_of(&node.total, scale) / hessian_of(&node.total, scale)
+    for i in range(n):
+        hessian = hessian_of(&sums[levels[i].index], scale)
+        levels[i].key = step_of_leaf(
+            gradient_of(&sums[levels[i].index], scale) - mean * hessian, hessian,
+            added[0]
         )
-        levels[n].index = -1
-        n += 1
+        largest = max(largest, fabs(levels[i].key))
+    # Equal steps may differ in their last bits: a fine grid makes them equal.
+    grid = largest / 1099511627776.0
+    for i in range(n if grid > 0.0 else 0):
+        levels[i].key = grid * floor(levels[i].key / grid + 0.5)
     qsort(levels, n, sizeof(Keyed), compare_levels)
     return n
+
+
+cdef void smooth_levels(
+    const Searching* search, const GradientScratch* scratch, int64_t n, int64_t high,
+    int64_t column
+) noexcept nogil:
+    """Put the smoothed gradients in child 0, below a place, in place of those that were
+    summed up. There are n levels."""
+    cdef:
+        const GradientScale* scale = &search.samples.scale
+        const GradientPair* sums = (
+            search.node.histogram + search.samples.start[column]
+        )
+        double below = 0.0, above = 0.0, hessian, change
+        int64_t i
+    # The keys are differences of steps from that of the node, of the sign of steps. The
+    # mean of the smoothed gradients is shifted to that of the node.
+    for i in range(n):
+        hessian = hessian_of(&sums[scratch.levels[i].index], scale)
+        above -= scratch.levels[i].key * hessian
+    change = above / search.hessian
+    for i in range(high):
+        hessian = hessian_of(&sums[scratch.levels[i].index], scale)
+        below -= scratch.levels[i].key * hessian
+        scratch.gradients[i] = below + (
+            search.gradient / search.hessian - change
+        ) * scratch.hessians[i]
 
 
 cdef void search_levels(
@@ -203,17 +260,16 @@ cdef void search_levels(
             search.node.histogram + search.samples.start[column]
         )
         Keyed* levels = scratch.levels
-        GradientPair left, rare
-        int64_t i, low = -1, high = -1
-        int64_t n = order_levels(search.samples, search.node, levels, column, &rare)
-        int64_t count, n_missing = 0, index
+        GradientPair left
+        double added
+        int64_t i, low = -1, high = -1, n, count
         int64_t lowest = max(problem.min_samples_leaf, 1)
         int64_t highest = samples_of(&search.node.total, scale) - lowest
         double least = search.min_hessian, most = search.hessian - least, hessian
+    n = order_levels(problem, search.samples, search.node, levels, column, &added)
     memset(&left, 0, sizeof(GradientPair))
     for i in range(n - 1):
-        index = levels[i].index
-        add_pair(&left, &rare if index < 0 else &sums[index])
+        add_pair(&left, &sums[levels[i].index])
         count = samples_of(&left, scale)
         hessian = hessian_of(&left, scale)
         scratch.gradients[i] = gradient_of(&left, scale)
@@ -223,22 +279,24 @@ cdef void search_levels(
         if low < 0 and count >= lowest and hessian >= least:
             low = i
         high = i + 1
-    if low < 0 or not keep_best_place(
-        search, scratch, 0, search.samples.l2 + search.samples.level_l2, low, high, best
+    if low < 0:
+        return
+    if added > 0.0:
+        smooth_levels(search, scratch, n, high, column)
+    if not keep_best_place(
+        search, scratch, 0, search.samples.l2, low, high, best
     ):
         return
     best.column = <int32_t>column
+    best.is_ordered = False
     best.missing_child = -1
     best.splits_missing = False
     memset(&best.left, 0, sizeof(GradientPair))
-    if problem.has_missing[column]:
-        n_missing = samples_of(&sums[problem.n_distinct[column]], scale)
     for i in range(n):
-        index = levels[i].index
         if i <= best.cut:
-            add_pair(&best.left, &rare if index < 0 else &sums[index])
-        if index == problem.n_distinct[column] or (
-            index < 0 and 0 < n_missing < search.samples.least_level_rows
+            add_pair(&best.left, &sums[levels[i].index])
+        if problem.has_missing[column] and (
+            levels[i].index == problem.n_distinct[column]
         ):
             best.missing_child = i > best.cut
 
@@ -251,8 +309,11 @@ cdef void search_column(
     memset(best, 0, sizeof(GradientSplit))
     best.column = -1
     if search.problem.kind[column] == NOMINAL_COLUMN:
-        search_levels(search, scratch, column, best)
-        return
+        if not smooths_levels(search.problem, column):
+            search_levels(search, scratch, column, best)
+            return
+        if samples_of(&search.node.total, &search.samples.scale) > ORDERED_ROWS:
+            search_levels(search, scratch, column, best)
     search_values(search, scratch, column, False, best)
     search_values(search, scratch, column, True, best)
 

@@ -346,6 +346,7 @@ cdef class ListGrower:
         start_interrupt(&interrupt)
         grower.interrupt = &interrupt
         self.problem.total_weight = root_settings["total_weight"]
+        self.problem.design_effect = root_settings["design_effect"]
         if root_settings["entropy_table"] is not None:
             self.entropy_table = root_settings["entropy_table"]
             self.problem.entropy_table = &self.entropy_table[0]

@@ -11,7 +11,7 @@ cdef double improvement_of(
         double decrease = node.impurity
     if problem.missing_mode == MISSING_SURROGATE and problem.has_missing[split.column]:
         # Rows that miss the test, or stay in the node, count nothing.
-        return split.score / node.weight
+        return split.decrease / node.weight
     for child in range(children.n_children):
         if children.n_rows[child]:
             decrease -= (

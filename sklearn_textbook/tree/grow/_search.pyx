@@ -377,7 +377,7 @@ cdef bint may_be_taken(
     """Whether a test decreases the impurity, and by ``min_impurity_decrease``."""
     cdef const Split* split = &worker.splits[place]
     if problem.gain.choice == CHOOSE_SCORE:
-        return split.column >= 0 and decreases(problem, view, split.score)
+        return split.column >= 0 and decreases(problem, view, split.decrease)
     return may_win(problem, &worker.candidates[place], view, least)
 
 

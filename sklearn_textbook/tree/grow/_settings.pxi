@@ -14,6 +14,7 @@ cdef int fill_problem(Problem* problem, dict settings) except -1:
         const int32_t[::1] monotonic
         const int64_t[::1] entropy_table
         const uint8_t[::1] is_many_valued
+        const uint8_t[::1] is_smoothed
     problem.criterion = settings["criterion"]
     problem.scan = settings["scan"]
     problem.is_classifier = settings["is_classifier"]
@@ -37,6 +38,11 @@ cdef int fill_problem(Problem* problem, dict settings) except -1:
     problem.values_stride = values.shape[1]
     problem.max_levels = settings["max_levels"]
     problem.any_nominal = settings["any_nominal"]
+    if settings["is_smoothed"] is not None:
+        is_smoothed = settings["is_smoothed"]
+        problem.is_smoothed = &is_smoothed[0]
+    problem.smoothing = settings["smoothing"]
+    problem.design_effect = 1.0
     problem.is_plain = settings["is_plain"]
     problem.missing_mode = settings["missing_mode"]
     problem.divides_cases = settings["divides_cases"]

@@ -312,6 +312,7 @@ cdef int64_t split_node(
         return 0
     if problem.kind[search.column] == NOMINAL_COLUMN:
         search.missing_child = -1
+        search.is_alone = False  # missing values are a level
         map_start = map_levels(problem, rows, search, buffer)
         if map_start < 0:
             return -1

@@ -14,6 +14,13 @@ cdef inline void start_sampling(
     sampler.n_found = 0
 
 
+cdef inline bint divides_levels(const Problem* problem, int32_t column) noexcept nogil:
+    """Whether the levels of a column are divided by their means, or at random."""
+    return problem.kind[column] == NOMINAL_COLUMN and not is_ordered_only(
+        problem, column
+    )
+
+
 cdef inline void leave_column_out(SmallNode* node, int32_t number) noexcept nogil:
     node.active.words[number >> 6] &= ~(<uint64_t>1 << (number & 63))
 
@@ -112,7 +119,7 @@ cdef inline void count_missing(
         int32_t least
     for c in range(tile.n_columns):
         if not problem.has_missing[tile.number[c]] or (
-            problem.kind[tile.number[c]] == NOMINAL_COLUMN
+            divides_levels(problem, tile.number[c])
         ):
             continue
         least = make_key(<uint32_t>problem.n_distinct[tile.number[c]], 0)

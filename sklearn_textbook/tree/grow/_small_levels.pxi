@@ -1,4 +1,5 @@
-# Levels of the nominal columns of a small node.
+# Levels of the nominal columns of a small node. Columns of many levels, whose means are
+# smoothed in larger nodes, keep their codes, as ordinal columns do.
 
 
 cdef inline bint stands_behind(
@@ -138,7 +139,7 @@ cdef inline bint search_levels(
         bint any_nominal = False
         int64_t c
     for c in range(tile.n_columns):
-        if problem.kind[tile.number[c]] != NOMINAL_COLUMN:
+        if not divides_levels(problem, tile.number[c]):
             continue
         any_nominal = True
         if is_ordered:

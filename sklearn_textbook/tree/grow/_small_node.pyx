@@ -88,6 +88,7 @@ from sklearn_textbook.tree.split._types cimport (
     NodeView,
     Scratch,
     Split,
+    is_ordered_only,
 )
 from sklearn_textbook._contract._wide_units cimport wide_void
 
@@ -290,6 +291,8 @@ cdef bint may_be_small(
     if problem.missing_mode != MISSING_LEARNED and samples.value_limit != NULL:
         return False
     if problem.random_splitter and samples.row_values == NULL:
+        return False
+    if problem.is_smoothed != NULL and problem.categorical_split != SPLIT_SUBSET:
         return False
     return not problem.any_nominal or problem.categorical_split != SPLIT_MULTIWAY
 

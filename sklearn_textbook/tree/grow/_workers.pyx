@@ -57,6 +57,12 @@ cdef void start_levels(
     scratch.run_weight = take_doubles(memory, slots)
     scratch.run_sums = take_doubles(memory, slots * size)
     scratch.run_gain = take_doubles(memory, slots)
+    if problem.is_smoothed != NULL:
+        scratch.declared_side = <int32_t*>take_memory(memory, slots, sizeof(int32_t))
+        scratch.run_smooth = take_doubles(memory, slots * size)
+        scratch.left_smooth = take_doubles(memory, size)
+        scratch.all_smooth = take_doubles(memory, size)
+        scratch.all_sums = take_doubles(memory, size)
     scratch.run_order = <Keyed*>take_memory(memory, slots, sizeof(Keyed))
     scratch.run_side = <int32_t*>take_memory(memory, slots, sizeof(int32_t))
     scratch.best_side = <int32_t*>take_memory(memory, slots, sizeof(int32_t))

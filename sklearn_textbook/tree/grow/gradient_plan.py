@@ -82,12 +82,6 @@ class GradientPlan:
         first.
     l2_regularization : float, default=0.0
         :math:`\lambda`.
-    level_smoothing : float, default=0.0
-        Added to the hessian of each level of a nominal column when levels are sorted.
-    level_l2 : float, default=0.0
-        Added to :math:`\lambda` in the score of a nominal split.
-    least_level_rows : int, default=1
-        Levels with fewer rows in a node are merged.
     interaction_groups : list of sequences of int, default=None
         Groups of columns that may be tested on the same path. None: no restriction.
     n_threads : int, default=1
@@ -111,9 +105,6 @@ class GradientPlan:
         table,
         rules,
         l2_regularization=0.0,
-        level_smoothing=0.0,
-        level_l2=0.0,
-        least_level_rows=1,
         interaction_groups=None,
         n_threads=1,
     ):
@@ -138,9 +129,6 @@ class GradientPlan:
             "ranks": table.ranks(n_threads),
             "row_ranks": table.row_ranks(n_threads)[0],
             "l2_regularization": l2_regularization,
-            "level_smoothing": level_smoothing,
-            "level_l2": level_l2,
-            "least_level_rows": least_level_rows,
             "groups": number_groups(interaction_groups, table.n_columns),
         }
         self._grower = GradientGrower(self._settings, n_threads)
@@ -153,6 +141,7 @@ class GradientPlan:
         random_state=0,
         largest=None,
         out=None,
+        variance=1.0,
     ):
         """Grow a tree.
 
@@ -170,6 +159,9 @@ class GradientPlan:
             Largest absolute gradient and largest hessian, if they are known.
         out : ndarray of int32, shape (n_rows,), default=None
             Output array for ``leaf_of_row``. None: a new array.
+        variance : float, default=1.0
+            Variance of the gradient of a row, per unit of its hessian, by which levels
+            of nominal columns are smoothed; see ``smooths_levels``.
 
         Returns
         -------
@@ -178,7 +170,7 @@ class GradientPlan:
         """
         if largest is None:
             largest = find_largest(gradient, hessian)
-        self._grower.grow(gradient, hessian, largest, rows, random_state)
+        self._grower.grow(gradient, hessian, largest, rows, random_state, variance)
         leaf_of_row = np.empty(self.table.n_rows, np.int32) if out is None else out
         self._grower.find_leaves(leaf_of_row)
         nodes, statistics, side_tables = self._grower.write_nodes()
@@ -193,6 +185,11 @@ class GradientPlan:
             handle_unknown=self.rules.handle_unknown,
         )
         return GradientTree(tree, leaf_of_row)
+
+    @property
+    def smooths_levels(self):
+        """Whether there are nominal columns whose levels are smoothed."""
+        return self._settings["is_smoothed"] is not None
 
     def round_to_pairs(self, gradient, hessian=None, largest=None):
         """Convert gradients and hessians to pairs of integers with a common scale.

@@ -29,4 +29,4 @@ def grow_tree(table, target, rules, *, sample_weight=None, random_state=0, n_thr
         The tree.
     """
     plan = GrowthPlan(table, target, rules, n_threads=n_threads)
-    return plan.grow(sample_weight, random_state, n_threads)
+    return plan.grow(sample_weight, random_state, n_threads, rules.design_effect)

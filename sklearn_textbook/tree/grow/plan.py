@@ -230,7 +230,7 @@ class GrowthPlan:
             **describe_cells(table, rules, sorts, n_threads),
         }
 
-    def grow(self, weight=None, random_state=0, n_threads=1):
+    def grow(self, weight=None, random_state=0, n_threads=1, design_effect=1.0):
         """Grow a tree; several threads may do so at the same time.
 
         Parameters
@@ -241,6 +241,8 @@ class GrowthPlan:
             Seed of all random choices.
         n_threads : int, default=1
             Number of threads; the tree does not depend on it.
+        design_effect : float, default=1.0
+            See :class:`GrowthRules`.
 
         Returns
         -------
@@ -251,14 +253,14 @@ class GrowthPlan:
         if chosen == "sample-list":
             if self._settings is None:
                 self._prepare_list(n_threads)
-            return self._grow_from_list(weight, random_state, n_threads)
-        tree = self._grow_from_columns(weight, random_state, n_threads)
+            return self._grow_from_list(weight, random_state, n_threads, design_effect)
+        tree = self._grow_from_columns(weight, random_state, n_threads, design_effect)
         return tree.compact() if self._is_compacted(tree.node_count) else tree
 
     def _is_compacted(self, n_nodes):
         return self.compacted_nodes is not None and n_nodes >= self.compacted_nodes
 
-    def _grow_from_columns(self, weight, random_state, n_threads):
+    def _grow_from_columns(self, weight, random_state, n_threads, design_effect):
         """Grow a tree from sorted columns."""
         rules = self.rules
         if weight is not None:
@@ -270,9 +272,10 @@ class GrowthPlan:
         settings = collect_settings(
             self.table, target, rules, weight, row_number, random_state
         )
+        settings["design_effect"] = design_effect
         return self._make_tree(*grow_nodes(settings, n_threads))
 
-    def _grow_from_list(self, weight, random_state, n_threads):
+    def _grow_from_list(self, weight, random_state, n_threads, design_effect):
         """Grow a tree from a list of samples."""
         if weight is not None:
             dtype = weight.dtype if weight.dtype in LISTED_TYPES else np.float64
@@ -293,7 +296,7 @@ class GrowthPlan:
             real = None if weight is None else weight.astype(np.float64, copy=False)
             target, kept, _ = keep_weighted_rows(self.target, real)
             root = describe_root(target, self.rules, kept) | {"entropy_table": None}
-        root |= {"random_state": random_state}
+        root |= {"random_state": random_state, "design_effect": design_effect}
         tree = self._read_tree(grower, grower.grow(root, n_threads))
         growers.append(grower)
         return tree

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -99,6 +99,10 @@ class GrowthRules:
     columns, at random. ``max_leaf_nodes`` ends growth once all splits that best-first
     growth with this limit could make have been made;
     :func:`~sklearn_textbook.tree.prune.keep_best_first` removes the others.
+    ``categorical_smoothing`` is "auto", or the rows added to each level; 0: none.
+    ``design_effect`` is the variance of a mean of rows times their weight, in units of
+    that of a row: 1 for weights that count copies, and about 2 for the counts of
+    bootstrap samples. Plans for many trees take it anew for each tree.
     """
 
     criterion: str
@@ -113,8 +117,10 @@ class GrowthRules:
     shuffles_columns: bool = False
     missing: str = "learned"
     categorical_split: str = "subset"
+    categorical_smoothing: str | float = 0.0
     handle_unknown: str = "parent"
     monotonic: tuple | None = None
     gain: GainRules | None = None
     top_splits: int = 1
     oblique: ObliqueRules | None = None
+    design_effect: float = field(default=1.0, compare=False)

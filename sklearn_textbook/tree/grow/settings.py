@@ -8,6 +8,7 @@ import numpy as np
 
 from sklearn_textbook.tree.encode import NOMINAL, ORDINAL
 from sklearn_textbook.tree.grow import layout
+from sklearn_textbook.tree.grow._engine import MOST_PLAIN_LEVELS
 from sklearn_textbook.tree.grow.rules import J48_RESOLUTION, J48_TOLERANCE, UNLIMITED
 from sklearn_textbook.tree.grow.target import (
     CRITERIA,
@@ -169,6 +170,7 @@ def describe_table(table, rules):
         "n_levels": n_levels,
         "max_levels": int(n_levels[is_nominal].max()) if is_nominal.any() else 0,
         "any_nominal": bool(is_nominal.any()),
+        **describe_smoothing(table, rules, len(kind)),
         "divides_cases": rules.missing == "fractional" and bool(table.n_missing.any()),
         "is_plain": not (
             is_nominal.any()
@@ -177,6 +179,24 @@ def describe_table(table, rules):
             or rules.monotonic is not None
             or rules.gain is not None
         ),
+    }
+
+
+def mark_smoothed(table, smoothing):
+    """Mark the nominal columns of so many levels that their means are smoothed."""
+    if smoothing == 0:
+        return np.zeros(table.n_columns, dtype=bool)
+    return is_nominal(table) & (table.n_distinct > MOST_PLAIN_LEVELS)
+
+
+def describe_smoothing(table, rules, n_columns):
+    """Describe which nominal columns are smoothed, and how far."""
+    smoothing = 0.0 if rules.gain is not None else rules.categorical_smoothing
+    is_smoothed = np.zeros(n_columns, dtype=np.uint8)
+    is_smoothed[: table.n_columns] = mark_smoothed(table, smoothing)
+    return {
+        "is_smoothed": is_smoothed if is_smoothed.any() else None,
+        "smoothing": -1.0 if smoothing == "auto" else float(smoothing),
     }
 
 

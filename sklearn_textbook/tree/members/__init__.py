@@ -13,6 +13,7 @@ from sklearn_textbook.tree.exchange import (
 )
 from sklearn_textbook.tree.explain.page.notebook import PageReprMixin
 from sklearn_textbook.tree.grow.gradient_plan import add_leaf_values
+from sklearn_textbook.tree.grow.settings import mark_smoothed
 from sklearn_textbook.tree.members.boosting_grower import BoostingGrower
 from sklearn_textbook.tree.members.deciding import (
     choose_member_classes,
@@ -47,6 +48,7 @@ __all__ = [
     "make_class_target",
     "make_sklearn_tree",
     "make_value_target",
+    "mark_smoothed",
     "read_blocks",
     "read_matrix",
     "share_parameters",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from copy import copy
 from dataclasses import replace
 
 import numpy as np
 
+from sklearn_textbook.tree.cart_recipe import warn_of_light_levels
 from sklearn_textbook.tree.encode import NOMINAL
 from sklearn_textbook.tree.grow.gradient_plan import MAX_CODES, GradientPlan
 from sklearn_textbook.tree.members.grower import MemberGrower
@@ -43,12 +43,6 @@ class BoostingGrower(MemberGrower):
         Maximum number of bins of a column. None: one per distinct value.
     l2_regularization : float, default=0.0
         :math:`\lambda`.
-    level_smoothing : float, default=0.0
-        Added to the hessian of each level of a nominal column when levels are sorted.
-    level_l2 : float, default=0.0
-        Added to :math:`\lambda` in the score of a nominal split.
-    least_level_rows : int, default=1
-        Levels with fewer rows in a node are merged.
     interaction_groups : function, default=None
         Function of the names of the columns that returns the groups of columns that may
         be tested on the same path. None: no restriction.
@@ -70,18 +64,11 @@ class BoostingGrower(MemberGrower):
         n_jobs=None,
         max_bins=None,
         l2_regularization=0.0,
-        level_smoothing=0.0,
-        level_l2=0.0,
-        least_level_rows=1,
         interaction_groups=None,
     ):
         super().__init__(template, X, y, owner=owner, n_jobs=n_jobs, max_bins=max_bins)
         self.l2_regularization = l2_regularization
-        self.level_rules = {
-            "level_smoothing": level_smoothing,
-            "level_l2": level_l2,
-            "least_level_rows": least_level_rows,
-        }
+        self.weight = None
         self.groups = None
         if interaction_groups is not None:
             self.groups = interaction_groups(self.host.schema_.names)
@@ -98,7 +85,8 @@ class BoostingGrower(MemberGrower):
         Warns
         -----
         UserWarning
-            If the weights are so small that nominal columns are hardly used.
+            If the weights are so small that levels of nominal columns cannot be told
+            apart.
         """
         rules = self.host._resolve_rules(
             self.table, self.rows.target, None, self.n_rows
@@ -106,21 +94,10 @@ class BoostingGrower(MemberGrower):
         mean = 1.0 if weight is None else float(weight[weight > 0].mean())
         self._rules = replace(rules, min_weight_leaf=MIN_HESSIAN * mean)
         self._gradient_plan = self._choose_plan()
-        if weight is not None and self._gradient_plan is not None:
-            self._warn_of_small_weights(weight[weight > 0])
-
-    def _warn_of_small_weights(self, weight):
-        """Warn if all hessians are less than what nominal splits add to them."""
-        total, added = weight.sum(), self.level_rules["level_l2"]
-        if NOMINAL in self.table.schema.kinds and total < added <= len(weight):
-            warnings.warn(
-                f"sample_weight sums to {total:.3g}, less than categorical_l2="
-                f"{added:g}, so that nominal columns are hardly used: multiply the "
-                "weights so that their mean is 1, or decrease categorical_l2 and "
-                "categorical_smoothing.",
-                UserWarning,
-                stacklevel=5,  # who called fit
-            )
+        self.weight = weight
+        smoothing = self.host.categorical_smoothing
+        # who called fit
+        warn_of_light_levels(self.table, smoothing, weight, stacklevel=4)
 
     def _choose_plan(self):
         """Make a plan of histograms, unless sorted columns are faster."""
@@ -149,8 +126,25 @@ class BoostingGrower(MemberGrower):
             self.l2_regularization,
             interaction_groups=self.groups,
             n_threads=self.n_threads,
-            **self.level_rules,
         )
+
+    def _measure_variance(self, gradient, hessian, rows):
+        """Measure the variance of the gradient of a row, per unit of its hessian.
+
+        A row of weight w counts as w rows.
+        """
+        weight = self.weight
+        if rows is not None:
+            gradient = gradient[rows]
+            hessian = None if hessian is None else hessian[rows]
+            weight = None if weight is None else weight[rows]
+        scaled = gradient
+        if weight is not None:
+            scaled = np.divide(
+                gradient, weight, out=np.zeros_like(gradient), where=weight > 0
+            )
+        total = len(gradient) if hessian is None else hessian.sum()
+        return float(np.dot(gradient, scaled) / total) if total > 0 else 0.0
 
     def grow_from(
         self, gradient, hessian, largest, rows=None, random_state=0, out=None
@@ -180,8 +174,11 @@ class BoostingGrower(MemberGrower):
             Node in which each row ends, including rows that were not used.
         """
         if self._gradient_plan is not None:
+            variance = 1.0
+            if self._gradient_plan.smooths_levels:
+                variance = self._measure_variance(gradient, hessian, rows)
             grown = self._gradient_plan.grow(
-                gradient, hessian, rows, random_state, largest, out
+                gradient, hessian, rows, random_state, largest, out, variance
             )
             return grown.tree, grown.leaf_of_row
         weight = np.ones(len(gradient)) if hessian is None else hessian
@@ -190,11 +187,16 @@ class BoostingGrower(MemberGrower):
             taken = np.zeros(len(weight))
             taken[rows] = weight[rows]
             weight = taken
+        n_counted = len(rows) if rows is not None else len(weight)
+        if self.weight is not None:
+            n_counted = self.weight[slice(None) if rows is None else rows].sum()
         member = self.grow(
             weight,
             random_state,
             target=make_value_target(steps),
             n_threads=self.n_threads,
+            # The variance of a step is that of a gradient divided by the hessian.
+            design_effect=weight.sum() / n_counted,
         )
         tree = member.tree_
         leaves = find_leaves(tree, self.rows.matrix, self.n_threads)

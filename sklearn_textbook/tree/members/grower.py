@@ -133,6 +133,7 @@ class MemberGrower:
         pruner=None,
         estimates_empty_nodes=False,
         n_threads=1,
+        design_effect=1.0,
     ):
         """Grow one member.
 
@@ -156,6 +157,10 @@ class MemberGrower:
         n_threads : int, default=1
             Number of threads for this member, if members cannot grow in parallel. The
             member does not depend on it.
+        design_effect : float, default=1.0
+            Variance of a mean of rows with these weights, times their sum, in units of
+            that of a row: 1 for weights that count copies of rows, and about 2 for the
+            counts of a bootstrap sample.
 
         Returns
         -------
@@ -164,6 +169,7 @@ class MemberGrower:
         """
         member, rows, table = copy(self.host), self.rows, None
         member.random_state = random_state
+        member._design_effect = design_effect
         if pruner is None:
             pruner = self._seed_pruner(random_state)
         if pruner is not self.pruner:
@@ -198,6 +204,7 @@ class MemberGrower:
         member._grow_and_prune(
             pruner, rows, table, validation, given, n_threads, self._grow_one
         )
+        del member._design_effect  # no part of the fitted tree
         if estimates_empty_nodes:
             self._estimate_empty_nodes(member, out_of_bag)
         if member.tree_.node_count >= COMPACTED_NODES:
@@ -207,7 +214,7 @@ class MemberGrower:
     def _grow_one(self, table, target, weight, rules, seed, n_threads):
         """Grow a tree."""
         plan = self._prepare(table, target, rules, n_threads)
-        return plan.grow(weight, seed, n_threads)
+        return plan.grow(weight, seed, n_threads, rules.design_effect)
 
     def _prepare(self, table, target, rules, n_threads):
         """Prepare the data common to all members once."""

@@ -35,7 +35,7 @@ cdef inline double score_to_beat(
 cdef inline void take(
     Split* best, double score, int64_t position, int32_t missing_child
 ) noexcept nogil:
-    best.score = score
+    best.score = best.decrease = score
     best.position = position
     best.missing_child = missing_child
     best.splits_missing = False

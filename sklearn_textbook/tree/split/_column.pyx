@@ -29,6 +29,7 @@ from sklearn_textbook.tree.split._random cimport (
     sample_sides,
 )
 from sklearn_textbook.tree.split._scan cimport run_scan
+from sklearn_textbook.tree.split._smoothing cimport added_weight, variance_within
 from sklearn_textbook.tree.split._types cimport (
     ABSOLUTE_ERROR,
     GINI,
@@ -36,9 +37,11 @@ from sklearn_textbook.tree.split._types cimport (
     MISSING_LEARNED,
     MISSING_SURROGATE,
     NOMINAL_COLUMN,
+    ORDERED_ROWS,
     POISSON,
     SPLIT_MULTIWAY,
     SPLIT_ONE_VS_REST,
+    SPLIT_SUBSET,
     SQUARED_ERROR,
     Entry,
     Keyed,
@@ -54,6 +57,7 @@ from sklearn_textbook.tree.split._types cimport (
     is_missing,
     rank_of,
     row_of,
+    smooths_levels,
     uint32_t,
     uint64_t,
 )
@@ -261,6 +265,7 @@ cdef void start_pass(
     scan.left_weight = 0.0
     scan.left_sums = scratch.zeros
     scan.totals = &node.totals
+    scan.whole = &node.totals
     scan.offset = 0.0
     scan.offset_child = -1
     scan.margin = node.margin
@@ -313,8 +318,9 @@ cdef void try_divisions(
     found.n_children = 2 if scan.offset_child < 0 else 3
     if problem.kind[column] == NOMINAL_COLUMN:
         scan_nominal(
-            problem, rows, scratch, entries, scan, learned, problem.n_levels[column],
-            n_runs, &random_state, found
+            problem, rows, scratch, entries, scan, learned,
+            smooths_levels(problem, column), problem.n_levels[column], n_runs,
+            &random_state, found
         )
     elif problem.random_splitter:
         try_random_threshold(

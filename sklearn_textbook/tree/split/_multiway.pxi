@@ -39,7 +39,8 @@ cdef void try_branches(
         int64_t n_present_runs = division.n_runs - (1 if missing_is_level else 0)
         int64_t run, n_invalid = 0, invalid_run = -1, joined = -1
         double* alone = scratch.run_gain
-        double sum_alone = 0.0, score, with_missing
+        double sum_alone = 0.0, found, score, with_missing
+        double share = division.shrinkage if division.is_smoothed else 1.0
     if n_present_runs < (1 if scan.offset_child >= 0 else 2):
         return
     scan.n_runs_missing = n_present_runs
@@ -55,10 +56,12 @@ cdef void try_branches(
     if not missing_is_level:
         if n_invalid:
             return
-        score = scan.offset + sum_alone - scan.totals.goodness
+        found = sum_alone - scan.totals.goodness
+        score = scan.offset + share * found
         if not score > division.beat:
             return
         take(best, score, -1, -1)
+        best.decrease = scan.offset + found
     else:
         for run in range(n_present_runs):
             # A branch too small on its own must be the one that is joined.
@@ -69,12 +72,14 @@ cdef void try_branches(
             )
             if with_missing == -INFINITY:
                 continue
-            score = scan.offset - scan.totals.goodness + sum_alone + with_missing
+            found = sum_alone + with_missing - scan.totals.goodness
             if n_invalid == 0:
-                score -= alone[run]
+                found -= alone[run]
+            score = scan.offset + share * found
             if score > division.beat:
                 division.beat = score + scan.margin
                 take(best, score, run, -1)
+                best.decrease = scan.offset + found
                 joined = run
         if joined < 0:
             return

@@ -4,6 +4,30 @@
 # list of samples they are summed up level by level. Missing rows count as one more run
 # where the strategy for missing values says so. A division is built by moving one run
 # at a time to child 0.
+#
+# A division that is found by the means of the levels suits the rows that it was found
+# in better than others, and the more so, the more levels there are: of a column without
+# any effect, the sum of squares between L levels is about (L - 1) s^2, where s^2 is the
+# variance within levels, and two thirds of it are between the two children of the best
+# division. A threshold of a numeric column is chosen, too, and owes as much to chance
+# as a division of nine levels does. For columns of more levels, the decrease is
+# therefore multiplied by the share of it that is to be expected on other rows. The mean
+# of a level there is taken to be its smoothed mean, that of its rows and of k more with
+# the mean m of the node,
+#
+#     m + n / (n + k) (mean - m).
+#
+# This is the posterior mean of a normal model (empirical Bayes: Efron and Morris 1975).
+# Of the sum of squares B between the levels, (L - 9) s^2 are attributed to chance, as
+# James and Stein (1961) attribute (L - 3) s^2, and k is such that levels of average
+# size n' keep the rest: n' / (n' + k) = 1 - (L - 9) s^2 / B. Where B is less, there is
+# nothing to divide. If the mean of a child of weight W differs from that of the node by
+# a, and by b where the levels have their smoothed means, then predicting the mean of
+# the child decreases the squared error on other rows by W (2 a b - a^2), where it
+# decreases it by W a^2 on these.
+#
+# Such columns are also divided in the declared order of their levels, like ordinal
+# columns, which owes nothing to the means.
 
 cdef enum:
     ENUMERATED_LEVELS = 10  # up to here all divisions are tried
@@ -24,6 +48,10 @@ cdef struct Division:
     const int64_t* table
     int64_t table_base
     double table_margin
+    # the decrease is multiplied by what is expected of it on other rows
+    bint is_smoothed
+    double shrinkage  # the same of a division into all levels
+    double found  # score of the last division as it is
 
 
 cdef void sort_by_insertion(Keyed* runs, int64_t n) noexcept nogil:
@@ -87,6 +115,8 @@ cdef void start_division(
     """All runs in child 1."""
     memset(scratch.left, 0, problem.n_statistics * sizeof(double))
     memset(scratch.run_side, 0, division.n_runs * sizeof(int32_t))
+    if division.is_smoothed:
+        memset(scratch.left_smooth, 0, problem.n_statistics * sizeof(double))
     division.left_rows = 0
     division.left_runs = 0
     division.left_weight = 0.0
@@ -102,6 +132,10 @@ cdef inline void move_run(
         const double* sums = scratch.run_sums + run * problem.n_statistics
     for k in range(problem.n_statistics):
         scratch.left[k] += sign * sums[k]
+    if division.is_smoothed:
+        sums = scratch.run_smooth + run * problem.n_statistics
+        for k in range(problem.n_statistics):
+            scratch.left_smooth[k] += sign * sums[k]
     division.left_weight += sign * scratch.run_weight[run]
     division.left_rows += (
         -scratch.run_rows[run] if scratch.run_side[run] else scratch.run_rows[run]
@@ -180,7 +214,7 @@ cdef inline double table_score(
     return scan.offset + problem.entropy_unit * <double>(value - division.table_base)
 
 
-cdef double score_division(
+cdef double score_as_found(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, Division* division
 ) noexcept nogil:
@@ -219,6 +253,41 @@ cdef double score_division(
     return scan.offset + left_goodness + right_goodness - totals.goodness
 
 
+cdef double shrink_division(
+    const Problem* problem, const Scratch* scratch, const Pass* scan,
+    const Division* division
+) noexcept nogil:
+    """The decrease of the squared error on other rows, as a share of that on these;
+    below 0 if it is to increase there."""
+    cdef:
+        double part = division.left_weight / scan.totals.weight
+        double expected = 0.0, found = 0.0, difference
+        int64_t k
+    for k in range(problem.n_statistics):
+        difference = scratch.left[k] - part * scratch.all_sums[k]
+        found += difference * difference
+        expected += difference * (
+            scratch.left_smooth[k] - part * scratch.all_smooth[k]
+        )
+    return 2.0 * expected / found - 1.0 if expected < found else 1.0
+
+
+cdef double score_division(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, Division* division
+) noexcept nogil:
+    """Score of the current division on other rows; -inf if it is not allowed."""
+    cdef double score = score_as_found(
+        problem, rows, scratch, entries, scan, division
+    )
+    division.found = score
+    if not division.is_smoothed or score == -INFINITY:
+        return score
+    return scan.offset + (score - scan.offset) * shrink_division(
+        problem, scratch, scan, division
+    )
+
+
 cdef bint try_division(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, Division* division, Split* best
@@ -227,6 +296,7 @@ cdef bint try_division(
     if not score > division.beat:
         return False
     take(best, score, -1, -1)
+    best.decrease = division.found
     best.n_children = 2 if scan.offset_child < 0 else 3
     division.beat = score + scan.margin + division.table_margin
     return True
@@ -244,19 +314,22 @@ cdef void sort_keyed(Keyed* runs, int64_t n) noexcept nogil:
 
 
 cdef void order_runs(
-    const Problem* problem, Scratch* scratch, const Pass* scan, int64_t n_runs,
-    int64_t statistic
+    const Problem* problem, Scratch* scratch, const Pass* scan,
+    const Division* division, int64_t statistic
 ) noexcept nogil:
     """Sort the levels by the proportion of a class or by the mean of an output."""
     cdef:
-        int64_t run
+        int64_t run, n_runs = division.n_runs
         double grid = 1.0, key
+        const double* sums = scratch.run_sums
+    if division.is_smoothed:
+        sums = scratch.run_smooth
     if not problem.is_classifier and scan.totals.squares > 0.0:
         grid = sqrt(scan.totals.squares / scan.totals.weight)
     # Equal means may differ in their last bits: a fine grid makes them equal.
     grid /= 1099511627776.0
     for run in range(n_runs):
-        key = scratch.run_sums[run * problem.n_statistics + statistic]
+        key = sums[run * problem.n_statistics + statistic]
         scratch.run_order[run].key = floor(key / scratch.run_weight[run] / grid + 0.5)
         scratch.run_order[run].index = run
     sort_keyed(scratch.run_order, n_runs)
@@ -362,7 +435,7 @@ cdef void try_ordered(
         bint is_limited = limits_children(problem)
         double sign = 1.0
     while True:
-        order_runs(problem, scratch, scan, division.n_runs, statistic)
+        order_runs(problem, scratch, scan, division, statistic)
         if is_limited or scan.offset_child >= 0:
             is_limited &= order_ties(
                 scratch, scratch.run_order, division.n_runs, sign, False
@@ -408,8 +481,10 @@ cdef void search_subsets(
     own.column = -1
     own.improved = False
     division.beat = score_to_beat(problem, &own, scan.margin)
+    if division.is_smoothed:
+        division.beat = max(division.beat, scan.offset)
     for statistic in range(problem.n_statistics):
-        order_runs(problem, scratch, scan, division.n_runs, statistic)
+        order_runs(problem, scratch, scan, division, statistic)
         try_prefixes(problem, rows, scratch, entries, scan, division, &own)
     if own.improved:
         exchange_runs(problem, rows, scratch, entries, scan, division, &own)
@@ -453,10 +528,139 @@ cdef void try_random(
         keep_sides(scratch, division)
 
 
+cdef double node_variance(const Problem* problem, const Totals* whole) noexcept nogil:
+    """Variance of a row of the node, summed over the outputs; of the indicators of the
+    classes. Of counts at least their mean; of absolute errors as in a normal model."""
+    cdef:
+        double spread = whole.squares / whole.weight, variance, mean, deviance
+        int64_t k
+    if problem.is_classifier:
+        variance = problem.n_outputs
+        for k in range(problem.n_statistics):
+            mean = whole.sums[k] / whole.weight
+            variance -= mean * mean
+        return variance
+    if problem.criterion == ABSOLUTE_ERROR:
+        return 1.5707963267948966 * spread * spread / problem.n_outputs
+    if problem.criterion != POISSON:
+        return spread
+    variance = 0.0
+    deviance = max(2.0 * spread / problem.n_outputs, 1.0)
+    for k in range(problem.n_outputs):
+        variance += deviance * whole.sums[k] / whole.weight
+    return variance
+
+
+cdef bint smooth_runs(
+    const Problem* problem, Scratch* scratch, const Pass* scan, Division* division
+) noexcept nogil:
+    """Estimate k, and smooth the sums of the levels; those of few levels are left as
+    they are. Returns False if the means differ by no more than they would by chance."""
+    cdef:
+        int64_t run, k, size = problem.n_statistics, n_runs = division.n_runs
+        const Totals* totals = scan.totals
+        double weight, mean, difference, added = problem.smoothing
+        double between = 0.0, expected = 0.0, squares = 0.0, within
+        double* smoothed = scratch.run_smooth
+    # Totals of the absolute error have no sums.
+    memset(scratch.all_sums, 0, size * sizeof(double))
+    for run in range(n_runs):
+        for k in range(size):
+            scratch.all_sums[k] += scratch.run_sums[run * size + k]
+    for run in range(n_runs):
+        weight = scratch.run_weight[run]
+        squares += weight * weight
+        for k in range(size):
+            difference = scratch.run_sums[run * size + k] - (
+                scratch.all_sums[k] / totals.weight * weight
+            )
+            smoothed[run * size + k] = difference
+            between += difference * difference / weight
+    if not between > 0.0:
+        return False
+    if added < 0.0:
+        within = variance_within(
+            node_variance(problem, scan.whole), between, totals.weight, n_runs,
+            problem.design_effect
+        )
+        added = added_weight(within, between, totals.weight, squares, n_runs)
+        if added <= 0.0:
+            return added == 0.0
+    else:
+        added *= problem.design_effect
+    memset(scratch.all_smooth, 0, size * sizeof(double))
+    for run in range(n_runs):
+        weight = scratch.run_weight[run]
+        for k in range(size):
+            mean = smoothed[run * size + k] / (weight + added)
+            expected += mean * smoothed[run * size + k]
+            smoothed[run * size + k] = mean * weight
+            scratch.all_smooth[k] += mean * weight
+    division.shrinkage = 2.0 * expected / between - 1.0
+    division.is_smoothed = True
+    division.beat = max(division.beat, scan.offset)
+    return True
+
+
+cdef void try_declared(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, Division* division, bint missing_is_level,
+    Split* best
+) noexcept nogil:
+    """The first levels in their declared order. Missing rows, if they are a level, are
+    in child 1, alone there, or in child 0."""
+    cdef:
+        int64_t n_levels = division.n_runs - (1 if missing_is_level else 0)
+        int64_t n_tried = n_levels - (0 if missing_is_level else 1)
+        int64_t i, missing_left, last = -1
+        bint last_left = False
+    for missing_left in range(2 if missing_is_level else 1):
+        start_division(problem, scratch, division)
+        if missing_left:
+            move_run(problem, scratch, division, n_levels)
+        for i in range(n_tried - missing_left):
+            move_run(problem, scratch, division, i)
+            if try_division(problem, rows, scratch, entries, scan, division, best):
+                last = i
+                last_left = missing_left
+    if last >= 0:
+        for i in range(division.n_runs):
+            scratch.best_side[i] = i <= last if i < n_levels else last_left
+
+
+cdef void try_smoothed(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, const Pass* scan, Division* division, bint missing_is_level,
+    Split* best
+) noexcept nogil:
+    """Divisions in declared order and, of enough rows, by smoothed means."""
+    cdef bint is_declared
+    try_declared(
+        problem, rows, scratch, entries, scan, division, missing_is_level, best
+    )
+    if scan.whole.rows <= ORDERED_ROWS:
+        return
+    if not smooth_runs(problem, scratch, scan, division):
+        return
+    # The search may write sides of divisions that are not better.
+    is_declared = best.improved
+    best.improved = False
+    memcpy(
+        scratch.declared_side, scratch.best_side, division.n_runs * sizeof(int32_t)
+    )
+    try_subsets(problem, rows, scratch, entries, scan, division, best)
+    if best.improved:
+        return
+    best.improved = is_declared
+    memcpy(
+        scratch.best_side, scratch.declared_side, division.n_runs * sizeof(int32_t)
+    )
+
+
 cdef void scan_nominal(
     const Problem* problem, const Rows* rows, Scratch* scratch,
-    const Entry* entries, const Pass* scan, bint missing_is_level, int64_t n_levels,
-    int64_t n_runs, uint64_t* random_state, Split* best
+    const Entry* entries, const Pass* scan, bint missing_is_level, bint is_smoothed,
+    int64_t n_levels, int64_t n_runs, uint64_t* random_state, Split* best
 ) noexcept nogil:
     """Find the best division; scratch.best_side holds 1 for levels of child 0.
 
@@ -475,10 +679,19 @@ cdef void scan_nominal(
     elif scan.n_missing > 0 and not missing_is_level:
         n_runs -= 1
     division.n_runs = n_runs
+    division.is_smoothed = False
     division.beat = score_to_beat(problem, best, scan.margin)
     choose_arithmetic(problem, scan, &division)
     if best.column >= 0:
         division.beat += division.table_margin
+    if is_smoothed and not problem.random_splitter:
+        if problem.categorical_split == SPLIT_SUBSET:
+            try_smoothed(
+                problem, rows, scratch, entries, scan, &division, missing_is_level, best
+            )
+            return
+        if not smooth_runs(problem, scratch, scan, &division):
+            return
     if problem.categorical_split == SPLIT_MULTIWAY:
         try_branches(
             problem, rows, scratch, entries, &own, missing_is_level, n_levels,

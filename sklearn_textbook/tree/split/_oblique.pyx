@@ -38,12 +38,14 @@ from sklearn_textbook.tree.split._random cimport (
 )
 from sklearn_textbook.tree.split._sort_keys cimport sort_by_digits
 from sklearn_textbook.tree.split._sums cimport PREFETCH
+from sklearn_textbook.tree.split._smoothing cimport added_weight, variance_within
 from sklearn_textbook.tree.split._types cimport (
     NOMINAL_COLUMN,
     OBLIQUE_TEST,
     POISSON,
     Totals,
     row_of,
+    smooths_levels,
 )
 
 

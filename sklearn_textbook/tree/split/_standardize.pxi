@@ -86,14 +86,55 @@ cdef void group_at_random(
         search.group_of_class[1] = 1
 
 
+cdef double weigh_mean(
+    const ObliqueSearch* search, int32_t column, double squared_response
+) noexcept nogil:
+    """The weight of the mean of the node that is added to each level of a column of
+    many levels, as in _nominal.pxi; below 0 if less than half of the squares between
+    the levels is to be expected on other rows. The levels are summed up already."""
+    cdef:
+        const Problem* problem = search.problem
+        int64_t level, n_levels = 0
+        double weight, difference, added, total = 0.0, squares = 0.0, between = 0.0
+        double expected = 0.0, variance
+    for level in range(problem.n_levels[column]):
+        weight = search.level_weight[level]
+        if weight <= 0.0:
+            continue
+        n_levels += 1
+        total += weight
+        squares += weight * weight
+        difference = search.level_sum[level] - weight * search.mean_response
+        between += difference * difference / weight
+    added = problem.smoothing * problem.design_effect
+    if problem.smoothing < 0.0:
+        variance = squared_response / total - search.mean_response**2
+        added = added_weight(
+            variance_within(
+                variance, between, total, n_levels, problem.design_effect
+            ),
+            between, total, squares, n_levels
+        )
+    if added < 0.0:
+        return -1.0
+    for level in range(problem.n_levels[column]):
+        weight = search.level_weight[level]
+        if weight > 0.0:
+            difference = search.level_sum[level] - weight * search.mean_response
+            expected += difference * difference / (weight + added)
+    return added if 2.0 * expected - between >= 0.5 * between else -1.0
+
+
 cdef void code_levels(ObliqueSearch* search, int32_t column) noexcept nogil:
-    """Code the levels of a column by the mean of the response, to which one average
-    sample with the mean of the node is added; NaN for levels without samples."""
+    """Code the levels of a column by the mean of the response, to which samples with
+    the mean of the node are added: one average sample, or what ``weigh_mean`` tells.
+    NaN for levels without samples."""
     cdef:
         const Rows* rows = search.rows
         int64_t n_levels = search.problem.n_levels[column], level, i
         double* codes = search.level_code + search.level_start[column]
         double value, prior = search.view.totals.weight / <double>search.n
+        double squares = 0.0
     memset(search.level_weight, 0, n_levels * sizeof(double))
     memset(search.level_sum, 0, n_levels * sizeof(double))
     for i in range(search.n):
@@ -102,10 +143,14 @@ cdef void code_levels(ObliqueSearch* search, int32_t column) noexcept nogil:
             level = <int64_t>value
             search.level_weight[level] += rows.weight[i]
             search.level_sum[level] += rows.weight[i] * search.response[i]
+            squares += rows.weight[i] * search.response[i] * search.response[i]
+    if smooths_levels(search.problem, column):
+        prior = weigh_mean(search, column, squares)
     for level in range(n_levels):
         codes[level] = NAN
         if search.level_weight[level] > 0.0:
-            codes[level] = (
+            # Where they tell nothing, all are 0: the column is left out as constant.
+            codes[level] = 0.0 if prior < 0.0 else (
                 search.level_sum[level] + prior * search.mean_response
             ) / (search.level_weight[level] + prior)
 

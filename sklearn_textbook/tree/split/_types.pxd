@@ -17,6 +17,9 @@ cdef enum:
     LOCAL_ROWS = 32768  # rows that 15 bits can number
     LOCAL_MISSING = 0xFFFF
     MAX_GROUPED = 1024  # levels of a node that are grouped pair by pair
+    # Nodes up to this size divide levels whose means are smoothed in their declared
+    # order only: their means are of few rows each.
+    ORDERED_ROWS = 64
     GLOBAL_MISSING = 0xFFFFFFFF
 
 cdef inline uint32_t rank_of(Entry entry) noexcept nogil:
@@ -149,6 +152,12 @@ cdef struct Problem:
     int64_t values_stride
     int64_t max_levels
     bint any_nominal
+    # nominal columns of many levels, whose means are smoothed; NULL: none
+    const uint8_t* is_smoothed
+    double smoothing  # rows of the node's mean added to a level; below 0: estimated
+    # by how much more than its weight tells the mean of a level varies: 1, but about
+    # 2 where rows are drawn with replacement and the weights are their counts
+    double design_effect
     # nominal columns that are not sorted but coded; the list of the node's rows then
     # stands behind the sorted columns
     const uint8_t* is_coded
@@ -192,7 +201,10 @@ cdef struct Totals:
 
 # The best test found so far.
 cdef struct Split:
-    double score  # decrease of weight * impurity; below 0: none found
+    # decrease of weight * impurity, or what of it is expected on other rows; below 0:
+    # none found
+    double score
+    double decrease  # on the rows of the node
     int64_t position  # numeric: number of present rows in child 0
     double threshold
     int32_t column  # -1: none found
@@ -228,6 +240,11 @@ cdef struct Scratch:
     double* run_weight
     double* run_sums  # slots * n_statistics
     double* run_gain
+    int32_t* declared_side  # as best_side
+    double* run_smooth  # slots * n_statistics: smoothed sums, from the node's mean
+    double* left_smooth  # n_statistics
+    double* all_smooth  # n_statistics
+    double* all_sums  # n_statistics: of the levels
     Keyed* run_order
     int32_t* run_side
     int32_t* best_side
@@ -260,6 +277,7 @@ cdef struct Pass:
     const double* left_sums
     # the rows that are divided, and the score they start from
     const Totals* totals
+    const Totals* whole  # all rows of the node
     double offset
     double margin
     int32_t missing_child
@@ -299,3 +317,10 @@ cdef struct SurrogateTest:
 
 cdef enum:
     MAX_SURROGATES = 5
+
+cdef inline bint smooths_levels(const Problem* problem, int64_t column) noexcept nogil:
+    return problem.is_smoothed != NULL and problem.is_smoothed[column]
+
+cdef inline bint is_ordered_only(const Problem* problem, int64_t column) noexcept nogil:
+    # Whether a small node tests a nominal column as an ordinal one.
+    return smooths_levels(problem, column) and not problem.random_splitter
