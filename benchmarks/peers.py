@@ -201,6 +201,7 @@ class OwnTree(_LikeScikitLearn):
             return tree.ObliqueTreeClassifier(**options)
         if task.algorithm == CART_ALPHA:
             options["pruning"] = "cost_complexity"
+        options["categorical_smoothing"] = task.categorical_smoothing
         if task.kind == CLASSIFICATION:
             return tree.CARTClassifier(**options)
         return tree.CARTRegressor(**options)

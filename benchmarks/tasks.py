@@ -40,6 +40,8 @@ class Task:
     criterion: str = "gini"
     sample_weight: np.ndarray | None = None
     has_nominal: bool = False
+    #: of CART alone: others do not judge splits of many levels by other rows
+    categorical_smoothing: str | float = "auto"
     algorithm: str = CART
     #: rows held out: if there are some, they tell how good a tree is
     X_test: Any = None

@@ -281,6 +281,11 @@ def make_nominal(scale, n_classes=2, criterion="entropy"):
     return Task(pd.DataFrame(columns), y, criterion=criterion, has_nominal=True)
 
 
+def make_unsmoothed(scale):
+    """The same, for trees whose splits of levels are those of other programs."""
+    return replace(make_nominal(scale), categorical_smoothing=0.0)
+
+
 def make_nominal_classes(scale):
     """The same with five classes, by the Gini impurity."""
     return make_nominal(scale, n_classes=5, criterion="gini")

@@ -42,13 +42,13 @@ from benchmarks.work_tables import (
     make_id3_nominal,
     make_iris,
     make_low_cardinality,
-    make_nominal,
     make_numbers,
     make_oblique_forest,
     make_oblique_tree,
     make_small,
     make_tall_low_rank,
     make_ten_classes,
+    make_unsmoothed,
     make_weighted,
     make_wide,
     make_wide_low_rank,
@@ -194,7 +194,7 @@ WORKS = {
         Work(
             "cart-nominal",
             "two classes, 100,000 rows, ten numeric and six nominal columns, entropy",
-            make_nominal,
+            make_unsmoothed,
         ),
         Work(
             "cart-predict",
