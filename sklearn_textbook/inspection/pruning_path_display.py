@@ -318,7 +318,10 @@ def _name_measures(estimator, pruner):
     """Return the names of the measures in the path of an estimator."""
     criterion = getattr(estimator, "criterion", "entropy")
     training = "error" if getattr(pruner, "risk", "") == "error" else criterion
-    measures = {"measure": choose_loss(criterion), "training_measure": training}
+    scoring = getattr(pruner, "scoring", None)
+    is_gini = isinstance(scoring, str) and scoring == "gini"
+    judged = "gini" if is_gini else choose_loss(criterion)
+    measures = {"measure": judged, "training_measure": training}
     return {name: word.replace("_", " ") for name, word in measures.items()}
 
 

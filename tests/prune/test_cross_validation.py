@@ -135,6 +135,7 @@ ESTIMATORS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:The pruned tree is a single leaf")
 @pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: repr(e)[:60])
 def test_equals_a_loop_over_folds_and_alphas(estimator, is_weighted):

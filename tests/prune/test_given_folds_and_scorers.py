@@ -151,9 +151,9 @@ def test_an_iterator_serves_once(table):
 # ----------------------------------------------------------------------- figures
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 def test_standard_errors_of_small_and_large_weights(scale):
-    losses = np.array([[3.0, 3.0], [5.0, 5.0]])
-    risk, error = summarise_losses([(losses * scale, 20.0 * scale)])
-    plain_risk, plain_error = summarise_losses([(losses, 20.0)])
+    losses = np.array([[[3.0, 3.0], [5.0, 5.0]]])
+    ((risk, error),) = summarise_losses([(losses * scale, 20.0 * scale)])
+    ((plain_risk, plain_error),) = summarise_losses([(losses, 20.0)])
     assert np.allclose(risk, plain_risk)
     # As in rpart, a weight counts rows.
     assert np.allclose(error * np.sqrt(scale), plain_error)

@@ -39,7 +39,7 @@ PRUNERS = {
 }
 
 
-def make_table(name, seed=0, n_rows=150):
+def make_table(name, seed=0, n_rows=200):
     is_regression = "regressor" in name
     X, y = make_mixed_table(
         n_rows,

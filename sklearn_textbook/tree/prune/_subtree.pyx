@@ -81,21 +81,27 @@ cdef enum:
     ERROR = 0
     SQUARED_ERROR = 1
     ABSOLUTE_ERROR = 2
+    TABLE = 3
 
 LOSSES = {
     "error": ERROR,
     "squared_error": SQUARED_ERROR,
     "absolute_error": ABSOLUTE_ERROR,
+    "gini": TABLE,
 }
 
 
 cdef inline double measure_loss(
-    const double* y, const double* decision, Py_ssize_t n_outputs, int loss
+    const double* y, const double* decision, Py_ssize_t n_outputs, Py_ssize_t stride,
+    int loss,
 ) noexcept nogil:
-    """Mean over the outputs."""
+    """Mean over the outputs; a TABLE has the loss of every class of every output."""
     cdef double total = 0.0, difference
     cdef Py_ssize_t k
     for k in range(n_outputs):
+        if loss == TABLE:
+            total += decision[k * stride + <Py_ssize_t> y[k]]
+            continue
         difference = y[k] - decision[k]
         if loss == ERROR:
             total += difference != 0.0
@@ -116,7 +122,7 @@ def add_node_losses(
     leaf[node]: what the node as a leaf would lose; stay[node]: what the rows lose that
     end in it although it is an inner node. Column 0 has losses, column 1 squares.
     """
-    cdef Py_ssize_t i, n_outputs = y.shape[1]
+    cdef Py_ssize_t i, n_outputs = y.shape[1], stride = decisions.shape[1] // n_outputs
     cdef int32_t node
     cdef double part, value
     with nogil:
@@ -127,13 +133,13 @@ def add_node_losses(
             node = <int32_t> ends[i]
             if nodes[node].n_children > 0:
                 value = measure_loss(
-                    &y[rows[i], 0], &decisions[node, 0], n_outputs, loss
+                    &y[rows[i], 0], &decisions[node, 0], n_outputs, stride, loss
                 )
                 stay[node, 0] += part * value
                 stay[node, 1] += part * value * value
             while node >= 0:
                 value = measure_loss(
-                    &y[rows[i], 0], &decisions[node, 0], n_outputs, loss
+                    &y[rows[i], 0], &decisions[node, 0], n_outputs, stride, loss
                 )
                 leaf[node, 0] += part * value
                 leaf[node, 1] += part * value * value

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.metrics import get_scorer_names
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_random_seed,
@@ -15,6 +16,7 @@ from sklearn_textbook._contract.threads_at_exit import run_to_end
 from sklearn_textbook.tree.prune.base import BasePruner
 from sklearn_textbook.tree.prune.cost_complexity import compute_weakest_link_sequence
 from sklearn_textbook.tree.prune.folds import check_folds, make_folds
+from sklearn_textbook.tree.prune.node_losses import choose_loss
 from sklearn_textbook.tree.prune.outcome import (
     PruningRecord,
     PruningTable,
@@ -66,11 +68,15 @@ class CostComplexityPruning(BasePruner):
         training errors, as in rpart.
     sequence : {"weakest_link", "rpart"}, default="weakest_link"
         Whether to compute the exact sequence, or the approximation of rpart.
-    scoring : str, callable or None, default=None
-        A scikit-learn scorer to be maximised. None: minimise the error rate in
-        classification, and in regression the squared error (the absolute error if that
-        is the ``criterion``). A callable receives each subtree as a fitted estimator,
-        and the rows as encoded for the tree: a matrix of numbers, level codes and NaN.
+    scoring : "gini", str, callable or None, default=None
+        None: minimise the error rate in classification, and in regression the squared
+        error (the absolute error if that is the ``criterion``). "gini": minimise the
+        squared error of the class probabilities, :math:`\sum_k (1[y = k] - p_k)^2`,
+        which prefers probabilities that are right to classes that are; for a rare class
+        the error rate often prefers a single leaf. Otherwise a scikit-learn scorer to
+        be maximised, such as "roc_auc" or "neg_log_loss". A callable receives each
+        subtree as a fitted estimator, and the rows as encoded for the tree: a matrix of
+        numbers, level codes and NaN.
     random_state : int, RandomState instance or None, default=None
         Seed for the assignment of rows to folds if ``cv`` is an integer. None: always
         the same folds.
@@ -90,16 +96,19 @@ class CostComplexityPruning(BasePruner):
     was chosen, ``cv_risk`` and ``cv_risk_std`` (or ``validation_risk`` and
     ``validation_risk_std``) and ``selected``.
 
-    Without ``scoring``, the risk is the mean loss over all rows, each predicted by the
+    Without a scorer, the risk is the mean loss over all rows, each predicted by the
     tree grown without it, and its standard error is that of the mean of W rows,
 
     .. math:: \frac{1}{W} \sqrt{\sum w e^2 - \frac{(\sum w e)^2}{W}},
 
-    as in rpart. With ``scoring``, the risk is minus the mean score of the folds, and
+    as in rpart. With a scorer, the risk is minus the mean score of the folds, and
     its standard error is that of the mean of K scores. Sample weights are used in
     growing and in scores; class weights in growing and in the risk, but not in a given
     scorer. A row that is divided among branches because of a missing value counts in
-    each leaf with its fraction or, with ``scoring``, by its predicted class.
+    each leaf with its fraction or, with a scorer, by its predicted class.
+
+    A UserWarning says so if the error rate chooses a single leaf of a classifier
+    although another subtree has a smaller Gini risk, by more than its standard error.
 
     The table is sorted once; folds are weights of its rows (ID3 and C4.5 sort the table
     again for each fold). The rows of each fold are routed once, through its full tree,
@@ -165,10 +174,11 @@ class CostComplexityPruning(BasePruner):
             return
         check_folds(self.cv)
         scoring = self.scoring
-        is_name = isinstance(scoring, str) and scoring in get_scorer_names()
+        names = ("gini", *get_scorer_names())
+        is_name = isinstance(scoring, str) and scoring in names
         if scoring is not None and not is_name and not callable(scoring):
             raise ValueError(
-                "The 'scoring' parameter must be None, a callable, or one of "
+                "The 'scoring' parameter must be None, 'gini', a callable, or one of "
                 "sklearn.metrics.get_scorer_names(); got "
                 f"{scoring!r} of type {type(scoring).__name__}."
             )
@@ -196,6 +206,11 @@ class CostComplexityPruning(BasePruner):
             If there are neither training rows nor validation rows.
         """
         self.check_parameters()
+        if self._is("gini") and not tree.is_classifier:
+            raise ValueError(
+                "The 'scoring' parameter 'gini' is a risk of class probabilities, but "
+                "the tree predicts numbers; use None or a scorer of numbers."
+            )
         sequence = self._compute_sequence(tree)
         alphas, steps = list_subtrees(sequence)
         columns = {
@@ -206,9 +221,11 @@ class CostComplexityPruning(BasePruner):
         step, alpha = 0, 0.0
         risks = self._score_subtrees(tree, sequence, alphas, steps, data, n_threads)
         if risks is not None:
-            risk, error = risks
+            (risk, error), *others = risks
             # For a tree that is a single leaf there is nothing to choose.
             chosen = choose_subtree(risk, error, self.rule) if len(steps) > 1 else 0
+            if others and 0 < chosen == len(steps) - 1:
+                self._warn_of_single_leaf(*others[0])
             name = "cv_risk" if data.validation is None else "validation_risk"
             columns |= {name: risk, f"{name}_std": error}
             columns["selected"] = np.arange(len(steps)) == chosen
@@ -223,13 +240,16 @@ class CostComplexityPruning(BasePruner):
 
     # ------------------------------------------------------------------- scoring
     def _score_subtrees(self, tree, sequence, alphas, steps, data, n_threads):
-        """Return the risk of each subtree and its standard error, or None."""
+        """Return pairs of the risk of each subtree and its standard error, or None.
+
+        The first pair decides; a second one is the Gini risk.
+        """
         if data.validation is None and self.cv is None:
             return None
         if len(steps) == 1:
             # There may be a single row, or one class only, so that folds are
             # impossible.
-            return np.full((2, 1), np.nan)
+            return np.full((1, 2, 1), np.nan)
         if data.validation is not None:
             return self._validate(tree, sequence, steps, data)
         return self._cross_validate(alphas, data, n_threads)
@@ -237,10 +257,39 @@ class CostComplexityPruning(BasePruner):
     def _validate(self, tree, sequence, steps, data):
         """Compute the validation risk of each subtree and its standard error."""
         rows = data.validation
-        if self.scoring is None:
-            return summarise_losses([score_by_loss(tree, sequence, steps, rows, data)])
+        losses = self._list_losses(tree, data)
+        if losses:
+            made = score_by_loss(tree, sequence, steps, rows, data, losses)
+            return summarise_losses([made])
         scores = score_by_scorer(tree, sequence, steps, rows, data, self.scoring)
-        return -scores, np.zeros(len(scores))
+        return [(-scores, np.zeros(len(scores)))]
+
+    def _is(self, name):
+        return isinstance(self.scoring, str) and self.scoring == name
+
+    def _list_losses(self, tree, data):
+        """List the losses that are measured; none if a scorer is given."""
+        if self._is("gini"):
+            return ("gini",)
+        if self.scoring is not None:
+            return ()
+        loss = choose_loss(data.criterion)
+        return (loss, "gini") if tree.is_classifier else (loss,)
+
+    def _warn_of_single_leaf(self, risk, error):
+        """Warn if the Gini risk tells that a single leaf misses something."""
+        best = int(np.argmin(risk))
+        if not risk[best] + error[best] < risk[-1]:
+            return
+        remedy = "" if self.rule == "min" else "rule='min' prunes less; "
+        warn_caller(
+            "The pruned tree is a single leaf, as no subtree makes fewer errors, but "
+            "there are subtrees with better class probabilities: their Gini risk on "
+            f"rows left out is {risk[best]:.4g}, that of the leaf {risk[-1]:.4g}. "
+            f"{remedy}CostComplexityPruning(scoring='gini') or scoring='roc_auc' "
+            "chooses by probabilities; class_weight='balanced' gives rare classes more "
+            "weight."
+        )
 
     def _cross_validate(self, alphas, data, n_threads):
         """Compute the cross-validated risk of each alpha and its standard error."""
@@ -259,13 +308,13 @@ class CostComplexityPruning(BasePruner):
             )
             for is_kept, test in folds
         )
-        if self.scoring is None:
+        if self._is("gini") or self.scoring is None:
             return summarise_losses(scores)
         scores = np.array(scores)
         spread = (
             scores.std(axis=0, ddof=1) if len(scores) > 1 else np.zeros(len(tested))
         )
-        return -scores.mean(axis=0), spread / np.sqrt(len(scores))
+        return [(-scores.mean(axis=0), spread / np.sqrt(len(scores)))]
 
     def _find_midpoints(self, alphas):
         """Return the geometric means of neighbouring alphas, then a larger one."""
@@ -280,8 +329,9 @@ class CostComplexityPruning(BasePruner):
         steps = np.searchsorted(reached, alphas, side="right") - 1
         rows = data.rows.take(test)
         try:
-            if self.scoring is None:
-                return score_by_loss(tree, sequence, steps, rows, data)
+            losses = self._list_losses(tree, data)
+            if losses:
+                return score_by_loss(tree, sequence, steps, rows, data, losses)
             return score_by_scorer(tree, sequence, steps, rows, data, self.scoring)
         except ValueError as error:
             raise ValueError(f"In a fold of the cross-validation: {error}") from error
@@ -315,19 +365,19 @@ def summarise_losses(folds):
 
     Parameters
     ----------
-    folds : list of (ndarray of shape (n_subtrees, 2), float)
+    folds : list of (ndarray of shape (n_losses, n_subtrees, 2), float)
         Loss and squared loss, added up over the rows of a fold, and their weight.
 
     Returns
     -------
-    risk, error : ndarray of float64, shape (n_subtrees,)
-        Per unit of weight.
+    risks : list of (ndarray of float64, ndarray of float64), shapes (n_subtrees,)
+        For every loss, risk and standard error per unit of weight.
     """
     total = sum(losses for losses, _ in folds)
     weight = sum(weight for _, weight in folds)
     # Divide first, since squares of very small or large weights are out of range.
-    spread = np.maximum(total[:, 1] - total[:, 0] * (total[:, 0] / weight), 0.0)
-    return total[:, 0] / weight, np.sqrt(spread) / weight
+    spread = np.maximum(total[..., 1] - total[..., 0] * (total[..., 0] / weight), 0.0)
+    return list(zip(total[..., 0] / weight, np.sqrt(spread) / weight, strict=True))
 
 
 def choose_subtree(risk, error, rule):

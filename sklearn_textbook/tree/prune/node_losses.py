@@ -78,7 +78,25 @@ def decide_nodes(tree, choose_classes):
     return np.ascontiguousarray(chosen, dtype=np.float64)
 
 
-def measure_node_losses(tree, rows, data):
+def tabulate_gini(tree):
+    r"""Compute the loss :math:`\sum_k (1[y = k] - p_k)^2` of every class in every node.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        A classifier's tree, with the proportions p of the classes in its nodes.
+
+    Returns
+    -------
+    ndarray of float64, shape (node_count, n_outputs * n_classes)
+        The losses, output by output.
+    """
+    shares = tree.value
+    losses = 1.0 - 2.0 * shares + (shares**2).sum(axis=2, keepdims=True)
+    return np.ascontiguousarray(losses.reshape(len(shares), -1))
+
+
+def measure_node_losses(tree, rows, data, losses=None):
     """Route rows through a tree and compute the loss of every node on their paths.
 
     A row that is divided among branches counts in each with its fraction.
@@ -91,11 +109,14 @@ def measure_node_losses(tree, rows, data):
         The rows.
     data : TrainingData
         Defines how rows are routed and what nodes predict.
+    losses : tuple of str, default=None
+        "error", "squared_error", "absolute_error", or "gini", the squared error of the
+        class probabilities. None: that of `choose_loss`.
 
     Returns
     -------
-    NodeLosses
-        The losses.
+    NodeLosses or list of NodeLosses
+        The losses; a list if they were named.
 
     Raises
     ------
@@ -110,23 +131,24 @@ def measure_node_losses(tree, rows, data):
     numbers, ends, shares = data.find_ends(tree, rows.matrix)
     target = rows.target
     y = target.codes if target.is_classifier else target.values
-    leaf, stay = np.zeros((2, tree.node_count, 2))
-    add_node_losses(
-        tree.nodes,
-        numbers,
-        ends,
-        shares,
-        rows.weight,
-        np.ascontiguousarray(y, dtype=np.float64),
-        decide_nodes(tree, data.choose_classes),
-        LOSSES[choose_loss(data.criterion)],
-        leaf,
-        stay,
-    )
-    branch = np.empty_like(leaf)
-    add_up_branches(tree.nodes, leaf, stay, branch)
-    total = rows.n_rows if rows.weight is None else rows.weight.sum()
-    return NodeLosses(leaf, stay, branch, float(total))
+    y = np.ascontiguousarray(y, dtype=np.float64)
+    total = float(rows.n_rows if rows.weight is None else rows.weight.sum())
+    measured = []
+    for name in losses or (choose_loss(data.criterion),):
+        decisions = (
+            tabulate_gini(tree)
+            if name == "gini"
+            else decide_nodes(tree, data.choose_classes)
+        )
+        leaf, stay = np.zeros((2, tree.node_count, 2))
+        add_node_losses(
+            *(tree.nodes, numbers, ends, shares, rows.weight, y, decisions),
+            *(LOSSES[name], leaf, stay),
+        )
+        branch = np.empty_like(leaf)
+        add_up_branches(tree.nodes, leaf, stay, branch)
+        measured.append(NodeLosses(leaf, stay, branch, total))
+    return measured[0] if losses is None else measured
 
 
 def _check_rows(tree, rows):

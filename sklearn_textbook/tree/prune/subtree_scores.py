@@ -70,7 +70,7 @@ def _add_runs(change, start, stop, amount):
     change -= np.bincount(stop[used], amount[used], n_steps)
 
 
-def score_by_loss(tree, sequence, steps, rows, data):
+def score_by_loss(tree, sequence, steps, rows, data, losses):
     """Compute the losses of some subtrees on some rows.
 
     Parameters
@@ -85,16 +85,19 @@ def score_by_loss(tree, sequence, steps, rows, data):
         The rows.
     data : TrainingData
         Defines how rows are routed and what nodes predict.
+    losses : tuple of str
+        Names of the losses, as for `measure_node_losses`.
 
     Returns
     -------
-    losses : ndarray of float64, shape (n_subtrees, 2)
+    losses : ndarray of float64, shape (n_losses, n_subtrees, 2)
         Loss and squared loss, summed over the rows.
     weight : float
         Weight of the rows.
     """
-    losses = measure_node_losses(tree, rows, data)
-    return measure_step_losses(tree, sequence, losses)[steps], losses.total_weight
+    measured = measure_node_losses(tree, rows, data, losses)
+    summed = [measure_step_losses(tree, sequence, one)[steps] for one in measured]
+    return np.array(summed), measured[0].total_weight
 
 
 def score_by_scorer(tree, sequence, steps, rows, data, scoring):
