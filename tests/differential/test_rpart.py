@@ -148,6 +148,7 @@ def make_frame(columns, table):
 def fit_ours(table, **parameters):
     common = {
         "missing": "surrogate",
+        "categorical_smoothing": 0,
         "min_samples_split": table.minsplit,
         "min_samples_leaf": table.minbucket,
         "max_depth": table.maxdepth,

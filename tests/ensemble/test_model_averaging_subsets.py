@@ -225,9 +225,12 @@ def test_terms_go_in_and_out_as_a_whole():
         occam_window=np.inf, categorical_features=["colour", "noise"]
     ).fit(coded, y)
     np.testing.assert_allclose(other.inclusion_probabilities_, terms)
-    with pytest.raises(ValueError, match="Column 'colour', row 0"):
+    with pytest.warns(UserWarning, match="'colour' in 200 rows \\('pink'\\)"):
         averaging.predict(table.assign(colour="pink"))
-    averaging.set_params(handle_unknown="ignore").predict(table.assign(colour="pink"))
+    with pytest.raises(ValueError, match="Column 'colour', row 0"):
+        averaging.set_params(handle_unknown="error").predict(
+            table.assign(colour="pink")
+        )
 
 
 def test_sparse_tables():
