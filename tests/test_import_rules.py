@@ -36,10 +36,16 @@ MODELS = [
     f"{PACKAGE}.{part}"
     for part in ("ensemble", "linear_model", "decomposition", "discriminant_analysis")
 ]
-# Made of no tree and of no other model.
+# Made of no tree and of no other model, but they read tables as linear models do.
 ALONE = [f"{PACKAGE}.decomposition", f"{PACKAGE}.discriminant_analysis"]
 # Reads tables as trees do, and knows no tree.
 LINEAR = f"{PACKAGE}.linear_model"
+DESIGN = f"{LINEAR}.design"
+READERS = {
+    DESIGN: [TREE_STAGES[0]],
+    LINEAR: [TREE_STAGES[0], DESIGN],
+    **{part: [DESIGN] for part in ALONE},
+}
 TOP = [
     f"{PACKAGE}.{part}" for part in ("datasets", "io", "exchange", "inspection", "cli")
 ]
@@ -131,7 +137,7 @@ def part_of(module):
     """The part a module stands in; a recipe of the tree package is its own part."""
     if module == f"{PACKAGE}.__main__":
         return f"{PACKAGE}.cli"
-    for part in [MEMBERS, *TREE_STAGES, *FOUNDATIONS, *MODELS, *TOP]:
+    for part in [MEMBERS, DESIGN, *TREE_STAGES, *FOUNDATIONS, *MODELS, *TOP]:
         if module == part or module.startswith(f"{part}."):
             return part
     return module
@@ -162,13 +168,11 @@ def may_import(part, other, names):
         return other in [*TREE_STAGES, *RECIPE_BASES, MADE_OF.get(part)]
     if part == face:
         return other in TREE_STAGES or is_recipe(other)
-    if part in ALONE:
-        return False
-    if part == LINEAR:
-        return other in (TREE_STAGES[0], *ALONE)
+    if part in READERS:
+        return other in READERS[part]
     if part in MODELS:
         shapes = other in TREE_STAGES and bool(names) and set(names) <= TREE_SHAPES
-        return other in (face, MEMBERS) or shapes or other in MODELS
+        return other in (face, MEMBERS, DESIGN) or shapes or other in MODELS
     return part in TOP  # they look at everything below them
 
 

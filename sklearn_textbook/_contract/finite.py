@@ -71,7 +71,15 @@ def _list_places(X):
     return np.repeat(np.arange(len(lengths)), lengths), columns
 
 
-def check_finite_rows(X, estimator_name, feature_names=None, is_present=None):
+def check_finite_rows(
+    X,
+    estimator_name,
+    feature_names=None,
+    is_present=None,
+    *,
+    remedy=None,
+    allows_nan=False,
+):
     """Require a matrix without missing and infinite values.
 
     Parameters
@@ -84,6 +92,10 @@ def check_finite_rows(X, estimator_name, feature_names=None, is_present=None):
         Names of the columns for the message; None: their numbers.
     is_present : ndarray of bool or None, default=None
         Which rows of the user's table these are; None: all.
+    remedy : str or None, default=None
+        What the message advises if a value is missing; None: imputation.
+    allows_nan : bool, default=False
+        Whether values may be missing.
 
     Raises
     ------
@@ -99,21 +111,55 @@ def check_finite_rows(X, estimator_name, feature_names=None, is_present=None):
         # A sum needs no memory. It is not finite if a value is not, or if it overflows.
         if np.isfinite(values.sum()) or np.isfinite(values).all():
             return
-    (row, column), value = _find_first(
-        X, lambda values: ~np.isfinite(values), is_present
-    )
+        if allows_nan and not np.isinf(values).any():
+            return
+    is_wrong = np.isinf if allows_nan else lambda values: ~np.isfinite(values)
+    (row, column), value = _find_first(X, is_wrong, is_present)
     name = column if feature_names is None else repr(str(feature_names[column]))
     place = f"row {row}, column {name}"
     if np.isnan(value):
-        raise ValueError(
-            f"Input X contains NaN, first in {place}. {estimator_name} does not accept "
-            "missing values: impute them first, for example with make_pipeline("
-            f"SimpleImputer(), {estimator_name}()), or drop these rows or columns."
-        )
+        refusal = f"{estimator_name} does not accept missing values: "
+        if remedy is not None:
+            refusal = f"With missing='error', {estimator_name} does not accept it: "
+        else:
+            remedy = (
+                "impute them first, for example with make_pipeline(SimpleImputer(), "
+                f"{estimator_name}()), or drop these rows or columns"
+            )
+        raise ValueError(f"Input X contains NaN, first in {place}. {refusal}{remedy}.")
     raise ValueError(
         f"Input X contains infinity, first in {place}. {estimator_name} requires "
         "finite numbers: replace infinite values, or drop these rows."
     )
+
+
+def require_scores(scores):
+    """Require a score of each row, from which a class is predicted.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        Scores or probabilities of classes.
+
+    Returns
+    -------
+    scores : ndarray
+        The scores.
+
+    Raises
+    ------
+    ValueError
+        If a row has none since the model leaves out rows with missing values.
+    """
+    is_missing = np.isnan(scores.reshape(len(scores), -1)).any(axis=1)
+    if is_missing.any():
+        raise ValueError(
+            f"{np.count_nonzero(is_missing)} of {len(scores)} rows have missing "
+            f"values, first row {int(np.argmax(is_missing))}: with missing='drop' no "
+            "class can be predicted for them. Leave them out, use predict_proba, which "
+            "is NaN for them, or fit with missing='mean'."
+        )
+    return scores
 
 
 def check_sizes(

@@ -169,8 +169,10 @@ def has_trees(algorithm):
     return ALGORITHMS[base_name(algorithm)].has_trees
 
 
-def takes_numbers_only(algorithm):
-    """Return whether an algorithm requires numeric columns."""
+def takes_numbers_only(algorithm, settings=()):
+    """Return whether an algorithm with some parameters requires numeric columns."""
+    if dict(settings).get("categorical_features") is not None:
+        return False
     return algorithm in TRANSFORMERS or (
         _ENTRIES[base_name(algorithm)].module == _DISCRIMINANTS
     )
@@ -261,7 +263,7 @@ def make_estimator(
     if full:
         _forbid_pruning(estimator, algorithm, given)
     elif prunes and base_name(algorithm) in PRUNED:
-        _prune_by_default(estimator, given, seed)
+        _prune_by_default(estimator, given, seed, is_classes)
     if given.get("estimator") is not None and "estimator" in params:
         has_classes = is_classes and not ALGORITHMS[base_name(algorithm)].has_regressors
         member = _make_member(given.pop("estimator"), has_classes)
@@ -291,12 +293,18 @@ def _forbid_pruning(estimator, algorithm, given):
     estimator.set_params(pruning=None)
 
 
-def _prune_by_default(estimator, given, seed):
+def _prune_by_default(estimator, given, seed, is_classes):
+    """Prune by cross-validation: numbers to the one-standard-error tree.
+
+    Of classes, the error rate is deaf to probabilities: where one class is rare, it
+    often prefers a single leaf, and so would the one-standard-error rule.
+    """
     if "pruning" in given or "ccp_alpha" in given:
         return
     from sklearn_textbook.tree import CostComplexityPruning
 
-    pruner = CostComplexityPruning(PRUNING_FOLDS, rule="1se", random_state=seed)
+    how = {"scoring": "gini"} if is_classes else {"rule": "1se"}
+    pruner = CostComplexityPruning(PRUNING_FOLDS, random_state=seed, **how)
     estimator.set_params(pruning=pruner)
 
 

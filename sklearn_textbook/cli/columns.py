@@ -81,7 +81,13 @@ def explain_gaps(frame, error):
     for note in getattr(error, "__notes__", []):
         reason += f"; {note[:1].lower()}{note[1:].rstrip('.')}"
     dropped = quote_name(",".join(names))
-    return reason, f"use --drop {dropped} to leave {it} out, or remove the rows"
+    drop = f"use --drop {dropped} to leave {it} out, or remove the rows"
+    if "missing='mean'" in text:
+        return reason, (
+            "use --set missing=mean to fill in means with an indicator, --set "
+            f"missing=drop to leave the rows out, or --drop {dropped}"
+        )
+    return reason, drop
 
 
 def quote_name(name):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+import numpy as np
+
 from sklearn_textbook.cli import report
 from sklearn_textbook.cli.algorithms import (
     ALGORITHMS,
@@ -21,7 +23,7 @@ from sklearn_textbook.cli.columns import explain_gaps
 from sklearn_textbook.cli.costs import make_scorer
 from sklearn_textbook.cli.errors import FitError, explain_fold_error, refuse_use
 from sklearn_textbook.cli.output import Output, show_progress
-from sklearn_textbook.cli.scoring import choose_folds, cross_validate
+from sklearn_textbook.cli.scoring import Score, choose_folds, cross_validate
 from sklearn_textbook.cli.training_table import print_training, read_training
 from sklearn_textbook.io.naming import count_things, explain_unknown_name
 
@@ -79,15 +81,25 @@ def compare_algorithms(
     if not n_folds:
         raise FitError(f"{training.file.path}: {notes[0]}")
     scores = [scorer.score_baseline(goal.values, training.weights)]
+    refusals = []
     with show_progress("cross-validation", n_folds * len(estimators)) as advance:
         for name, estimator in estimators.items():
-            scores.append(
-                _score(scorer, name, estimator, training, n_folds, seed, advance)
-            )
+            try:
+                score = _score(
+                    scorer, name, estimator, training, n_folds, seed, advance
+                )
+            except FitError as error:
+                score = Score(
+                    name, dict.fromkeys(scores[0].means, np.nan), {}, "refused"
+                )
+                refusals.append(str(error))
+            scores.append(score)
+    if len(refusals) == len(estimators):
+        raise FitError(f"{refusals[0]}; --algorithms chooses others")
     kind = "stratified fold" if is_classes else "fold"
     output.heading("scores", f"cross-validated, the same {count_things(n_folds, kind)}")
     report.print_scores(output, scores)
-    output.notes(notes)
+    output.notes([*notes, *refusals])
 
 
 def _choose_kind(algorithms):
@@ -119,6 +131,6 @@ def _score(scorer, name, estimator, training, n_folds, seed, advance):
     except (ValueError, TypeError) as error:
         gaps, _ = explain_gaps(training.features, error)
         reason = gaps or explain_fold_error(error)
-        raise FitError(f"{name}: {reason}; --algorithms chooses others") from error
+        raise FitError(f"{name}: {reason}") from error
     seconds = time.perf_counter() - start
     return replace(score, where=name, note=f"{seconds:.1f} seconds")

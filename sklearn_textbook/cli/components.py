@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as compute
 
-from sklearn_textbook.cli.algorithms import make_transformer
+from sklearn_textbook.cli.algorithms import make_transformer, takes_numbers_only
 from sklearn_textbook.cli.columns import explain_gaps, print_columns
 from sklearn_textbook.cli.errors import explain_error, make_fit_error, refuse_use
 from sklearn_textbook.cli.fit import note_table, require_folder
@@ -70,7 +70,8 @@ def fit_components(
     frame = file.frame if weight is None else file.frame.drop_columns([weight])
     if file.target in frame.column_names:
         frame = frame.drop_columns([file.target])
-    require_numbers(file, frame, algorithm)
+    if takes_numbers_only(algorithm, settings):
+        require_numbers(file, frame, algorithm)
     output = Output()
     print_layout(output, file, options)
     print_columns(output, frame)
@@ -99,6 +100,10 @@ def fit_components(
 
 def _find_scale_notes(estimator, frame):
     """Point out that the column of the largest unit would decide the components."""
+    numeric = (pa.types.is_integer, pa.types.is_floating)
+    frame = frame.select(
+        [field.name for field in frame.schema if any(of(field.type) for of in numeric)]
+    )
     spreads = [compute.stddev(column).as_py() or 0 for column in frame.columns]
     smallest = min((spread for spread in spreads if spread > 0), default=np.inf)
     if estimator.standardize or max(spreads, default=0) < MOST_SPREAD * smallest:

@@ -44,12 +44,21 @@ from sklearn_textbook.cli.scoring import (
     cross_validate,
     score_out_of_bag,
 )
-from sklearn_textbook.cli.training_table import print_training, read_training
+from sklearn_textbook.cli.training_table import (
+    leave_out_gaps,
+    print_training,
+    read_training,
+)
 from sklearn_textbook.io import ModelFileError, save_model
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.model_document import SavedModel
 from sklearn_textbook.io.naming import explain_unknown_name
 from sklearn_textbook.io.table_file import require_file
+
+#: Where a single leaf is left: trees of the forest that is asked, and what it must
+#: find out of the bag.
+_FOREST_TREES = 100
+_LEAST_FOUND = {"AUC": 0.6, "R2": 0.05}
 
 
 def fit_table(
@@ -117,7 +126,7 @@ def fit_table(
     if test is not None:
         require_file(test)
     output = Output()
-    training = read_training(table, target, algorithm, options)
+    training = read_training(table, target, algorithm, options, settings)
     goal = training.goal
     scorer = make_scorer(goal, cost)
     estimator = make(
@@ -128,6 +137,8 @@ def fit_table(
         full=full,
     )
     print_training(output, training, options)
+    training, gap_notes = leave_out_gaps(training, estimator)
+    output.notes(gap_notes)
     _grow(estimator, training, settings)
     model = SavedModel(estimator, goal.name, note_table(training.file, options, scorer))
     tested = _test(model, scorer, test, options) if test is not None else None
@@ -233,12 +244,39 @@ def _score(scorer, estimator, training, n_folds, seed, tested):
         predicted = Tested(
             *(tests[0], y, values.values, scorer.labels, weights), shares=values.shares
         )
+    notes = [*notes, *_note_single_leaf(scorer, estimator, training, seed)]
     if tested is not None:
         scores.append(tested.score)
         notes += tested.notes
     if scorer.costs is not None:
         notes.append("the class with the least expected cost is predicted")
     return scores, notes, predicted
+
+
+def _note_single_leaf(scorer, estimator, training, seed):
+    """Say what to try where a forest finds something, but pruning left no split."""
+    tree = getattr(estimator, "tree_", None)
+    if tree is None or tree.n_leaves > 1 or not hasattr(estimator, "pruning_report_"):
+        return []
+    if estimator.pruning_report_.n_leaves_grown == 1:
+        return []
+    forest = make_estimator(
+        "random-forest", scorer.is_classes, [], seed, _FOREST_TREES, estimator.n_jobs
+    )
+    training.fit(forest)
+    score = score_out_of_bag(scorer, forest, training.goal.values, training.weights)
+    metric = "AUC" if scorer.is_classes else "R2"
+    if score is None or not score.means[metric] > _LEAST_FOUND[metric]:
+        return []
+    ways = "--set pruning__rule=min or --full prunes less"
+    if scorer.is_classes:
+        ways += ", --set class_weight=balanced or --cost gives rare classes weight"
+    note = (
+        f"the pruned tree is a single leaf, but the out-of-bag {metric} of a random "
+        f"forest is {score.means[metric]:.2f}: {ways}, --algorithm random-forest or "
+        "gradient-boosting adds up many weak effects"
+    )
+    return [note]
 
 
 def _cross_validate(scorer, estimator, training, n_folds, seed):

@@ -68,7 +68,7 @@ def print_other_model(output, estimator, names, most=None):
 
 def _print_coefficients(output, estimator, names, most):
     """Print the coefficients of classes side by side, the intercept first."""
-    names = getattr(estimator, "coef_names_", names)
+    names = _name_made_columns(estimator, names)
     classes = [str(label) for label in estimator.classes_]
     coef, intercept = estimator.coef_, estimator.intercept_
     if coef.shape[1] != len(names):  # one probability of each member
@@ -91,7 +91,13 @@ def _print_components(output, estimator, names, most):
         table.add_row(title, f"{variance:.5g}", f"{share:.3f}", f"{total:.3f}")
     output.write(table)
     output.heading("loadings", "coefficients of the columns in the components")
+    names = _name_made_columns(estimator, names)
     print_numbers(output, titles, names, estimator.components_.T, most)
+
+
+def _name_made_columns(estimator, names):
+    """Names of the columns that text and missing values were converted to."""
+    return vars(estimator)["design_"].names if "design_" in vars(estimator) else names
 
 
 def print_numbers(output, titles, names, numbers, most=None):

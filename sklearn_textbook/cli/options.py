@@ -304,7 +304,8 @@ def training_options(command):
             "--full",
             is_flag=True,
             help="Do not prune. By default, cart trees are pruned by cost complexity, "
-            "with ten-fold cross-validation and the one-standard-error rule.",
+            "with ten-fold cross-validation: for classes, to the least Gini risk; for "
+            "numbers, by the one-standard-error rule.",
         ),
         click.option(
             "--jobs",

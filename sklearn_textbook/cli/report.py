@@ -130,10 +130,11 @@ def describe_default_pruning(estimator):
     if before == after:
         return []
     leaves = "leaf" if after == 1 else "leaves"
+    how = "one-standard-error rule" if estimator.pruning.rule == "1se" else "Gini risk"
     note = (
         f"pruned from {before:,} to {after:,} {leaves} by cost complexity "
-        f"({estimator.pruning.cv}-fold cross-validation, one-standard-error rule); "
-        "--full disables pruning"
+        f"({estimator.pruning.cv}-fold cross-validation, {how}); --full disables "
+        "pruning"
     )
     return [note]
 

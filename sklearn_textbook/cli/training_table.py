@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as compute
 from rich.text import Text
 
 from sklearn_textbook.cli import report
@@ -24,6 +25,9 @@ from sklearn_textbook.io import read_table
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.naming import count_things, explain_unknown_name, list_names
 from sklearn_textbook.io.table_file import TableFile, display_path
+
+#: How an algorithm of numbers takes text.
+_INDICATORS = "use --set categorical_features=from_dtype for indicators of the levels"
 
 
 @dataclass(frozen=True)
@@ -60,10 +64,55 @@ class TrainingTable:
         with warnings.catch_warnings():
             # The user was informed, and passed --keep.
             warnings.filterwarnings("ignore", message="Column .* identifies the rows")
+            # There is a note on it.
+            warnings.filterwarnings(
+                "ignore", message="The pruned tree is a single leaf"
+            )
             estimator.fit(X, y, **options)
 
 
-def read_training(table, target, algorithm, options):
+def leave_out_gaps(training, estimator):
+    """Leave out rows with missing values, if a model leaves them out of its fit.
+
+    Then all scores are those of the same rows.
+
+    Parameters
+    ----------
+    training : TrainingTable
+        The table.
+    estimator : estimator
+        A parameter ``missing="drop"``, perhaps of a member, says so.
+
+    Returns
+    -------
+    training : TrainingTable
+        Without these rows.
+    notes : list of str
+        How many they are.
+    """
+    params = estimator.get_params().items()
+    asked = [
+        value
+        for name, value in params
+        if name.rpartition("__")[2] == "missing" and isinstance(value, str)
+    ]
+    if "drop" not in asked:
+        return training, []
+    is_complete = np.ones(training.features.num_rows, dtype=bool)
+    for column in training.features.columns:
+        is_complete &= ~np.asarray(compute.is_null(column, nan_is_null=True))
+    n_left_out = int(np.count_nonzero(~is_complete))
+    if not n_left_out or not is_complete.any():
+        return training, []
+    rows = np.flatnonzero(is_complete)
+    goal = replace(training.goal, values=training.goal.values[rows])
+    weights = None if training.weights is None else training.weights[rows]
+    features = training.features.take(rows)
+    made = replace(training, features=features, goal=goal, weights=weights)
+    return made, [f"{count_things(n_left_out, 'row')} with missing values left out"]
+
+
+def read_training(table, target, algorithm, options, settings=()):
     """Read a table to learn from.
 
     Parameters
@@ -77,6 +126,8 @@ def read_training(table, target, algorithm, options):
     options : dict
         Options for reading the table. Columns that only name the rows, according to the
         file, are added to ``id``.
+    settings : sequence of (str, object), default=()
+        Parameters of the algorithm, which may say that it reads text.
 
     Returns
     -------
@@ -102,7 +153,7 @@ def read_training(table, target, algorithm, options):
             f"use --keep {name} to keep it",
         )
     frame = frame.drop_columns(list(useless))
-    if takes_numbers_only(algorithm):
+    if takes_numbers_only(algorithm, settings):
         require_numbers(file, frame, algorithm)
     return TrainingTable(file, frame, goal, weights, useless)
 
@@ -162,7 +213,7 @@ def require_numbers(file, frame, algorithm):
             raise make_fit_error(
                 f"{algorithm} requires numeric columns, and there are none",
                 file.path,
-                remedy="choose another algorithm",
+                remedy=f"{_INDICATORS}, or choose another algorithm",
             )
         dropped = quote_name(",".join(names))
         it = "the column" if len(names) == 1 else "such columns"
@@ -170,7 +221,7 @@ def require_numbers(file, frame, algorithm):
             f"{algorithm} requires numeric columns",
             file.path,
             names[0],
-            f"use --drop {dropped} to leave {it} out",
+            f"{_INDICATORS}, or --drop {dropped} to leave {it} out",
         )
 
 

@@ -40,6 +40,12 @@ from sklearn_textbook.decomposition.spectrum import (
     find_signs,
     make_centered_operator,
 )
+from sklearn_textbook.linear_model.design.design import MISSING, MISSING_REMEDY
+from sklearn_textbook.linear_model.design.reading import (
+    check_finite_design,
+    read_more_rows,
+    read_training_rows,
+)
 
 SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized")
 #: Solvers that compute the whole spectrum.
@@ -81,6 +87,7 @@ class ComponentFitting(ComponentMeasures):
             "power_iteration_normalizer", self.power_iteration_normalizer, NORMALIZERS
         )
         check_random_seed("random_state", self.random_state)
+        check_choice("missing", self.missing, MISSING)
         wanted = self.n_components
         is_count = is_integer(wanted) and wanted >= 0
         is_share = is_real(wanted) and not is_integer(wanted) and 0 < wanted < 1
@@ -92,12 +99,41 @@ class ComponentFitting(ComponentMeasures):
                 f"{wanted!r} of type {type(wanted).__name__}."
             )
 
-    def _read_rows(self, X, *, is_first=True, min_rows=2):
+    def _read_training(self, X, sample_weight, *, is_first=True, is_last=True):
+        """Read rows and weights; further rows are allowed unless it is the last call.
+
+        Rows that are left out because of missing values have no weight either.
+        """
+        if self.categorical_features is None and self.missing == "error":
+            vars(self).pop("design_", None)
+            X = self._read_rows(X, is_first=is_first, min_rows=1 + is_last)
+            return X, check_weights(sample_weight, X.shape[0])
+        self._refuse_sparse(X)
+        if is_first:
+            matrix, weight, is_present = read_training_rows(
+                *(self, X, sample_weight, None),
+                keeps_all_levels=not is_last,
+                min_rows=1 + is_last,
+            )
+        else:
+            matrix, weight, is_present = read_more_rows(self, X, sample_weight)
+        if issparse(matrix) and not issparse(X):
+            matrix = matrix.toarray()
+        check_finite_design(self, matrix, is_present)
+        # The means of the columns with levels, for levels that training rows lack.
+        if self.missing != "mean":
+            self.design_ = self.design_.add_rows(matrix, weight)
+        return matrix, weight
+
+    def _refuse_sparse(self, X):
         if issparse(X) and self.svd_solver not in SPARSE_SOLVERS:
             raise TypeError(
                 'PCA only support sparse inputs with the "arpack" and "covariance_eigh"'
                 f' solvers, while "{self.svd_solver}" was passed.'
             )
+
+    def _read_rows(self, X, *, is_first=True, min_rows=2):
+        self._refuse_sparse(X)
         check_sparse_format(X)
         return read_numeric_table(
             self,
@@ -116,6 +152,7 @@ class ComponentFitting(ComponentMeasures):
             type(self).__name__,
             self._get_column_names(),
             is_present,
+            remedy=MISSING_REMEDY,
         )
 
     def _read_matrix(self, covariance):
@@ -153,8 +190,7 @@ class ComponentFitting(ComponentMeasures):
     def _fit(self, X, sample_weight):
         """Fit to rows; return them and, if the solver computes it, their spectrum."""
         self._check_parameters()
-        X = self._read_rows(X)
-        weight = check_weights(sample_weight, X.shape[0])
+        X, weight = self._read_training(X, sample_weight)
         self._forget()
         n_positive = X.shape[0] if weight is None else np.count_nonzero(weight)
         total = X.shape[0] if weight is None else _as_count(weight.sum())
@@ -365,7 +401,7 @@ class ComponentFitting(ComponentMeasures):
             raise ValueError(
                 f"n_components={wanted} must be {allowed} min(n_samples, n_features)="
                 f"{most} with svd_solver={solver!r}; n_samples={n_samples}, "
-                f"n_features={self.n_features_in_}"
+                f"n_features={self._count_columns()}"
             )
         return int(wanted)
 
@@ -375,7 +411,7 @@ class ComponentFitting(ComponentMeasures):
         if self.n_components is None or is_integer(self.n_components):
             return n_wanted
         if self.n_components == "mle":
-            n_columns = len(eigenvalues) if solver != "full" else self.n_features_in_
+            n_columns = len(eigenvalues) if solver != "full" else self._count_columns()
             if n_samples is None or n_samples < n_columns:
                 raise ValueError(
                     "n_components='mle' is only supported if n_samples >= n_features; "

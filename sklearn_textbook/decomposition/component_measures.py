@@ -18,6 +18,11 @@ from sklearn_textbook._contract.finite import check_finite_rows, check_sparse_fo
 from sklearn_textbook._contract.numeric_table import read_numeric_table
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.decomposition.column_moments import NEAR_ORIGIN, iterate_blocks
+from sklearn_textbook.linear_model.design.design import MISSING_REMEDY
+from sklearn_textbook.linear_model.design.reading import (
+    check_finite_design,
+    read_like_training,
+)
 
 FLOATS = (np.float64, np.float32)
 
@@ -263,6 +268,13 @@ class ComponentMeasures(
     # ----------------------------------------------------------------------- parts
     def _read_new_rows(self, X):
         check_is_fitted(self)
+        if "design_" in vars(self):
+            matrix = read_like_training(self, X)
+            check_finite_design(self, matrix, is_training=False)
+            if issparse(matrix) and not issparse(X):
+                matrix = matrix.toarray()
+            self._require_mean()
+            return matrix
         check_sparse_format(X)
         X = read_numeric_table(
             self,
@@ -272,12 +284,22 @@ class ComponentMeasures(
             ensure_all_finite=False,
             reset=False,
         )
-        check_finite_rows(X, type(self).__name__, self._get_column_names())
+        check_finite_rows(
+            X, type(self).__name__, self._get_column_names(), remedy=MISSING_REMEDY
+        )
         self._require_mean()
         return X
 
     def _get_column_names(self):
+        if "design_" in vars(self):
+            return self.design_.names
         return getattr(self, "feature_names_in_", None)
+
+    def _count_columns(self):
+        """Count the columns that the components are combinations of."""
+        if "design_" in vars(self):
+            return len(self.design_.names)
+        return self.n_features_in_
 
     def _require_mean(self):
         if self.mean_ is None:

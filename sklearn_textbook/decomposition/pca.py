@@ -9,7 +9,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_textbook._contract.parameters import is_real
-from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.decomposition.component_fitting import (
     DERIVED,
     FITTED,
@@ -96,6 +95,19 @@ class PCA(ComponentFitting):
         How "randomized" normalizes its vectors between iterations.
     random_state : int, RandomState instance or None, default=None
         Seed for "arpack" and "randomized".
+    categorical_features : "from_dtype", None, array-like or dict, default=None
+        The columns with levels, of which each level becomes an indicator column.
+        "from_dtype": strings and categorical dtypes. A mask, indices or names: these
+        columns. A dict from names or indices to "nominal", a set of levels, or the list
+        of levels in ascending order, which become numbers from 0 to 1. None: all
+        columns must be numbers. Levels not seen in training have the means of the
+        indicators, with a warning.
+    missing : {"error", "drop", "mean"}, default="error"
+        What is done with missing values in X. "error": they raise an error. "drop":
+        rows with one are left out of the fit, and their scores are NaN. "mean": numbers
+        have the weighted mean of the column, levels the means of their indicators, and
+        one more column, such as "missing(age)", marks them if the training rows have
+        some; columns that lack the same rows share it.
 
     Attributes
     ----------
@@ -141,6 +153,10 @@ class PCA(ComponentFitting):
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if all are strings.
+    design_ : Design
+        Encoding of the columns, if ``categorical_features`` or ``missing`` is set;
+        ``design_.names`` are then the names of the columns of ``components_``,
+        and ``design_.n_dropped`` is the number of rows that were left out.
 
     Raises
     ------
@@ -212,6 +228,8 @@ class PCA(ComponentFitting):
         n_oversamples=10,
         power_iteration_normalizer="auto",
         random_state=None,
+        categorical_features=None,
+        missing="error",
     ):
         self.n_components = n_components
         self.standardize = standardize
@@ -223,6 +241,8 @@ class PCA(ComponentFitting):
         self.n_oversamples = n_oversamples
         self.power_iteration_normalizer = power_iteration_normalizer
         self.random_state = random_state
+        self.categorical_features = categorical_features
+        self.missing = missing
 
     # --------------------------------------------------------------------- fitting
     def fit(self, X, y=None, sample_weight=None):
@@ -272,7 +292,10 @@ class PCA(ComponentFitting):
         X_new : ndarray of shape (n_samples, n_components)
             The scores.
         """
-        X, spectrum, signs = self._fit(X, sample_weight)
+        table = X
+        X, spectrum, signs = self._fit(table, sample_weight)
+        if "design_" in vars(self):
+            return self.transform(table)
         if spectrum is None or sample_weight is not None:
             scores = self._project(X)
         else:
@@ -322,8 +345,10 @@ class PCA(ComponentFitting):
                 "pass all of them to partial_fit.",
                 stacklevel=2,
             )
-        X = self._read_rows(X, is_first=is_first, min_rows=1)
-        moments = self._sum_rows(X, check_weights(sample_weight, X.shape[0]))
+        X, weight = self._read_training(
+            X, sample_weight, is_first=is_first, is_last=False
+        )
+        moments = self._sum_rows(X, weight)
         if not is_first:
             moments = self._moments.merge(moments)
         self._forget()
@@ -359,6 +384,7 @@ class PCA(ComponentFitting):
             the same cases as :meth:`fit`.
         """
         self._check_parameters()
+        vars(self).pop("design_", None)
         matrix = self._read_matrix(covariance)
         if n_samples is not None and not (is_real(n_samples) and n_samples > 1):
             raise ValueError(f"n_samples must be more than 1 or None; got {n_samples}.")
@@ -380,8 +406,10 @@ class PCA(ComponentFitting):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        if self.categorical_features is None and self.missing == "error":
+            tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.sparse = self.svd_solver in SPARSE_SOLVERS
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
     def __getattr__(self, name):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_consistent_length, column_or_1d
 
 from sklearn_textbook._contract.labels import check_target, encode_labels
 from sklearn_textbook._contract.numeric_table import read_numeric_table
@@ -20,6 +22,11 @@ from sklearn_textbook._contract.parameters import (
 )
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.discriminant_analysis.class_table import ClassTable, find_units
+from sklearn_textbook.linear_model.design import MISSING
+from sklearn_textbook.linear_model.design.reading import (
+    check_finite_design,
+    read_training_rows,
+)
 
 SOLVERS = ("svd", "lsqr", "eigen")
 
@@ -29,6 +36,7 @@ class DiscriminantInput(BaseEstimator):
 
     def _check_parameters(self):
         check_choice("solver", self.solver, SOLVERS)
+        check_choice("missing", self.missing, MISSING)
         check_truth("store_covariance", self.store_covariance)
         check_real("tol", self.tol, 0.0)
         check_integer("n_components", self.n_components, 1, accepts_none=True)
@@ -69,6 +77,38 @@ class DiscriminantInput(BaseEstimator):
             is_column = getattr(y, "ndim", 1) == 2
             labels = check_target(y, is_numeric=False)
             y = labels if is_column or labels.shape[1] > 1 else labels[:, 0]
+        X, y, weight = self._read_columns(X, y, sample_weight)
+        (self.classes_,), codes = encode_labels(y.reshape(-1, 1))
+        if len(X) == len(self.classes_):
+            raise ValueError(
+                "The number of samples must be more than the number of classes; got "
+                f"{len(X)} samples of {len(self.classes_)} classes."
+            )
+        units = find_units(X)
+        dtype = X.dtype
+        if (units != 1.0).any():
+            X = X / units
+        return ClassTable(X, codes[:, 0], len(self.classes_), weight), units, dtype
+
+    def _read_columns(self, X, y, sample_weight):
+        """Read numbers, labels and weights of the rows that count."""
+        if self.categorical_features is not None or self.missing != "error":
+            if y is None:
+                raise ValueError(
+                    f"{type(self).__name__} requires y to be passed, but the target y "
+                    "is None."
+                )
+            check_consistent_length(X, y)
+            matrix, weight, is_present = read_training_rows(
+                *(self, X, sample_weight, "first"), accepts_sparse=False, min_rows=2
+            )
+            matrix = matrix.toarray() if issparse(matrix) else matrix
+            check_finite_design(self, matrix, is_present)
+            if self.missing != "mean":
+                self.design_ = self.design_.add_rows(matrix, weight)
+            y = column_or_1d(y, warn=True)
+            return matrix, y if is_present is None else y[is_present], weight
+        vars(self).pop("design_", None)
         dtypes = [np.float64, np.float32]
         X, y = read_numeric_table(
             self,
@@ -84,17 +124,7 @@ class DiscriminantInput(BaseEstimator):
             is_present = weight > 0
             X, y, weight = X[is_present], y[is_present], weight[is_present]
         self._check_finite(X, is_present)
-        (self.classes_,), codes = encode_labels(y.reshape(-1, 1))
-        if len(X) == len(self.classes_):
-            raise ValueError(
-                "The number of samples must be more than the number of classes; got "
-                f"{len(X)} samples of {len(self.classes_)} classes."
-            )
-        units = find_units(X)
-        dtype = X.dtype
-        if (units != 1.0).any():
-            X = X / units
-        return ClassTable(X, codes[:, 0], len(self.classes_), weight), units, dtype
+        return X, y, weight
 
     def _choose_priors(self):
         """Priors as given, or the class proportions."""

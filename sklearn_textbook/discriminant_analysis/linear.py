@@ -96,6 +96,19 @@ class LinearDiscriminantAnalysis(
         Estimator of the covariance matrix of each class: an object with ``fit`` and,
         once fitted, ``covariance_``, such as those in :mod:`sklearn.covariance`. It is
         cloned. Not supported by "svd", nor together with ``shrinkage``.
+    categorical_features : "from_dtype", None, array-like or dict, default=None
+        The columns with levels, of which each level but the first becomes an indicator
+        column. "from_dtype": strings and categorical dtypes. A mask, indices or names:
+        these columns. A dict from names or indices to "nominal", a set of levels, or
+        the list of levels in ascending order, which become numbers from 0 to 1. None:
+        all columns must be numbers. Levels not seen in training have the means of the
+        indicators, with a warning.
+    missing : {"error", "drop", "mean"}, default="error"
+        What is done with missing values in X. "error": they raise an error. "drop":
+        rows with one are left out of the fit, and their scores are NaN. "mean": numbers
+        have the weighted mean of the column, levels the means of their indicators, and
+        one more column, such as "missing(age)", marks them if the training rows have
+        some; columns that lack the same rows share it.
 
     Attributes
     ----------
@@ -148,6 +161,10 @@ class LinearDiscriminantAnalysis(
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if all are strings.
+    design_ : Design
+        Encoding of the columns, if ``categorical_features`` or ``missing`` is set;
+        ``design_.names`` are then the names of the columns of ``coef_``, and
+        ``design_.n_dropped`` is the number of rows that were left out.
 
     See Also
     --------
@@ -227,6 +244,8 @@ class LinearDiscriminantAnalysis(
         store_covariance=False,
         tol=1e-4,
         covariance_estimator=None,
+        categorical_features=None,
+        missing="error",
     ):
         self.solver = solver
         self.shrinkage = shrinkage
@@ -235,6 +254,13 @@ class LinearDiscriminantAnalysis(
         self.store_covariance = store_covariance
         self.tol = tol
         self.covariance_estimator = covariance_estimator
+        self.categorical_features = categorical_features
+        self.missing = missing
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
 
     def fit(self, X, y, sample_weight=None):
         """Fit the directions and scores.
@@ -395,6 +421,8 @@ class LinearDiscriminantAnalysis(
 
     def _name_columns(self, mask):
         names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        if "design_" in vars(self):
+            names = self.design_.names
         return name_some([names[column] for column in np.flatnonzero(mask)])
 
     def _set_scores(self, solution, centre, units, dtype):

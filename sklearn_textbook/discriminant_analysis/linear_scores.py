@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.special import expit, log_softmax, softmax
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.finite import check_finite_rows
+from sklearn_textbook._contract.finite import check_finite_rows, require_scores
 from sklearn_textbook._contract.numeric_table import read_numeric_table
+from sklearn_textbook.linear_model.design.design import MISSING_REMEDY
+from sklearn_textbook.linear_model.design.reading import (
+    check_finite_design,
+    read_like_training,
+)
 
 
 class LinearScores:
@@ -19,6 +25,10 @@ class LinearScores:
 
     def _read_rows(self, X):
         """Read rows with the columns of the training table."""
+        if "design_" in vars(self):
+            matrix = read_like_training(self, X)
+            check_finite_design(self, matrix, is_training=False)
+            return matrix.toarray() if issparse(matrix) else matrix
         X = read_numeric_table(
             self,
             X,
@@ -31,7 +41,9 @@ class LinearScores:
 
     def _check_finite(self, X, is_present=None):
         names = getattr(self, "feature_names_in_", None)
-        check_finite_rows(X, type(self).__name__, names, is_present)
+        check_finite_rows(
+            X, type(self).__name__, names, is_present, remedy=MISSING_REMEDY
+        )
 
     def decision_function(self, X):
         r"""Compute the linear score of each class (判别函数).
@@ -68,8 +80,14 @@ class LinearScores:
         -------
         y : ndarray of shape (n_samples,)
             Class labels.
+
+        Raises
+        ------
+        ValueError
+            If a row has missing values, with ``missing="drop"``; its probabilities are
+            NaN.
         """
-        scores = self.decision_function(X)
+        scores = require_scores(self.decision_function(X))
         is_second = scores.ndim == 1
         numbers = (scores > 0).astype(np.intp) if is_second else scores.argmax(axis=1)
         return self.classes_[numbers]

@@ -188,6 +188,8 @@ class BiplotDisplay:
                 scores = scores / np.where(deviations > 0, deviations, 1.0)
         if feature_names is None:
             feature_names = getattr(estimator, "feature_names_in_", None)
+            if "design_" in vars(estimator):
+                feature_names = estimator.design_.names
         display = cls(
             scores,
             loadings[:, pair],

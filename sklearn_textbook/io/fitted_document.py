@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from sklearn.base import is_classifier
 
+from sklearn_textbook.decomposition import PCA
+from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn_textbook.io.fitted_attributes import FITTED_MODELS
 from sklearn_textbook.io.kept_values import pack_kept, unpack_kept
 from sklearn_textbook.io.saved_target import (
@@ -48,19 +50,23 @@ def fit_model(estimator, document):
     """Set the fitted attributes of a model other than a tree."""
     name = type(estimator).__name__
     sizes = {}
-    if _has_design(estimator):
+    if "terms" in document and not _may_have_design(estimator):
+        raise ValueError(f"columns of a {name} must be numeric, without terms")
+    if "terms" in document or _has_design(estimator):
         estimator.design_ = Design.from_dict(document)
         schema = estimator.design_.schema
         sizes["coefficients"] = len(estimator.design_.names)
     else:
         schema = TableSchema.from_dict(document["columns"])
-        if not schema.is_plain or "terms" in document:
+        if not schema.is_plain:
             raise ValueError(f"columns of a {name} must be numeric, without terms")
     if not schema.columns:
         raise ValueError("columns must not be empty")
     set_columns(estimator, schema)
     del estimator.schema_
     sizes["columns"] = estimator.n_features_in_
+    if "design_" in vars(estimator) and not _has_design(estimator):
+        sizes["columns"] = sizes["coefficients"]
     classes = unpack_classes(document["classes"])
     n_outputs = 0 if classes is None else len(classes)
     if n_outputs != is_classifier(estimator):
@@ -74,6 +80,13 @@ def fit_model(estimator, document):
     vars(estimator).update(kept)
     if model.derive is not None:
         model.derive(estimator)
+
+
+def _may_have_design(estimator):
+    """Whether columns may be transformed, if the parameters say so."""
+    return _has_design(estimator) or isinstance(
+        estimator, PCA | LinearDiscriminantAnalysis
+    )
 
 
 def _has_design(estimator):

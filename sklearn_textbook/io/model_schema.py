@@ -229,8 +229,9 @@ def _list_definitions():
                         "codes": {"type": "array", "items": _COUNT},
                         "reference": {"anyOf": [_COUNT, {"type": "null"}]},
                         "means": {"type": "array", "items": {"type": "number"}},
+                        "has_indicator": {"type": "boolean"},
                     },
-                    optional=["codes", "reference"],
+                    optional=["codes", "reference", "has_indicator"],
                 ),
             ]
         },

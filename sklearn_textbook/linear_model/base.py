@@ -7,23 +7,23 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_textbook._contract.finite import (
-    check_finite_rows,
-    check_sizes,
-    check_sparse_format,
-)
-from sklearn_textbook._contract.numeric_table import check_columns
+from sklearn_textbook._contract.finite import check_sizes, check_sparse_format
 from sklearn_textbook._contract.parameters import check_choice
-from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.design import (
+    MISSING,
     REFERENCE_LEVELS,
     UNKNOWN_LEVELS,
     Design,
-    read_design,
 )
 from sklearn_textbook.linear_model.design.design import make_term
+from sklearn_textbook.linear_model.design.reading import (
+    check_finite_design,
+    read_like_training,
+    read_more_rows,
+    read_training_rows,
+    select_rows,
+)
 from sklearn_textbook.tree.encode.read import default_names, numeric_schema
-from sklearn_textbook.tree.encode.tables import open_table
 
 #: Numbers times roots of weights whose squares, and those of standard errors, are
 #: within float64.
@@ -34,7 +34,7 @@ class BaseLinearModel(BaseEstimator):
     """Base class of the linear models.
 
     Common parameters of all models: ``categorical_features``, ``reference_level``,
-    ``handle_unknown``.
+    ``handle_unknown``, ``missing``.
 
     Attributes
     ----------
@@ -42,6 +42,8 @@ class BaseLinearModel(BaseEstimator):
         Encoding of the columns of the table.
     coef_names_ : ndarray of str, shape (n_coefficients,)
         Names of the design matrix columns, in the order of the coefficients.
+    n_dropped_ : int
+        Number of rows that ``missing="drop"`` left out.
     """
 
     #: Whether scipy's sparse matrices are read without making them dense.
@@ -55,12 +57,18 @@ class BaseLinearModel(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accepts_sparse
         tags.input_tags.string = False
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
     @property
     def coef_names_(self):
         """Names of the design matrix columns, in the order of the coefficients."""
         return np.array(self.design_.names, dtype=object)
+
+    @property
+    def n_dropped_(self):
+        """Number of training rows left out because of missing values."""
+        return self.design_.n_dropped
 
     def _check_table_parameters(self):
         """Raise ValueError for invalid parameters of the encoding."""
@@ -72,11 +80,13 @@ class BaseLinearModel(BaseEstimator):
                 accepts_none=True,
             )
         check_choice("handle_unknown", self.handle_unknown, UNKNOWN_LEVELS)
+        check_choice("missing", self.missing, MISSING)
 
     def _read_training_table(self, X, sample_weight=None, *, keeps_all_levels=False):
         """Read the training rows; those of weight 0 are ignored.
 
-        Sets ``design_``, ``n_features_in_`` and ``feature_names_in_``. With
+        Rows that ``missing="drop"`` leaves out are ignored, too. Sets ``design_``,
+        ``n_features_in_`` and ``feature_names_in_``. With
         ``keeps_all_levels`` all declared levels get an indicator, since later rows may
         have them; undeclared levels then raise an error.
 
@@ -90,7 +100,8 @@ class BaseLinearModel(BaseEstimator):
             Which rows of X these are; None: all.
         """
         self._require_columns(X)
-        if self._is_plain_table(X, self.categorical_features):
+        is_plain = self._is_plain_table(X, self.categorical_features)
+        if is_plain and self.missing == "error":
             matrix = self._validate_numbers(X, reset=True)
             weight, is_present = self._select_rows(sample_weight, matrix.shape[0])
             names = getattr(self, "feature_names_in_", None)
@@ -101,21 +112,18 @@ class BaseLinearModel(BaseEstimator):
             )
             terms = tuple(make_term(column, None, None) for column in schema.columns)
             self.design_ = Design(schema, terms)
-            matrix = self._select_numbers(matrix, is_present)
+            matrix = matrix if is_present is None else matrix[is_present]
+            self._require_finite(matrix, is_present)
             return matrix, weight, is_present
-        check_columns(self, X)
-        n_rows = _count_rows(X)
-        weight, is_present = self._select_rows(sample_weight, n_rows)
-        matrix, self.design_ = read_design(
-            X,
-            self.categorical_features,
-            self.reference_level,
-            is_present,
+        matrix, weight, is_present = read_training_rows(
+            *(self, X, sample_weight, self.reference_level),
             keeps_all_levels=keeps_all_levels,
+            is_rescaled=self._rescales_weights,
+            accepts_sparse=self._accepts_sparse,
         )
-        self.n_features_in_ = len(self.design_.terms)
-        matrix = self._select_numbers(_make_double(matrix), None, is_present)
-        self.design_ = self.design_.add_rows(matrix, weight)
+        self._require_finite(matrix, is_present)
+        if self.missing != "mean":
+            self.design_ = self.design_.add_rows(matrix, weight)
         return matrix, weight, is_present
 
     def _require_columns(self, X):
@@ -130,45 +138,34 @@ class BaseLinearModel(BaseEstimator):
 
     def _read_more_rows(self, X, sample_weight=None):
         """Read further training rows like the first ones; returns the same."""
-        # A level that no earlier row has must be declared.
-        matrix = self._read_as_before(X, "error")
-        weight, is_present = self._select_rows(sample_weight, matrix.shape[0])
-        matrix = self._select_numbers(matrix, is_present)
+        matrix, weight, is_present = read_more_rows(
+            self, X, sample_weight, is_rescaled=self._rescales_weights
+        )
+        self._require_finite(matrix, is_present)
         self.design_ = self.design_.add_rows(matrix, weight)
         return matrix, weight, is_present
 
     def _read_new_table(self, X):
         """Read rows to predict, encoded like the training rows."""
         check_is_fitted(self)
-        matrix = self._read_as_before(X)
-        check_finite_rows(matrix, type(self).__name__, self.design_.names)
-        return matrix
-
-    def _read_as_before(self, X, handle_unknown=None):
-        """Read rows, encoded like the training rows."""
         if self.design_.is_plain and self._is_plain_table(X, None):
-            return self._validate_numbers(X, reset=False)
-        check_columns(self, X, reset=False)
-        handle_unknown = handle_unknown or self.handle_unknown
-        return _make_double(self.design_.read(X, handle_unknown))
+            matrix = self._validate_numbers(X, reset=False)
+        else:
+            matrix = read_like_training(self, X, self.handle_unknown)
+        check_finite_design(self, matrix, is_training=False)
+        return matrix
 
     def _forget(self, *names):
         """Delete attributes of an earlier fit."""
         for name in names:
             vars(self).pop(name, None)
 
-    def _select_numbers(self, matrix, selected, is_present=None):
-        """Select the rows with weight, and require finite numbers with finite squares.
-
-        ``is_present`` marks the rows of the table that are already those of the matrix.
-        """
-        if selected is not None:
-            matrix, is_present = matrix[selected], selected
-        names = self.design_.names
-        check_finite_rows(matrix, type(self).__name__, names, is_present)
+    def _require_finite(self, matrix, is_present):
+        """Require finite numbers with finite squares of the rows of the mask."""
+        check_finite_design(self, matrix, is_present)
         if self._squares_columns:
+            names = self.design_.names
             check_sizes(matrix, type(self).__name__, names, is_present)
-        return matrix
 
     def _require_squares(self, matrix, weight):
         """Raise ValueError for a column whose weighted squares under- or overflow."""
@@ -195,13 +192,7 @@ class BaseLinearModel(BaseEstimator):
 
     def _select_rows(self, sample_weight, n_rows):
         """Positive weights (None: all 1), and the mask of their rows (None: all)."""
-        weight = check_weights(
-            sample_weight, n_rows, is_rescaled=self._rescales_weights
-        )
-        if weight is None or weight.all():
-            return weight, None
-        is_present = weight > 0
-        return weight[is_present], is_present
+        return select_rows(sample_weight, n_rows, is_rescaled=self._rescales_weights)
 
     @staticmethod
     def _is_plain_table(X, categorical_features):
@@ -228,15 +219,3 @@ class BaseLinearModel(BaseEstimator):
             dtype=np.float64,
             ensure_all_finite=False,
         )
-
-
-def _make_double(matrix):
-    """Convert a matrix to double precision, a sparse one to rows."""
-    matrix = matrix.tocsr() if issparse(matrix) else matrix
-    return matrix.astype(np.float64, copy=False)
-
-
-def _count_rows(X):
-    if hasattr(X, "shape"):
-        return X.shape[0]
-    return len(X) if hasattr(X, "__len__") else open_table(X).n_rows

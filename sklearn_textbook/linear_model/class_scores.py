@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
+from sklearn_textbook._contract.finite import require_scores
+
 
 class ClassScores:
     """Predictions of a classifier with ``classes_`` and ``decision_function``.
@@ -26,8 +28,14 @@ class ClassScores:
         -------
         y : ndarray of shape (n_samples,)
             Class labels.
+
+        Raises
+        ------
+        ValueError
+            If a row has missing values, with ``missing="drop"``; its probabilities are
+            NaN.
         """
-        scores = self.decision_function(X)
+        scores = require_scores(self.decision_function(X))
         is_second = scores.ndim == 1
         numbers = (scores > 0).astype(np.intp) if is_second else scores.argmax(axis=1)
         return self.classes_[numbers]

@@ -272,7 +272,7 @@ def test_error_names_the_member(command):
         code=5,
     )
     assert "this comes from the member 'two', LogisticRegression" in error
-    assert "use --drop bill_length_mm," in error
+    assert "or --drop bill_length_mm," in error
 
 
 def test_members_that_are_pruned(command):

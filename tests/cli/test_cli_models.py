@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -130,12 +131,12 @@ def test_parameters_of_models(command):
         (
             ("fit", IRIS, "--algorithm", "pca"),
             5,
-            "pca requires numeric columns; use --drop spe",
+            "pca requires numeric columns; use --set categorical_features=from_dtype",
         ),
         (
             ("fit", DATA / "titanic.csv", "--target", "survived", "--algorithm", "lda"),
             5,
-            "titanic.csv: lda requires numeric columns, and there are none; choose",
+            "titanic.csv: lda requires numeric columns, and there are none; use --set",
         ),
         (
             ("fit", DATA / "diamonds.csv", "--target", "price", "--algorithm", "lda"),
@@ -145,7 +146,7 @@ def test_parameters_of_models(command):
         (
             ("fit", DATA / "weather.arff", "--target", "play", "--algorithm", "lda"),
             5,
-            "column 'outlook': lda requires numeric columns; use --drop outlook,",
+            "indicators of the levels, or --drop outlook,",
         ),
         (("show", "m.json", "--as", "rules"), 2, "a MaxEntClassifier, which has no tr"),
         (("show", "m.json", "--tree", 0), 2, "MaxEntClassifier, which has no tree"),
@@ -180,18 +181,33 @@ def test_missing_values_name_their_column(command, tmp_path):
     (tmp_path / "gap.csv").write_text("\n".join(rows) + "\n")
     fit = ("fit", "gap.csv", "--target", "y", "--cv", 0, "--algorithm", "linear")
     refused = "gap.csv: column 'x' has missing values, which the model does not accept"
-    remedy = "use --drop x to leave it out, or remove the rows"
+    remedy = (
+        "use --set missing=mean to fill in means with an indicator, --set "
+        "missing=drop to leave the rows out, or --drop x"
+    )
     trees = "; trees accept missing values\n"
     assert f"{refused}; {remedy}{trees}" in command(*fit, code=5)
     stacking = ("--algorithm", "stacking", "--member", "cart", "--member", "linear")
     error = command(*fit, *stacking, code=5)
-    assert "the member 'linear', LinearRegression; use --drop x" in error
+    assert "the member 'linear', LinearRegression; use --set missing=mean" in error
     error = command("fit", "gap.csv", "--algorithm", "pca", code=5)
     assert error.endswith(f"{refused}; {remedy}\n")
     folds = ("--target", "y", "--algorithms", "cart,linear")
-    error = command("compare", "gap.csv", *folds, code=5)
+    text = command("compare", "gap.csv", *folds)
+    assert re.search(r"\nlinear +- +- +- +refused\n", text)
+    assert re.search(r"\ncart +\S+ ± .* seconds\n", text)
+    assert "linear: column 'x' has missing values" in text
+    error = command("compare", "gap.csv", *folds[:-1], "linear", code=5)
     assert "linear: column 'x' has missing values" in error
     assert "--algorithms chooses others\n" in error
+    for missing, n_rows in (("mean", 21), ("drop", 20)):
+        text = command(*fit, "--set", f"missing={missing}")
+        assert re.search(rf"\ntraining .* {n_rows} rows\n", text)
+        note = "\nnote: 1 row with missing values left out\n"
+        assert (note in text) == (missing == "drop")
+        assert ("missing(x)" in text) == (missing == "mean")
+    text = command("fit", "gap.csv", "--algorithm", "pca", "--set", "missing=mean")
+    assert "missing(x)" in text
 
 
 @pytest.mark.parametrize("algorithm", ["linear", "pca"])

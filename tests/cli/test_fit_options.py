@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, roc_auc_score
 
@@ -35,13 +36,13 @@ def test_trees_are_pruned_by_default(command):
     text = command(*IRIS, "--save", "m.json")
     X = read_table(DATA / "iris.csv").frame
     y = np.array(X["species"].to_pylist())
-    pruner = CostComplexityPruning(10, rule="1se", random_state=0)
+    pruner = CostComplexityPruning(10, scoring="gini", random_state=0)
     tree = CARTClassifier(pruning=pruner, random_state=0)
     tree.fit(X.drop_columns(["species"]), y)
-    assert load_model("m.json").tree_.n_leaves == tree.tree_.n_leaves == 3
+    assert load_model("m.json").tree_.n_leaves == tree.tree_.n_leaves == 4
     assert (
-        "\nnote: pruned from 9 to 3 leaves by cost complexity (10-fold "
-        "cross-validation, one-standard-error rule); --full disables pruning\n"
+        "\nnote: pruned from 9 to 4 leaves by cost complexity (10-fold "
+        "cross-validation, Gini risk); --full disables pruning\n"
     ) in text
     assert "\ntree  CARTClassifier, 9 leaves, depth 5\n" in command(*IRIS, "--full")
 
@@ -49,14 +50,14 @@ def test_trees_are_pruned_by_default(command):
 @pytest.mark.parametrize(
     ("algorithm", "settings", "pruning"),
     [
-        ("cart", [], "1se"),
+        ("cart", [], "gini"),
         ("cart-regressor", [], "1se"),
-        ("cart", [("max_depth", 3)], "1se"),
-        ("cart", [("pruning__rule", "min")], "min"),
+        ("cart", [("max_depth", 3)], "gini"),
+        ("cart-regressor", [("pruning__rule", "min")], "min"),
         ("cart", [("pruning", None)], None),
         ("cart", [("pruning", "reduced_error")], "reduced_error"),
         ("cart", [("ccp_alpha", 0.1)], None),
-        ("oblique-tree", [], "1se"),
+        ("oblique-tree", [], "gini"),
         ("oblique-tree", [("direction", "oc1"), ("pruning", None)], None),
         ("id3", [], None),
         ("c45", [], "error_based"),
@@ -65,7 +66,9 @@ def test_trees_are_pruned_by_default(command):
 def test_what_is_pruned_how(algorithm, settings, pruning):
     is_classes = algorithm != "cart-regressor"
     estimator = make_estimator(algorithm, is_classes, settings, 3, prunes=True)
-    assert getattr(estimator.pruning, "rule", estimator.pruning) == pruning
+    found = getattr(estimator.pruning, "scoring", None)
+    found = found or getattr(estimator.pruning, "rule", estimator.pruning)
+    assert found == pruning
     assert make_estimator("bagging", True, [], 0, prunes=True).estimator.pruning is None
 
 
@@ -82,8 +85,49 @@ def test_note_and_report_count_the_same_leaves(command):
     rows = "".join(f"{i // 20},{'n' if i < 40 and i % 2 else 'y'}\n" for i in range(80))
     Path("table.csv").write_text(f"x,class\n{rows}", encoding="utf-8")
     text = command("fit", "table.csv", "--target", "class", "--cv", 0)
-    assert "note: pruned from 3 to 1 leaf by" in text
-    assert "1 of 3 leaves kept" in text
+    assert "note: pruned from 3 to 2 leaves by" in text
+    assert "2 of 3 leaves kept" in text
+
+
+def write_weak_table(effect):
+    """Many weak columns: a forest sees what the best single split does not."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 12))
+    y = effect * X.sum(axis=1) + rng.normal(size=400)
+    columns = {f"x{j}": X[:, j].round(3) for j in range(12)}
+    pd.DataFrame({**columns, "y": y.round(3)}).to_csv("weak.csv", index=False)
+
+
+@pytest.mark.parametrize("effect", [0.2, 0.0])
+def test_single_leaf_although_a_forest_finds_something(command, effect):
+    write_weak_table(effect)
+    text = command("fit", "weak.csv", "--target", "y", "--cv", 0)
+    assert "tree  CARTRegressor, 1 leaf" in text
+    note = "single leaf, but the out-of-bag R2 of a random forest is 0."
+    assert (note in " ".join(text.split())) == (effect > 0)
+    if effect:
+        assert "--set pruning__rule=min" in " ".join(text.split())
+    # With --full there is no pruning to blame.
+    assert "single leaf" not in command("fit", "weak.csv", "--target", "y", "--full")
+
+
+def test_rare_class_is_not_a_single_leaf(command):
+    """A class of 4% whose share is a fifth where it is commonest."""
+    rng = np.random.default_rng(1)
+    x = rng.uniform(size=3000)
+    is_rare = rng.uniform(size=3000) < np.where(x > 0.85, 0.2, 0.01)
+    labels = np.where(is_rare, "yes", "no")
+    pd.DataFrame({"x": x.round(4), "y": labels}).to_csv("rare.csv", index=False)
+    text = command("fit", "rare.csv", "--target", "y", "--cv", 5, "--seed", 1)
+    accuracy, auc = re.search(
+        r"cross-validated +(\S+).* (0\.\d+) ± \S+ +5 f", text
+    ).groups()
+    assert float(auc) > 0.75
+    assert float(accuracy) >= round(np.mean(~is_rare), 3)
+    strict = ("--set", "pruning__scoring=null", "--set", "pruning__rule=1se")
+    text = command("fit", "rare.csv", "--target", "y", "--cv", 0, *strict)
+    assert "tree  CARTClassifier, 1 leaf" in text
+    assert "class_weight=balanced" in text
 
 
 def test_full_trees_of_other_algorithms(command):

@@ -147,7 +147,7 @@ def test_rules_of_rows(command, tree):
         )
     )
     assert read_explanations(text) == [rules[leaf] for leaf in leaves]
-    assert len(np.unique(leaves)) == 3
+    assert len(np.unique(leaves)) == 4
 
 
 @pytest.mark.parametrize("direction", ["lda", "random"])

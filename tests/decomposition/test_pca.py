@@ -555,7 +555,7 @@ def test_wrong_parameters(X, parameters, message):
 @pytest.mark.parametrize("svd_solver", SOLVERS)
 def test_missing_values(X, svd_solver):
     X[3, 1] = np.nan
-    message = r"NaN, first in row 3, column 1. PCA does not .*SimpleImputer"
+    message = r"NaN, first in row 3, column 1. .*PCA .*missing='mean'"
     with pytest.raises(ValueError, match=message):
         PCA(2, svd_solver=svd_solver).fit(X)
     with pytest.raises(ValueError, match="row 3, column 'b'"):

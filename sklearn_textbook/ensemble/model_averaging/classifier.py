@@ -5,6 +5,7 @@ from __future__ import annotations
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.finite import require_scores
 from sklearn_textbook._contract.parameters import check_real
 from sklearn_textbook.ensemble.combination.class_members import ClassMembersMixin
 from sklearn_textbook.ensemble.combination.rules import combine_probabilities
@@ -102,6 +103,13 @@ class BayesianModelAveragingClassifier(
         How levels not seen in training are treated: "mean" gives them the mean of the
         effects of the levels in the training rows, with a warning: indicators take
         their weighted means (ordinal columns: their mean); "error" raises an error.
+    missing : {"error", "drop", "mean"}, default="error"
+        What is done with missing values in X. "error": they raise an error. "drop":
+        rows with one are left out of the fit, as by R's ``na.omit``, and their
+        probabilities are NaN. "mean": numbers have the weighted mean of the column,
+        levels the mean of their indicators, and one more column, such as
+        "missing(age)", marks them if the training rows have some; columns that lack the
+        same rows share it.
 
     Attributes
     ----------
@@ -223,6 +231,7 @@ class BayesianModelAveragingClassifier(
         categorical_features="from_dtype",
         reference_level="first",
         handle_unknown="mean",
+        missing="error",
     ):
         self.estimators = estimators
         self.weighting = weighting
@@ -240,6 +249,7 @@ class BayesianModelAveragingClassifier(
         self.categorical_features = categorical_features
         self.reference_level = reference_level
         self.handle_unknown = handle_unknown
+        self.missing = missing
 
     def _check_parameters(self):
         super()._check_parameters()
@@ -303,5 +313,5 @@ class BayesianModelAveragingClassifier(
         y : ndarray of shape (n_samples,)
             Class labels.
         """
-        places = self.predict_proba(X).argmax(axis=1)
+        places = require_scores(self.predict_proba(X)).argmax(axis=1)
         return self.classes_.take(places)

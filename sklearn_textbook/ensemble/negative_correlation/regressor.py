@@ -117,6 +117,13 @@ class NegativeCorrelationRegressor(
         How levels not seen in training are treated: "mean" gives them the mean of the
         effects of the levels in the training rows, with a warning: indicators take
         their weighted means (ordinal columns: their mean); "error" raises an error.
+    missing : {"error", "drop", "mean"}, default="error"
+        What is done with missing values in X. "error": they raise an error. "drop":
+        rows with one are left out of the fit, as by R's ``na.omit``, and their
+        predictions are NaN. "mean": numbers have the weighted mean of the column,
+        levels the mean of their indicators, and one more column, such as
+        "missing(age)", marks them if the training rows have some; columns that lack the
+        same rows share it.
     n_jobs : int, default=None
         Number of threads, among which rows are divided. None: one per core. The result
         does not depend on it.
@@ -210,6 +217,7 @@ class NegativeCorrelationRegressor(
         categorical_features="from_dtype",
         reference_level="first",
         handle_unknown="mean",
+        missing="error",
         n_jobs=None,
         random_state=None,
     ):
@@ -227,6 +235,7 @@ class NegativeCorrelationRegressor(
         self.categorical_features = categorical_features
         self.reference_level = reference_level
         self.handle_unknown = handle_unknown
+        self.missing = missing
         self.n_jobs = n_jobs
         self.random_state = random_state
 

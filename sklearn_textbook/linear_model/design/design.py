@@ -32,6 +32,13 @@ from sklearn_textbook.tree.encode import (
 REFERENCE_LEVELS = ("first", "last", "most_frequent")
 #: What is done with levels not seen in training.
 UNKNOWN_LEVELS = ("mean", "error")
+#: What is done with missing values.
+MISSING = ("error", "drop", "mean")
+#: What an error message says about missing values where ``missing`` is a parameter.
+MISSING_REMEDY = (
+    "set missing='mean' to fill in the mean and add an indicator of missing values, or "
+    "missing='drop' to leave these rows out of the fit"
+)
 #: Levels that a message lists.
 MAX_LISTED = 10
 #: The same of a warning, for each column.
@@ -59,8 +66,11 @@ class Term:
     names : tuple of str
         Names of the resulting columns.
     means : tuple of float
-        Weighted means of the resulting columns over the training rows, which stand for
-        a level that these do not have. Not of numeric columns.
+        Weighted means of the resulting columns over the training rows with a value,
+        which stand for a level that these do not have and for a missing value. Not of
+        numeric columns, unless missing values are filled in.
+    has_indicator : bool
+        Whether the last resulting column is 1 for missing values and 0 otherwise.
     """
 
     name: str
@@ -69,6 +79,11 @@ class Term:
     reference: int | None = None
     names: tuple = ()
     means: tuple = field(default=(), compare=False)
+    has_indicator: bool = False
+
+    def fill(self):
+        """Values of the resulting columns where the value is missing."""
+        return [*self.means[:-1], 1.0] if self.has_indicator else list(self.means)
 
 
 @dataclass(frozen=True)
@@ -83,6 +98,11 @@ class Design:
         The encoding of each column.
     total_weight : float
         Weight of the rows of the means.
+    missing : {"error", "drop", "mean"}
+        Rows with missing values raise a ValueError if a level is missing, become NaN
+        there, or have the mean and an indicator.
+    n_dropped : int
+        Number of training rows that were left out because of missing values.
 
     Examples
     --------
@@ -99,6 +119,8 @@ class Design:
     schema: TableSchema
     terms: tuple
     total_weight: float = field(default=0.0, compare=False)
+    missing: str = "error"
+    n_dropped: int = field(default=0, compare=False)
 
     @cached_property
     def names(self):
@@ -108,7 +130,7 @@ class Design:
     @cached_property
     def is_plain(self):
         """Whether the table is the matrix."""
-        return self.schema.is_plain
+        return self.schema.is_plain and self.missing != "mean"
 
     def to_dict(self):
         """Convert the design to a dictionary for JSON.
@@ -116,13 +138,16 @@ class Design:
         Returns
         -------
         design : dict
-            ``columns``, as written by `TableSchema.to_dict`, and ``terms``: for each
-            column None or, if it has levels, the ``means`` of what it is converted to;
-            if it is nominal, also the codes of the levels with an indicator and that of
-            the reference level.
+            ``columns``, as written by `TableSchema.to_dict`, ``missing``,
+            ``n_dropped``, and ``terms``: for each column None or, if it has levels or
+            its missing values are filled in, the ``means`` of what it is converted to
+            and whether it has an indicator of missing values; if it is nominal, also
+            the codes of the levels with an indicator and that of the reference level.
         """
         return {
             "columns": self.schema.to_dict(),
+            "missing": self.missing,
+            "n_dropped": self.n_dropped,
             "terms": [_write_term(term) for term in self.terms],
         }
 
@@ -148,14 +173,27 @@ class Design:
         return self._combine(weight @ matrix / total, total)
 
     def merge(self, other):
-        """Combine the means with those of the rows of an equal design."""
+        """Combine the means with those of the rows of an equal design.
+
+        Parameters
+        ----------
+        other : Design
+            The other design.
+
+        Returns
+        -------
+        design : Design
+            The same encoding, with the means over the rows of both.
+        """
+        n_dropped = self.n_dropped + other.n_dropped
         if self.is_plain:
-            return self
+            return replace(self, n_dropped=n_dropped)
         means = [
             other.terms[position].means or [0.0] * len(term.names)
             for position, term in enumerate(self.terms)
         ]
-        return self._combine(np.concatenate(means), other.total_weight)
+        made = self._combine(np.concatenate(means), other.total_weight)
+        return replace(made, n_dropped=n_dropped)
 
     def _combine(self, means, weight):
         total, terms, start = self.total_weight + weight, [], 0
@@ -191,8 +229,18 @@ class Design:
         schema, terms = TableSchema.from_dict(design["columns"]), design["terms"]
         if not isinstance(terms, list) or len(terms) != len(schema.columns):
             raise ValueError(f"terms must be a list of {len(schema.columns)} entries")
-        read = tuple(map(_read_term, schema.columns, terms))
-        return cls(schema, read, 0.0 if schema.is_plain else 1.0)
+        missing = design.get("missing", "error")
+        if missing not in MISSING:
+            raise ValueError(f"missing must be one of {MISSING}; got {missing!r}")
+        n_dropped = design.get("n_dropped", 0)
+        if type(n_dropped) is not int or n_dropped < 0:
+            raise ValueError(f"n_dropped must be a count; got {n_dropped!r}")
+        read = tuple(
+            _read_term(column, entry, missing == "mean")
+            for column, entry in zip(schema.columns, terms, strict=True)
+        )
+        total_weight = 0.0 if schema.is_plain and missing != "mean" else 1.0
+        return cls(schema, read, total_weight, missing, n_dropped)
 
     def find_columns(self, position):
         """Find the design matrix columns of a column of the table.
@@ -230,7 +278,8 @@ class Design:
         Raises
         ------
         ValueError
-            If the table does not match, or has an unseen or missing level.
+            If the table does not match, has an unseen level, or has a missing one with
+            ``missing="error"``.
         """
         blocks, unseen = [], {}
         for rows, block in self.schema.read_blocks(X):
@@ -270,7 +319,7 @@ class Design:
         Raises
         ------
         ValueError
-            If a row has an unseen or missing level.
+            If a row has an unseen level, or a missing one with ``missing="error"``.
         """
         if self.is_plain:
             return matrix
@@ -295,61 +344,73 @@ class Design:
 
     def _expand_dense(self, matrix, handle_unknown, unseen):
         made = np.zeros((len(matrix), len(self.names)))
-        start = 0
+        stop = 0
         for position, term in enumerate(self.terms):
+            start, stop = stop, stop + len(term.names)
             column = matrix[:, position]
-            if term.kind == NUMERIC:
-                made[:, start] = column
-            elif term.kind == ORDINAL:
-                made[:, start] = self._spread(column, position, handle_unknown, unseen)
-            else:
+            if term.kind == NOMINAL:
                 places = self._find_places(column, position, handle_unknown, unseen)
                 rows = np.flatnonzero(places >= 0)
                 made[rows, start + places[rows]] = 1.0
-                if position in unseen:
-                    stop = start + len(term.names)
-                    made[unseen[position], start:stop] = term.means
-            start += len(term.names)
+            elif term.kind == ORDINAL:
+                self._find_unseen(column, position, handle_unknown, column < 0, unseen)
+                spread = self._spread(column, position)
+                made[:, start : stop - term.has_indicator] = spread[:, np.newaxis]
+            else:
+                made[:, start : stop - term.has_indicator] = column[:, np.newaxis]
+            for rows, values in self._list_filled(column, position, unseen):
+                made[rows, start:stop] = values
         return made
 
     def _expand_sparse(self, matrix, handle_unknown, unseen):
         n_rows = len(matrix)
         rows, columns, values = [], [], []
-        start = 0
+        stop = 0
         for position, term in enumerate(self.terms):
+            start, stop = stop, stop + len(term.names)
             column = matrix[:, position]
             if term.kind == NOMINAL:
                 places = self._find_places(column, position, handle_unknown, unseen)
-                filled = np.flatnonzero(places >= 0)
-                columns.append(start + places[filled])
-                values.append(np.ones(len(filled)))
-                if position in unseen:
-                    n_levels, n_unseen = len(term.names), len(unseen[position])
-                    rows.append(np.repeat(unseen[position], n_levels))
-                    columns.append(start + np.tile(np.arange(n_levels), n_unseen))
-                    values.append(np.tile(term.means, n_unseen))
+                found = np.flatnonzero(places >= 0)
+                columns.append(start + places[found])
+                values.append(np.ones(len(found)))
             else:
+                is_there = ~np.isnan(column)
                 if term.kind == ORDINAL:
-                    column = self._spread(column, position, handle_unknown, unseen)
-                filled = np.flatnonzero(column != 0)
-                columns.append(np.full(len(filled), start))
-                values.append(column[filled])
-            rows.append(filled)
-            start += len(term.names)
+                    is_there &= column >= 0
+                    self._find_unseen(
+                        column, position, handle_unknown, column < 0, unseen
+                    )
+                    column = self._spread(column, position)
+                found = np.flatnonzero(is_there & (column != 0) & bool(term.names))
+                columns.append(np.full(len(found), start))
+                values.append(column[found])
+            rows.append(found)
+            for filled, fill in self._list_filled(column, position, unseen):
+                rows.append(np.repeat(filled, len(fill)))
+                columns.append(np.tile(np.arange(start, stop), len(filled)))
+                values.append(np.tile(fill, len(filled)))
         entries = (np.concatenate(rows), np.concatenate(columns))
         shape = (n_rows, len(self.names))
         return sparse.csr_array(
             sparse.coo_array((np.concatenate(values), entries), shape=shape)
         )
 
-    def _spread(self, codes, position, handle_unknown, unseen):
+    def _list_filled(self, column, position, unseen):
+        """List rows whose value is unseen or missing, and what they have instead."""
+        term = self.terms[position]
+        if not term.names:
+            return
+        if position in unseen:
+            yield unseen[position], term.means
+        is_missing = np.isnan(column)
+        if is_missing.any():
+            fill = term.fill() if self.missing == "mean" else [np.nan] * len(term.names)
+            yield np.flatnonzero(is_missing), fill
+
+    def _spread(self, codes, position):
         """Map the codes of an ordinal column to [0, 1]."""
-        is_unseen = self._find_unseen(codes, position, handle_unknown, codes < 0)
-        made = codes / max(1, len(self.schema.columns[position].levels) - 1)
-        if is_unseen.any():
-            unseen[position] = np.flatnonzero(is_unseen)
-            made[is_unseen] = self.terms[position].means[0]
-        return made
+        return codes / max(1, len(self.schema.columns[position].levels) - 1)
 
     def _find_places(self, codes, position, handle_unknown, unseen):
         """Which indicator of its column each row has; -1: none."""
@@ -361,22 +422,22 @@ class Design:
             places[term.reference] = -1
         known = np.where(np.isnan(codes), -1, codes).astype(np.intp)
         found = places[known]
-        is_unseen = self._find_unseen(codes, position, handle_unknown, found == -2)
-        if is_unseen.any():
-            unseen[position] = np.flatnonzero(is_unseen)
+        self._find_unseen(codes, position, handle_unknown, found == -2, unseen)
         return np.maximum(found, -1)
 
-    def _find_unseen(self, codes, position, handle_unknown, is_unseen):
-        """Raise _LevelError if a level is missing, or unseen unless that is handled."""
+    def _find_unseen(self, codes, position, handle_unknown, is_unseen, unseen):
+        """Keep the rows with unseen levels, or raise _LevelError if they may not be."""
         is_missing = np.isnan(codes)
         if is_missing.any():
-            raise _LevelError(position, int(np.argmax(is_missing)), is_missing=True)
+            if self.missing == "error":
+                raise _LevelError(position, int(np.argmax(is_missing)), is_missing=True)
+            is_unseen = is_unseen & ~is_missing
+        if not is_unseen.any():
+            return
         # While the training rows are read there are no means yet.
-        if is_unseen.any() and (
-            handle_unknown == "error" or not self.total_weight > 0.0
-        ):
+        if handle_unknown == "error" or not self.total_weight > 0.0:
             raise _LevelError(position, int(np.argmax(is_unseen)))
-        return is_unseen
+        unseen[position] = np.flatnonzero(is_unseen)
 
     def _warn_of_unseen(self, unseen, table):
         """Warn about levels that take the mean effect."""
@@ -400,9 +461,9 @@ class Design:
         term = self.terms[position]
         if error.is_missing:
             return ValueError(
-                f"Input X contains NaN: column {term.name!r}, row {row}. Linear models "
-                "do not accept missing values: impute them first, or declare a level "
-                "for them."
+                f"Input X contains NaN: column {term.name!r}, row {row}. With "
+                f"missing='error' this is not allowed: {MISSING_REMEDY}, or declare a "
+                "level for missing values."
             )
         known = self.schema.columns[position].levels
         if term.kind == NOMINAL:
@@ -466,33 +527,40 @@ def _name_levels(column, codes, reference):
 
 def _write_term(term):
     """Write one term for `Design.to_dict`."""
-    if term.kind == NUMERIC:
-        return None
-    means = {"means": list(term.means)}
-    if term.kind == ORDINAL:
-        return means
-    return {"codes": list(term.codes), "reference": term.reference} | means
+    entry = {"means": list(term.means), "has_indicator": term.has_indicator}
+    if term.kind == NOMINAL:
+        entry |= {"codes": list(term.codes), "reference": term.reference}
+    return entry if term.means or term.kind != NUMERIC else None
 
 
-def _read_term(column, entry):
+def _read_term(column, entry, is_filled):
     """Read one term that `Design.to_dict` wrote."""
-    if (entry is None) != (column.kind == NUMERIC):
+    if (entry is None) == (column.kind != NUMERIC or is_filled):
         raise ValueError(
             f"column {column.name!r} is {column.kind}: columns with levels must have "
-            "an entry, others null"
+            "an entry, others null unless missing values are filled in"
         )
     if entry is None:
         return make_term(column, None, None)
     means = tuple(map(float, entry["means"]))
-    if column.kind == ORDINAL:
-        term = make_term(column, None, None)
-    else:
+    if column.kind == NOMINAL:
         term = _read_levels(column, entry)
+    else:
+        term = make_term(column, None, None)
+        term = term if means else replace(term, names=())
+    if entry.get("has_indicator", False):
+        term = _add_indicator(term)
     if len(means) != len(term.names) or not np.isfinite(means).all():
         raise ValueError(
             f"means of {column.name!r} must be {len(term.names)} finite numbers"
         )
     return replace(term, means=means)
+
+
+def _add_indicator(term):
+    """Add the indicator of missing values to a term."""
+    names = (*term.names, f"missing({term.name})")
+    return replace(term, names=names, has_indicator=True)
 
 
 def _read_levels(column, entry):
@@ -513,6 +581,7 @@ def read_design(
     reference_level="first",
     is_present=None,
     *,
+    missing="error",
     keeps_all_levels=False,
 ):
     r"""Read a training table as a matrix of numbers.
@@ -531,11 +600,17 @@ def read_design(
         order of ordered categories. A mask, indices or names: these columns, without
         order. A dict from names or indices to "nominal", a set of levels (without
         order) or the list of levels in ascending order.
-    reference_level : {"first", "last", "most_frequent"} or None, default="first"
+    reference_level : {"first", "last", "most_frequent"}, dict or None, default="first"
         The level of a nominal column without indicator, with which the others are
-        compared. None: all levels have an indicator.
+        compared; a dict has levels by name or number of the column. None: all levels
+        have an indicator.
     is_present : ndarray of bool, shape (n_rows,), default=None
         Rows to use; the others are ignored. None: all.
+    missing : {"error", "drop", "mean"}, default="error"
+        What is done with missing values. "error": a missing level raises a ValueError,
+        and missing numbers remain NaN. "drop": rows with one are left out. "mean": the
+        resulting columns have their means over the other rows, and an indicator column
+        marks the missing values, unless an earlier column has them in the same rows.
     keeps_all_levels : bool, default=False
         Whether every declared level of a nominal column has an indicator, even if it
         occurs in no row.
@@ -550,7 +625,8 @@ def read_design(
     Raises
     ------
     ValueError
-        If the table or a parameter is invalid, or if a level is missing.
+        If the table or a parameter is invalid, if a level is missing with
+        ``missing="error"``, or if all rows have missing values with ``missing="drop"``.
 
     Notes
     -----
@@ -568,33 +644,152 @@ def read_design(
     array([[1. , 1. , 0. ],
            [0. , 0. , 1. ],
            [0.5, 0. , 0. ]])
+    >>> read_design([[1.0], [float("nan")], [2.0]], missing="mean")[0]
+    array([[1. , 0. ],
+           [1.5, 1. ],
+           [2. , 0. ]])
+    """
+    matrix, design, _ = read_rows(
+        X,
+        categorical_features,
+        reference_level,
+        missing,
+        is_present=is_present,
+        keeps_all_levels=keeps_all_levels,
+    )
+    return matrix, design
+
+
+def read_rows(
+    X,
+    categorical_features,
+    reference_level,
+    missing,
+    weight=None,
+    is_present=None,
+    *,
+    keeps_all_levels=False,
+):
+    """Read the training rows as `read_design` does; the means are weighted.
+
+    Parameters
+    ----------
+    X, categorical_features, reference_level, missing, is_present, keeps_all_levels
+        As for `read_design`.
+    weight : ndarray of shape (n_present,), default=None
+        Weights of the used rows, for the means of columns with missing values.
+
+    Returns
+    -------
+    matrix : ndarray or csr_array of shape (n_present, n_made)
+        The design matrix of the used rows.
+    design : Design
+        The encoding of the columns.
+    is_present : ndarray of bool, shape (n_rows,), or None
+        The used rows, without those left out; None: all.
     """
     declared, orders = find_declared(categorical_features)
     matrix, schema = read_training_table(X, declared)
+    matrix = matrix.tocsr() if sparse.issparse(matrix) else matrix
     if is_present is not None:
-        matrix = matrix.tocsr() if sparse.issparse(matrix) else matrix
         matrix = matrix[is_present]
+    n_dropped = 0
+    if missing == "drop":
+        is_complete = _find_complete(matrix, schema)
+        if not is_complete.all():
+            matrix = matrix[is_complete]
+            n_dropped = int(np.count_nonzero(~is_complete))
+            if is_present is None:
+                is_present = is_complete
+            else:
+                is_present = is_present.copy()
+                is_present[is_present] = is_complete
     if orders:
         matrix, schema = order_levels(matrix, schema, orders)
-    if schema.is_plain:
-        list_references(schema, reference_level)
+    references = list_references(schema, reference_level)
+    if schema.is_plain and missing != "mean":
         terms = tuple(make_term(column, None, None) for column in schema.columns)
-        return matrix, Design(schema, terms)
+        design = Design(schema, terms, missing=missing, n_dropped=n_dropped)
+        return matrix, design, is_present
     kept = {}
     if keeps_all_levels:
         kept = find_declared_levels(X, schema, orders, reference_level)
-    terms = []
-    references = list_references(schema, reference_level)
-    for position, column in enumerate(schema.columns):
-        codes = take_column(matrix, position) if column.kind == NOMINAL else None
-        terms.append(make_term(column, codes, references[position], kept.get(position)))
-    design = Design(schema, tuple(terms))
+    terms = _make_terms(matrix, schema, references, kept, missing, weight)
+    total_weight = 0.0
+    if missing == "mean":
+        total_weight = float(matrix.shape[0] if weight is None else weight.sum())
+    design = Design(schema, terms, total_weight, missing, n_dropped)
     if not sparse.issparse(matrix):
-        return design.expand(matrix), design
-    matrix = matrix.tocsr()
+        return design.expand(matrix), design, is_present
     step = max(1, DENSE_CELLS // max(1, matrix.shape[1]))
     blocks = [
         sparse.csr_array(design.expand(matrix[start : start + step].toarray()))
         for start in range(0, matrix.shape[0], step)
     ]
-    return sparse.csr_array(sparse.vstack(blocks)), design
+    return sparse.csr_array(sparse.vstack(blocks)), design, is_present
+
+
+def _make_terms(matrix, schema, references, kept, missing, weight):
+    """Choose the encoding of every column."""
+    terms, seen = [], set()
+    by_columns = matrix.tocsc() if sparse.issparse(matrix) else matrix
+    for position, column in enumerate(schema.columns):
+        values = None
+        if column.kind == NOMINAL or missing == "mean":
+            values = take_column(by_columns, position)
+        term = make_term(column, values, references[position], kept.get(position))
+        if missing == "mean":
+            term = _measure_means(term, column, values, weight, seen)
+        terms.append(term)
+    return tuple(terms)
+
+
+def _find_complete(matrix, schema):
+    """Find the rows without missing values."""
+    if sparse.issparse(matrix):
+        gaps = sparse.csr_array(
+            (np.isnan(matrix.data), matrix.indices, matrix.indptr), matrix.shape
+        )
+        n_missing = gaps.sum(axis=0)
+        is_complete = np.ones(matrix.shape[0], dtype=bool)
+        is_complete[gaps.tocoo().row[gaps.data]] = False
+    else:
+        is_missing = np.isnan(matrix)
+        n_missing = is_missing.sum(axis=0)
+        is_complete = ~is_missing.any(axis=1)
+    if len(is_complete) and not is_complete.any():
+        worst = schema.names[int(np.argmax(n_missing))]
+        raise ValueError(
+            "Every row has a missing value, so missing='drop' leaves none; column "
+            f"{worst!r} has the most. Leave out columns, or set missing='mean'."
+        )
+    return is_complete
+
+
+def _measure_means(term, column, values, weight, seen):
+    """Set the means of a term, and give it an indicator of missing values.
+
+    ``seen`` has the sets of missing rows of earlier columns, and gets this one.
+    """
+    is_missing = np.isnan(values)
+    if is_missing.all():
+        return replace(term, names=(), codes=(), reference=None)
+    # An infinite value is reported when the matrix is checked.
+    is_used = np.isfinite(values)
+    weight = np.ones(len(values)) if weight is None else weight
+    used, weight = values[is_used], weight[is_used]
+    total = weight.sum()
+    if term.kind == NOMINAL:
+        sums = np.bincount(used.astype(np.intp), weight, len(column.levels))
+        means = sums[list(term.codes)] / total
+    else:
+        scale = max(1, len(column.levels) - 1) if term.kind == ORDINAL else 1
+        with np.errstate(over="ignore"):
+            mean = weight @ (used / scale) / total if len(used) else 0.0
+        means = [mean if np.isfinite(mean) else 0.0]
+    key = is_missing.tobytes()
+    # Indicators of the same rows would be equal columns.
+    if is_missing.any() and term.names and key not in seen:
+        seen.add(key)
+        term, means = _add_indicator(term), [*means, 0.0]
+    return replace(term, means=tuple(map(float, means)))

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.linear_model.design.reading import sum_rows
 from sklearn_textbook.linear_model.generalized.deviance_table import (
     compare_deviances,
     measure_deviances,
@@ -310,8 +311,10 @@ class GeneralizedDiagnostics:
                 y = np.log(y)
         weight = check_weights(sample_weight, matrix.shape[0])
         weight = np.ones(matrix.shape[0]) if weight is None else weight
-        if not weight.all():
-            kept = weight > 0
+        kept = weight > 0
+        if self.design_.missing == "drop":
+            kept &= ~np.isnan(sum_rows(matrix))
+        if not kept.all():
             matrix, weight = matrix[kept], weight[kept]
             y = None if y is None else y[kept]
             offset = None if offset is None else offset[kept]

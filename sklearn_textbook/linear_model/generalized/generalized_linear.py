@@ -137,6 +137,13 @@ class GeneralizedLinearRegressor(
         How levels not seen in training are treated: "mean" gives them the mean of the
         effects of the levels in the training rows, with a warning: indicators take
         their weighted means (ordinal columns: their mean); "error" raises an error.
+    missing : {"error", "drop", "mean"}, default="error"
+        What is done with missing values in X. "error": they raise an error. "drop":
+        rows with one are left out of the fit, as by R's ``na.omit``, and their
+        predictions are NaN. "mean": numbers have the weighted mean of the column,
+        levels the mean of their indicators, and one more column, such as
+        "missing(age)", marks them if the training rows have some; columns that lack the
+        same rows share it.
     tol : float, default=1e-8
         The iteration stops when the penalised deviance changes by at most this fraction
         of itself plus 0.1 (less if the values of y are small).
@@ -313,6 +320,7 @@ class GeneralizedLinearRegressor(
         categorical_features="from_dtype",
         reference_level="first",
         handle_unknown="mean",
+        missing="error",
         tol=1e-8,
         max_iter=100,
         warm_start=False,
@@ -332,6 +340,7 @@ class GeneralizedLinearRegressor(
         self.categorical_features = categorical_features
         self.reference_level = reference_level
         self.handle_unknown = handle_unknown
+        self.missing = missing
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start

@@ -112,6 +112,13 @@ class LinearRegression(
         How levels not seen in training are treated: "mean" gives them the mean of the
         effects of the levels in the training rows, with a warning: indicators take
         their weighted means (ordinal columns: their mean); "error" raises an error.
+    missing : {"error", "drop", "mean"}, default="error"
+        What is done with missing values in X. "error": they raise an error. "drop":
+        rows with one are left out of the fit, as by R's ``na.omit``, and their
+        predictions are NaN. "mean": numbers have the weighted mean of the column,
+        levels the mean of their indicators, and one more column, such as
+        "missing(age)", marks them if the training rows have some; columns that lack the
+        same rows share it.
 
     Attributes
     ----------
@@ -217,6 +224,7 @@ class LinearRegression(
         categorical_features="from_dtype",
         reference_level="first",
         handle_unknown="mean",
+        missing="error",
     ):
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
@@ -228,6 +236,7 @@ class LinearRegression(
         self.categorical_features = categorical_features
         self.reference_level = reference_level
         self.handle_unknown = handle_unknown
+        self.missing = missing
 
     # ----------------------------------------------------------------------- fitting
     def fit(self, X, y, sample_weight=None):

@@ -116,6 +116,13 @@ class LogisticRegression(
         How levels not seen in training are treated: "mean" gives them the mean of the
         effects of the levels in the training rows, with a warning: indicators take
         their weighted means (ordinal columns: their mean); "error" raises an error.
+    missing : {"error", "drop", "mean"}, default="error"
+        What is done with missing values in X. "error": they raise an error. "drop":
+        rows with one are left out of the fit, as by R's ``na.omit``, and their
+        probabilities are NaN. "mean": numbers have the weighted mean of the column,
+        levels the mean of their indicators, and one more column, such as
+        "missing(age)", marks them if the training rows have some; columns that lack the
+        same rows share it.
     n_jobs : int, default=None
         Number of threads. None: one per core. The result does not depend on it, bit for
         bit.
@@ -266,6 +273,7 @@ class LogisticRegression(
         categorical_features="from_dtype",
         reference_level="first",
         handle_unknown="mean",
+        missing="error",
         n_jobs=None,
     ):
         self.C = C
@@ -281,6 +289,7 @@ class LogisticRegression(
         self.categorical_features = categorical_features
         self.reference_level = reference_level
         self.handle_unknown = handle_unknown
+        self.missing = missing
         self.n_jobs = n_jobs
 
     @with_callbacks
@@ -321,8 +330,8 @@ class LogisticRegression(
         hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
         context = self._init_callback_context(max_subtasks=int(self.max_iter) + 1)
         context.call_on_fit_task_begin(**hooks)
-        classes, codes = read_classes(type(self).__name__, X, y, sample_weight)
-        matrix, weight, _ = self._read_training_table(X, sample_weight)
+        matrix, weight, is_present = self._read_training_table(X, sample_weight)
+        classes, codes = read_classes(type(self).__name__, X, y, is_present)
         weight = weigh_classes(self.class_weight, classes, codes, weight)
         is_same = np.array_equal(getattr(self, "classes_", ()), classes)
         has_start = self.warm_start and is_same and hasattr(self, "coef_")

@@ -26,7 +26,6 @@ from sklearn_textbook._contract.parameters import (
     suggest,
 )
 from sklearn_textbook._contract.threads import count_threads
-from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.base import BaseLinearModel
 from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
 from sklearn_textbook.linear_model.logistic.solvers import SOLVERS
@@ -96,8 +95,8 @@ class LogisticInput(BaseLinearModel):
         )
 
 
-def read_classes(name, X, y, sample_weight):
-    """Read class labels; rows of weight 0 are ignored.
+def read_classes(name, X, y, is_present):
+    """Read the class labels of the rows that count.
 
     Parameters
     ----------
@@ -107,8 +106,8 @@ def read_classes(name, X, y, sample_weight):
         The table, which must have as many rows.
     y : array-like of shape (n_rows,)
         Class labels.
-    sample_weight : array-like or None
-        Weights of the rows.
+    is_present : ndarray of bool, shape (n_rows,), or None
+        These rows; None: all.
 
     Returns
     -------
@@ -136,9 +135,8 @@ def read_classes(name, X, y, sample_weight):
         labels = column_or_1d(labels, warn=True)
     labels = labels.reshape(-1, 1)
     check_consistent_length(X, labels)
-    weight = check_weights(sample_weight, len(labels), is_rescaled=True)
-    if weight is not None and not weight.all():
-        labels = labels[weight > 0]
+    if is_present is not None:
+        labels = labels[is_present]
     (classes,), codes = encode_labels(labels)
     if len(classes) < 2:
         raise ValueError(

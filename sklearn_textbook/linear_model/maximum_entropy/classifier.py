@@ -107,6 +107,13 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, MaxEntInput):
         How levels not seen in training are treated: "mean" gives them the mean of the
         effects of the levels in the training rows, with a warning: indicators take
         their weighted means (ordinal columns: their mean); "error" raises an error.
+    missing : {"error", "drop", "mean"}, default="error"
+        What is done with missing values in X. "error": they raise an error. "drop":
+        rows with one are left out of the fit, as by R's ``na.omit``, and their
+        probabilities are NaN. "mean": numbers have the weighted mean of the column,
+        levels the mean of their indicators, and one more column, such as
+        "missing(age)", marks them if the training rows have some; columns that lack the
+        same rows share it.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn, which multiply those of the rows.
     n_jobs : int, default=None
@@ -225,6 +232,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, MaxEntInput):
         categorical_features="from_dtype",
         reference_level=None,
         handle_unknown="mean",
+        missing="error",
         class_weight=None,
         n_jobs=None,
     ):
@@ -237,6 +245,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, MaxEntInput):
         self.categorical_features = categorical_features
         self.reference_level = reference_level
         self.handle_unknown = handle_unknown
+        self.missing = missing
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 

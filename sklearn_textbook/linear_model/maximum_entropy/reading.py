@@ -43,6 +43,11 @@ class MaxEntInput(BaseLinearModel):
         check_real("tol", self.tol, 0.0)
         check_n_jobs(self.n_jobs)
         features = self.features
+        if is_checked() and not self._has_columns and self.missing != "error":
+            raise ValueError(
+                f"missing={self.missing!r} requires features='columns'; got features="
+                f"{features!r}."
+            )
         if isinstance(features, str):
             check_choice("features", features, FEATURES)
             return

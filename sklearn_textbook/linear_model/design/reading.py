@@ -1,0 +1,169 @@
+"""Reading the table of an estimator with a design, and further rows like it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+
+from sklearn_textbook._contract.finite import (
+    check_finite_rows,
+    check_sparse_format,
+)
+from sklearn_textbook._contract.numeric_table import check_columns
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.linear_model.design.design import MISSING_REMEDY, read_rows
+from sklearn_textbook.tree.encode.tables import open_table
+
+
+def select_rows(sample_weight, n_rows, *, is_rescaled=False):
+    """Positive weights (None: all 1), and the mask of their rows (None: all)."""
+    weight = check_weights(sample_weight, n_rows, is_rescaled=is_rescaled)
+    if weight is None or weight.all():
+        return weight, None
+    is_present = weight > 0
+    return weight[is_present], is_present
+
+
+def read_training_rows(
+    estimator: BaseEstimator,
+    X,
+    sample_weight,
+    reference_level,
+    *,
+    keeps_all_levels: bool = False,
+    is_rescaled: bool = False,
+    accepts_sparse: bool = True,
+    min_rows: int = 1,
+):
+    """Read the training rows that count, as numbers.
+
+    The estimator has ``categorical_features`` and ``missing``; this sets ``design_``,
+    ``n_features_in_`` and ``feature_names_in_``.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose parameters are used.
+    X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+        The table.
+    sample_weight : array-like, float or None
+        Weights of the rows; those of weight 0 do not count.
+    reference_level : {"first", "last", "most_frequent"}, dict or None
+        As for `read_design`.
+    keeps_all_levels : bool, default=False
+        Whether there will be further rows, so that all declared levels are kept.
+    is_rescaled : bool, default=False
+        Whether the weights will be divided by their sum.
+    accepts_sparse : bool, default=True
+        Whether scipy's sparse matrices are read.
+    min_rows : int, default=1
+        Number of rows that must count.
+
+    Returns
+    -------
+    matrix : ndarray of float64 or csr_array, shape (n_present, n_made)
+        Numbers, which need not be finite.
+    weight : ndarray of float64, shape (n_present,), or None
+        All above 0; None if all are 1.
+    is_present : ndarray of bool, shape (n_rows,), or None
+        Which rows of X these are; None: all.
+    """
+    if issparse(X) and not accepts_sparse:
+        check_array(X)  # raises scikit-learn's error
+    check_columns(estimator, X)
+    check_sparse_format(X)
+    if keeps_all_levels and estimator.missing == "mean":
+        raise ValueError(
+            "missing='mean' requires the means of all rows; use missing='drop' or "
+            "'error' for partial_fit."
+        )
+    weight, selected = select_rows(
+        sample_weight, _count_rows(X), is_rescaled=is_rescaled
+    )
+    matrix, design, is_present = read_rows(
+        X,
+        estimator.categorical_features,
+        reference_level,
+        estimator.missing,
+        weight,
+        selected,
+        keeps_all_levels=keeps_all_levels,
+    )
+    estimator.design_ = design
+    estimator.n_features_in_ = len(design.terms)
+    if matrix.shape[0] < min_rows:
+        raise ValueError(
+            f"Found array with {matrix.shape[0]} sample(s) that can be used "
+            f"(shape={matrix.shape}) while a minimum of {min_rows} is required by "
+            f"{type(estimator).__name__}."
+        )
+    weight = _keep_weights(weight, selected, is_present)
+    return make_double(matrix), weight, is_present
+
+
+def read_more_rows(estimator, X, sample_weight, *, is_rescaled=False):
+    """Read further training rows like the first ones; returns the same."""
+    # A level that no earlier row has must be declared.
+    matrix = read_like_training(estimator, X, "error")
+    weight, selected = select_rows(
+        sample_weight, matrix.shape[0], is_rescaled=is_rescaled
+    )
+    is_present = selected
+    if estimator.missing == "drop":
+        is_complete = ~np.isnan(sum_rows(matrix))
+        is_present = is_complete if selected is None else is_complete & selected
+        weight = _keep_weights(weight, selected, is_present)
+        n_dropped = np.count_nonzero(
+            ~is_complete if selected is None else selected & ~is_complete
+        )
+        design = estimator.design_
+        estimator.design_ = replace(design, n_dropped=design.n_dropped + int(n_dropped))
+    return matrix if is_present is None else matrix[is_present], weight, is_present
+
+
+def _keep_weights(weight, selected, is_present):
+    """Weights of the rows that remain of those selected."""
+    if weight is None or is_present is selected:
+        return weight
+    return weight[is_present if selected is None else is_present[selected]]
+
+
+def read_like_training(estimator, X, handle_unknown="mean"):
+    """Read rows, encoded like the training rows; they need not be finite."""
+    check_columns(estimator, X, reset=False)
+    check_sparse_format(X)
+    return make_double(estimator.design_.read(X, handle_unknown))
+
+
+def check_finite_design(estimator, matrix, is_present=None, *, is_training=True):
+    """Require finite numbers; new rows may have missing ones with "drop"."""
+    check_finite_rows(
+        matrix,
+        type(estimator).__name__,
+        estimator.design_.names,
+        is_present,
+        remedy=MISSING_REMEDY,
+        allows_nan=not is_training and estimator.design_.missing == "drop",
+    )
+
+
+def make_double(matrix):
+    """Convert a matrix to double precision, a sparse one to rows."""
+    matrix = matrix.tocsr() if issparse(matrix) else matrix
+    return matrix.astype(np.float64, copy=False)
+
+
+def sum_rows(matrix):
+    """Sum the entries of each row: NaN if one is missing."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(matrix.sum(axis=1)).ravel()
+
+
+def _count_rows(X):
+    if hasattr(X, "shape"):
+        return X.shape[0]
+    return len(X) if hasattr(X, "__len__") else open_table(X).n_rows
