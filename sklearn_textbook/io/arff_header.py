@@ -104,6 +104,7 @@ class HeaderParser:
 
     def _add_attribute(self, text):
         name, rest = self._read_word(text, "the attribute's name")
+        name = name.strip()  # within its quotes
         if any(attribute.name == name for attribute in self.attributes):
             raise self.error(
                 f"attribute {name!r} is declared twice",

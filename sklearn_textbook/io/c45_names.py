@@ -137,7 +137,8 @@ class NamesParser:
 
     def _name_target(self, first, words):
         """Use an attribute as the class, by its name or by name and thresholds."""
-        self.target = words[0] if first.head is None else read_word(first.head)
+        head = words[0] if first.head is None else read_word(first.head)
+        self.target = head.strip()
         names = [attribute.name for attribute in self.attributes]
         if first.head is not None:
             self.thresholds = self._read_thresholds(words)
@@ -201,7 +202,7 @@ class NamesParser:
                 f"{shorten(', '.join(words))!r} has no type",
                 f"{_TYPES}; a comma at the end of a line continues a list",
             )
-        name = read_word(entry.head)
+        name = read_word(entry.head).strip()
         if not name:
             raise self.error("an attribute without a name", _TYPES)
         if entry.expression is not None:
@@ -258,6 +259,7 @@ class NamesParser:
     def _select(self, names, included):
         """Drop attributes according to "attributes included" or "excluded"."""
         known = [attribute.name for attribute in self.attributes]
+        names = [name.strip() for name in names]
         for name in names:
             if name not in known:
                 wording = "included" if included else "excluded"

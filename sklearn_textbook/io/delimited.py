@@ -13,6 +13,7 @@ from itertools import islice
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
+from sklearn_textbook.io.column_names import clean_names
 from sklearn_textbook.io.naming import count_things, list_names
 from sklearn_textbook.io.table_file import TableFileError
 from sklearn_textbook.io.text_encoding import decode_to_utf8
@@ -69,7 +70,7 @@ class DelimitedText:
             _looks_like_header(rows[0], expected_names) if header is None else header
         )
         if self.has_header:
-            self.names = self._read_names(rows[0])
+            self.names, self.notes = clean_names(rows[0], path=self.path, line=1)
         else:
             self.names = _invent_names(len(rows[0]), names_without_header)
 
@@ -88,25 +89,6 @@ class DelimitedText:
             )
         self.delimiter = delimiter or guess_delimiter(sample)
         return _sample_rows(sample, self.delimiter)
-
-    def _read_names(self, first_row):
-        names = []
-        for number, field in enumerate(first_row):
-            name = field.strip()
-            if not name:
-                name = f"column_{number + 1}"
-                self.notes.append(f"column {number + 1} has no name; named {name!r}")
-            if name in names:
-                raise TableFileError(
-                    f"duplicate name of columns {names.index(name) + 1} and "
-                    f"{number + 1}",
-                    path=self.path,
-                    line=1,
-                    column=name,
-                    remedy="column names must be unique",
-                )
-            names.append(name)
-        return names
 
     def parse(self, column_types, missing_marks):
         """Parse the values into an Arrow table with the types that pyarrow infers.

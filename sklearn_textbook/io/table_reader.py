@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from sklearn_textbook.io.arff import parse_arff
 from sklearn_textbook.io.c45 import find_c45_files, parse_c45, require_c45_files
+from sklearn_textbook.io.column_names import clean_names
 from sklearn_textbook.io.columns import (
     COLUMN_TYPES,
     NUMERIC_TYPE,
@@ -127,7 +128,8 @@ def read_table(
     Notes
     -----
     Numbers, booleans, dates and times are numeric columns; text is nominal; categories
-    are nominal or, with a declared order, ordinal.
+    are nominal or, with a declared order, ordinal. In all formats, blanks around the
+    names of columns are removed.
 
     Examples
     --------
@@ -319,17 +321,9 @@ def _read_typed(source, file_format, **options):
     table = table.drop_columns(labels)
     if table.num_rows == 0:
         raise TableFileError("has no rows", path=source.path)
-    twice = next(
-        (n for n in table.column_names if table.column_names.count(n) > 1), None
-    )
-    if twice is not None:
-        raise TableFileError(
-            "duplicate column name",
-            path=source.path,
-            column=twice,
-            remedy="column names must be unique",
-        )
-    frame, notes = _finish(table, source, find_line, options)
+    names, notes = clean_names(table.column_names, path=source.path)
+    table = table.rename_columns(names)
+    frame, notes = _finish(table, source, find_line, options, notes)
     return TableFile(
         frame=frame,
         path=source.path,

@@ -1,0 +1,52 @@
+"""Names of columns as files have them."""
+
+from __future__ import annotations
+
+from sklearn_textbook.io.table_file import TableFileError
+
+
+def clean_names(names, *, path, line=None):
+    """Strip blanks around the names of columns, and name those without a name.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names in the file.
+    path : str
+        The file, for messages.
+    line : int, default=None
+        Their line.
+
+    Returns
+    -------
+    names : list of str
+        The names.
+    notes : list of str
+        One sentence for every column without a name.
+
+    Raises
+    ------
+    TableFileError
+        If two names are equal.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.io.column_names import clean_names
+    >>> clean_names(["size ", ""], path="fruit.csv")
+    (['size', 'column_2'], ["column 2 has no name; named 'column_2'"])
+    """
+    cleaned, notes = [], []
+    for number, name in enumerate(map(str.strip, names), start=1):
+        if not name:
+            name = f"column_{number}"
+            notes.append(f"column {number} has no name; named {name!r}")
+        if name in cleaned:
+            raise TableFileError(
+                f"duplicate name of columns {cleaned.index(name) + 1} and {number}",
+                path=path,
+                line=line,
+                column=name,
+                remedy="column names must be unique",
+            )
+        cleaned.append(name)
+    return cleaned, notes
