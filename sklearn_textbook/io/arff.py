@@ -84,7 +84,8 @@ def write_arff(frame, path, *, relation="table"):
 
     Numbers become numeric attributes, categories nominal attributes with their levels
     in declared order, booleans nominal {false, true}, text string attributes, and dates
-    and times date attributes; missing values are written as ``?``.
+    with or without times date attributes; missing values are written as ``?``. Text
+    that consists of ISO dates is read back as dates.
 
     Parameters
     ----------
@@ -146,7 +147,9 @@ def _write_column(name, column):
         return "numeric", _write_texts(column, str)
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return "numeric", _write_texts(column.cast(pa.float64()), number_text)
-    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+    if pa.types.is_date(kind):
+        return "date yyyy-MM-dd", _write_texts(column.cast(pa.date32()), str)
+    if pa.types.is_timestamp(kind):
         texts = compute.strftime(column.cast(pa.timestamp("ms")), "%Y-%m-%dT%H:%M:%S")
         return "date \"yyyy-MM-dd'T'HH:mm:ss.SSS\"", _write_texts(texts, str)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):

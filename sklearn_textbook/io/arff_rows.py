@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as compute
 import pyarrow.csv as arrow_csv
 
 from sklearn_textbook.io.arff_syntax import QUOTED, strip_comment, unquote
+from sklearn_textbook.io.columns import moment_type
+from sklearn_textbook.io.date_formats import read_moment
 from sklearn_textbook.io.declared_columns import DeclaredColumns
 from sklearn_textbook.io.naming import count_things, shorten
 from sklearn_textbook.io.table_file import TableFileError
@@ -209,20 +211,14 @@ class DataRows:
         )
 
     def _to_dates(self, attribute, column):
-        def read_date(text):
-            moment = datetime.strptime(text, attribute.date_format)
-            if moment.tzinfo is not None:
-                moment = moment.astimezone(UTC).replace(tzinfo=None)
-            return moment
-
         values = self.typed.convert_each(
             attribute.name,
             column,
-            read_date,
+            partial(read_moment, date_format=attribute.date_format),
             f"does not follow the date pattern {attribute.date_pattern}",
             "write the date in this format",
         )
-        return pa.chunked_array([pa.array(values, pa.timestamp("ms"))])
+        return pa.chunked_array([pa.array(values, moment_type(attribute.date_format))])
 
 
 def _sparse_default(attribute):

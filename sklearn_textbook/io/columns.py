@@ -1,17 +1,19 @@
 """Conversion of parsed columns to columns that an estimator can use.
 
 Text is trimmed, missing marks become nulls, numbers written with a decimal comma
-become numbers, and the requested types are applied. A value that does not fit raises an
-error with its line.
+become numbers, ISO dates become dates, and the requested types are applied. A value
+that does not fit raises an error with its line.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as compute
 
+from sklearn_textbook.io.date_formats import has_time
 from sklearn_textbook.io.naming import count_things, list_names
 from sklearn_textbook.io.table_file import TableFileError, make_row_error
 
@@ -22,7 +24,14 @@ TEXT_TYPE = "text"
 COLUMN_TYPES = (NUMERIC_TYPE, CATEGORICAL_TYPE, TEXT_TYPE)
 
 _INFERRED_WISHES = (None, NUMERIC_TYPE)
-_INFERRED_TYPES = (pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("s"))
+_INFERRED_TYPES = (pa.int64(), pa.float64(), pa.bool_())
+# Those of the csv reader, in its order; times of day are read after dates.
+_INFERRED_MOMENTS = (
+    pa.date32(),
+    *(pa.timestamp(unit, zone) for unit in ("s", "ns") for zone in (None, "UTC")),
+)
+_MAYBE_MOMENT = re.compile(r"\s*\d\d(\d\d-\d\d-\d\d|:\d\d)")
+_TIME_OF_DAY = r"^\d\d:\d\d(:\d\d)?$"
 _DECIMAL_COMMA = r"^[+-]?\d*(,\d+)?$"
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _NEARLY_ALL = 0.9
@@ -101,7 +110,9 @@ def prepare_columns(table, requested, context):
         elif wish is not None:
             column = _to_levels(name, column, wish, context)
         elif _is_text(column.type):
-            _note_stray_text(name, column, context)
+            column = _infer_moments(column)
+            if _is_text(column.type):
+                _note_stray_text(name, column, context)
         _require_finite(name, column, context)
         prepared[name] = column
     return pa.table(prepared)
@@ -161,6 +172,26 @@ def _infer_type(column):
             return column.cast(data_type)
         except pa.ArrowInvalid:
             continue
+    return _infer_moments(column)
+
+
+def _infer_moments(column):
+    """Read ISO dates and times as the csv reader does, if all values are such."""
+    first = compute.index(compute.is_valid(column), True).as_py()
+    if first < 0 or not _MAYBE_MOMENT.match(column[first].as_py()):
+        return column
+    trimmed = compute.utf8_trim_whitespace(column)
+    for data_type in _INFERRED_MOMENTS:
+        try:
+            return trimmed.cast(data_type)
+        except pa.ArrowInvalid:
+            continue
+    if compute.all(compute.match_substring_regex(trimmed, _TIME_OF_DAY)).as_py():
+        try:  # pyarrow reads times only with a date
+            moments = compute.binary_join_element_wise("2000-01-01", trimmed, " ")
+            return moments.cast(pa.timestamp("s")).cast(pa.time64("us"))
+        except pa.ArrowInvalid:
+            pass
     return column
 
 
@@ -189,6 +220,13 @@ def _to_numbers(name, column, context):
     if pa.types.is_boolean(column.type):
         return column.cast(pa.int8())
     return column
+
+
+def moment_type(date_format):
+    """Return the Arrow type of dates in a format, with or without times."""
+    if not has_time(date_format):
+        return pa.date32()
+    return pa.timestamp("us" if "%f" in date_format else "s")
 
 
 def find_non_number(column):

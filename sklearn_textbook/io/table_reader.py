@@ -13,6 +13,7 @@ from sklearn_textbook.io.column_names import clean_names
 from sklearn_textbook.io.columns import (
     COLUMN_TYPES,
     NUMERIC_TYPE,
+    TEXT_TYPE,
     ColumnContext,
     prepare_columns,
 )
@@ -129,7 +130,7 @@ def read_table(
     -----
     Numbers, booleans, dates and times are numeric columns; text is nominal; categories
     are nominal or, with a declared order, ordinal. In all formats, blanks around the
-    names of columns are removed.
+    names of columns are removed, and text that consists of ISO dates is read as dates.
 
     Examples
     --------
@@ -300,6 +301,9 @@ def _read_c45(source, **options):
                 f"{Path(path).name} to {Path(path).stem}.csv"
             )
         raise
+    # Labels are text, whatever it looks like.
+    types = dict.fromkeys(c45.id_columns, TEXT_TYPE) | options["column_types"]
+    options = {**options, "column_types": types}
     frame, notes = _finish(c45.frame, source, c45.find_line, options, c45.notes)
     return TableFile(
         frame=frame,
