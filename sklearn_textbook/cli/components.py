@@ -128,7 +128,8 @@ def transform_table(model, table, *, path, **options):
     path : str or None
         File to write, None for the standard output.
     **options
-        How the table is read: id, delimiter, header, encoding, missing_marks.
+        How the table is read: id, delimiter, header, encoding, missing_marks,
+        decimal, dates.
     """
     if path is not None:
         choose_writer(path)  # refuses a name before the work

@@ -43,7 +43,8 @@ def measure_diversity(model, table, *, path, max_members_shown, **options):
     max_members_shown : int
         Number of members to list.
     **options
-        How the table is read: delimiter, header, encoding, missing_marks.
+        How the table is read: delimiter, header, encoding, missing_marks, decimal,
+        dates.
     """
     if path is not None:
         choose_writer(path)  # refuses a name before the work

@@ -116,7 +116,7 @@ def fit_table(
         Whether the tree is left unpruned.
     **options
         How the table is read: categorical, numeric, ordinal, drop, keep, id, weight,
-        delimiter, header, encoding, missing_marks.
+        delimiter, header, encoding, missing_marks, decimal, dates.
     """
     require_folder(save)
     require_report(
@@ -214,6 +214,10 @@ def note_table(file, options, scorer):
         "names": file.names,
         "id": options["id"],
         "missing_marks": list(options["missing_marks"] or MISSING_MARKS),
+        "numeric": options["numeric"],
+        "decimal": options["decimal"],
+        "dates": dict(options["dates"]),
+        "units": file.units,
         "has_header": file.has_header,
         "n_rows": file.n_rows,
     }

@@ -12,8 +12,10 @@ from sklearn_textbook.cli.errors import explain_error, make_fit_error
 from sklearn_textbook.cli.scoring import Score
 from sklearn_textbook.cli.training_table import read_weights
 from sklearn_textbook.io import ModelFileError, TableFileError, read_table
+from sklearn_textbook.io.date_formats import is_date_format
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.naming import count_things, list_names, suggest_name
+from sklearn_textbook.io.number_formats import DECIMAL_MARKS, PERCENT
 from sklearn_textbook.io.table_file import TableFile
 
 _TEXT_SOURCES = ("string", "category", "mixed")
@@ -101,14 +103,16 @@ def read_notes(model, path):
     Returns
     -------
     notes : dict
-        With ``names``, ``id``, ``missing_marks`` and ``has_header``.
+        With ``names``, ``id``, ``numeric``, ``missing_marks``, ``decimal``, ``dates``,
+        ``units`` and ``has_header``.
 
     Raises
     ------
     ModelFileError
         If a note is not of its type.
     """
-    defaults = {"names": [], "id": [], "missing_marks": list(MISSING_MARKS)}
+    defaults = {"names": [], "id": [], "numeric": []}
+    defaults["missing_marks"] = list(MISSING_MARKS)
     notes = {name: model.table.get(name, value) for name, value in defaults.items()}
     for name, value in notes.items():
         if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
@@ -118,6 +122,19 @@ def read_notes(model, path):
     weight = model.table.get("weight")
     if not (weight is None or isinstance(weight, str)):
         raise ModelFileError("is damaged: table.weight is not a name", path)
+    for name in ("dates", "units"):
+        notes[name] = model.table.get(name, {})
+        texts = notes[name].values() if isinstance(notes[name], dict) else [None]
+        if not all(isinstance(text, str) for text in texts):
+            raise ModelFileError(f"is damaged: table.{name} is not of texts", path)
+    for name, text in notes["dates"].items():
+        if not is_date_format(text):
+            raise ModelFileError(
+                f"is damaged: table.dates: {text!r} of {name!r} is no date format", path
+            )
+    notes["decimal"] = model.table.get("decimal")
+    if notes["decimal"] not in (None, *DECIMAL_MARKS):
+        raise ModelFileError("is damaged: table.decimal is not a decimal mark", path)
     notes["has_header"] = model.table.get("has_header", True) is not False
     return notes
 
@@ -137,8 +154,8 @@ def read_model_table(model, notes, path, options):
     path : str
         The table.
     options : dict
-        ``delimiter``, ``header``, ``encoding``, ``missing_marks`` as the user gives
-        them.
+        ``delimiter``, ``header``, ``encoding``, ``missing_marks``, ``decimal`` and
+        ``dates`` as the user gives them.
 
     Returns
     -------
@@ -164,6 +181,8 @@ def read_model_table(model, notes, path, options):
                 wishes[column.name] = "numeric"
     if model.table.get("weight") is not None:
         wishes[model.table["weight"]] = "numeric"
+    wishes = dict.fromkeys(notes["numeric"], "numeric") | wishes
+    wishes |= notes["dates"] | dict(options["dates"])
     header = options["header"]
     if header is None and not notes["has_header"]:
         header = False
@@ -174,11 +193,13 @@ def read_model_table(model, notes, path, options):
         header=header,
         encoding=options["encoding"],
         missing_marks=options["missing_marks"] or notes["missing_marks"],
+        decimal=options["decimal"] or notes["decimal"],
         column_types=wishes,
         names_without_header=(notes["names"], without_target),
         expected_names=schema.names if schema.has_names else (),
         unknown_names="ignore",
     )
+    _require_units(file, notes["units"])
     target = None
     if model.target in file.names and model.target not in schema.names:
         target = file.frame[model.target]
@@ -186,6 +207,19 @@ def read_model_table(model, notes, path, options):
     weights = read_weights(file, weight) if weight in file.names else None
     features = _select_features(file, schema, (model.target, weight))
     return ModelTable(file, features, target, weights)
+
+
+def _require_units(file, units):
+    """Refuse percentages where training had none, and another currency."""
+    for name, unit in file.units.items():
+        known = units.get(name, "")
+        if unit != known and (known or unit == PERCENT):
+            sign = f"the sign {known}" if known else "no sign"
+            raise file.error(
+                f"the numbers have the sign {unit}, and those in training had {sign}",
+                column=name,
+                remedy="write them as in training",
+            )
 
 
 def _select_features(file, schema, others):

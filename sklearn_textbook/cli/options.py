@@ -8,6 +8,7 @@ import json
 
 import click
 
+from sklearn_textbook.io.date_formats import is_date_format
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.naming import suggest_name
 
@@ -19,6 +20,7 @@ _DELIMITERS = {
     "pipe": "|",
     "space": " ",
 }
+_DECIMAL_MARKS = {"point": ".", "comma": ","}
 
 
 class NameList(click.ParamType):
@@ -46,6 +48,37 @@ class Delimiter(click.ParamType):
             words = ", ".join(word for word in _DELIMITERS if word.isalpha())
             self.fail(f"{value!r} is neither a single character nor one of {words}")
         return value
+
+
+class DecimalName(click.ParamType):
+    """A decimal mark, or its name."""
+
+    name = "mark"
+
+    def convert(self, value, parameter, context):
+        """Return the character with a name."""
+        value = _DECIMAL_MARKS.get(value.lower(), value)
+        if value not in _DECIMAL_MARKS.values():
+            self.fail(f"{value!r} is neither point nor comma")
+        return value
+
+
+class DateFormat(click.ParamType):
+    """A column and the format of its dates: column=%m/%d/%Y."""
+
+    name = "column=format"
+
+    def convert(self, value, parameter, context):
+        """Split the name from the format."""
+        if not isinstance(value, str):
+            return value
+        name, _, text = value.partition("=")
+        if not name.strip() or not is_date_format(text.strip()):
+            self.fail(
+                f"{value!r} is not of the form column=format, as in sold=%m/%d/%Y, "
+                "with the codes of Python's strptime"
+            )
+        return name.strip(), text.strip()
 
 
 class Count(click.IntRange):
@@ -215,7 +248,7 @@ def debug_option(command):
 
 
 def reading_options(command):
-    """Add the options for the layout of a text table."""
+    """Add the options for how a table writes its values."""
     marks = " ".join(MISSING_MARKS)
     return _add_options(
         command,
@@ -223,6 +256,21 @@ def reading_options(command):
             "--missing-marks",
             help=f"Texts that represent missing values, instead of {marks}; empty "
             "fields are always missing.",
+        ),
+        click.option(
+            "--date",
+            "dates",
+            type=DateFormat(),
+            multiple=True,
+            metavar="COLUMN=FORMAT",
+            help="Column of dates, and their format with the codes of Python's "
+            "strptime, e.g. sold=%m/%d/%Y; repeatable. ISO dates need none.",
+        ),
+        click.option(
+            "--decimal",
+            type=DecimalName(),
+            help="Decimal mark of numbers: point or comma. By default the point, or "
+            "the comma in columns whose values show it, as 1,5 does.",
         ),
         click.option(
             "--encoding",
@@ -285,7 +333,11 @@ def _column_options(command):
             help="Column with ordered levels, and its levels in ascending order, e.g. "
             "'size=small<medium<large'; repeatable.",
         ),
-        name_list_option("--numeric", help="Columns to treat as numeric."),
+        name_list_option(
+            "--numeric",
+            help="Columns to treat as numeric, also if their numbers have thousands "
+            "separators and currency or percent signs.",
+        ),
         name_list_option("--categorical", help="Columns to treat as categorical."),
     )
 

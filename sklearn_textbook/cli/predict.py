@@ -42,7 +42,8 @@ def predict_table(model, table, *, path, proba, explain, **options):
     explain : bool
         Whether to add the rule that every row meets.
     **options
-        How the table is read: id, delimiter, header, encoding, missing_marks.
+        How the table is read: id, delimiter, header, encoding, missing_marks,
+        decimal, dates.
     """
     if path is not None:
         choose_writer(path)  # refuses a name before the work

@@ -40,7 +40,7 @@ class Target:
     note: str = ""
 
 
-def read_target(column, name, algorithm, path):
+def read_target(column, name, algorithm, path, text_note=""):
     """Turn a column without missing values into class labels or numbers.
 
     Parameters
@@ -53,6 +53,8 @@ def read_target(column, name, algorithm, path):
         Name of the algorithm, as for --algorithm.
     path : str
         The table, for messages.
+    text_note : str, default=""
+        How the column could be read if it is text and looks like numbers.
 
     Returns
     -------
@@ -76,7 +78,7 @@ def read_target(column, name, algorithm, path):
     if not is_number and wish == "regressor":
         refuse(
             f"{algorithm} predicts numbers, but the target is not numeric",
-            f"{find_counterpart(algorithm, True)} predicts classes",
+            text_note or f"{find_counterpart(algorithm, True)} predicts classes",
         )
     n_distinct = count_distinct(column)
     if n_distinct < 2:

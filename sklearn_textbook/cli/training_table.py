@@ -150,7 +150,7 @@ def read_training(table, target, algorithm, options, settings=()):
             f"{reason}, and no other column is left to predict from",
             file.path,
             name,
-            f"use --keep {name} to keep it",
+            _find_text_note(file, name) or f"use --keep {name} to keep it",
         )
     frame = frame.drop_columns(list(useless))
     if takes_numbers_only(algorithm, settings):
@@ -176,7 +176,7 @@ def read_training_file(path, target, options, *, needs_target=True):
         if name in left_out:
             refuse_use(
                 f"{name!r} is left out, but listed in --categorical, --numeric, "
-                "--ordinal, --keep or --weight"
+                "--ordinal, --date, --keep or --weight"
             )
     if weight is not None:
         if weight == target:
@@ -188,6 +188,7 @@ def read_training_file(path, target, options, *, needs_target=True):
         header=options["header"],
         encoding=options["encoding"],
         missing_marks=options["missing_marks"] or MISSING_MARKS,
+        decimal=options["decimal"],
         column_types=types,
         drop=left_out,
         expected_names=[target, *left_out, *types, *options["keep"]],
@@ -217,12 +218,22 @@ def require_numbers(file, frame, algorithm):
             )
         dropped = quote_name(",".join(names))
         it = "the column" if len(names) == 1 else "such columns"
+        remedy = f"{_INDICATORS}, or --drop {dropped} to leave {it} out"
+        note = _find_text_note(file, names[0])
         raise make_fit_error(
             f"{algorithm} requires numeric columns",
             file.path,
             names[0],
-            f"{_INDICATORS}, or --drop {dropped} to leave {it} out",
+            f"{note}; or {remedy}" if note else remedy,
         )
+
+
+def _find_text_note(file, name):
+    """Find the note that tells how a column of text can be read, or return ""."""
+    subject = f"column {name!r}"
+    start = f"{subject} is read as text"
+    notes = (note for note in file.notes if note.startswith(start))
+    return next((f"it{note.removeprefix(subject)}" for note in notes), "")
 
 
 def _list_types(options):
@@ -232,6 +243,7 @@ def _list_types(options):
         ("--categorical", dict.fromkeys(options["categorical"], "categorical")),
         ("--numeric", dict.fromkeys(options["numeric"], "numeric")),
         ("--ordinal", dict(options["ordinal"])),
+        ("--date", dict(options["dates"])),
     ):
         for name, wish in declared.items():
             if name in types:
@@ -276,7 +288,8 @@ def _split_columns(file, name, algorithm, weight):
         rows = np.flatnonzero(is_used)
         column, frame = column.take(rows), frame.take(rows)
         weights = None if weights is None else weights[rows]
-    return frame, read_target(column, name, algorithm, file.path), weights
+    note = _find_text_note(file, name)
+    return frame, read_target(column, name, algorithm, file.path, note), weights
 
 
 def read_weights(file, name):

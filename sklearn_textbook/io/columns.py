@@ -13,11 +13,19 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as compute
 
-from sklearn_textbook.io.date_formats import has_time
+from sklearn_textbook.io.date_formats import has_time, is_date_format, read_moment
+from sklearn_textbook.io.format_notes import find_format_note
 from sklearn_textbook.io.naming import count_things, list_names
+from sklearn_textbook.io.number_formats import (
+    COMMA,
+    POINT,
+    DecimalMark,
+    NumberFormatError,
+    parse_numbers,
+)
 from sklearn_textbook.io.table_file import TableFileError, make_row_error
 
-#: The allowed types, in addition to a list of ordered levels.
+#: The allowed types, in addition to a list of ordered levels or a format of dates.
 NUMERIC_TYPE = "numeric"
 CATEGORICAL_TYPE = "categorical"
 TEXT_TYPE = "text"
@@ -33,6 +41,8 @@ _INFERRED_MOMENTS = (
 _MAYBE_MOMENT = re.compile(r"\s*\d\d(\d\d-\d\d-\d\d|:\d\d)")
 _TIME_OF_DAY = r"^\d\d:\d\d(:\d\d)?$"
 _DECIMAL_COMMA = r"^[+-]?\d*(,\d+)?$"
+# With a thousands separator or with a decimal comma.
+_AMBIGUOUS_COMMA = r"^[+-]?[1-9]\d{0,2},\d{3}$"
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _NEARLY_ALL = 0.9
 
@@ -50,14 +60,20 @@ class ColumnContext:
     missing_marks : sequence of str, default=None
         Texts that mean a missing value in a file without types; None if the file has
         types, so that its texts are left unchanged.
+    decimal : DecimalMark
+        What is known of the decimal mark of numbers.
     notes : list of str
         Choices of the reader; extended.
+    units : dict of str to str
+        Currency or percent signs of columns that are read as numbers; extended.
     """
 
     path: str
     find_line: callable
     missing_marks: tuple[str, ...] | None = None
+    decimal: DecimalMark = field(default_factory=DecimalMark)
     notes: list[str] = field(default_factory=list)
+    units: dict[str, str] = field(default_factory=dict)
 
     def error(self, problem, *, row, column, remedy):
         """Return an error that names the line of a row."""
@@ -79,8 +95,8 @@ def prepare_columns(table, requested, context):
     table : pyarrow.Table
         The columns as parsed.
     requested : dict of str to str
-        Requested types: "numeric", "categorical", "text", or the levels of an ordinal
-        column in their order.
+        Requested types: "numeric", "categorical", "text", a format of dates, or the
+        levels of an ordinal column in their order.
     context : ColumnContext
         The file.
 
@@ -97,25 +113,31 @@ def prepare_columns(table, requested, context):
     """
     prepared = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
-        wish = requested.get(name)
-        column = _settle_type(name, column, context)
-        if context.missing_marks is not None and _is_text(column.type):
-            column = _settle_text(name, column, context, infer=wish in _INFERRED_WISHES)
-        if wish == NUMERIC_TYPE:
-            column = _to_numbers(name, column, context)
-        elif wish == CATEGORICAL_TYPE:
-            column = _to_categories(column)
-        elif wish == TEXT_TYPE:
-            column = _to_text(column)
-        elif wish is not None:
-            column = _to_levels(name, column, wish, context)
-        elif _is_text(column.type):
-            column = _infer_moments(column)
-            if _is_text(column.type):
-                _note_stray_text(name, column, context)
+        column = _convert(name, column, requested.get(name), context)
         _require_finite(name, column, context)
         prepared[name] = column
     return pa.table(prepared)
+
+
+def _convert(name, column, wish, context):
+    column = _settle_type(name, column, context)
+    if context.missing_marks is not None and _is_text(column.type):
+        column = _settle_text(name, column, context, infer=wish in _INFERRED_WISHES)
+    if wish == NUMERIC_TYPE:
+        return _to_numbers(name, column, context)
+    if wish == CATEGORICAL_TYPE:
+        return _to_categories(column)
+    if wish == TEXT_TYPE:
+        return _to_text(column)
+    if is_date_format(wish):
+        return _to_dates(name, column, wish, context)
+    if wish is not None:
+        return _to_levels(name, column, wish, context)
+    if _is_text(column.type):
+        column = _infer_moments(column)
+    if _is_text(column.type):
+        _note_text(name, column, context)
+    return column
 
 
 def _is_text(data_type):
@@ -157,17 +179,19 @@ def _settle_text(name, column, context, infer):
         marks = pa.array(["", *context.missing_marks])
         is_missing = compute.is_in(trimmed, value_set=marks)
         trimmed = compute.if_else(is_missing, pa.scalar(None, pa.string()), trimmed)
-        trimmed = _infer_type(trimmed) if infer else trimmed
-    if infer and _is_text(trimmed.type) and _has_decimal_commas(trimmed):
+        trimmed = _infer_type(trimmed, context.decimal) if infer else trimmed
+    if infer and _is_text(trimmed.type) and _has_decimal_commas(trimmed, context):
         context.notes.append(f"column {name!r}: numbers with a decimal comma")
         trimmed = compute.replace_substring(trimmed, ",", ".").cast(pa.float64())
     return trimmed
 
 
-def _infer_type(column):
+def _infer_type(column, decimal):
     if column.null_count == len(column):
         return column.cast(pa.float64())
-    for data_type in _INFERRED_TYPES:
+    # With a decimal comma, points are thousands separators, as in 1.234.
+    has_points = compute.any(compute.match_substring(column, POINT)).as_py()
+    for data_type in () if decimal.given == COMMA and has_points else _INFERRED_TYPES:
         try:
             return column.cast(data_type)
         except pa.ArrowInvalid:
@@ -195,12 +219,17 @@ def _infer_moments(column):
     return column
 
 
-def _has_decimal_commas(column):
-    if not compute.any(compute.match_substring(column, ",")).as_py():
+def _has_decimal_commas(column, context):
+    has_comma = compute.match_substring(column, ",")
+    if not compute.any(has_comma).as_py() or context.decimal.given == POINT:
         return False
-    return bool(
-        compute.all(compute.match_substring_regex(column, _DECIMAL_COMMA)).as_py()
-    )
+    if not compute.all(compute.match_substring_regex(column, _DECIMAL_COMMA)).as_py():
+        return False
+    if COMMA in (context.decimal.given, context.decimal.presumed):
+        return True
+    with_comma = column.filter(has_comma)
+    are_ambiguous = compute.match_substring_regex(with_comma, _AMBIGUOUS_COMMA)
+    return not compute.all(are_ambiguous).as_py()
 
 
 # ------------------------------------------------------------ requested types
@@ -208,18 +237,31 @@ def _to_numbers(name, column, context):
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if _is_text(column.type):
-        row = find_non_number(column)
-        if row is not None:
-            raise context.error(
-                f"{column[row].as_py()!r} is not a number",
-                row=row,
-                column=name,
-                remedy="correct it, or leave it empty if it is missing",
-            )
-        return column.cast(pa.float64())
+        if context.decimal.given != COMMA and find_non_number(column) is None:
+            return column.cast(pa.float64())
+        return _parse_numbers(name, column, context)
     if pa.types.is_boolean(column.type):
         return column.cast(pa.int8())
     return column
+
+
+def _parse_numbers(name, column, context):
+    coded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    levels = coded.dictionary
+    try:
+        numbers, unit = parse_numbers(
+            compute.utf8_trim_whitespace(levels), context.decimal
+        )
+    except NumberFormatError as error:
+        raise context.error(
+            error.problem,
+            row=compute.index(column, levels[error.position]).as_py(),
+            column=name,
+            remedy=error.remedy,
+        ) from None
+    if unit:
+        context.units[name] = unit
+    return pa.chunked_array([pa.array(numbers, pa.float64()).take(coded.indices)])
 
 
 def moment_type(date_format):
@@ -227,6 +269,28 @@ def moment_type(date_format):
     if not has_time(date_format):
         return pa.date32()
     return pa.timestamp("us" if "%f" in date_format else "s")
+
+
+def _to_dates(name, column, date_format, context):
+    if pa.types.is_temporal(column.type):
+        return column
+    column = _to_text(column)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(pa.string())
+    coded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    moments = []
+    for level in coded.dictionary:
+        try:
+            moments.append(read_moment(level.as_py().strip(), date_format))
+        except ValueError:
+            raise context.error(
+                f"{level.as_py()!r} is not a date of the format {date_format!r}",
+                row=compute.index(column, level).as_py(),
+                column=name,
+                remedy="correct it, or leave it empty if it is missing",
+            ) from None
+    moments = pa.array(moments, moment_type(date_format))
+    return pa.chunked_array([moments.take(coded.indices)])
 
 
 def find_non_number(column):
@@ -348,6 +412,15 @@ def _require_finite(name, column, context):
         column=name,
         remedy="give a finite number, or leave it empty if it is missing",
     )
+
+
+def _note_text(name, column, context):
+    """Note what the values of a text column look like, if not like text."""
+    note = find_format_note(name, column, context)
+    if note is not None:
+        context.notes.append(note)
+    else:
+        _note_stray_text(name, column, context)
 
 
 def _note_stray_text(name, column, context):

@@ -90,7 +90,7 @@ class DelimitedText:
         self.delimiter = delimiter or guess_delimiter(sample)
         return _sample_rows(sample, self.delimiter)
 
-    def parse(self, column_types, missing_marks):
+    def parse(self, column_types, missing_marks, decimal="."):
         """Parse the values into an Arrow table with the types that pyarrow infers.
 
         Parameters
@@ -99,6 +99,8 @@ class DelimitedText:
             Types of columns that are not to be inferred.
         missing_marks : sequence of str
             Texts that represent a missing value.
+        decimal : {".", ","}, default="."
+            The decimal mark.
 
         Returns
         -------
@@ -123,6 +125,7 @@ class DelimitedText:
                     null_values=sorted(marks),
                     strings_can_be_null=True,
                     column_types=column_types,
+                    decimal_point=decimal,
                 ),
             )
         except pa.ArrowInvalid as error:

@@ -239,6 +239,8 @@ class TableFile:
         Column to predict, if the file declares one.
     id_columns : tuple of str
         Columns that the file declares as identifiers of the rows.
+    units : dict of str to str
+        Currency or percent signs of the columns whose text was read as numbers.
 
     Attributes
     ----------
@@ -271,6 +273,7 @@ class TableFile:
     find_line: Callable[[int], int | None] = field(default=lambda row: None, repr=False)
     target: str | None = None
     id_columns: tuple[str, ...] = ()
+    units: dict[str, str] = field(default_factory=dict)
 
     @property
     def names(self):

@@ -17,9 +17,16 @@ from sklearn_textbook.io.columns import (
     ColumnContext,
     prepare_columns,
 )
+from sklearn_textbook.io.date_formats import is_date_format
 from sklearn_textbook.io.delimited import DelimitedText
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.naming import explain_unknown_name
+from sklearn_textbook.io.number_formats import (
+    COMMA,
+    DECIMAL_MARKS,
+    POINT,
+    DecimalMark,
+)
 from sklearn_textbook.io.table_excel import read_sheet
 from sklearn_textbook.io.table_file import (
     PACKED,
@@ -54,6 +61,7 @@ def read_table(
     header=None,
     encoding=None,
     missing_marks=MISSING_MARKS,
+    decimal=None,
     column_types=None,
     drop=(),
     expected_names=(),
@@ -91,10 +99,16 @@ def read_table(
         Texts that represent missing values in a csv or Excel file, in addition to empty
         fields; by default "?", "NA", "N/A", "NaN", "nan", "null" and "NULL". Parquet,
         Feather and JSON have null values; ARFF and C4.5 have the mark "?".
+    decimal : {".", ","}, default=None
+        Decimal mark of numbers in a csv file or in text; the other mark may then
+        separate thousands. None: the point, or the comma in columns whose values show
+        it, as 1,5 does. 1,234 shows it only if the values are separated by semicolons.
     column_types : dict of str to str or list of str, default=None
-        Types of columns, instead of detecting them: "numeric", "categorical" (with
-        levels in numerical order if all are numbers, otherwise sorted), "text", or the
-        levels of an ordinal column in ascending order.
+        Types of columns, instead of detecting them: "numeric" (also for numbers with
+        thousands separators and a currency or percent sign; 38.5% becomes 38.5), a
+        format of dates as in ``datetime.strptime``, such as "%m/%d/%Y", "categorical"
+        (with levels in numerical order if all are numbers, otherwise sorted), "text",
+        or the levels of an ordinal column in ascending order.
     drop : sequence of str, default=()
         Columns to leave out.
     expected_names : sequence of str, default=()
@@ -131,6 +145,8 @@ def read_table(
     Numbers, booleans, dates and times are numeric columns; text is nominal; categories
     are nominal or, with a declared order, ordinal. In all formats, blanks around the
     names of columns are removed, and text that consists of ISO dates is read as dates.
+    Other dates, and numbers with signs, remain text unless `column_types` names them; a
+    note then says what they look like.
 
     Examples
     --------
@@ -143,14 +159,24 @@ def read_table(
     ('semicolon-separated, UTF-8', {'weight': 'numeric', 'colour': 'nominal'})
     >>> table.frame["weight"].to_pylist()
     [1.5, None]
+    >>> _ = path.write_text("price,sold\n$5,9/21/2024\n$3.50,9/8/2024\n")
+    >>> table = read_table(
+    ...     path, column_types={"price": "numeric", "sold": "%m/%d/%Y"}
+    ... )
+    >>> table.frame.to_pandas()
+       price        sold
+    0    5.0  2024-09-21
+    1    3.5  2024-09-08
     """
     column_types = dict(column_types or {})
     for name, wish in column_types.items():
         if not _is_type(wish):
             raise ValueError(
-                f"column_types[{name!r}] must be one of {COLUMN_TYPES} or a list of "
-                f"distinct levels, got {wish!r}"
+                f"column_types[{name!r}] must be one of {COLUMN_TYPES}, a format of "
+                f"dates such as '%m/%d/%Y' or a list of distinct levels, got {wish!r}"
             )
+    if decimal not in (None, *DECIMAL_MARKS):
+        raise ValueError(f"decimal must be '.', ',' or None, got {decimal!r}")
     source = TableSource.open(path)
     file_format = format or guess_format(source.path)
     if file_format not in _READERS:
@@ -162,6 +188,7 @@ def read_table(
         header=header,
         encoding=encoding,
         missing_marks=tuple(missing_marks),
+        decimal=decimal,
         column_types=column_types,
         drop=tuple(drop),
         expected_names=tuple(expected_names),
@@ -172,7 +199,7 @@ def read_table(
 
 def _is_type(wish):
     if not isinstance(wish, list | tuple):
-        return wish in COLUMN_TYPES
+        return wish in COLUMN_TYPES or is_date_format(wish)
     are_texts = all(isinstance(level, str) for level in wish)
     return bool(wish) and are_texts and len(set(wish)) == len(wish)
 
@@ -216,12 +243,35 @@ def _require_names(names, options, path):
             )
 
 
-def _finish(table, source, find_line, options, notes=(), missing_marks=None):
+def _finish(
+    table,
+    source,
+    find_line,
+    options,
+    notes=(),
+    *,
+    missing_marks=None,
+    presumed_decimal=None,
+    **facts,
+):
     """Check names, drop columns and convert the others, for all formats."""
     _require_names(table.column_names, options, source.path)
     table = table.drop_columns([n for n in options["drop"] if n in table.column_names])
-    context = ColumnContext(source.path, find_line, missing_marks, list(notes))
-    return prepare_columns(table, options["column_types"], context), context.notes
+    context = ColumnContext(
+        source.path,
+        find_line,
+        missing_marks,
+        DecimalMark(options["decimal"], presumed_decimal),
+        list(notes),
+    )
+    return TableFile(
+        frame=prepare_columns(table, options["column_types"], context),
+        path=source.path,
+        notes=tuple(context.notes),
+        find_line=find_line,
+        units=context.units,
+        **facts,
+    )
 
 
 def _read_csv(source, file_format="csv", layout=None, notes=(), **options):
@@ -241,23 +291,20 @@ def _read_csv(source, file_format="csv", layout=None, notes=(), **options):
     }
     for name in options["drop"]:
         as_text[name] = pa.string()
-    table = text.parse(as_text, options["missing_marks"])
-    frame, notes = _finish(
+    decimal = options["decimal"] or POINT
+    table = text.parse(as_text, options["missing_marks"], decimal)
+    return _finish(
         table,
         source,
         text.find_line,
         options,
         [*notes, *text.notes],
-        options["missing_marks"],
-    )
-    return TableFile(
-        frame=frame,
-        path=source.path,
+        missing_marks=options["missing_marks"],
+        # Values are separated by semicolons where the comma is the decimal mark.
+        presumed_decimal=COMMA if text.delimiter == ";" else None,
         format=file_format,
         layout=layout or text.layout,
         has_header=text.has_header,
-        notes=tuple(notes),
-        find_line=text.find_line,
     )
 
 
@@ -276,14 +323,13 @@ def _read_excel(source, **options):
 
 def _read_arff(source, **options):
     arff = parse_arff(source, encoding=options["encoding"])
-    frame, notes = _finish(arff.frame, source, arff.find_line, options)
-    return TableFile(
-        frame=frame,
-        path=source.path,
+    return _finish(
+        arff.frame,
+        source,
+        arff.find_line,
+        options,
         format="arff",
         layout=f"ARFF, relation {arff.relation!r}",
-        notes=tuple(notes),
-        find_line=arff.find_line,
     )
 
 
@@ -303,17 +349,17 @@ def _read_c45(source, **options):
         raise
     # Labels are text, whatever it looks like.
     types = dict.fromkeys(c45.id_columns, TEXT_TYPE) | options["column_types"]
-    options = {**options, "column_types": types}
-    frame, notes = _finish(c45.frame, source, c45.find_line, options, c45.notes)
-    return TableFile(
-        frame=frame,
-        path=source.path,
+    dropped = options["drop"]
+    return _finish(
+        c45.frame,
+        source,
+        c45.find_line,
+        {**options, "column_types": types},
+        c45.notes,
         format="c45",
         layout=f"C4.5, {Path(files.names).name}",
-        notes=tuple(notes),
-        find_line=c45.find_line,
-        target=c45.target if c45.target in frame.column_names else None,
-        id_columns=tuple(n for n in c45.id_columns if n in frame.column_names),
+        target=None if c45.target in dropped else c45.target,
+        id_columns=tuple(n for n in c45.id_columns if n not in dropped),
     )
 
 
@@ -326,15 +372,14 @@ def _read_typed(source, file_format, **options):
     if table.num_rows == 0:
         raise TableFileError("has no rows", path=source.path)
     names, notes = clean_names(table.column_names, path=source.path)
-    table = table.rename_columns(names)
-    frame, notes = _finish(table, source, find_line, options, notes)
-    return TableFile(
-        frame=frame,
-        path=source.path,
+    return _finish(
+        table.rename_columns(names),
+        source,
+        find_line,
+        options,
+        notes,
         format=file_format,
         layout=LAYOUTS[file_format],
-        notes=tuple(notes),
-        find_line=find_line,
     )
 
 

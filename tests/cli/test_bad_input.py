@@ -331,8 +331,7 @@ BAD = {
         2,
         (
             "'size' is left out, but listed in --categorical, --numeric, --ordinal, "
-            "--keep or "
-            "--weight; see sklearn-textbook fit --help"
+            "--date, --keep or --weight; see sklearn-textbook fit --help"
         ),
     ),
     "sohw good.json": (2, "No such command 'sohw'..."),
