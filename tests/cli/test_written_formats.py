@@ -128,7 +128,7 @@ def test_algorithms_that_need_numbers_name_the_option(command, algorithm):
     arguments = ["fit", "t.csv", "--target", "y", "--algorithm", algorithm]
     error = command(*arguments, "--numeric", "price", "--drop", "sold", code=5)
     assert "column 'rate'" in error
-    assert "(--numeric rate) reads them as numbers; or use --drop rate to" in error
+    assert "(--numeric rate) reads them as numbers; or use --set categorical_" in error
 
 
 def test_only_columns_that_could_be_read(command):
