@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 from sklearn.base import ClassifierMixin
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.labels import require_classes
 from sklearn_textbook._contract.parameters import (
     check_choice,
@@ -14,9 +16,77 @@ from sklearn_textbook._contract.parameters import (
     is_integer,
     resolve_max_features,
 )
+from sklearn_textbook.tree.grow import layout
 from sklearn_textbook.tree.grow.rules import UNLIMITED, GrowthRules
 from sklearn_textbook.tree.prune import keep_best_first
 from sklearn_textbook.tree.recipe import BaseTree, TreeClassifierMethods
+
+#: Levels up to which the gain of a nominal column is taken as it is.
+FEW_LEVELS = 9
+#: Fraction of the gain of a test, from which on it may be due to chance.
+DOUBTFUL = 0.5
+#: Fraction of the rows, from which on the test of a node matters.
+LARGE = 0.1
+
+
+def warn_of_many_levels(tree, names):
+    r"""Warn if much of the gain of a nominal test is what chance would give it.
+
+    If a column had no effect, V branches of N rows of K classes would gain about
+    :math:`(V - 1)(K - 1) / 2N` nats, since 2N times the gain is a likelihood ratio with
+    as many degrees of freedom.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    names : sequence of str
+        Names of the columns.
+
+    Warns
+    -----
+    UserWarning
+        Once, on the node with most rows, at least a tenth, where this is at least half
+        of the gain of a column of more than nine levels.
+    """
+    nodes = tree.nodes
+    is_many = np.isin(nodes["feature"], np.flatnonzero(tree.n_levels > FEW_LEVELS))
+    is_many &= nodes["weight"] >= LARGE * nodes["weight"][0]
+    tested = np.flatnonzero((nodes["kind"] == layout.NOMINAL) & is_many)
+    weights = tree.statistics[:, 0]
+    worst = None
+    for node in tested:
+        first, n_children = nodes["first_child"][node], nodes["n_children"][node]
+        children = weights[first : first + n_children]
+        children = children[children.sum(axis=1) > 0]
+        total = children.sum(axis=0)
+        n_rows = total.sum()
+        gain = (_sum_entropy(total[np.newaxis]) - _sum_entropy(children)) / n_rows
+        free = (len(children) - 1) * (np.count_nonzero(total) - 1)
+        chance = free / (2.0 * n_rows)
+        is_doubtful = len(children) > FEW_LEVELS and chance >= DOUBTFUL * gain
+        if is_doubtful and (worst is None or n_rows > worst[0]):
+            worst = n_rows, node, len(children), chance / gain
+    if worst is None:
+        return
+    n_rows, node, n_branches, share = worst
+    column = int(nodes["feature"][node])
+    warn_caller(
+        f"Column {names[column]!r} with {tree.n_levels[column]:,} levels is split into "
+        f"{n_branches:,} branches of {n_rows / n_branches:.1f} rows on average; a "
+        f"column without effect would have {min(share, 1.0):.0%} of its gain, which "
+        "does not help on other rows. Leave the column out, join rare levels, or use "
+        "CARTClassifier or an ensemble of CART trees, which judge levels by what they "
+        "are worth on other rows."
+    )
+
+
+def _sum_entropy(weights):
+    """Sum the entropy of rows of class weights, in nats times their weight."""
+    total = weights.sum(axis=1, keepdims=True)
+    shares = weights / total
+    logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0.0)
+    return -float((weights * logs).sum())
 
 
 def resolve_weight(value, total_weight):
@@ -94,6 +164,9 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
         if self.max_leaf_nodes is None:
             return tree
         return keep_best_first(tree, min(self.max_leaf_nodes, tree.node_count + 1))
+
+    def _warn_after_growth(self):
+        warn_of_many_levels(self.tree_, self.schema_.names)
 
     def _criterion_name(self):
         return "entropy"

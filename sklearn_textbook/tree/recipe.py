@@ -97,6 +97,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         self._warn_before_growth(table, rows.target, rows.weight)
         warn_of_memory(self, rows.n_rows)
         self._grow_and_prune(pruner, rows, table, validation, given, n_threads)
+        self._warn_after_growth()
         return self
 
     def _grow_and_prune(
@@ -215,6 +216,9 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
 
     def _warn_before_growth(self, table, target, weight):
         """Warn about rows from which no tree can grow."""
+
+    def _warn_after_growth(self):
+        """Warn about what is doubtful in the tree."""
 
     def _check_target(self, y, *, is_classifier):
         """Read the target; raise ValueError if it is not supported."""

@@ -36,7 +36,7 @@ class StandIn(GeneralizedLinearRegressor):
         "first",
         "error",
     )
-    n_jobs = 1
+    missing, n_jobs = "error", 1
 
     def __init__(
         self,

@@ -36,7 +36,7 @@ class LogisticRegression(TextbookRegression):
     separation = "ignore"
     categorical_features = "from_dtype"
     reference_level = "first"
-    handle_unknown = "error"
+    handle_unknown, missing = "error", "error"
 
     def __init__(
         self,
