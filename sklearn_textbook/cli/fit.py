@@ -274,7 +274,10 @@ def _note_single_leaf(scorer, estimator, training, seed):
         return []
     ways = "--set pruning__rule=min or --full prunes less"
     if scorer.is_classes:
-        ways += ", --set class_weight=balanced or --cost gives rare classes weight"
+        ways = (
+            "--set class_weight=balanced or --cost gives rare classes weight, --full "
+            "disables pruning"
+        )
     note = (
         f"the pruned tree is a single leaf, but the out-of-bag {metric} of a random "
         f"forest is {score.means[metric]:.2f}: {ways}, --algorithm random-forest or "

@@ -64,6 +64,9 @@ class TrainingTable:
         with warnings.catch_warnings():
             # The user was informed, and passed --keep.
             warnings.filterwarnings("ignore", message="Column .* identifies the rows")
+            if rows is not None:  # of a fold; the fit of all rows has warned
+                dependent = "Columns are linearly dependent or constant"
+                warnings.filterwarnings("ignore", message=dependent)
             # There is a note on it.
             warnings.filterwarnings(
                 "ignore", message="The pruned tree is a single leaf"
