@@ -274,3 +274,30 @@ def test_counts_of_draws_tell_less_than_as_many_rows():
             found = member.tree_.nodes["improvement"][0] > 0.01
             n_found[effect] += int(found)
     assert n_found[1.0] > 15 > 5 > n_found[2.0]
+
+
+def test_random_levels_are_no_surrogates():
+    """Of levels of two rows, one agrees with any test on the rows it was found on."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=600)
+    y = x > 0
+    table = pd.DataFrame({"x": x, "twin": x + 0.8 * rng.normal(size=600)})
+    table["random"] = rng.integers(0, 300, 600).astype(str)
+    half = np.where(y ^ (rng.uniform(size=600) < 0.1), "high", "low").astype(object)
+    table["group"] = half + rng.integers(0, 6, 600).astype(str)  # twelve levels
+    table.loc[rng.uniform(size=600) < 0.3, "x"] = None
+    ranks = {}
+    for smoothing in ("auto", 0):
+        grown = tree.CARTClassifier(
+            max_depth=1, missing="surrogate", categorical_smoothing=smoothing
+        ).fit(table, y)
+        assert grown.tree_.nodes["feature"][0] == 0
+        ranks[smoothing] = [
+            (table.columns[one["feature"]], one["agreement"])
+            for one in grown.tree_.surrogates
+        ]
+    assert [name for name, _ in ranks["auto"]] == ["group", "twin"]
+    agreements = dict(ranks[0])
+    assert agreements["random"] > 0.75
+    # Levels of 50 rows agree with their test nearly as well without the row itself.
+    assert 0 <= agreements["group"] - dict(ranks["auto"])["group"] < 0.01

@@ -6,7 +6,12 @@ After Breiman et al. (1984), section 5.3, in the way of the R package rpart.
 from fractions import Fraction
 from itertools import pairwise
 
-from tests.reference.cart_splits import MARGIN, MISSING, midpoint
+from tests.reference.cart_splits import (
+    MARGIN,
+    MISSING,
+    has_many_levels,
+    midpoint,
+)
 
 MAX_SURROGATES = 5
 
@@ -24,8 +29,13 @@ def find_surrogates(grower, rows, split):
         if feature == split["feature"]:
             continue
         present = [row for row in rows if column.values[row] is not MISSING]
-        find = imitate_by_levels if column.kind == "nominal" else imitate_by_threshold
-        surrogate = find(column.values, present, side, weights, MARGIN * total)
+        judged = (column.values, present, side, weights, MARGIN * total)
+        if column.kind == "nominal":
+            smoothing = grower.settings.categorical_smoothing
+            is_smoothed = smoothing != 0 and has_many_levels(column)
+            surrogate = imitate_by_levels(*judged, is_smoothed)
+        else:
+            surrogate = imitate_by_threshold(*judged)
         if surrogate is None:
             continue
         agreement = Fraction(surrogate.pop("agreeing_weight")) / total
@@ -72,14 +82,20 @@ def imitate_by_threshold(values, present, side, weights, margin):
     return surrogate
 
 
-def imitate_by_levels(values, present, side, weights, margin):
-    """Every level to the side where most of its weight is."""
+def imitate_by_levels(values, present, side, weights, margin, is_smoothed):
+    """Every level to the side where most of its weight is.
+
+    The agreement of a smoothed column is that of each row with the others of its level.
+    """
     judged = [row for row in present if row in side]
 
-    def heavier(rows, otherwise):
+    def heavier(rows, otherwise, left_out=None):
         first, second = (
             sum(weights[row] for row in rows if side[row] == k) for k in (0, 1)
         )
+        if left_out is not None:
+            mean = Fraction(first + second) / len(rows)
+            first, second = first - mean * (left_out == 0), second - mean * left_out
         if abs(first - second) <= margin:
             return otherwise
         return 0 if first > second else 1
@@ -92,6 +108,15 @@ def imitate_by_levels(values, present, side, weights, margin):
     agreeing = [row for row in judged if level_map[values[row]] == side[row]]
     if len(agreeing) < 2 or len(judged) - len(agreeing) < 2:
         return None
+    if is_smoothed:
+        by_level = {level: [] for level in level_map}
+        for row in judged:
+            by_level[values[row]].append(row)
+        agreeing = [
+            row
+            for row in judged
+            if heavier(by_level[values[row]], majority, left_out=side[row]) == side[row]
+        ]
     return {
         "threshold": float("nan"),
         "low_branch": -1,  # means nothing here

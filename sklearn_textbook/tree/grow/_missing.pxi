@@ -259,11 +259,32 @@ cdef int32_t imitate_level(
     return 0 if weight[0] > weight[1] else 1
 
 
+cdef double agree_without_itself(
+    const double* weight, int64_t n_rows, int32_t child, double margin,
+    const double* column_weight
+) noexcept nogil:
+    """Weight of the rows of a level that the others of the level send the right way.
+
+    Rows against the majority are sent wrong. Those of the majority are sent right if
+    the level keeps its child without one of them, of the mean weight.
+    """
+    cdef double others[2]
+    others[child] = weight[child] - (weight[0] + weight[1]) / n_rows
+    others[1 - child] = weight[1 - child]
+    if imitate_level(others, margin, column_weight) == child:
+        return weight[child]
+    return 0.0
+
+
 cdef bint imitate_by_levels(
     const Rows* rows, Scratch* scratch, const Entry* entries, int64_t n_present,
-    const int32_t* child_of_row, double margin, SurrogateTest* test
+    const int32_t* child_of_row, double margin, bint is_smoothed, SurrogateTest* test
 ) noexcept nogil:
-    """Child of every run of equal levels into scratch.run_side, -1 if unknown."""
+    """Child of every run of equal levels into scratch.run_side, -1 if unknown.
+
+    With many levels of few rows, their majorities agree with anything. So the agreement
+    of smoothed columns is that of every row with the other rows of its level.
+    """
     cdef:
         double column_weight[2]
         double weight[2]
@@ -293,7 +314,12 @@ cdef bint imitate_by_levels(
         else:
             child = imitate_level(weight, margin, column_weight)
             scratch.run_side[run] = child
-            test.agreement += weight[child]
+            if is_smoothed:
+                test.agreement += agree_without_itself(
+                    weight, n_rows[0] + n_rows[1], child, margin, column_weight
+                )
+            else:
+                test.agreement += weight[child]
             agreeing += n_rows[child]
             disagreeing += n_rows[1 - child]
         run += 1
@@ -321,7 +347,8 @@ cdef int64_t rank_surrogate(
     test.n_used = 0
     if problem.kind[column] == NOMINAL_COLUMN:
         found = imitate_by_levels(
-            rows, scratch, entries, n_present, child_of_row, margin, &test
+            rows, scratch, entries, n_present, child_of_row, margin,
+            smooths_levels(problem, column), &test
         )
     else:
         found = imitate_by_threshold(
@@ -351,7 +378,7 @@ cdef void divide_surrogate_runs(
     cdef SurrogateTest test
     imitate_by_levels(
         rows, scratch, entries, n_present, child_of_row,
-        1e-12 * (target_weight[0] + target_weight[1]), &test
+        1e-12 * (target_weight[0] + target_weight[1]), False, &test
     )
 
 

@@ -57,6 +57,7 @@ from sklearn_textbook.tree.split._types cimport (
     int64_t,
     rank_of,
     row_of,
+    smooths_levels,
     uint32_t,
     uint64_t,
 )

@@ -78,7 +78,8 @@ SURROGATE_DTYPE = np.dtype(
         # start of the level map in GrownTree.level_branch; -1 where none
         ("map_start", np.int64),
         ("threshold", np.float64),
-        # fraction of the primary split's weight that the surrogate sends the same way
+        # fraction of the primary split's weight that the surrogate sends the same way;
+        # of smoothed levels, that the other rows of each row's level send so
         ("agreement", np.float64),
         # agreement beyond that of always following the heavier child, rescaled to 1
         ("adjusted_agreement", np.float64),
