@@ -95,10 +95,12 @@ def read_numeric_table(estimator, X, *target, **options):
         if is_date:
             message = "dates and durations are not numbers"
         kind = TypeError if is_date else type(error)
+        remedy = "encode it, for example with OneHotEncoder"
+        if hasattr(estimator, "categorical_features"):
+            remedy = "set categorical_features='from_dtype' for indicators of levels"
         raise kind(
             f"{message.partition(':')[0]}: {place} contains {show_value(value)}. "
-            f"{name} requires numeric columns: leave this column out or encode it, for "
-            "example with OneHotEncoder."
+            f"{name} requires numeric columns: leave this column out, or {remedy}."
         ) from None
 
 
