@@ -68,6 +68,13 @@ def assert_survives(tree):
             np.testing.assert_array_equal(column, tree.nodes[name])
         leaf_statistics = stored.read_leaf_statistics()
         np.testing.assert_array_equal(leaf_statistics, tree.statistics[leaves])
+        inner = np.flatnonzero(~leaves)
+        np.testing.assert_array_equal(
+            stored.read_statistics(inner), tree.statistics[inner]
+        )
+        np.testing.assert_array_equal(
+            tree.read_statistics(inner), tree.statistics[inner]
+        )
         assert stored.is_compact
         assert_same_bits(stored, tree)
         assert not stored.is_compact

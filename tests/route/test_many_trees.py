@@ -292,14 +292,18 @@ def leveled_trees(rng, n_classes, n_levels, handle_unknown="parent"):
 
 
 @pytest.mark.parametrize("votes", [False, True])
-@pytest.mark.parametrize("n_levels", [5, 63, 64, 70])
+@pytest.mark.parametrize("n_levels", [5, 62, 63, 64, 70])
 @pytest.mark.parametrize("handle_unknown", ["parent", "fractional"])
 def test_tests_of_levels(n_levels, votes, handle_unknown):
     rng = np.random.default_rng(n_levels)
     trees, table = leveled_trees(rng, 3 if votes else 0, n_levels, handle_unknown)
-    assert (PackedTree.of(trees[-1]) is None) == (
-        n_levels > 64 or handle_unknown != "parent"
-    )
+    for tree in trees:
+        tests_levels = tree.n_levels[tree.nodes["feature"]] > 0
+        tests_levels &= tree.nodes["n_children"] > 0
+        has_many = tests_levels & (tree.nodes["feature"] == 0) & (n_levels > 63)
+        assert (PackedTree.of(tree) is None) == (
+            has_many.any() or (tests_levels.any() and handle_unknown != "parent")
+        )
     weights = rng.random(len(trees))
     if handle_unknown == "parent":
         assert_like_one_by_one(trees, table, votes=votes, weights=weights)
@@ -309,10 +313,99 @@ def test_tests_of_levels(n_levels, votes, handle_unknown):
     for rows in (slice(None), slice(0, 9)):
         out = np.zeros_like(expected[rows])
         add_predictions(trees, table[rows], out, 2, votes=votes, weights=weights)
-        np.testing.assert_allclose(out, expected[rows])
+        np.testing.assert_array_equal(out, expected[rows])
     if handle_unknown == "parent":
         leaves = np.stack([find_leaves(tree, table) for tree in trees], axis=1)
         np.testing.assert_array_equal(find_leaves_of_all(trees, table), leaves)
+
+
+def test_levels_of_many_columns():
+    """The bits of the levels of a row take more words than one."""
+    rng = np.random.default_rng(4)
+    n, names = 500, list("abcdefg")
+    table = np.column_stack([*rng.integers(0, 40, (7, n)), rng.random(n)]).astype(float)
+    frame = pd.DataFrame(table, columns=[*names, "x"])
+    for name in names:
+        frame[name] = pd.Categorical.from_codes(frame[name].astype(int), range(40))
+    frame["g"] = frame["g"].cat.as_ordered()
+    trees = []
+    for seed in range(5):
+        rows = rng.integers(0, n, 200)
+        y = table[rows, seed] % 3 + table[rows, 1] % 2 + (table[rows, 6] > 7)
+        tree = CARTRegressor(max_features=3, random_state=seed)
+        trees.append(tree.fit(frame.iloc[rows], y).tree_)
+    stays = [
+        (tree.nodes["n_children"][find_leaves(tree, table)] > 0).mean()
+        for tree in trees
+    ]
+    assert 0.3 < np.mean(stays) < 0.9
+    table[::5, 6] = np.nan
+    table[::7, 0] = np.nan
+    table[::9, 6] = -1
+    table[::11, 2] = -1
+    table[::13, 3] = 40  # beyond the last level
+    assert all(PackedTree.of(tree) is not None for tree in trees)
+    assert_like_one_by_one(trees, table)
+    assert_like_one_by_one(trees, table[:6])
+
+
+def test_ordinal_tests_of_many_levels():
+    rng = np.random.default_rng(5)
+    table = rng.integers(0, 100, (400, 1)).astype(float)
+    levels = pd.Categorical.from_codes(
+        table[:, 0].astype(int), range(100), ordered=True
+    )
+    frame = pd.DataFrame({"a": levels})
+    trees = [
+        CARTRegressor(max_depth=depth).fit(frame, table[:, 0] % 17).tree_
+        for depth in (2, 9)
+    ]
+    table[::5], table[::7], table[::11] = np.nan, -1, 100
+    assert all(PackedTree.of(tree) is not None for tree in trees)
+    assert_like_one_by_one(trees, table)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_beside_levels_are_compared_exactly(dtype):
+    rng = np.random.default_rng(6)
+    smallest, largest = np.finfo(dtype).smallest_subnormal, np.finfo(dtype).max
+    some = np.array([0.0, smallest, 1.0, 1.5, largest, np.inf], dtype=dtype)
+    some = np.concatenate(
+        [some, np.nextafter(some, dtype(-1)), np.nextafter(some, dtype(2))]
+    )
+    some = np.unique(np.concatenate([some, -some]).astype(np.float64))
+    trees = []
+    for zero in (0.0, -0.0, 0.0, -0.0):
+        nodes = make_nodes(random_shape(rng, 60))
+        inner = nodes["n_children"] > 0
+        nodes["threshold"][inner] = rng.choice(some, inner.sum())
+        nodes["threshold"][0] = zero
+        nodes["missing_branch"][inner] = rng.integers(0, 2, inner.sum())
+        trees.append(make_tree(nodes, n_features=2, n_levels=np.array([0, 3])))
+    values = np.concatenate([some, [0.0, -0.0, np.nan]]).astype(dtype)
+    table = np.column_stack([values, np.zeros_like(values)])
+    assert all(PackedTree.of(tree).lacked is not None for tree in trees)
+    assert_like_one_by_one(trees, table)
+    assert_like_one_by_one(trees, table[:5])
+
+
+def test_trees_of_different_levels_side_by_side():
+    rng = np.random.default_rng(7)
+    trees, table = leveled_trees(rng, 0, 5)
+    others, _ = leveled_trees(rng, 0, 9)
+    assert_like_one_by_one([trees[0], others[0], others[1], trees[1]], table)
+
+
+def test_compact_trees_are_not_expanded_for_tests_of_levels():
+    for n_classes in (0, 3):
+        trees, table = leveled_trees(np.random.default_rng(8), n_classes, 5)
+        small = [tree.compact() for tree in trees]
+        table[::7, 0] = -1
+        expected = add_one_by_one(trees, table)
+        out = np.zeros_like(expected)
+        add_predictions(small, table, out)
+        np.testing.assert_array_equal(out, expected)
+        assert all(tree.is_compact for tree in small)
 
 
 def test_levels_never_seen_may_be_an_error():

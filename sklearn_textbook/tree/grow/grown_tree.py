@@ -27,6 +27,7 @@ from sklearn_textbook.tree.grow.storage import (
     restore_columns,
     restore_leaf_statistics,
     restore_nodes,
+    restore_statistics,
     store_nodes,
 )
 
@@ -229,6 +230,22 @@ class GrownTree:
         if self.is_compact:
             return restore_leaf_statistics(self.stored)
         return self.statistics[self.nodes["n_children"] == 0]
+
+    def read_statistics(self, nodes):
+        """Read the statistics of some nodes, without expanding a compact tree.
+
+        Parameters
+        ----------
+        nodes : ndarray of int
+            Numbers of the nodes.
+
+        Returns
+        -------
+        ndarray of float64, shape (len(nodes), n_outputs, n_statistics)
+        """
+        if self.is_compact:
+            return restore_statistics(self.stored)[nodes].astype(np.float64)
+        return self.statistics[nodes]
 
     # ------------------------------------------------------------------ shape
     @property

@@ -220,6 +220,24 @@ def _restore(stored, name, shape):
     return column
 
 
+def restore_statistics(stored):
+    """Read the statistics of all nodes, as whole numbers if they were stored so.
+
+    Parameters
+    ----------
+    stored : dict
+        The columns.
+
+    Returns
+    -------
+    ndarray, shape (node_count, n_outputs, n_statistics)
+    """
+    how, values = stored["statistics"]
+    if how == "all":
+        return np.asarray(values)
+    return _restore_sums(stored["statistics"], Shape(stored["n_children"]))
+
+
 def restore_leaf_statistics(stored):
     """Read the statistics of the leaves.
 

@@ -1,12 +1,13 @@
-# The walk of a block of rows by binary tests of numbers and levels: header-only.
+# The walk of a block of rows by binary tests: header-only. Trees over numeric columns
+# read the table itself, other trees its words (_mixed_walk.pxd).
 #
 # All rows take some turns in lock step, as in _numeric_walk.pxd. Then those that have
 # reached a leaf are listed and walk on in full groups, repeatedly, so that no row waits
 # in a leaf for the deepest row of its group, which would take a third of all turns.
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdint cimport int32_t, uint8_t, uint64_t
 
+from sklearn_textbook.tree.route._mixed_walk cimport MixedNode, find_mixed_child
 from sklearn_textbook.tree.route._numeric_walk cimport PackedNode
 from sklearn_textbook.tree.route._rows cimport (
     N_LANES, RowGroup, Table, lacks_value, read_entry,
@@ -29,36 +30,30 @@ cdef struct BlockScratch:
     uint8_t* is_complete
 
 
-cdef inline int32_t find_second(
-    const PackedNode* node, double value
+cdef inline void step_four_lanes(
+    const MixedNode* nodes, const char* const* start, int32_t* position
 ) noexcept nogil:
-    """1 if a value or the code of a level goes to the second child, else 0."""
-    cdef uint64_t codes
-    cdef int32_t by_code, by_value = value > node.threshold
-    cdef int64_t code = <int64_t> (value if value == value else 0.0)
-    memcpy(&codes, &node.threshold, sizeof(uint64_t))
-    # Both tests are made, so that there is no branch.
-    by_code = <int32_t> (codes >> (code & 63)) & 1
-    by_value = by_code if node.feature < 0 else by_value
-    return by_value if value == value else node.first_child & 1
+    """One turn of four rows by their words. Written out, since compilers make of a loop
+    one that takes two turns of each row at once, the second waiting for the first."""
+    position[0] = find_mixed_child(&nodes[position[0]], <const uint64_t*> start[0])
+    position[1] = find_mixed_child(&nodes[position[1]], <const uint64_t*> start[1])
+    position[2] = find_mixed_child(&nodes[position[2]], <const uint64_t*> start[2])
+    position[3] = find_mixed_child(&nodes[position[3]], <const uint64_t*> start[3])
 
 
 cdef inline void take_turns(
     const PackedNode* nodes, const RowGroup* rows, int32_t* position, int n_turns,
-    bint is_complete, bint has_levels, bint is_single, Py_ssize_t stride,
+    bint is_complete, bint is_mixed, bint is_single, Py_ssize_t stride,
 ) noexcept nogil:
     cdef int lane, _turn
     cdef double value
     cdef const PackedNode* node
-    if has_levels:
+    if is_mixed:
         for _turn in range(n_turns):
-            for lane in range(N_LANES):
-                node = &nodes[position[lane]]
-                value = read_entry(
-                    rows.start[lane], node.feature ^ (node.feature >> 31), stride,
-                    is_single
+            for lane in range(0, N_LANES, 4):
+                step_four_lanes(
+                    <const MixedNode*> nodes, &rows.start[lane], &position[lane]
                 )
-                position[lane] = (node.first_child >> 1) + find_second(node, value)
     elif is_complete:
         for _turn in range(n_turns):
             for lane in range(N_LANES):
@@ -73,6 +68,15 @@ cdef inline void take_turns(
                 position[lane] = (node.first_child >> 1) + (
                     (value > node.threshold) | ((value != value) & node.first_child)
                 )
+
+
+cdef inline bint is_on_way(
+    const PackedNode* nodes, int32_t position, bint is_mixed
+) noexcept nogil:
+    """Whether a node is not a leaf, which is its own child."""
+    if is_mixed:
+        return (<const MixedNode*> nodes)[position].first_child != position
+    return (nodes[position].first_child >> 1) != position
 
 
 cdef inline bint note_complete_groups(
@@ -100,7 +104,7 @@ cdef inline bint note_complete_groups(
 
 cdef inline void walk_together(
     const PackedNode* nodes, int n_turns, const Table* table, bint all_complete,
-    const BlockScratch* scratch, bint has_levels, bint is_single, Py_ssize_t stride,
+    const BlockScratch* scratch, bint is_mixed, bint is_single, Py_ssize_t stride,
 ) noexcept nogil:
     """Walk a block whose entries lie side by side. The caller gives is_single and
     stride as constants, so that the compiler makes a loop for each."""
@@ -117,12 +121,12 @@ cdef inline void walk_together(
             position[lane] = 0
         take_turns(
             nodes, &rows, position, n_turns,
-            all_complete or scratch.is_complete[group], has_levels, is_single, stride,
+            all_complete or scratch.is_complete[group], is_mixed, is_single, stride,
         )
         for lane in range(min(<Py_ssize_t> N_LANES, table.n_rows - first)):
             scratch.position[first + lane] = position[lane]
             scratch.active[n_active] = number[lane]
-            n_active += (nodes[position[lane]].first_child >> 1) != position[lane]
+            n_active += is_on_way(nodes, position[lane], is_mixed)
     while n_active > 0:
         for lane in range(N_LANES):
             scratch.active[n_active + lane] = scratch.active[n_active - 1]
@@ -134,45 +138,31 @@ cdef inline void walk_together(
                 rows.start[lane] = table.start + number[lane] * table.row_stride
                 position[lane] = scratch.position[number[lane]]
             take_turns(
-                nodes, &rows, position, N_FURTHER_TURNS, all_complete, has_levels,
+                nodes, &rows, position, N_FURTHER_TURNS, all_complete, is_mixed,
                 is_single, stride,
             )
             for lane in range(min(<Py_ssize_t> N_LANES, n_active - first)):
                 scratch.position[number[lane]] = position[lane]
                 # Never beyond what has been read of the list.
                 scratch.active[n_left] = number[lane]
-                n_left += (nodes[position[lane]].first_child >> 1) != position[lane]
+                n_left += is_on_way(nodes, position[lane], is_mixed)
         n_active = n_left
-
-
-cdef inline void walk_any(
-    const PackedNode* nodes, int n_turns, const Table* table, bint all_complete,
-    const BlockScratch* scratch, bint has_levels, bint is_single, Py_ssize_t stride,
-) noexcept nogil:
-    if has_levels:
-        walk_together(
-            nodes, n_turns, table, all_complete, scratch, True, is_single, stride
-        )
-    else:
-        walk_together(
-            nodes, n_turns, table, all_complete, scratch, False, is_single, stride
-        )
 
 
 cdef inline void walk_block(
     const PackedNode* nodes, int n_turns, const Table* table, bint all_complete,
-    const BlockScratch* scratch, bint has_levels,
+    const BlockScratch* scratch, bint is_mixed,
 ) noexcept nogil:
     """Find the leaf of every row of a block."""
-    if table.is_single:
-        walk_any(
-            nodes, n_turns, table, all_complete, scratch, has_levels, True,
-            sizeof(float),
+    if is_mixed:
+        walk_together(nodes, n_turns, table, True, scratch, True, False, 0)
+    elif table.is_single:
+        walk_together(
+            nodes, n_turns, table, all_complete, scratch, False, True, sizeof(float)
         )
     else:
-        walk_any(
-            nodes, n_turns, table, all_complete, scratch, has_levels, False,
-            sizeof(double),
+        walk_together(
+            nodes, n_turns, table, all_complete, scratch, False, False, sizeof(double)
         )
 
 
@@ -185,10 +175,10 @@ cdef inline int32_t walk_row(
     cdef const PackedNode* node
     while True:
         node = &nodes[position]
-        value = read_entry(
-            start, node.feature ^ (node.feature >> 31), stride, is_single
+        value = read_entry(start, node.feature, stride, is_single)
+        target = (node.first_child >> 1) + (
+            (value > node.threshold) | ((value != value) & node.first_child)
         )
-        target = (node.first_child >> 1) + find_second(node, value)
         if target == position:
             return position
         position = target

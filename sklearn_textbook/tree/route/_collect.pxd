@@ -1,10 +1,13 @@
-# A block of rows meets one tree of numeric tests after the other: header-only;
+# A block of rows meets one tree of binary tests after the other: header-only;
 # many_trees.py has the documents. It is the tree that stays in the cache.
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from sklearn_textbook.tree.route._block_walk cimport (
     BlockScratch, note_complete_groups, walk_block, walk_row,
+)
+from sklearn_textbook.tree.route._mixed_walk cimport (
+    MixedTree, WordLayout, go_back, walk_mixed_row, write_words,
 )
 from sklearn_textbook.tree.route._numeric_walk cimport PackedNode
 from sklearn_textbook.tree.route._rows cimport N_LANES, Table
@@ -12,15 +15,16 @@ from sklearn_textbook.tree.route._rows cimport N_LANES, Table
 
 # One tree as the walk reads it.
 cdef struct Member:
+    # of a tree over numeric columns, else NULL
     const PackedNode* nodes
-    # number of a leaf among the leaves, by node
+    # of other trees
+    MixedTree mixed
+    # row of shares, by node, of a tree over numeric columns, else NULL
     const int32_t* leaf_number
-    # distributions of the leaves
+    # distributions of the leaves, and of other nodes in which rows stay
     const double* shares
     # turns that all rows take
     int n_turns
-    # whether there are tests of levels
-    bint has_levels
 
 
 # What happens with the leaves of the rows.
@@ -38,6 +42,11 @@ cdef struct Collecting:
 
 
 # ------------------------------------------------------------------------ collecting
+cdef inline int32_t find_share(const Member* member, int32_t position) noexcept nogil:
+    """The row of shares, which the walk of words finds together with the leaf."""
+    return member.leaf_number[position] if member.leaf_number != NULL else position
+
+
 cdef inline void add_shares(
     const Member* member, double weight, const int32_t* position, Py_ssize_t n_rows,
     double* sums, Py_ssize_t width,
@@ -47,7 +56,7 @@ cdef inline void add_shares(
     cdef Py_ssize_t row, i
     cdef const double* shares
     for row in range(n_rows):
-        shares = member.shares + member.leaf_number[position[row]] * width
+        shares = member.shares + find_share(member, position[row]) * width
         for i in range(width):
             sums[row * width + i] += weight * shares[i]
 
@@ -61,7 +70,7 @@ cdef inline void add_votes(
     cdef const double* shares
     for row in range(n_rows):
         shares = member.shares + (
-            member.leaf_number[position[row]] * n_outputs * n_classes
+            find_share(member, position[row]) * n_outputs * n_classes
         )
         for output in range(n_outputs):
             best = output * n_classes
@@ -116,47 +125,78 @@ cdef inline void copy_rows(const Table* table, char* target) noexcept nogil:
                 )[0]
 
 
-cdef inline void serve_few_rows(
-    const Member* members, Py_ssize_t n_members, const Table* table,
-    Py_ssize_t first, const Collecting* collecting,
+cdef inline void find_nodes(
+    const Member* member, const Table* block, bint all_complete,
+    const BlockScratch* scratch,
 ) noexcept nogil:
-    """For fewer rows than fill the lanes."""
-    cdef Py_ssize_t number, row
-    cdef int32_t position
-    for number in range(n_members):
-        for row in range(table.n_rows):
-            position = walk_row(
-                members[number].nodes, table.start + row * table.row_stride,
-                table.column_stride, table.is_single,
+    """Find the leaf of every row by numeric tests."""
+    cdef Py_ssize_t row
+    if block.n_rows >= N_LANES:
+        walk_block(member.nodes, member.n_turns, block, all_complete, scratch, False)
+        return
+    for row in range(block.n_rows):
+        scratch.position[row] = walk_row(
+            member.nodes, block.start + row * block.row_stride, block.column_stride,
+            block.is_single,
+        )
+
+
+cdef inline void find_mixed_nodes(
+    const Member* member, const Table* block, const uint64_t* levels,
+    Py_ssize_t n_level_words, const BlockScratch* scratch, bint wants_ends,
+) noexcept nogil:
+    """Find the leaf of every row by its words, or the node where it stays; or the row
+    of shares of this."""
+    cdef const MixedTree* tree = &member.mixed
+    cdef Py_ssize_t row
+    if block.n_rows >= N_LANES:
+        walk_block(
+            <const PackedNode*> tree.nodes, member.n_turns, block, True, scratch, True
+        )
+    else:
+        for row in range(block.n_rows):
+            scratch.position[row] = walk_mixed_row(
+                tree.nodes, <const uint64_t*> (block.start + row * block.row_stride)
             )
-            collect(collecting, &members[number], number, &position, first + row, 1)
+    for row in range(block.n_rows):
+        scratch.position[row] = go_back(
+            tree, scratch.position[row], levels + row * n_level_words, wants_ends
+        )
 
 
 cdef inline void serve_block(
     const Member* members, Py_ssize_t n_members, const Table* table,
-    Py_ssize_t first, Py_ssize_t n_rows, const Collecting* collecting, char* copied,
-    const BlockScratch* scratch,
+    Py_ssize_t first, Py_ssize_t n_rows, const WordLayout* layout,
+    const Collecting* collecting, char* copied, const BlockScratch* scratch,
 ) noexcept nogil:
     cdef Table block = table[0]
     cdef Py_ssize_t item_size = sizeof(float) if table.is_single else sizeof(double)
     cdef Py_ssize_t number
-    cdef bint all_complete
+    cdef bint all_complete = False
+    cdef uint64_t* words = <uint64_t*> copied
+    cdef uint64_t* levels = NULL
     block.start = table.start + first * table.row_stride
     block.n_rows = min(n_rows, table.n_rows - first)
-    if block.n_rows < N_LANES:
-        serve_few_rows(members, n_members, &block, first, collecting)
-        return
-    if table.column_stride != item_size:
-        copy_rows(&block, copied)
+    if layout.n_words > 0:
+        levels = words + block.n_rows * layout.n_words
+        write_words(&block, layout, words, levels)
         block.start = copied
-        block.column_stride = item_size
-        block.row_stride = item_size * table.n_columns
-    all_complete = note_complete_groups(&block, scratch.is_complete)
+        block.row_stride = layout.n_words * <Py_ssize_t> sizeof(uint64_t)
+    elif block.n_rows >= N_LANES:
+        if table.column_stride != item_size:
+            copy_rows(&block, copied)
+            block.start = copied
+            block.column_stride = item_size
+            block.row_stride = item_size * table.n_columns
+        all_complete = note_complete_groups(&block, scratch.is_complete)
     for number in range(n_members):
-        walk_block(
-            members[number].nodes, members[number].n_turns, &block, all_complete,
-            scratch, members[number].has_levels,
-        )
+        if layout.n_words > 0:
+            find_mixed_nodes(
+                &members[number], &block, levels, layout.n_level_words, scratch,
+                collecting.leaves == NULL,
+            )
+        else:
+            find_nodes(&members[number], &block, all_complete, scratch)
         collect(
             collecting, &members[number], number, scratch.position, first, block.n_rows
         )

@@ -16,9 +16,7 @@ cdef enum:
     N_MISSING_TURNS = 4
 
 
-# 16 bytes, four to a cache line. A test of levels, of which there are trees for many
-# trees only, has ~column as its feature, and in place of the threshold 64 bits: 1 for
-# the codes that go to the second child.
+# 16 bytes, four to a cache line.
 cdef struct PackedNode:
     double threshold
     int32_t feature

@@ -3,14 +3,17 @@
 once, :mod:`sklearn_textbook.tree.route.many_trees` have the documents."""
 
 from libc.math cimport INFINITY
-from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t
+from libc.stdint cimport (
+    INT64_MIN, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
+)
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from sklearn_textbook._contract._threads cimport run_in_threads
 from sklearn_textbook._contract._wide_units cimport wide_void
 from sklearn_textbook.tree.grow._layout cimport (
-    FRACTIONAL, LEAF, NUMERIC, OBLIQUE, STAY, Node, Surrogate, Term,
+    DENSE_MAP, FRACTIONAL, LEAF, NOMINAL, NUMERIC, OBLIQUE, STAY, Node, Surrogate,
+    Term,
 )
 from sklearn_textbook.tree.route._block_walk cimport N_FIRST_TURNS, BlockScratch
 from sklearn_textbook.tree.route._branch cimport (
@@ -22,6 +25,10 @@ from sklearn_textbook.tree.route._full_walk cimport (
     enter_nodes, note_error, spread_row, walk_on,
 )
 from sklearn_textbook.tree.route._lockstep cimport FastTree, walk_table
+from sklearn_textbook.tree.route._mixed_walk cimport (
+    MAX_LEVEL_BITS, N_CONSTANT_WORDS, LackedLevels, MixedNode, MixedTree, WordLayout,
+    order_number,
+)
 from sklearn_textbook.tree.route._numeric_walk cimport PackedNode
 from sklearn_textbook.tree.route._rows cimport N_LANES, Row, Table, view_row
 
@@ -340,21 +347,29 @@ cdef void spread_block(void* context, int64_t block, int thread) noexcept nogil:
 
 
 include "_paths.pxi"
+include "_pack_mixed.pxi"
 
 
 # --------------------------------------------------------------------------- many trees
 cdef class PackedTrees:
     """Trees of binary tests, held for as long as walks read them.
 
-    packs: a PackedTree for each.
+    packs: a PackedTree for each; all are over the same columns.
     """
 
     cdef Member* members
     cdef readonly Py_ssize_t n_members
     cdef readonly list packs
+    # the words of a row, of which there are none for trees over numeric columns
+    cdef WordLayout layout
+    cdef const int64_t[::1] n_levels
+    cdef const int64_t[::1] place
+    cdef const int64_t[::1] first_bit
 
     def __cinit__(self, packs):
         cdef const PackedNode[::1] nodes
+        cdef const MixedNode[::1] mixed_nodes
+        cdef const LackedLevels[::1] lacked
         cdef const int32_t[::1] leaf_number
         cdef const double[:, ::1] shares
         cdef Py_ssize_t i
@@ -364,12 +379,36 @@ cdef class PackedTrees:
         if self.members == NULL:
             raise MemoryError()
         for i in range(self.n_members):
-            nodes, leaf_number, shares = self.packs[i].arrays
-            self.members[i].nodes = &nodes[0]
-            self.members[i].leaf_number = &leaf_number[0]
+            shares = self.packs[i].shares
+            if self.packs[i].lacked is None:
+                nodes, leaf_number = self.packs[i].nodes, self.packs[i].leaf_number
+                self.members[i].nodes = &nodes[0]
+                self.members[i].leaf_number = &leaf_number[0]
+            else:
+                mixed_nodes, lacked = self.packs[i].nodes, self.packs[i].lacked
+                self.members[i].nodes = NULL
+                self.members[i].leaf_number = NULL
+                self.members[i].mixed = MixedTree(&mixed_nodes[0], &lacked[0])
             self.members[i].shares = &shares[0, 0]
             self.members[i].n_turns = min(self.packs[i].depth, N_FIRST_TURNS)
-            self.members[i].has_levels = self.packs[i].has_levels
+        self.layout.n_words = 0
+        if self.packs[0].lacked is not None:
+            self.n_levels = self.packs[0].n_levels
+            self.place, self.first_bit, n_words, n_level_words = place_words(
+                self.packs[0].n_levels
+            )
+            self.layout = WordLayout(
+                n_words, n_level_words, &self.n_levels[0], &self.place[0],
+                &self.first_bit[0],
+            )
+
+    @property
+    def word_bytes(self):
+        """Size of the words of a row; 0 if the walk reads the table itself."""
+        cdef Py_ssize_t n_words = self.layout.n_words
+        if n_words > 0:
+            n_words += self.layout.n_level_words
+        return n_words * sizeof(uint64_t)
 
     def __dealloc__(self):
         free(self.members)
@@ -381,6 +420,7 @@ cdef struct ForestWalk:
     Py_ssize_t n_members
     Table table
     Py_ssize_t block_rows
+    const WordLayout* layout
     Collecting collecting
     char* copied
     Py_ssize_t copied_size
@@ -398,8 +438,8 @@ cdef void serve_rows(void* context, int64_t block, int thread) noexcept nogil:
     scratch.is_complete = walk.is_complete + thread * walk.complete_size
     serve_block(
         walk.members, walk.n_members, &walk.table, block * walk.block_rows,
-        walk.block_rows, &walk.collecting, walk.copied + thread * walk.copied_size,
-        &scratch,
+        walk.block_rows, walk.layout, &walk.collecting,
+        walk.copied + thread * walk.copied_size, &scratch,
     )
 
 
@@ -408,14 +448,14 @@ def walk_trees(
     double[:, :, ::1] sums, bint votes, int64_t[:, :] leaves, char[:, ::1] copied,
     int32_t[:, ::1] numbers, uint8_t[:, ::1] is_complete, Py_ssize_t block_rows,
 ):
-    """ForestWalk rows through trees of numeric tests.
+    """Walk rows through trees of binary tests.
 
     sums: read and written; gets the distributions, or votes, times the weight of the
         tree. None if leaves are wanted.
     leaves: written, a column per tree; None if sums are wanted.
-    copied, numbers, is_complete: working memory, a line per thread: the rows of a
-        block if their entries lie apart, two numbers for each row and a group more,
-        and an entry for each group.
+    copied, numbers, is_complete: working memory, a line per thread: the words of a
+        block, or its rows if their entries lie apart; two numbers for each row and a
+        group more; and an entry for each group.
     """
     cdef Table table = view_table(matrix)
     cdef Collecting collecting
@@ -431,7 +471,7 @@ def walk_trees(
         collecting.sums = &sums[0, 0, 0]
         collecting.n_outputs, collecting.n_statistics = sums.shape[1], sums.shape[2]
     walk = ForestWalk(
-        trees.members, trees.n_members, table, block_rows, collecting,
+        trees.members, trees.n_members, table, block_rows, &trees.layout, collecting,
         &copied[0, 0], copied.shape[1], &numbers[0, 0],
         numbers.shape[1], &is_complete[0, 0], is_complete.shape[1],
     )

@@ -3,8 +3,7 @@
 All trees of a forest predict the same rows. To avoid reading the table from memory once
 per tree, a block of rows stays in the cache while all trees are traversed. Trees with
 binary tests are packed once, with 16 bytes per node, and the packed form is kept with
-the tree. Other trees predict one by one, and so do all trees for rows with a level
-never seen in training.
+the tree. Other trees predict one by one.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from sklearn_textbook.tree.route.route import find_leaves, predict_block
 from sklearn_textbook.tree.route.walk import as_table
 
 # Bytes of a block of rows that all trees traverse in turn.
-_BLOCK_BYTES = 1 << 21
+_BLOCK_BYTES = 1 << 22
 # Minimum rows per thread.
 _MIN_BLOCK_ROWS = 128
 # Rows per call of a tree that is not packed.
@@ -96,27 +95,13 @@ def add_predictions(
     _check_out(trees[0], out, len(trees), table.shape[0], votes)
     add = _add_votes if votes else _add_shares
     for rows, block in _dense_blocks(table):
-        has_unseen = forest.find_unseen(block)
         for first, stop, packed in forest.runs:
             some = weights[first:stop]
-
-            def add_alone(rows, block, out, first=first, stop=stop, some=some):
+            if packed is None:
                 for tree, weight in zip(trees[first:stop], some, strict=True):
                     add(tree, weight, rows, block, out, n_threads, feature_names)
-
-            if packed is None:
-                add_alone(rows, block, out)
-            elif has_unseen is None:
-                _walk(packed, block, n_threads, some, sums=out[rows], votes=votes)
             else:
-                sums = out[rows][has_unseen]
-                add_alone(slice(0, len(sums)), block[has_unseen], sums)
-                out[rows][has_unseen] = sums
-                sums = out[rows][~has_unseen]
-                _walk(
-                    packed, block[~has_unseen], n_threads, some, sums=sums, votes=votes
-                )
-                out[rows][~has_unseen] = sums
+                _walk(packed, block, n_threads, some, sums=out[rows], votes=votes)
 
 
 def find_leaves_of_all(trees, matrix, n_threads=1, feature_names=None):
@@ -173,13 +158,6 @@ def find_leaves_of_all(trees, matrix, n_threads=1, feature_names=None):
             for rows, block in _dense_blocks(table):
                 found = leaves[rows, first:stop]
                 _walk(packed, block, n_threads, weights, leaves=found)
-                has_unseen = forest.find_unseen(block)
-                for number, pack in enumerate(packed.packs):
-                    pack.find_nodes(found[:, number])
-                    if has_unseen is not None:
-                        found[has_unseen, number] = find_leaves(
-                            trees[first + number], block[has_unseen], n_threads
-                        )
     return leaves
 
 
@@ -194,17 +172,11 @@ class Forest:
         self.references = [ref(tree) for tree in trees]
         packs = [PackedTree.of(tree) for tree in trees]
         self.runs = []
-        self.has_levels = False
-        self.coded = np.flatnonzero(np.asarray(trees[0].n_levels) > 0)
         first = 0
         for stop in range(1, len(packs) + 1):
-            ends = stop == len(packs) or (packs[stop] is None) != (packs[first] is None)
-            if ends:
+            if stop == len(packs) or not _walk_together(packs[first], packs[stop]):
                 run = packs[first:stop]
                 ready = None if run[0] is None else PackedTrees(run)
-                self.has_levels |= ready is not None and any(
-                    pack.has_levels for pack in run
-                )
                 self.runs.append((first, stop, ready))
                 first = stop
 
@@ -216,13 +188,6 @@ class Forest:
             forest = cls._known[trees[0]] = cls(trees)
         return forest
 
-    def find_unseen(self, block):
-        """Return a mask of the rows with a level never seen in training, or None."""
-        if not self.has_levels:
-            return None
-        has_unseen = (block[:, self.coded] < 0).any(axis=1)
-        return has_unseen if has_unseen.any() else None
-
     def holds(self, trees):
         """Return whether these are the same trees in the same order."""
         references = self.references
@@ -232,14 +197,22 @@ class Forest:
         )
 
 
+def _walk_together(pack, other):
+    """Whether two trees are packed, for rows in the same form, or neither is."""
+    if pack is None or other is None:
+        return pack is other
+    return np.array_equal(pack.n_levels, other.n_levels)
+
+
 def _walk(packed, matrix, n_threads, weights, sums=None, votes=False, leaves=None):
     """Route a dense table through packed trees."""
     n_rows, n_columns = matrix.shape
     if n_rows == 0:
         return
-    block_rows, n_threads = _choose_blocks(matrix, n_threads)
-    lies_apart = matrix.strides[1] != matrix.itemsize
-    copied_bytes = block_rows * n_columns * matrix.itemsize if lies_apart else 1
+    row_bytes = packed.word_bytes or n_columns * matrix.itemsize
+    block_rows, n_threads = _choose_blocks(n_rows, row_bytes, n_threads)
+    is_copied = packed.word_bytes > 0 or matrix.strides[1] != matrix.itemsize
+    copied_bytes = block_rows * row_bytes if is_copied else 1
     walk_trees(
         matrix,
         packed,
@@ -254,10 +227,9 @@ def _walk(packed, matrix, n_threads, weights, sums=None, votes=False, leaves=Non
     )
 
 
-def _choose_blocks(matrix, n_threads):
+def _choose_blocks(n_rows, row_bytes, n_threads):
     """Return the rows of a block, for equal work per thread, and the threads."""
-    n_rows, n_columns = matrix.shape
-    most = max(_MIN_BLOCK_ROWS, _BLOCK_BYTES // (n_columns * matrix.itemsize))
+    most = max(_MIN_BLOCK_ROWS, _BLOCK_BYTES // row_bytes)
     n_threads = min(n_threads, -(-n_rows // _MIN_BLOCK_ROWS))
     n_blocks = -(-n_rows // most)
     n_blocks = -(-n_blocks // n_threads) * n_threads
