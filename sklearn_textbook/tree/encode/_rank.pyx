@@ -33,6 +33,7 @@ ctypedef fused code_t:
 
 
 include "_cells.pxi"
+include "_objects.pxi"
 
 
 # -------------------------------------------------------------------------------- ranks

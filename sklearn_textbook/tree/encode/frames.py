@@ -9,6 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from sklearn_textbook._contract.numeric_table import unique_names
+from sklearn_textbook.tree.encode._rank import number_objects
 from sklearn_textbook.tree.encode.arrays import column_from_array, require_size
 from sklearn_textbook.tree.encode.columns import (
     BOOLEAN,
@@ -148,20 +149,41 @@ def column_from_numbers(series, name, as_levels):
     return Column(name, source, numbers=numbers)
 
 
+def has_objects(dtype):
+    """Return whether pandas keeps strings of a dtype as Python objects."""
+    return isinstance(dtype, np.dtype) or getattr(dtype, "storage", "") == "python"
+
+
 def factorize_strings(series):
     """Codes and distinct values of a series of strings, missing as -1."""
     native = series.to_native()
     if series.implementation.is_pandas_like():
-        codes, levels = native.factorize()
-        return np.asarray(codes), [str(level) for level in levels]
+        numbers = None
+        if series.implementation.is_pandas() and has_objects(native.dtype):
+            numbers, first_rows = number_objects(native.to_numpy()) or (None, None)
+        if numbers is None:
+            codes, levels = native.factorize()
+            codes = np.asarray(codes)
+        else:
+            codes, levels = native.iloc[first_rows].factorize()
+            codes = codes[numbers]
+        return codes, [str(level) for level in levels]
     if series.implementation.is_pyarrow():
         codes, levels, _ = read_dictionary(native.dictionary_encode())
         return codes, levels
-    levels = series.drop_nulls().unique().to_list()
-    codes = series.replace_strict(
-        [*levels, None], [*range(len(levels)), -1], return_dtype=nw.Int64
-    )
-    return codes.to_numpy(), levels
+    return factorize_polars(series)
+
+
+def factorize_polars(series):
+    """Codes and distinct values of polars' strings or categories, missing as -1."""
+    native = series.cast(nw.Categorical).to_native()
+    # polars numbers the categories of all frames together, not only those present.
+    present = native.drop_nulls().unique()
+    numbers = present.to_physical().to_numpy()
+    size = int(numbers.max(initial=0)) + 1
+    codes = np.full(size + 1, -1, dtype=np.int64)
+    codes[numbers] = np.arange(len(numbers))
+    return codes[native.to_physical().fill_null(size).to_numpy()], present.to_list()
 
 
 def read_dictionary(native):
@@ -191,8 +213,7 @@ def read_categories(series):
         codes = native.to_physical().cast(int).fill_null(-1).to_numpy()
         return codes, native.dtype.categories.to_list(), True
     if series.implementation.is_polars():
-        # polars shares the categories of all frames, so only those present count.
-        codes, levels = factorize_strings(series.cast(nw.String))
+        codes, levels = factorize_polars(series)
         order = np.argsort(np.array(levels, dtype=object))
         ranks = np.append(np.argsort(order), -1)
         return ranks[codes], [levels[i] for i in order], False

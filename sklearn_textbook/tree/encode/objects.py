@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime
 import math
 import numbers
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
 
+from sklearn_textbook.tree.encode._rank import number_objects
 from sklearn_textbook.tree.encode.columns import (
     BOOLEAN,
     DATE,
@@ -208,6 +210,27 @@ def column_from_objects(values, name, as_levels=False):
     ValueError
         If a number is complex, or infinite and read as a level.
     """
+    numbered = number_objects(values)
+    if numbered is not None:
+        numbers_, first_rows = numbered
+        try:
+            column = _read_objects(values[first_rows], name, as_levels)
+        except (TypeError, ValueError):
+            pass  # all rows raise the error again, with the row that it names
+        else:
+            kept = {
+                part: None if array is None else array[numbers_]
+                for part, array in (
+                    ("numbers", column.numbers),
+                    ("codes", column.codes),
+                )
+            }
+            return replace(column, **kept)
+    return _read_objects(values, name, as_levels)
+
+
+def _read_objects(values, name, as_levels):
+    """Read a column, as described in `column_from_objects`."""
     sources = find_sources(values, name)
     if set(sources.values()) == {NUMBER} and not as_levels:
         rows = np.arange(values.shape[0])
