@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from sklearn_textbook.tree import CARTClassifier, CARTRegressor
 from sklearn_textbook.tree.grow.layout import (
     DENSE_MAP,
     FRACTIONAL,
@@ -207,6 +208,36 @@ def test_fast_walk_of_codes_equals_full_walk(monkeypatch, seed, mode):
         monkeypatch.setattr(walk, "_MAX_STEPS_PER_ROW", most)
         ends[most] = find_leaves(estimator.tree_, table)
     np.testing.assert_array_equal(ends[np.inf], ends[0])
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("n_classes", [0, 3])
+def test_packed_tree_equals_full_walk(monkeypatch, n_classes, n_threads):
+    rng = np.random.default_rng(n_classes)
+    levels = rng.integers(0, 9, (3000, 2)).astype(float)
+    table = np.column_stack([levels, rng.normal(size=3000)])
+    y = table[:, 0] % 3 + (table[:, 1] > 4) * (table[:, 2] > 0)
+    estimator = CARTClassifier if n_classes else CARTRegressor
+    fitted = estimator(categorical_features=[0, 1]).fit(table[:40], y[:40])
+    statistics = fitted.tree_.statistics.copy()
+    statistics[statistics == 0.0] *= -1.0
+    tree = fitted.tree_.replace(statistics=statistics)
+    table[::7, 0] = -1
+    table[::9, 2] = np.nan
+    table[::11, 1] = np.nan
+    monkeypatch.setattr(walk, "_MIN_PACKED_ROWS", np.inf)
+    leaves = find_leaves(tree, table)
+    predicted = predict_statistics(tree, table)
+    assert (tree.nodes["n_children"][leaves] > 0).mean() > 0.1
+    monkeypatch.undo()
+    small = tree.compact()
+    np.testing.assert_array_equal(find_leaves(small, table, n_threads), leaves)
+    again = predict_statistics(small, table, n_threads)
+    assert again.tobytes() == predicted.tobytes()
+    assert small.is_compact
+    path = find_decision_path(tree, table)
+    monkeypatch.setattr(walk, "_MIN_PACKED_ROWS", np.inf)
+    assert (find_decision_path(tree, table) != path).nnz == 0
 
 
 # -------------------------------------------------------------- against scikit-learn

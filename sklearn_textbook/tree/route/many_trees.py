@@ -14,19 +14,15 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 import scipy  # whose submodules are loaded on first use
 
-from sklearn_textbook.tree.route._route import (
-    GROUP_ROWS,
-    PackedTrees,
-    walk_trees,
+from sklearn_textbook.tree.route._route import PackedTrees
+from sklearn_textbook.tree.route.packed_tree import (
+    MIN_BLOCK_ROWS,
+    PackedTree,
+    walk_packed,
 )
-from sklearn_textbook.tree.route.packed_tree import PackedTree
 from sklearn_textbook.tree.route.route import find_leaves, predict_block
 from sklearn_textbook.tree.route.walk import as_table
 
-# Bytes of a block of rows that all trees traverse in turn.
-_BLOCK_BYTES = 1 << 22
-# Minimum rows per thread.
-_MIN_BLOCK_ROWS = 128
 # Rows per call of a tree that is not packed.
 _ROWS_ALONE = 1 << 16
 # Entries of a sparse table that are converted to dense at once.
@@ -101,7 +97,7 @@ def add_predictions(
                 for tree, weight in zip(trees[first:stop], some, strict=True):
                     add(tree, weight, rows, block, out, n_threads, feature_names)
             else:
-                _walk(packed, block, n_threads, some, sums=out[rows], votes=votes)
+                walk_packed(packed, block, n_threads, some, sums=out[rows], votes=votes)
 
 
 def find_leaves_of_all(trees, matrix, n_threads=1, feature_names=None):
@@ -157,7 +153,7 @@ def find_leaves_of_all(trees, matrix, n_threads=1, feature_names=None):
             weights = np.ones(stop - first)
             for rows, block in _dense_blocks(table):
                 found = leaves[rows, first:stop]
-                _walk(packed, block, n_threads, weights, leaves=found)
+                walk_packed(packed, block, n_threads, weights, leaves=found)
     return leaves
 
 
@@ -204,46 +200,13 @@ def _walk_together(pack, other):
     return np.array_equal(pack.n_levels, other.n_levels)
 
 
-def _walk(packed, matrix, n_threads, weights, sums=None, votes=False, leaves=None):
-    """Route a dense table through packed trees."""
-    n_rows, n_columns = matrix.shape
-    if n_rows == 0:
-        return
-    row_bytes = packed.word_bytes or n_columns * matrix.itemsize
-    block_rows, n_threads = _choose_blocks(n_rows, row_bytes, n_threads)
-    is_copied = packed.word_bytes > 0 or matrix.strides[1] != matrix.itemsize
-    copied_bytes = block_rows * row_bytes if is_copied else 1
-    walk_trees(
-        matrix,
-        packed,
-        weights,
-        sums,
-        votes,
-        leaves,
-        np.empty((n_threads, copied_bytes), dtype=np.int8).view("c"),
-        np.empty((n_threads, 2 * block_rows + GROUP_ROWS), dtype=np.int32),
-        np.empty((n_threads, block_rows // GROUP_ROWS), dtype=np.uint8),
-        block_rows,
-    )
-
-
-def _choose_blocks(n_rows, row_bytes, n_threads):
-    """Return the rows of a block, for equal work per thread, and the threads."""
-    most = max(_MIN_BLOCK_ROWS, _BLOCK_BYTES // row_bytes)
-    n_threads = min(n_threads, -(-n_rows // _MIN_BLOCK_ROWS))
-    n_blocks = -(-n_rows // most)
-    n_blocks = -(-n_blocks // n_threads) * n_threads
-    block_rows = -(-n_rows // n_blocks)
-    return -(-block_rows // GROUP_ROWS) * GROUP_ROWS, n_threads
-
-
 def _dense_blocks(table):
     """Iterate over blocks of rows; those of a sparse table are converted to dense."""
     n_rows = table.shape[0]
     if not scipy.sparse.issparse(table):
         yield slice(0, n_rows), table
         return
-    step = max(_MIN_BLOCK_ROWS, _MAX_DENSE_ENTRIES // table.shape[1])
+    step = max(MIN_BLOCK_ROWS, _MAX_DENSE_ENTRIES // table.shape[1])
     for first in range(0, n_rows, step):
         rows = slice(first, min(first + step, n_rows))
         yield rows, table[rows].toarray()

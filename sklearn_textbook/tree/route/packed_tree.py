@@ -11,6 +11,7 @@ import numpy as np
 from sklearn_textbook.tree.grow.class_shares import share_out
 from sklearn_textbook.tree.grow.layout import NOMINAL, NUMERIC
 from sklearn_textbook.tree.route._route import (
+    GROUP_ROWS,
     LACKED_LEVELS_DTYPE,
     MAX_LEVELS,
     MAX_WORDS,
@@ -18,7 +19,13 @@ from sklearn_textbook.tree.route._route import (
     PACKED_NODE_DTYPE,
     pack_mixed,
     place_words,
+    walk_trees,
 )
+
+# Bytes of a block of rows that all trees traverse in turn.
+_BLOCK_BYTES = 1 << 22
+#: Minimum rows per thread.
+MIN_BLOCK_ROWS = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,3 +127,56 @@ def _pack(tree):
     shares = share_out(statistics) if tree.is_classifier else statistics
     shares = np.ascontiguousarray(shares.reshape(len(ends), -1))
     return PackedTree(nodes, lacked, n_levels, leaf_number, shares, tree.max_depth)
+
+
+def walk_packed(
+    packed, matrix, n_threads, weights, sums=None, votes=False, leaves=None
+):
+    """Route a dense table through packed trees.
+
+    Parameters
+    ----------
+    packed : PackedTrees
+        The trees.
+    matrix : ndarray of float64 or float32, shape (n_rows, n_features)
+        The table.
+    n_threads : int
+        Number of threads.
+    weights : ndarray of float64, shape (n_trees,)
+        Weights of the trees.
+    sums : ndarray of float64, shape (n_rows, n_outputs, n_statistics), default=None
+        The sums, in C order, to which the predictions are added in place.
+    votes : bool, default=False
+        Whether the trees vote.
+    leaves : ndarray of int64, shape (n_rows, n_trees), default=None
+        Written instead of the sums: the node in which each row ends.
+    """
+    n_rows, n_columns = matrix.shape
+    if n_rows == 0:
+        return
+    row_bytes = packed.word_bytes or n_columns * matrix.itemsize
+    block_rows, n_threads = _choose_blocks(n_rows, row_bytes, n_threads)
+    is_copied = packed.word_bytes > 0 or matrix.strides[1] != matrix.itemsize
+    copied_bytes = block_rows * row_bytes if is_copied else 1
+    walk_trees(
+        matrix,
+        packed,
+        weights,
+        sums,
+        votes,
+        leaves,
+        np.empty((n_threads, copied_bytes), dtype=np.int8).view("c"),
+        np.empty((n_threads, 2 * block_rows + GROUP_ROWS), dtype=np.int32),
+        np.empty((n_threads, block_rows // GROUP_ROWS), dtype=np.uint8),
+        block_rows,
+    )
+
+
+def _choose_blocks(n_rows, row_bytes, n_threads):
+    """Return the rows of a block, for equal work per thread, and the threads."""
+    most = max(MIN_BLOCK_ROWS, _BLOCK_BYTES // row_bytes)
+    n_threads = min(n_threads, -(-n_rows // MIN_BLOCK_ROWS))
+    n_blocks = -(-n_rows // most)
+    n_blocks = -(-n_blocks // n_threads) * n_threads
+    block_rows = -(-n_rows // n_blocks)
+    return -(-block_rows // GROUP_ROWS) * GROUP_ROWS, n_threads
