@@ -10,9 +10,9 @@ from sklearn.base import (
     is_classifier,
     is_regressor,
 )
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import get_tags
 
+from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (
     check_choice,

@@ -8,10 +8,10 @@ from contextlib import closing
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
 from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (

@@ -13,12 +13,12 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch, check_consistent_length
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
 from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.labels import is_no_number
 from sklearn_textbook._contract.parameters import check_integer, show_value

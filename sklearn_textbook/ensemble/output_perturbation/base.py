@@ -11,7 +11,6 @@ from functools import partial
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state, column_or_1d, get_tags
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import (
@@ -21,6 +20,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import (
     check_target,

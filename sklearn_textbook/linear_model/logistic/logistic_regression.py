@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
 from sklearn_textbook.linear_model.class_scores import ClassScores
 from sklearn_textbook.linear_model.inference.dependence import warn_of_dependence
 from sklearn_textbook.linear_model.logistic.convergence import (
