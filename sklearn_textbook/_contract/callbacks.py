@@ -6,6 +6,7 @@ try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:
     from contextlib import nullcontext
+    from functools import wraps
 
     class _NoContext:
         """Of a fit without callbacks: nobody is told, nothing stops."""
@@ -29,8 +30,13 @@ except ImportError:
             return _NoContext()
 
     def with_callbacks(fit):
-        """Return a ``fit`` as it is."""
-        return fit
+        """Return a ``fit`` with as many frames as with callbacks, for warnings."""
+
+        @wraps(fit)
+        def fit_alone(*arguments, **options):
+            return fit(*arguments, **options)
+
+        return fit_alone
 
 
 __all__ = ["CallbackSupportMixin", "with_callbacks"]
