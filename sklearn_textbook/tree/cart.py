@@ -88,8 +88,8 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     missing : {"learned", "branch", "surrogate", "error"}, default="learned"
         How missing values are treated: "learned" sends them to the child that is better
         in training, as in scikit-learn; "branch" to a child of their own; "surrogate"
-        to the child chosen by a surrogate split on another column, as in rpart; "error"
-        raises an error.
+        to the child chosen by a surrogate split on another column, as in rpart, without
+        a monotonic constraint; "error" raises an error.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
         How a level without training rows in the node is treated in prediction: "parent"
         predicts from the node itself; "fractional" sends the row to all children in
@@ -334,8 +334,8 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     missing : {"learned", "branch", "surrogate", "error"}, default="learned"
         How missing values are treated: "learned" sends them to the child that is better
         in training, as in scikit-learn; "branch" to a child of their own; "surrogate"
-        to the child chosen by a surrogate split on another column, as in rpart; "error"
-        raises an error.
+        to the child chosen by a surrogate split on another column, as in rpart, without
+        a monotonic constraint; "error" raises an error.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
         How a level without training rows in the node is treated in prediction: "parent"
         predicts from the node itself; "fractional" sends the row to all children in

@@ -379,6 +379,52 @@ def test_monotonic_constraints():
         assert (sign * np.diff(values, axis=1) >= -1e-12).all()
 
 
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize("max_bins", [None, 30])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"loss": "absolute_error"},
+        {"loss": "huber"},
+        {"loss": "quantile", "alpha": 0.8},
+        {"loss": "absolute_error", "subsample": 0.5},
+        {"l2_regularization": 20.0},
+        {"loss": "poisson", "l2_regularization": 20.0},
+    ],
+)
+def test_all_losses_keep_monotonic_constraints(settings, max_bins, sign):
+    n_rows = 400
+    for seed in range(3):
+        random = np.random.default_rng(seed)
+        X = random.uniform(size=(n_rows, 2))
+        y = sign * 2 * X[:, 0] + 0.5 * random.standard_t(2, size=n_rows)
+        y -= y.min() if settings.get("loss") == "poisson" else 0.0
+        model = GradientBoostingRegressor(
+            n_estimators=30, monotonic_cst=[sign, 0], max_bins=max_bins, random_state=0
+        )
+        model.set_params(**settings).fit(X, y, random.uniform(0.1, 3, n_rows))
+        for other in (0.1, 0.5, 0.9):
+            table = np.column_stack([np.linspace(0, 1, 300), np.full(300, other)])
+            values = model.predict(table)
+            assert np.ptp(values) > 0.3
+            assert (sign * np.diff(values) >= -1e-12).all()
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_classifiers_keep_monotonic_constraints(sign):
+    for seed in range(3):
+        random = np.random.default_rng(seed)
+        X = random.uniform(size=(400, 2))
+        y = sign * X[:, 0] + 0.4 * random.standard_normal(400) > sign * 0.5
+        for settings in ({"loss": "exponential"}, {"l2_regularization": 20.0}):
+            model = GradientBoostingClassifier(
+                n_estimators=30, monotonic_cst=[sign, 0], **settings
+            ).fit(X, y)
+            for other in (0.1, 0.5, 0.9):
+                table = np.column_stack([np.linspace(0, 1, 300), np.full(300, other)])
+                assert (sign * np.diff(model.decision_function(table)) >= -1e-12).all()
+
+
 @pytest.mark.parametrize(
     ("interaction_cst", "groups"),
     [

@@ -24,9 +24,10 @@ def find_surrogates(grower, rows, split):
     side = {row: number for number in (0, 1) for row in split["children"][number]}
     totals = [grower.target.weight(child) for child in split["children"]]
     total = sum(totals)
+    constraints = grower.settings.monotonic_cst or [0] * len(grower.columns)
     found = []
     for feature, column in enumerate(grower.columns):
-        if feature == split["feature"]:
+        if feature == split["feature"] or constraints[feature] != 0:
             continue
         present = [row for row in rows if column.values[row] is not MISSING]
         judged = (column.values, present, side, weights, MARGIN * total)

@@ -141,6 +141,44 @@ def spread_values(tree, values):
     return values
 
 
+def bound_values(tree, values, monotonic):
+    """Keep the values of nodes within the bounds of monotonic constraints.
+
+    As in growth, the middle between the values of the children of a test of a
+    constrained column bounds the values of all nodes below them.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    values : ndarray of float64, shape (node_count,)
+        Values of all nodes; overwritten.
+    monotonic : sequence of {-1, 0, 1}
+        The constraint of each column.
+
+    Returns
+    -------
+    values : ndarray of float64, shape (node_count,)
+        The same array.
+    """
+    nodes = tree.nodes
+    first, count = nodes["first_child"], nodes["n_children"]
+    signs = np.asarray(monotonic)[np.where(count > 0, nodes["feature"], 0)]
+    lower = np.full(len(nodes), -np.inf)
+    upper = np.full(len(nodes), np.inf)
+    # Children come after their parents.
+    for node in np.flatnonzero(count):
+        below = slice(first[node], first[node] + count[node])
+        lower[below], upper[below] = lower[node], upper[node]
+        if signs[node] == 0:
+            continue
+        left, right = first[node], first[node] + 1
+        low, high = (left, right) if signs[node] > 0 else (right, left)
+        middle = values[left] / 2 + values[right] / 2
+        upper[low] = lower[high] = np.clip(middle, lower[node], upper[node])
+    return np.clip(values, lower, upper, out=values)
+
+
 class GradientRounds:
     """Grows the trees of one round after the other.
 
@@ -245,12 +283,19 @@ class GradientRounds:
 
     def _find_values(self, tree, leaf_of_row, rows, score):
         """Find what each node adds to a score, before it is shrunk."""
-        loss, scores = self.loss, self.scores
-        values = tree.statistics[:, 0, 0].copy()
-        if loss.has_newton_leaves and (
+        if self.loss.has_newton_leaves and (
             self.l2_regularization == 0.0 or self.grower.adds_l2
         ):
-            return values
+            return tree.statistics[:, 0, 0].copy()
+        values = self._compute_values(tree, leaf_of_row, rows, score)
+        if self.grower.monotonic is not None:
+            bound_values(tree, values, self.grower.monotonic)
+        return values
+
+    def _compute_values(self, tree, leaf_of_row, rows, score):
+        """Compute the values that minimise the loss in each node."""
+        loss, scores = self.loss, self.scores
+        values = tree.statistics[:, 0, 0]
         weight = tree.nodes["weight"]
         if loss.has_leaf_sums:
             added = self.l2_regularization if self.grower.adds_l2 else 0.0

@@ -68,6 +68,11 @@ cdef int settle_surrogate(
     )
 
 
+cdef inline bint is_monotonic(const Problem* problem, int64_t column) noexcept nogil:
+    """Whether the column has a monotonic constraint."""
+    return problem.monotonic != NULL and problem.monotonic[column] != 0
+
+
 cdef int send_by_surrogates(
     const Problem* problem, Arena* arena, Worker* worker, const Frame* frame,
     Entry* entries, const Split* split, const double* target_weight
@@ -82,7 +87,8 @@ cdef int send_by_surrogates(
         Surrogate* record
     for i in range(frame.n_active):
         column = worker.active[i]
-        if column != split.column:
+        # A surrogate may send larger values to the child with the smaller value.
+        if column != split.column and not is_monotonic(problem, column):
             n_ranked = rank_surrogate(
                 problem, &arena.rows, &worker.scratch,
                 entries + column * frame.stride + frame.start, frame.n_rows,

@@ -207,6 +207,11 @@ class BoostingGrower(MemberGrower):
         """Whether the values of trees include ``l2_regularization``."""
         return self._gradient_plan is not None
 
+    @property
+    def monotonic(self):
+        """Monotonic constraints of the columns; None: no constraints."""
+        return self._rules.monotonic
+
     def make_member(self, tree):
         """Make a fitted copy of the template with a given tree."""
         member = copy(self.host)
