@@ -41,15 +41,19 @@ class Change:
         Its values; None if the old one is missing.
     condition : str
         What all new values that do the same satisfy.
+    tolerances : pair of float, default=(inf, inf)
+        How much the texts of numbers may differ from the old and the new value, so that
+        they agree with the condition.
     """
 
     column: str
     old: object
     new: object
     condition: str
+    tolerances: tuple = (math.inf, math.inf)
 
     def __str__(self):
-        words = [describe_value(value) for value in (self.old, self.new)]
+        words = map(describe_value, (self.old, self.new), self.tolerances)
         return f"{self.column}: {' -> '.join(words)} ({self.condition})"
 
 
@@ -227,7 +231,13 @@ def find_counterfactuals(
     predictions = model.predict(X)
     is_target, is_done = _find_targets(fitted, search.places, predictions, target)
     place, costs, changed = search.find(matrix, is_target)
-    writer = _Writer(fitted, search, RowValues(trees.schema, X, matrix))
+    words = Words(
+        fitted,
+        max_levels=SHOWN_LEVELS,
+        show_missing=False,
+        rows=np.concatenate([matrix, changed]),
+    )
+    writer = _Writer(fitted, search, RowValues(trees.schema, X, matrix), words)
     return Explanations(
         Counterfactual(row, prediction, prediction, cost=0.0)
         if done
@@ -248,11 +258,11 @@ def find_counterfactuals(
 class _Writer:
     """Writes the changes of rows."""
 
-    def __init__(self, fitted, search, values):
+    def __init__(self, fitted, search, values, words):
         self.fitted = fitted
         self.search = search
         self.values = values
-        self.words = Words(fitted, None, SHOWN_LEVELS, show_missing=False)
+        self.words = words
 
     def write(self, row, prediction, place, cost, new):
         """Make the counterfactual of a row; ``place`` is -1 if there is none."""
@@ -270,12 +280,17 @@ class _Writer:
                 value, bool
             ):
                 value = int(value)
+            before = self.values.value(row, box.column)
             changes.append(
                 Change(
                     self.words.name(box.column),
-                    self.values.value(row, box.column),
+                    before,
                     value,
                     self._write_condition(box.conditions[place]),
+                    tuple(
+                        self.words.find_tolerance(box.column, each)
+                        for each in (before, value)
+                    ),
                 )
             )
         fitted, confidence = self.fitted, None

@@ -120,7 +120,7 @@ def explain(
     if is_tree(model):
         fitted = read_fitted(model, feature_names, class_names)
         nodes = NodeWords(
-            Words(fitted, decimals, max_terms, show_missing=False),
+            Words(fitted, decimals, max_terms, show_missing=False, rows=matrix),
             trees.trees[0].statistics[:, :, 0],
             quoted=_quote_classes(fitted, class_names),
             center=_name_center(model),

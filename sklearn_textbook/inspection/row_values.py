@@ -75,8 +75,10 @@ class RowValues:
         return np.asarray(self.X, dtype=object)[row, column]
 
 
-def describe_value(value):
+def describe_value(value, tolerance=math.inf):
     """Write a value of :class:`RowValues` in a sentence.
+
+    A number changes by at most ``tolerance``.
 
     Examples
     --------
@@ -89,5 +91,5 @@ def describe_value(value):
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, float):
-        return format_number(value)
+        return format_number(value, tolerance=tolerance)
     return quote_level(value, '",')

@@ -362,7 +362,9 @@ class TreeExplainer:
         for test in tests:
             condition = test.condition
             if isinstance(test.column, str):
-                value = describe_value(test.value)
+                feature = int(self.tree.nodes["feature"][test.node])
+                tolerance = self.words.find_tolerance(feature, test.value)
+                value = describe_value(test.value, tolerance)
             else:
                 value = "unknown level"
                 if self._find_unknown_term(row, test.node) is None:

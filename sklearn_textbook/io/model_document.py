@@ -14,6 +14,7 @@ import numpy as np
 
 from sklearn_textbook import __version__
 from sklearn_textbook.io.ensemble_document import fit_ensemble, write_ensemble
+from sklearn_textbook.io.packed_arrays import pack_floats, unpack_array
 from sklearn_textbook.io.saved_parameters import (
     COMPOSED,
     ENSEMBLES,
@@ -35,6 +36,11 @@ from sklearn_textbook.io.saved_target import (
     unpack_classes,
 )
 from sklearn_textbook.tree.encode import TableSchema
+from sklearn_textbook.tree.explain.neighbours import (
+    join_neighbours,
+    list_thresholds,
+    look_up_neighbours,
+)
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.route import RoutedTree
 from sklearn_textbook.tree.rules import RuleList
@@ -141,8 +147,21 @@ def _write_tree(estimator):
         "max_features": int(tree.max_features_),
         "n_missing": np.asarray(tree.n_missing_).tolist(),
         "tree": tree.tree_.to_dict(),
+        **_write_neighbours(tree),
         **rules,
     }
+
+
+def _write_neighbours(estimator):
+    """Write the training values next to the thresholds of a tree, if known."""
+    known, sides = getattr(estimator, "_neighbours", None), [np.empty((2, 0))]
+    if known is None:
+        return {}
+    sides += [
+        look_up_neighbours(known, column, thresholds)
+        for column, thresholds in list_thresholds(estimator.tree_).items()
+    ]
+    return {"neighbours": pack_floats(np.concatenate(sides, axis=1))}
 
 
 # ------------------------------------------------------------------- reading
@@ -211,6 +230,15 @@ def _fit_tree(estimator, document):
     estimator.max_features_ = read_max_features(document, tree.n_features)
     estimator.n_missing_ = read_n_missing(document, tree.n_features)
     set_classes(estimator, classes)
+    if "neighbours" in document:
+        sides = unpack_array(document["neighbours"], "neighbours")
+        columns = list_thresholds(tree)
+        n_thresholds = sum(map(len, columns.values()))
+        if sides.shape != (2, n_thresholds):
+            raise ValueError(
+                f"neighbours must have shape (2, {n_thresholds}), got {sides.shape}"
+            )
+        estimator._neighbours = join_neighbours(columns, sides)
 
 
 def _fit_rules(estimator, tree_estimator, rules):

@@ -121,10 +121,11 @@ def _describe_class(name):
             "n_missing": {"type": "array", "items": _COUNT},
             "max_features": {"type": "integer", "minimum": 1},
             "tree": _refer("tree"),
+            "neighbours": _refer("array"),
         }
     if name in MADE_OF:
         entries |= {"tree_parameters": _refer("parameters"), "rules": _refer("rules")}
-    return _require_for(name, _object(entries, is_open=True))
+    return _require_for(name, _object(entries, ["neighbours"], is_open=True))
 
 
 def _require_for(name, entries):

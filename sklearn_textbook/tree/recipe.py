@@ -27,6 +27,7 @@ from sklearn_textbook._contract.weights import apply_class_weight, check_weights
 from sklearn_textbook.tree.encode import encode_table, read_training_table
 from sklearn_textbook.tree.encode.read import warn_of_identifiers
 from sklearn_textbook.tree.explain.lazy_rules import LazyRules
+from sklearn_textbook.tree.explain.neighbours import find_training_neighbours
 from sklearn_textbook.tree.explain.page.notebook import PageReprMixin
 from sklearn_textbook.tree.grow.grow import grow_tree
 from sklearn_textbook.tree.grow.target import Target
@@ -121,6 +122,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
             )
             tree = self._run_pruner(pruner, tree, data, n_threads)
         self.tree_ = RoutedTree.from_grown(tree)
+        self._neighbours = find_training_neighbours(tree, table)
 
     def _read_training(self, X, y, sample_weight, is_classifier, owner=None):
         """Read the rows and the columns, and choose the number of threads.

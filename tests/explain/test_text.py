@@ -78,7 +78,9 @@ def test_thresholds_of_a_column_keep_their_order(thresholds):
 
 
 def test_near_thresholds_get_the_digits_they_need_and_no_more():
-    texts = shorten_thresholds([2.3333333, 2.3333366, 70.123456])
+    far = np.full(3, np.inf)
+    thresholds = [2.3333333, 2.3333366, 70.123456]
+    texts = shorten_thresholds(thresholds, low=-far, high=far)
     assert list(texts.values()) == ["2.3333333", "2.3333366", "70.12"]
     assert list(shorten_thresholds([0.12345], 2).values()) == ["0.12"]
 

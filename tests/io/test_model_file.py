@@ -420,6 +420,8 @@ def test_conditions_of_a_rule_are_one_path(tmp_path, rules_text):
         ({"estimator": "C45Classifier"}, "C45Classifier has no parameter 'confidence'"),
         ({"tree": None}, "A grown tree is read from a dictionary"),
         ({"classes": None}, "do not match a C45Classifier"),
+        ({"neighbours": [[1.0], [2.0]]}, "neighbours must have shape (2, "),
+        ({"neighbours": 1}, "neighbours must be a list"),
     ],
 )
 def test_damaged_file_of_rules(tmp_path, rules_text, change, message):
@@ -439,6 +441,7 @@ def test_rules_of_another_tree(tmp_path, rules_text):
     X, y = make_small_table()
     other = CARTClassifier().fit(X, np.column_stack([y, y]))
     document["tree"] = other.tree_.to_dict()
+    del document["neighbours"]
     document["classes"] *= 2
     assert "must be a classifier of one output" in refusal(document, tmp_path)
     document = json.loads(rules_text)

@@ -16,14 +16,22 @@ from sklearn_textbook.tree.explain.describe_sums import (
     describe_threshold,
 )
 from sklearn_textbook.tree.explain.digits import (
+    MARGIN_SHARE,
     format_number,
     format_share,
+    guess_neighbours,
     round_moments,
     shorten_thresholds,
 )
 from sklearn_textbook.tree.explain.fitted import FittedTree, word
 from sklearn_textbook.tree.explain.lettering import shorten_names
-from sklearn_textbook.tree.grow.layout import LEAF, NUMERIC
+from sklearn_textbook.tree.explain.neighbours import (
+    find_neighbours,
+    list_thresholds,
+    look_up_neighbours,
+    sort_column,
+)
+from sklearn_textbook.tree.grow.layout import LEAF
 
 #: Number of levels named in a shortened set.
 SHOWN_LEVELS = 5
@@ -65,6 +73,9 @@ class Words:
     max_letters : int or None, default=None
         Maximum length of a level; with ``max_levels``, sets and sums of levels have
         about twice this length. ``None`` for any length.
+    rows : ndarray or CSR array of shape (n_rows, n_features), or None, default=None
+        Numbers and level codes of rows, to which the text of thresholds must apply, in
+        addition to the training rows.
     """
 
     def __init__(
@@ -74,6 +85,7 @@ class Words:
         max_levels=None,
         show_missing=None,
         max_letters=None,
+        rows=None,
     ):
         self.fitted = fitted
         self.decimals = decimals
@@ -82,7 +94,7 @@ class Words:
         self.max_letters = max_letters
         self._level_words = {}
         self._thresholds = {}
-        self._collect_thresholds()
+        self._collect_thresholds(rows)
 
     # ------------------------------------------------------------- conditions
     def name(self, feature):
@@ -207,25 +219,34 @@ class Words:
         return describe_size(int(record["n_samples"]), float(record["weight"]))
 
     # ---------------------------------------------------------------- helpers
-    def _collect_thresholds(self):
-        """Return the shortened text of all thresholds, by column."""
-        tree = self.fitted.tree
-        columns = {}
-        for table in (tree.nodes, tree.surrogates):
-            is_numeric = table["kind"] == NUMERIC
-            feature = table["feature"][is_numeric]
-            threshold = table["threshold"][is_numeric]
-            for column in np.unique(feature).tolist():
-                columns.setdefault(column, []).append(threshold[feature == column])
-        for column, thresholds in columns.items():
-            thresholds = np.concatenate(thresholds)
+    def _collect_thresholds(self, rows):
+        """Write the thresholds of each column so that all rows compare as they do."""
+        for column, thresholds in list_thresholds(self.fitted.tree).items():
             schema = self.fitted.schema.columns[column]
-            if schema.source in TEMPORAL:
-                moments = round_moments(thresholds)
+            is_time = schema.source in TEMPORAL
+            low, high = look_up_neighbours(self.fitted.neighbours, column, thresholds)
+            guess = (-np.inf, np.inf) if is_time else guess_neighbours(thresholds)
+            low = np.where(np.isnan(low), guess[0], low)
+            high = np.where(np.isnan(high), guess[1], high)
+            if rows is not None:
+                given = find_neighbours(thresholds, sort_column(rows, column))
+                low, high = np.maximum(low, given[0]), np.minimum(high, given[1])
+            if is_time:
+                moments = round_moments(thresholds, low, high)
                 texts = {t: schema.format_value(m) for t, m in moments.items()}
             else:
-                texts = shorten_thresholds(thresholds, self.decimals)
+                texts = shorten_thresholds(thresholds, self.decimals, low, high)
             self._thresholds[column] = texts
+
+    def find_tolerance(self, feature, value):
+        """Return how much the text of a value may differ from it.
+
+        Within this, it compares with the texts of the thresholds as the value does.
+        """
+        thresholds = [*self._thresholds.get(feature, ())]
+        if not isinstance(value, float) or not thresholds:
+            return math.inf
+        return MARGIN_SHARE * float(np.abs(np.subtract(thresholds, value)).min())
 
     def _threshold(self, feature, value):
         return self._thresholds[feature][value]

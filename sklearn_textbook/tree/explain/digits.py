@@ -14,6 +14,10 @@ EXACT_DIGITS = 6
 EXACT_DECIMALS = 2
 #: Maximum change of a shortened threshold, as a fraction of the distance to the next.
 GAP_SHARE = 0.05
+#: The same as a fraction of the distance to a value that it is compared with.
+MARGIN_SHARE = 0.4
+#: This distance as a fraction of the threshold, if no such value is known.
+UNKNOWN_MARGIN = 1e-9
 
 
 def _spell(value, n_digits):
@@ -109,7 +113,7 @@ def format_weight(weight, n_digits=None, tolerance=math.inf):
     return _spell(weight, max(n_digits, 1))
 
 
-def shorten_thresholds(thresholds, decimals=None):
+def shorten_thresholds(thresholds, decimals=None, low=None, high=None):
     """Write the thresholds of one column so that they can be distinguished.
 
     Parameters
@@ -119,7 +123,10 @@ def shorten_thresholds(thresholds, decimals=None):
     decimals : int or None, default=None
         Decimals to show. ``None`` uses for each threshold as few digits as possible
         such that it changes by less than a twentieth of the distance to the next
-        threshold.
+        threshold, and ``low <= text < high``.
+    low, high : array-like of float or None, default=None
+        The values next to each threshold, of those that are compared with it. None:
+        unknown, for about nine digits.
 
     Returns
     -------
@@ -129,18 +136,26 @@ def shorten_thresholds(thresholds, decimals=None):
     Examples
     --------
     >>> from sklearn_textbook.tree.explain.digits import shorten_thresholds
-    >>> shorten_thresholds([0.8000000119, 1.75])
+    >>> shorten_thresholds([0.8000000119, 1.75], low=[0.6, 1.7], high=[1.0, 1.8])
     {0.8000000119: '0.8', 1.75: '1.75'}
     >>> list(shorten_thresholds([2.33333, 2.333334]).values())
     ['2.33333', '2.333334']
     """
-    return {
-        value: format_number(value, decimals, tolerance)
-        for value, tolerance in _find_tolerances(thresholds)
-    }
+    if low is None or high is None:
+        low, high = guess_neighbours(thresholds)
+    texts = {}
+    for value, *room in _find_room(thresholds, low, high):
+        texts[value] = format_number(value, decimals, min(room))
+        if decimals is None and room[0] == 0.0 < room[1] < math.inf:
+            # No smaller number will do: look for a short one that is larger.
+            half = room[1] / 2
+            larger = format_number(value + half, tolerance=half)
+            if len(larger) < len(texts[value]) and float(larger) >= value:
+                texts[value] = larger
+    return texts
 
 
-def round_moments(thresholds):
+def round_moments(thresholds, low=None, high=None):
     """Round dates, times of day or durations of one column to seconds if possible.
 
     A threshold halfway between two whole seconds has a fraction that says nothing.
@@ -149,6 +164,8 @@ def round_moments(thresholds):
     ----------
     thresholds : array-like of float
         Thresholds of one column in seconds, in any order, repeated or not.
+    low, high : array-like of float or None, default=None
+        As for :func:`shorten_thresholds`. None: not considered.
 
     Returns
     -------
@@ -162,23 +179,46 @@ def round_moments(thresholds):
     >>> round_moments([1.501, 90061.5])
     {1.501: 2.0, 90061.5: 90062.0}
     """
+    if low is None or high is None:
+        low, high = np.full(len(thresholds), -np.inf), np.full(len(thresholds), np.inf)
     rounded = {}
-    for value, tolerance in _find_tolerances(thresholds):
+    for value, below, above in _find_room(thresholds, low, high):
         choices = (float(round(value, decimals)) for decimals in (0, 3, 6))
-        kept = (x for x in choices if abs(x - value) <= tolerance)
+        kept = (x for x in choices if -below <= x - value <= above)
         rounded[value] = next(kept, value)
     return rounded
 
 
-def _find_tolerances(thresholds):
-    """List distinct thresholds, and by how much the text of each may differ."""
-    distinct = np.unique(np.asarray(thresholds, dtype=np.float64))
-    distinct = distinct[np.isfinite(distinct)]
+def guess_neighbours(thresholds):
+    """Return neighbours of thresholds that leave about nine digits.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.tree.explain.digits import guess_neighbours
+    >>> low, high = guess_neighbours([500.0])
+    >>> (high - low).round(9)
+    array([1.e-06])
+    """
+    thresholds = np.asarray(thresholds, dtype=np.float64)
+    margins = np.where(np.isfinite(thresholds), UNKNOWN_MARGIN * np.abs(thresholds), 0)
+    with np.errstate(over="ignore"):
+        return thresholds - margins, thresholds + margins
+
+
+def _find_room(thresholds, low, high):
+    """List distinct thresholds, and how far below and above them their text may be."""
+    thresholds = np.asarray(thresholds, dtype=np.float64)
+    distinct, places = np.unique(thresholds, return_index=True)
+    is_finite = np.isfinite(distinct)
+    distinct, places = distinct[is_finite], places[is_finite]
+    low, high = np.asarray(low)[places], np.asarray(high)[places]
     gaps = np.full(distinct.size, np.inf)
     with np.errstate(over="ignore"):
         gaps[1:] = np.diff(distinct)
-    gaps[:-1] = np.minimum(gaps[:-1], gaps[1:])
-    return zip(distinct.tolist(), (GAP_SHARE * gaps).tolist(), strict=True)
+        gaps[:-1] = np.minimum(gaps[:-1], gaps[1:])
+        below = np.minimum(GAP_SHARE * gaps, MARGIN_SHARE * (distinct - low))
+        above = np.minimum(GAP_SHARE * gaps, MARGIN_SHARE * (high - distinct))
+    return zip(distinct.tolist(), below.tolist(), above.tolist(), strict=True)
 
 
 def format_share(share):

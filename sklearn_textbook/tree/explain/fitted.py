@@ -36,6 +36,8 @@ class FittedTree:
     class_tolerance : float
         A class is predicted instead of an earlier one if its proportion is larger by
         more.
+    neighbours : ndarray of NEIGHBOUR_DTYPE or None
+        The training values next to the thresholds, if the estimator knows them.
     """
 
     tree: GrownTree
@@ -45,6 +47,7 @@ class FittedTree:
     class_names: list
     n_missing: np.ndarray | None = None
     class_tolerance: float = 0.0
+    neighbours: np.ndarray | None = None
 
     #: Whether the rules are an ordered list, not those of the leaves of a tree.
     is_list: ClassVar[bool] = False
@@ -138,6 +141,7 @@ def read_fitted(estimator, feature_names=None, class_names=None):
         fitted,
         n_missing=getattr(estimator, "n_missing_", None),
         class_tolerance=getattr(estimator, "_class_tolerance", 0.0),
+        neighbours=getattr(estimator, "_neighbours", None),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sklearn_textbook.tree.explain.conditions import SumCondition
 from sklearn_textbook.tree.explain.describe import SHOWN_LEVELS, Words, describe_size
 from sklearn_textbook.tree.explain.digits import format_share
@@ -162,7 +164,8 @@ def _read_rules(estimator, feature_names, class_names):
     fitted = join_rule_names(
         rule_list, estimator.schema_, estimator.classes_, feature_names, class_names
     )
-    return fitted, collect_listed_rules(rule_list)
+    neighbours = getattr(estimator.tree_estimator_, "_neighbours", None)
+    return replace(fitted, neighbours=neighbours), collect_listed_rules(rule_list)
 
 
 def _make_records(fitted, rules):

@@ -1,0 +1,165 @@
+"""Values next to the thresholds of a tree, of those that are compared with them."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_textbook.tree.grow.layout import NUMERIC
+
+#: A threshold of a column; the largest value that is at most the threshold, and the
+#: smallest value above it.
+NEIGHBOUR_DTYPE = np.dtype(
+    [
+        ("feature", np.int32),
+        ("threshold", np.float64),
+        ("low", np.float64),
+        ("high", np.float64),
+    ]
+)
+
+
+def list_thresholds(tree):
+    """List the distinct thresholds of the tests and surrogates of a tree.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+
+    Returns
+    -------
+    thresholds : dict of int to ndarray of float64
+        The thresholds of each column that has some, ascending.
+    """
+    tables = [tree.nodes, tree.surrogates] if len(tree.surrogates) else [tree.nodes]
+    tests = [table[table["kind"] == NUMERIC] for table in tables]
+    feature = np.concatenate([test["feature"] for test in tests])
+    threshold = np.concatenate([test["threshold"] for test in tests])
+    order = np.lexsort((threshold, feature))
+    feature, threshold = feature[order], threshold[order]
+    is_new = np.full(len(feature), True)
+    is_new[1:] = (feature[1:] != feature[:-1]) | (threshold[1:] != threshold[:-1])
+    feature, threshold = feature[is_new], threshold[is_new]
+    starts = [0, *(np.flatnonzero(feature[1:] != feature[:-1]) + 1).tolist()]
+    ends = [*starts[1:], len(feature)]
+    return {
+        int(feature[start]): threshold[start:end]
+        for start, end in zip(starts, ends, strict=True)
+        if start < end
+    }
+
+
+def find_neighbours(thresholds, values):
+    """Find the values next to thresholds.
+
+    Parameters
+    ----------
+    thresholds : array-like of float
+        Thresholds of one column.
+    values : array-like of float
+        Values of this column, ascending; may be empty.
+
+    Returns
+    -------
+    low, high : ndarray of float64, shape (n_thresholds,)
+        The largest value that is at most the threshold, and the smallest one above it;
+        infinite if there is none.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.tree.explain.neighbours import find_neighbours
+    >>> find_neighbours([2.0, 7.0], [1.0, 2.0, 3.0])
+    (array([2., 3.]), array([ 3., inf]))
+    """
+    n_values = len(values)
+    if n_values == 0:
+        return np.full(len(thresholds), -np.inf), np.full(len(thresholds), np.inf)
+    values = np.asarray(values)
+    above = values.searchsorted(thresholds, side="right")
+    low = np.where(above > 0, values[np.maximum(above - 1, 0)], -np.inf)
+    high = np.where(above < n_values, values[np.minimum(above, n_values - 1)], np.inf)
+    return low, high
+
+
+def find_training_neighbours(tree, table):
+    """Find the values of the training table next to the thresholds of a tree.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree.
+    table : EncodedTable
+        The training table.
+
+    Returns
+    -------
+    neighbours : ndarray of NEIGHBOUR_DTYPE
+        One record per column and threshold.
+    """
+    columns = list_thresholds(tree)
+    sides = [
+        find_neighbours(thresholds, table.column_values(column))
+        for column, thresholds in columns.items()
+    ]
+    sides = np.concatenate(sides, axis=1) if sides else np.empty((2, 0))
+    return join_neighbours(columns, sides)
+
+
+def join_neighbours(columns, sides):
+    """Make records of the neighbours of the thresholds of a tree.
+
+    Parameters
+    ----------
+    columns : dict of int to ndarray of float64
+        The thresholds, as of ``list_thresholds``.
+    sides : ndarray of float64, shape (2, n_thresholds)
+        ``low`` and ``high`` of all thresholds, in this order.
+
+    Returns
+    -------
+    neighbours : ndarray of NEIGHBOUR_DTYPE
+        One record per column and threshold.
+    """
+    neighbours = np.empty(sides.shape[1], NEIGHBOUR_DTYPE)
+    if len(columns):
+        lengths = [len(thresholds) for thresholds in columns.values()]
+        neighbours["feature"] = np.repeat([*columns], lengths)
+        neighbours["threshold"] = np.concatenate([*columns.values()])
+    neighbours["low"], neighbours["high"] = sides
+    return neighbours
+
+
+def look_up_neighbours(known, column, thresholds):
+    """Look up the neighbours of thresholds of a column.
+
+    Parameters
+    ----------
+    known : ndarray of NEIGHBOUR_DTYPE, or None
+        Neighbours of these thresholds and others.
+    column : int
+        The column.
+    thresholds : ndarray of float64
+        The thresholds.
+
+    Returns
+    -------
+    low, high : ndarray of float64
+        The neighbours; NaN where unknown.
+    """
+    unknown = np.full(len(thresholds), np.nan)
+    known = known[known["feature"] == column] if known is not None else ()
+    if len(known) == 0:
+        return unknown, unknown
+    places = np.searchsorted(known["threshold"], thresholds).clip(max=len(known) - 1)
+    found = known[places]
+    is_known = found["threshold"] == thresholds
+    return tuple(np.where(is_known, found[side], np.nan) for side in ("low", "high"))
+
+
+def sort_column(matrix, column):
+    """Return the known values of a column of an array or CSR array, ascending."""
+    values = matrix[:, [column]]
+    values = values.toarray() if sparse.issparse(values) else np.asarray(values)
+    values = np.unique(values.astype(np.float64))
+    return values[np.isfinite(values)]
