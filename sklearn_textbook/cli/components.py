@@ -11,7 +11,7 @@ import pyarrow.compute as compute
 from sklearn_textbook.cli.algorithms import make_transformer, takes_numbers_only
 from sklearn_textbook.cli.columns import explain_gaps, print_columns
 from sklearn_textbook.cli.errors import explain_error, make_fit_error, refuse_use
-from sklearn_textbook.cli.fit import note_table, require_folder
+from sklearn_textbook.cli.fit import note_table
 from sklearn_textbook.cli.html_report.file import require_report
 from sklearn_textbook.cli.model_report import (
     MOST_ROWS,
@@ -20,6 +20,11 @@ from sklearn_textbook.cli.model_report import (
 )
 from sklearn_textbook.cli.model_table import as_features, read_model_table, read_notes
 from sklearn_textbook.cli.output import Output
+from sklearn_textbook.cli.output_files import (
+    list_inputs,
+    require_model_output,
+    require_table_output,
+)
 from sklearn_textbook.cli.training_table import (
     print_layout,
     read_training_file,
@@ -57,8 +62,9 @@ def fit_components(
     **options
         How the table is read, as for `fit_table`; others have no effect.
     """
-    require_folder(save)
-    require_report(report_path, {"TABLE": table, "--save": save})
+    inputs = list_inputs(table)
+    require_model_output(save, inputs)
+    require_report(report_path, {**inputs, "--save": [save] if save else []})
     if options["test"] is not None or options["cost"] is not None:
         refuse_use(f"--test and --cost: {algorithm} makes no predictions")
     estimator = make_transformer(algorithm, settings, seed)
@@ -131,8 +137,7 @@ def transform_table(model, table, *, path, **options):
         How the table is read: id, delimiter, header, encoding, missing_marks,
         decimal, dates.
     """
-    if path is not None:
-        choose_writer(path)  # refuses a name before the work
+    require_table_output(path, model, table)
     saved = read_model(model)
     estimator = saved.estimator
     if not hasattr(estimator, "transform"):

@@ -8,6 +8,7 @@ from pathlib import Path
 from sklearn_textbook.cli.ensemble_report import is_combination
 from sklearn_textbook.cli.errors import explain_error, refuse_use
 from sklearn_textbook.cli.model_report import is_other_model
+from sklearn_textbook.cli.output_files import refuse_overwriting
 from sklearn_textbook.cli.report import is_rule_list
 from sklearn_textbook.cli.show import write_content
 from sklearn_textbook.io import read_model
@@ -65,6 +66,7 @@ def convert_model(model, path, **options):
     for name in given:
         if suffix != OPTIONS[name]:
             refuse_use(f"--{name.replace('_', '-')} is for {OPTIONS[name]} only")
+    refuse_overwriting("OUTPUT", path, {"MODEL": [model]})
     saved = read_model(model)
     kind = saved.estimator
     if is_other_model(kind) or is_combination(kind) or is_rule_list(kind):

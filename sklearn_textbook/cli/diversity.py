@@ -16,6 +16,7 @@ from sklearn_textbook.cli.model_table import (
     read_notes,
 )
 from sklearn_textbook.cli.output import Output, make_table
+from sklearn_textbook.cli.output_files import require_table_output
 from sklearn_textbook.ensemble.diversity import diversity_report
 from sklearn_textbook.ensemble.diversity.members import require_classifiers
 from sklearn_textbook.io import read_model
@@ -46,8 +47,7 @@ def measure_diversity(model, table, *, path, max_members_shown, **options):
         How the table is read: delimiter, header, encoding, missing_marks, decimal,
         dates.
     """
-    if path is not None:
-        choose_writer(path)  # refuses a name before the work
+    require_table_output(path, model, table)
     saved = read_model(model)
     kind = type(saved.estimator).__name__
     if not is_ensemble(saved.estimator):

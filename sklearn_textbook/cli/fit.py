@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from sklearn_textbook.cli import report
 from sklearn_textbook.cli.algorithms import (
@@ -39,6 +38,7 @@ from sklearn_textbook.cli.model_table import (
     score_table,
 )
 from sklearn_textbook.cli.output import Output, show_progress
+from sklearn_textbook.cli.output_files import list_inputs, require_model_output
 from sklearn_textbook.cli.scoring import (
     choose_folds,
     cross_validate,
@@ -49,7 +49,7 @@ from sklearn_textbook.cli.training_table import (
     print_training,
     read_training,
 )
-from sklearn_textbook.io import ModelFileError, save_model
+from sklearn_textbook.io import save_model
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.model_document import SavedModel
 from sklearn_textbook.io.naming import explain_unknown_name
@@ -118,10 +118,9 @@ def fit_table(
         How the table is read: categorical, numeric, ordinal, drop, keep, id, weight,
         delimiter, header, encoding, missing_marks, decimal, dates.
     """
-    require_folder(save)
-    require_report(
-        report_path, {"TABLE": table, "--test": test, "--save": save, "--cost": cost}
-    )
+    inputs = list_inputs(table, test, cost)
+    require_model_output(save, inputs)
+    require_report(report_path, {**inputs, "--save": [save] if save else []})
     make = _choose_maker(algorithm, members)
     if test is not None:
         require_file(test)
@@ -177,17 +176,6 @@ def _print_scores(output, scores, notes, judged):
     output.notes(notes)
     for where, rows in judged:
         print_confusions(output, rows, where)
-
-
-def require_folder(save):
-    """Refuse a folder, or a file in a folder that does not exist, before fitting."""
-    if save is None:
-        return
-    if Path(save).is_dir():
-        raise ModelFileError("is a folder; give the path of a file", save)
-    if not Path(save).resolve().parent.is_dir():
-        folder = str(Path(save).parent)
-        raise ModelFileError(f"the folder {folder!r} does not exist", save)
 
 
 def _grow(estimator, training, settings):

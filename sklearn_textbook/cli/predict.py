@@ -20,6 +20,7 @@ from sklearn_textbook.cli.model_table import (
     score_table,
 )
 from sklearn_textbook.cli.output import Output
+from sklearn_textbook.cli.output_files import require_table_output
 from sklearn_textbook.cli.scoring import find_probabilities
 from sklearn_textbook.io import read_model
 from sklearn_textbook.io.table_file import display_path
@@ -45,8 +46,7 @@ def predict_table(model, table, *, path, proba, explain, **options):
         How the table is read: id, delimiter, header, encoding, missing_marks,
         decimal, dates.
     """
-    if path is not None:
-        choose_writer(path)  # refuses a name before the work
+    require_table_output(path, model, table)
     saved = read_model(model)
     _require_predictor(saved.estimator, model, proba)
     notes = read_notes(saved, model)

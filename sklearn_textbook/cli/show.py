@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from rich.text import Text
 
+from sklearn_textbook._contract.written_files import write_file
 from sklearn_textbook.cli import report
 from sklearn_textbook.cli.combinations import print_members, relabel
 from sklearn_textbook.cli.ensemble_report import (
@@ -24,6 +25,7 @@ from sklearn_textbook.cli.ensemble_report import (
 from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.model_report import is_other_model, print_other_model
 from sklearn_textbook.cli.output import Output
+from sklearn_textbook.cli.output_files import refuse_overwriting
 from sklearn_textbook.io.model_file import ModelFileError, read_with
 from sklearn_textbook.io.stored_model import read_stored
 from sklearn_textbook.tree import export_rules
@@ -49,6 +51,7 @@ def show_model(model, form, max_depth=None, member=None, path=None, shows_all=Fa
     shows_all : bool, default=False
         Whether all rules are printed; in a file they always are.
     """
+    refuse_overwriting("--output", path, {"MODEL": [model]})
     saved = read_with(read_stored, model)
     estimator = _choose_estimator(saved.estimator, model, form, member)
     if form == "png" and path is None and sys.stdout.isatty():
@@ -74,9 +77,7 @@ def write_content(content, path):
         (sys.stdout if is_text else sys.stdout.buffer).write(content)
         return
     try:
-        Path(path).write_bytes(
-            content.encode() if isinstance(content, str) else content
-        )
+        write_file(path, content)
     except OSError as error:
         raise ModelFileError(f"cannot be written ({error.strerror})", path) from None
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from sklearn_textbook._contract.parameters import check_choice
+from sklearn_textbook._contract.written_files import write_file
 from sklearn_textbook.ensemble.boosting.base_adaboost import BaseAdaBoost
 from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
     BaseGradientBoosting,
@@ -101,7 +100,7 @@ def to_onnx(model, path=None, *, inputs="auto", missing_string=""):
     is_matrix = inputs == "matrix" or (inputs == "auto" and not any(has_strings))
     onnx_model = _Converter(total, is_matrix, missing_string).run()
     if path is not None:
-        Path(path).write_bytes(onnx_model.SerializeToString())
+        write_file(path, onnx_model.SerializeToString())
     return onnx_model
 
 

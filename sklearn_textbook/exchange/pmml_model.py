@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 import numpy as np
 
+from sklearn_textbook._contract.written_files import write_file
 from sklearn_textbook.ensemble.bagging.base_bagging import BaseBagging
 from sklearn_textbook.ensemble.forest.base_forest import BaseForest
 from sklearn_textbook.ensemble.output_perturbation.base import BaseOutputPerturbation
@@ -93,7 +93,7 @@ def to_pmml(model, path=None, *, target="target"):
     total = read_trees(model)
     text = _Converter(total, target).run()
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        write_file(path, text)
     return text
 
 

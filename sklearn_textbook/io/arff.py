@@ -14,12 +14,12 @@ rows or attributes raise an error.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import narwhals as nw
 import pyarrow as pa
 import pyarrow.compute as compute
 
+from sklearn_textbook._contract.written_files import write_file
 from sklearn_textbook.io.arff_header import HeaderParser
 from sklearn_textbook.io.arff_rows import DataRows
 from sklearn_textbook.io.arff_syntax import Attribute, quote
@@ -122,6 +122,24 @@ def write_arff(frame, path, *, relation="table"):
     >>> read_table(path).column_kinds
     {'weight': 'numeric', 'colour': 'nominal'}
     """
+    write_file(path, format_arff(frame, relation))
+
+
+def format_arff(frame, relation):
+    """Return the text of an ARFF file.
+
+    Parameters
+    ----------
+    frame : pandas, polars or pyarrow table
+        The columns.
+    relation : str
+        Name of the relation.
+
+    Returns
+    -------
+    text : str
+        The text.
+    """
     table = nw.from_native(frame, eager_only=True).to_arrow()
     lines = [f"@relation {quote(relation)}", ""]
     columns = []
@@ -131,7 +149,7 @@ def write_arff(frame, path, *, relation="table"):
         columns.append(texts)
     lines += ["", "@data"]
     lines += [",".join(row) for row in zip(*columns, strict=True)]
-    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+    return "\n".join(lines) + "\n"
 
 
 def _write_column(name, column):

@@ -11,6 +11,7 @@ import narwhals as nw
 import pyarrow as pa
 import pyarrow.compute as compute
 
+from sklearn_textbook._contract.written_files import write_files
 from sklearn_textbook.io.c45 import CASE_ENDINGS, NAMES_ENDING
 from sklearn_textbook.io.c45_names import ORDERED, SELECTION
 from sklearn_textbook.io.c45_syntax import (
@@ -117,15 +118,15 @@ def write_c45(frame, path, *, target, named_target=False, label=None, test=None)
         lines = [f"{_list_classes(target, tables[0], columns[target].levels)}.", ""]
     lines += [f"{_write_name(n)}: {columns[n].declaration}." for n in attributes]
     stem = _strip_ending(str(path))
+    files = {stem + NAMES_ENDING: _join_lines(lines)}
     for number, ending in enumerate(CASE_ENDINGS[: len(tables)]):
         cases = zip(*(columns[name].texts[number] for name in names), strict=True)
-        _write_lines(stem + ending, map(",".join, cases))
-    _write_lines(stem + NAMES_ENDING, lines)
+        files[stem + ending] = _join_lines(map(",".join, cases))
+    write_files(files)
 
 
-def _write_lines(path, lines):
-    text = "".join(f"{line}\n" for line in lines)
-    Path(path).write_text(text, encoding="utf-8", newline="\n")
+def _join_lines(lines):
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _strip_ending(path):

@@ -9,9 +9,9 @@ or evaluated.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
+from sklearn_textbook._contract.written_files import write_file
 from sklearn_textbook.io.model_document import (
     FORMAT_NAME,
     SCHEMA_VERSION,
@@ -84,7 +84,8 @@ def save_model(estimator, path, *, target=None, table=None):
         BayesianModelAveragingRegressor or MultiResponseLinearRegression, if all their
         members are of these classes.
     path : str or path-like
-        The file to write; if writing fails, no partial file remains.
+        The file to write. If writing fails, what was there remains. A symbolic link is
+        followed, and an existing file keeps its permissions.
     target : str, default=None
         Name of the predicted column.
     table : dict, default=None
@@ -129,14 +130,9 @@ def save_model(estimator, path, *, target=None, table=None):
         text = json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
     except (TypeError, ValueError) as error:
         raise ModelFileError(str(error), path) from None
-    # Written to a temporary file that is then moved, so that no partial model remains.
-    path = Path(path)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        unfinished.write_text(text, encoding="utf-8", newline="\n")
-        unfinished.replace(path)
+        write_file(path, text)
     except OSError as error:
-        unfinished.unlink(missing_ok=True)
         raise ModelFileError(f"cannot be written ({error.strerror})", path) from None
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from sklearn_textbook.io.arff import write_arff
+from sklearn_textbook._contract.written_files import check_writable, write_file
+from sklearn_textbook.io.arff import format_arff
 from sklearn_textbook.io.table_excel import import_openpyxl
 from sklearn_textbook.io.table_file import PACKED, TableFileError
 from sklearn_textbook.io.table_reader import FORMATS
@@ -37,7 +38,8 @@ def choose_writer(path):
     Raises
     ------
     TableFileError
-        If the ending is not that of a format that can be written.
+        If the ending is not that of a format that can be written, or if no file can be
+        written there.
     ImportError
         If it is that of Excel and openpyxl is not installed.
     """
@@ -45,12 +47,12 @@ def choose_writer(path):
     packed = suffixes.pop() if suffixes[-1] in PACKED else ""
     ending = suffixes[-1] if suffixes else ""
     write_text = _TEXT_WRITERS.get(ending)
+    encode = _ENCODERS.get(FORMATS.get(ending))
     if write_text is not None:
-        return partial(_write_text, write_text)
-    write = _FILE_WRITERS.get(FORMATS.get(ending))
-    if packed or ending == _WITH_MACROS:
-        write = None
-    if write is None:
+        encode = partial(_encode_text, write_text, codec=_CODECS.get(Path(path).suffix))
+    elif packed or ending == _WITH_MACROS:
+        encode = None
+    if encode is None:
         possible = [*filter(None, _TEXT_ENDINGS), *FORMATS]
         possible.remove(_WITH_MACROS)
         raise TableFileError(
@@ -58,9 +60,13 @@ def choose_writer(path):
             path=path,
             remedy=f"supported are {', '.join(possible)}; csv and JSON also with .gz",
         )
-    if FORMATS[ending] == "excel":
+    if encode is _encode_excel:
         import_openpyxl()
-    return partial(_write_file, write)
+    try:
+        check_writable(path)
+    except OSError as error:
+        raise _cannot_write(error, path) from None
+    return partial(_write, encode)
 
 
 def write_csv(frame, stream, delimiter=","):
@@ -97,43 +103,51 @@ def _write_records(frame, stream, is_list):
     stream.write(f"[\n{text}\n]\n" if is_list else f"{text}\n")
 
 
-def _write_excel(frame, path):
+def _encode_excel(frame):
     book = import_openpyxl().Workbook(write_only=True)
     sheet = book.create_sheet("predictions")
     sheet.append(frame.column_names)
     for row in zip(*(column.to_pylist() for column in frame.columns), strict=True):
         sheet.append(row)
-    book.save(path)
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
 
 
-def _write_feather(frame, path):
-    with pa.ipc.new_file(path, frame.schema) as writer:
+def _encode_parquet(frame):
+    content = pa.BufferOutputStream()
+    parquet.write_table(frame, content)
+    return content.getvalue().to_pybytes()
+
+
+def _encode_feather(frame):
+    content = pa.BufferOutputStream()
+    with pa.ipc.new_file(content, frame.schema) as writer:
         writer.write_table(frame)
+    return content.getvalue().to_pybytes()
 
 
-def _write_text(write, frame, path):
-    """Write text in UTF-8, compressed according to the ending of the name."""
+def _encode_text(write, frame, codec):
+    """Write text in UTF-8, compressed if there is a codec."""
     text = io.StringIO()
     write(frame, text)
-    try:
-        with pa.output_stream(str(path), compression="detect") as stream:
-            stream.write(text.getvalue().encode())
-    except OSError as error:
-        raise _cannot_write(error, path) from None
+    if codec is None:
+        return text.getvalue().encode()
+    content = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(content, codec) as stream:
+        stream.write(text.getvalue().encode())
+    return content.getvalue().to_pybytes()
 
 
-def _write_file(write, frame, path):
+def _write(encode, frame, path):
     try:
-        write(frame, path)
+        write_file(path, encode(frame))
     except OSError as error:
         raise _cannot_write(error, path) from None
 
 
 def _cannot_write(error, path):
-    reason = error.strerror or str(error)
-    if isinstance(error, FileNotFoundError):  # Arrow's message differs
-        reason = "No such file or directory"
-    return TableFileError(f"cannot be written ({reason})", path=path)
+    return TableFileError(f"cannot be written ({error.strerror})", path=path)
 
 
 _TEXT_WRITERS = {
@@ -145,9 +159,11 @@ _TEXT_WRITERS = {
         for ending, delimiter in _TEXT_ENDINGS.items()
     },
 }
-_FILE_WRITERS = {
-    "parquet": parquet.write_table,
-    "feather": _write_feather,
-    "excel": _write_excel,
-    "arff": partial(write_arff, relation="predictions"),
+_ENCODERS = {
+    "parquet": _encode_parquet,
+    "feather": _encode_feather,
+    "excel": _encode_excel,
+    "arff": partial(format_arff, relation="predictions"),
 }
+# As they are read: in small letters.
+_CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}

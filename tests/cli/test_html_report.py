@@ -430,11 +430,11 @@ def test_file_without_permission(command, monkeypatch):
 
 
 def test_full_disk_is_one_line(command, monkeypatch):
-    def refuse(self, *_, **__):
+    def refuse(number):
         raise OSError(28, "No space left on device")
 
     mixed(30).to_csv("table.csv", index=False)
-    monkeypatch.setattr(Path, "write_text", refuse)
+    monkeypatch.setattr("os.fsync", refuse)
     arguments = ["fit", "table.csv", "--target", "label", "--report", "page.html"]
     message = command(*arguments, "--cv", 0, code=2)
     assert "page.html: cannot be written (No space left on device)" in message

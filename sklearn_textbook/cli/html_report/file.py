@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from importlib.util import find_spec
 from pathlib import Path
 
+from sklearn_textbook._contract.written_files import check_writable, write_file
 from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.html_report.elements import Html, join, make
+from sklearn_textbook.cli.output_files import refuse_overwriting
 
 _SUFFIXES = (".html", ".htm")
 #: Makes the browser refuse scripts, fonts and other files.
@@ -21,7 +22,7 @@ def require_report(path, others):
     ----------
     path : str or None
         The file to write; None for no report.
-    others : dict of str to (str or None)
+    others : dict of str to sequence of str
         Other files of the command by option, none of which may be the same.
 
     Raises
@@ -36,16 +37,17 @@ def require_report(path, others):
     place = Path(path)
     if place.suffix.lower() not in _SUFFIXES:
         refuse_use(f"--report {path}: the file must have the ending .html")
-    if place.is_dir():
+    try:
+        check_writable(path)
+    except IsADirectoryError:
         refuse_use(f"--report {path}: this is a folder")
-    folder = place.resolve().parent
-    if not folder.is_dir():
+    except FileNotFoundError:
         refuse_use(f"--report {path}: the folder {str(place.parent)!r} does not exist")
-    if not os.access(place if place.exists() else folder, os.W_OK):
+    except PermissionError:
         refuse_use(f"--report {path}: cannot be written (no permission)")
-    for option, other in others.items():
-        if other is not None and Path(other).resolve() == place.resolve():
-            refuse_use(f"--report {path}: this is also the file of {option}")
+    except OSError as error:
+        refuse_use(f"--report {path}: cannot be written ({error.strerror})")
+    refuse_overwriting("--report", path, others)
     if find_spec("matplotlib") is None:
         raise ImportError(
             "--report requires matplotlib: pip install 'sklearn-textbook[plot]'",
@@ -85,7 +87,7 @@ def write_report(path, title, sections):
     style = Path(__file__).with_name("report.css").read_text(encoding="utf-8")
     page = make("html", _make_head(title, Html(style)), body, lang="en")
     try:
-        Path(path).write_text(f"<!DOCTYPE html>\n{page}\n", encoding="utf-8")
+        write_file(path, f"<!DOCTYPE html>\n{page}\n")
     except OSError as error:
         refuse_use(f"--report {path}: cannot be written ({error.strerror})")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import itertools
 
+from sklearn_textbook._contract.written_files import write_file
 from sklearn_textbook.tree.explain.boxes import (
     BASE_SIZE,
     EDGE_WIDTHS,
@@ -279,6 +280,5 @@ def _write(text, out_file):
     if hasattr(out_file, "write"):
         out_file.write(text)
     else:
-        with open(out_file, "w", encoding="utf-8") as file:
-            file.write(text)
+        write_file(out_file, text)
     return None

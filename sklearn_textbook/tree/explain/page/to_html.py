@@ -7,8 +7,8 @@ import hashlib
 import html
 import json
 from importlib.resources import files
-from pathlib import Path
 
+from sklearn_textbook._contract.written_files import write_file
 from sklearn_textbook.tree.explain.colors import class_colors
 from sklearn_textbook.tree.explain.page.members import list_members
 from sklearn_textbook.tree.explain.page.tables import PageTables
@@ -127,7 +127,7 @@ def to_html(
     text = fill_page({**data, "title": title})
     if path is None:
         return text
-    Path(path).write_text(text, encoding="utf-8", newline="\n")
+    write_file(path, text)
     return None
 
 
