@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 
+from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.parameters import check_integer
 from sklearn_textbook.decomposition.complement import find_complement
 from sklearn_textbook.decomposition.factors import SVDFactors

@@ -8,10 +8,10 @@ test on the path leaves of the row.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
+from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook.exchange.source_parts import (
     SCORES,
     describe_model,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.ensemble._count_draws import sum_disagreements
 from sklearn_textbook.ensemble.diversity.predictions import MemberCodes

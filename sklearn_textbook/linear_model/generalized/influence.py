@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
+
+from sklearn_textbook._contract.cached_property import cached_property
 
 #: Leverages above 1 minus this are those of rows that are fitted exactly.
 EXACT = 1e-10

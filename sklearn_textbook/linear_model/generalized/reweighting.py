@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from scipy.sparse import issparse
 
+from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.linear_model.generalized.families import (
     Family,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
+from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook.linear_model.inference.summary import format_coefficients
 
 

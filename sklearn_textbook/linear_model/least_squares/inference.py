@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from scipy.linalg import lapack, qr
 from scipy.special import fdtrc, stdtrit
 
+from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook.linear_model.least_squares.solution import (
     add_penalty,
     decompose,

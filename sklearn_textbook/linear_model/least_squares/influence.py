@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
+
+from sklearn_textbook._contract.cached_property import cached_property
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.sparse import diags_array, issparse
 
+from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook.linear_model.solve._row_sums import judge_scores, sum_likelihood
 from sklearn_textbook.linear_model.solve.row_sums import (
     PANEL_WIDTH,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.numeric_table import unique_names
 from sklearn_textbook.tree.encode._rank import number_objects
 from sklearn_textbook.tree.encode.arrays import column_from_array, require_size

@@ -7,11 +7,11 @@ import math
 import re
 import zoneinfo
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import scipy  # whose submodules are loaded on first use
 
+from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook.tree.encode.arrays import is_plain, require_size
 from sklearn_textbook.tree.encode.columns import (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 
+from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.memory_warning import warn_of_memory
 from sklearn_textbook._contract.monotonic import resolve_monotonic
 from sklearn_textbook.tree.encode import NUMERIC, encode_table

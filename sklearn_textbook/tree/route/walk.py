@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy  # whose submodules are loaded on first use
 
+from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook.tree.grow.layout import (
     FRACTIONAL,
     LEAF,
