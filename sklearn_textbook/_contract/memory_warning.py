@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
+
+from sklearn_textbook._contract.caller import warn_caller
 
 #: Bytes of class weights above which a warning is given, and the fewest classes: with
 #: fewer, a table of many rows needs more memory than the class counts.
@@ -13,7 +13,7 @@ MANY_CLASSES = 100
 _LARGEST_DEPTH = 62
 
 
-def warn_of_memory(estimator, n_rows, stacklevel=4):
+def warn_of_memory(estimator, n_rows):
     """Warn if the class weights of the largest possible tree need gigabytes.
 
     Parameters
@@ -22,8 +22,6 @@ def warn_of_memory(estimator, n_rows, stacklevel=4):
         The tree, whose classes are known.
     n_rows : int
         Number of training rows.
-    stacklevel : int, default=4
-        Frames between the caller of ``fit`` and :func:`warnings.warn`.
     """
     n_classes = int(np.sum(getattr(estimator, "n_classes_", 1)))
     n_nodes = 2 * _bound_leaves(estimator, n_rows) - 1
@@ -31,13 +29,12 @@ def warn_of_memory(estimator, n_rows, stacklevel=4):
     n_bytes = 2 * 8 * n_nodes * n_classes
     if n_classes < MANY_CLASSES or n_bytes <= MEMORY_TO_WARN:
         return
-    warnings.warn(
+    warn_caller(
         f"A tree for {n_rows:,} rows and {n_classes:,} classes may need "
         f"{n_bytes / 1e9:.1f} GB of memory, because each of about {n_nodes:,} nodes "
         "stores the weight of every class. Limit the tree by max_leaf_nodes, max_depth "
         "or min_samples_leaf, or merge classes with few rows.",
         UserWarning,
-        stacklevel=stacklevel,
     )
 
 

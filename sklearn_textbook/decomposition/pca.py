@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import is_real
 from sklearn_textbook.decomposition.component_fitting import (
     DERIVED,
@@ -245,6 +245,7 @@ class PCA(ComponentFitting):
         self.missing = missing
 
     # --------------------------------------------------------------------- fitting
+    @all_or_nothing
     def fit(self, X, y=None, sample_weight=None):
         """Fit the principal components to rows.
 
@@ -275,6 +276,7 @@ class PCA(ComponentFitting):
         self._fit(X, sample_weight)
         return self
 
+    @all_or_nothing
     def fit_transform(self, X, y=None, sample_weight=None):
         """Fit the principal components to rows and return their scores.
 
@@ -305,6 +307,7 @@ class PCA(ComponentFitting):
         return scores
 
     @available_if(_uses_matrix)
+    @all_or_nothing
     def partial_fit(self, X, y=None, sample_weight=None):
         """Update the components with additional rows.
 
@@ -339,11 +342,10 @@ class PCA(ComponentFitting):
         self._check_parameters()
         is_first = "_moments" not in vars(self)
         if is_first and "components_" in vars(self):
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__} was fitted by fit, which stores no sums, so "
                 "partial_fit starts from scratch with these rows. To combine rows, "
                 "pass all of them to partial_fit.",
-                stacklevel=2,
             )
         X, weight = self._read_training(
             X, sample_weight, is_first=is_first, is_last=False
@@ -356,6 +358,7 @@ class PCA(ComponentFitting):
         return self
 
     @available_if(_uses_matrix)
+    @all_or_nothing
     def fit_covariance(self, covariance, *, mean=None, n_samples=None):
         """Compute the principal components of a covariance or correlation matrix.
 

@@ -11,6 +11,7 @@ from sklearn.base import (
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.finite import (
     check_finite_rows,
     check_sizes,
@@ -131,6 +132,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.random_state = random_state
         self.tol = tol
 
+    @all_or_nothing
     def fit(self, X, y=None):
         """Compute the singular vectors of a table.
 
@@ -154,6 +156,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.fit_transform(X)
         return self
 
+    @all_or_nothing
     def fit_transform(self, X, y=None):
         """Compute the singular vectors of a table, and project its rows.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.labels import check_target, encode_labels
 from sklearn_textbook._contract.numeric_table import read_numeric_table
 from sklearn_textbook._contract.parameters import (
@@ -151,8 +150,6 @@ class DiscriminantInput(BaseEstimator):
                 f"priors must be non-negative, and not all zero; got {priors.tolist()}."
             )
         if abs(priors.sum() - 1.0) > 1e-5:
-            warnings.warn(
-                "The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=3
-            )
+            warn_caller("The priors do not sum to 1. Renormalizing", UserWarning)
             priors = priors / priors.sum()
         return priors

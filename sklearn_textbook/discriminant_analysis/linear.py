@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.base import (
     ClassifierMixin,
@@ -12,6 +10,8 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import name_some
 from sklearn_textbook.discriminant_analysis.inputs import DiscriminantInput
 from sklearn_textbook.discriminant_analysis.linear_scores import LinearScores
@@ -262,6 +262,7 @@ class LinearDiscriminantAnalysis(
         tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
+    @all_or_nothing
     def fit(self, X, y, sample_weight=None):
         """Fit the directions and scores.
 
@@ -392,12 +393,11 @@ class LinearDiscriminantAnalysis(
         is_ignored &= np.ptp(means, axis=0) > DIFFERENT * np.abs(means).max(axis=0)
         if not is_ignored.any():
             return
-        warnings.warn(
+        warn_caller(
             "Columns are constant within each class, but differ between classes: "
             f"{self._name_columns(is_ignored)}. They are ignored, although they "
             "separate classes, since they have no variance within classes.",
             UserWarning,
-            stacklevel=3,
         )
 
     def _warn_of_dependent_columns(self, solution):
@@ -411,12 +411,11 @@ class LinearDiscriminantAnalysis(
             else "Directions in which rows of a class do not differ (see tol) are "
             "omitted, although they may separate classes"
         )
-        warnings.warn(
+        warn_caller(
             "Columns are linearly dependent within classes: "
             f"{self._name_columns(solution.is_dependent)}. The rank is {solution.rank} "
             f"of {len(solution.is_dependent)} columns. {treatment}.",
             UserWarning,
-            stacklevel=3,
         )
 
     def _name_columns(self, mask):

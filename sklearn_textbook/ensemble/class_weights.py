@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import suggest
 from sklearn_textbook._contract.weights import check_class_weight
 
@@ -30,12 +29,11 @@ def check_preset(class_weight, warm_start):
             f"{suggest(class_weight, PRESETS)}"
         )
     if warm_start:
-        warnings.warn(
+        warn_caller(
             f"class_weight={class_weight!r} is not recommended with warm_start=True, "
             "since the weights of later trees depend on the rows of the later fit. "
             "Pass the weights as a dict instead.",
             UserWarning,
-            stacklevel=3,
         )
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, get_scorer, get_scorer_names, r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import decode_labels
 from sklearn_textbook._contract.parameters import is_checked, show_value
@@ -145,13 +145,12 @@ def warn_of_unscored_rows(n_members):
     """Warn if some row is out of bag for no member."""
     if (n_members == 0).any():
         # The text of scikit-learn, for users who filter warnings by their text.
-        warnings.warn(
+        warn_caller(
             "Some inputs do not have OOB scores. This probably means too few "
             "estimators were used to compute any reliable oob estimates: "
             f"{np.count_nonzero(n_members == 0)} of {len(n_members)} rows were drawn "
             "for every one.",
             UserWarning,
-            stacklevel=2,
         )
 
 

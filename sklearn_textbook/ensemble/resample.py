@@ -6,7 +6,6 @@ rows are found again by drawing again. A seed draws the same as in scikit-learn.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.random import sample_without_replacement
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import is_integer
 from sklearn_textbook._contract.random_state import borrow_random_state
 from sklearn_textbook.ensemble._count_draws import (
@@ -76,12 +76,11 @@ def count_drawn_rows(max_samples, n_rows, weight=None):
             "number of samples" if weight is None else "total sum of sample weights"
         )
         # The text of scikit-learn, for users who filter warnings by their text.
-        warnings.warn(
+        warn_caller(
             f"Using the fractional value max_samples={max_samples} when the {of_what} "
             f"is {total} results in a low number ({n_drawn}) of bootstrap samples. We "
             "recommend passing `max_samples` as an integer instead.",
             UserWarning,
-            stacklevel=3,
         )
     return n_drawn
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import check_choice, check_truth
 from sklearn_textbook.tree.gain_recipe import BaseGainTree, resolve_weight
 from sklearn_textbook.tree.grow.rules import J48_TOLERANCE, GainRules
@@ -293,14 +294,13 @@ class C45Classifier(BaseGainTree):
         branch = self._resolve_min_branch(total, branch)
         is_many = target.n_rows >= 2 * branch and target.n_classes[0] > 1
         if weight is not None and is_many and total < 2 * branch - J48_TOLERANCE:
-            warnings.warn(
+            warn_caller(
                 f"The tree is a single leaf: the weights of the {target.n_rows} rows "
                 f"sum to {total:.6g}, but a test requires two branches of weight "
                 f"{branch:.6g} each (min_samples_leaf={self.min_samples_leaf!r}). A "
                 "weight counts as that many copies of the row: scale the weights to "
                 "sum to the number of rows.",
                 UserWarning,
-                stacklevel=4,
             )
 
     def _finish_growth(self, tree, pruner):
@@ -324,6 +324,7 @@ class C45Classifier(BaseGainTree):
             return tree
         return tree.replace(statistics=tree.statistics + 1.0)
 
+    @all_or_nothing
     def fit(
         self,
         X,

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
@@ -211,6 +212,7 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     def fit(self, X, y, sample_weight=None):
         """Grow the tree and derive the rules.
 

@@ -6,6 +6,7 @@ import warnings
 
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook.tree.cart_recipe import BaseCART
 from sklearn_textbook.tree.grow.target import require_counts, require_squares
 from sklearn_textbook.tree.recipe import TreeClassifierMethods, TreeRegressorMethods
@@ -230,6 +231,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         self.top_splits = top_splits
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     def fit(
         self,
         X,
@@ -479,6 +481,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
             require_counts(y)
         return y
 
+    @all_or_nothing
     def fit(
         self,
         X,

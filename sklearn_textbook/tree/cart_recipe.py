@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Bunch
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.monotonic import resolve_monotonic
 from sklearn_textbook._contract.parameters import (
     check_choice,
@@ -29,7 +28,7 @@ from sklearn_textbook.tree.prune import (
 from sklearn_textbook.tree.recipe import BaseTree
 
 
-def warn_of_light_levels(table, smoothing, weight, stacklevel):
+def warn_of_light_levels(table, smoothing, weight):
     """Warn if weights are too small to tell levels of nominal columns apart.
 
     Parameters
@@ -40,8 +39,6 @@ def warn_of_light_levels(table, smoothing, weight, stacklevel):
         ``categorical_smoothing``.
     weight : ndarray of shape (n_rows,), or None
         Weights of the rows, of which each counts as so many rows.
-    stacklevel : int
-        As in ``warnings.warn``, from the caller.
 
     Warns
     -----
@@ -55,14 +52,13 @@ def warn_of_light_levels(table, smoothing, weight, stacklevel):
     levels = np.where(mark_smoothed(table, smoothing), table.n_distinct, 0)
     if total < min(levels.max(initial=0), n_rows / 10):
         name = table.schema.names[int(levels.argmax())]
-        warnings.warn(
+        warn_caller(
             f"The weights of the {n_rows} rows sum to {total:.3g}, less than the "
             f"{levels.max()} levels of column {name!r}: since a weight counts rows, "
             "the means of its levels tell nothing, and it is split in the order of its "
             "levels only. Multiply the weights so that their mean is 1, or set "
             "categorical_smoothing=0.",
             UserWarning,
-            stacklevel=stacklevel + 1,
         )
 
 
@@ -169,8 +165,7 @@ class BaseCART(BaseTree):
         )
 
     def _warn_before_growth(self, table, target, weight):
-        # who called fit
-        warn_of_light_levels(table, self.categorical_smoothing, weight, stacklevel=4)
+        warn_of_light_levels(table, self.categorical_smoothing, weight)
 
     def _criterion_name(self):
         return self.criterion

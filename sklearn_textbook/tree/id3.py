@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.parameters import check_real
 from sklearn_textbook.tree.gain_recipe import BaseGainTree, resolve_weight
 from sklearn_textbook.tree.grow.rules import GainRules
@@ -224,6 +225,7 @@ class ID3Classifier(BaseGainTree):
         )
         return self._resolve_growth(table, gain)
 
+    @all_or_nothing
     def fit(
         self,
         X,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook.tree.grow.target import require_counts, require_squares
 from sklearn_textbook.tree.oblique_recipe import BaseOblique
 from sklearn_textbook.tree.recipe import TreeClassifierMethods, TreeRegressorMethods
@@ -226,6 +227,7 @@ class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique)
         self.handle_unknown = handle_unknown
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     def fit(
         self,
         X,
@@ -457,6 +459,7 @@ class ObliqueTreeRegressor(RegressorMixin, TreeRegressorMethods, BaseOblique):
             require_counts(y)
         return y
 
+    @all_or_nothing
     def fit(
         self,
         X,

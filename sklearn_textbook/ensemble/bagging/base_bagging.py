@@ -13,6 +13,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (
@@ -106,6 +107,7 @@ class BaseBagging(
         return int(self.max_features)
 
     # --------------------------------------------------------------------- fitting
+    @all_or_nothing
     @with_callbacks
     def fit(self, X, y, sample_weight=None, **fit_params):
         """Fit the members.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import (
     check_count_or_share,
     check_truth,
@@ -54,12 +53,11 @@ class RowSamplingMixin(OutOfBagMixin):
 
     def _plan_draw(self, n_rows, n_columns, weight):
         if weight is not None and not self.bootstrap:
-            warnings.warn(
+            warn_caller(
                 f"When fitting {type(self).__name__} with sample_weight it is "
                 f"recommended to use bootstrap=True, got {self.bootstrap}: a row of "
                 "weight 2 is drawn at most once, unlike two rows of weight 1.",
                 UserWarning,
-                stacklevel=4,
             )
         n_drawn = count_drawn_rows(self.max_samples, n_rows, weight)
         if not self.bootstrap and n_drawn > n_rows:

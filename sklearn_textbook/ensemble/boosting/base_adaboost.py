@@ -12,6 +12,7 @@ from sklearn.base import (
 )
 from sklearn.utils import get_tags
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (
@@ -110,6 +111,7 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
         return [None] * len(self.estimators_)
 
     # --------------------------------------------------------------------- fitting
+    @all_or_nothing
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the members one after the other.

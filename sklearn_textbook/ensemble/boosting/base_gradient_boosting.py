@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
 from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.kept import Kept
@@ -156,6 +157,7 @@ class BaseGradientBoosting(
         """Raw scores by the estimator ``init_``, of shape (n_scores, n_rows)."""
 
     # --------------------------------------------------------------------- fitting
+    @all_or_nothing
     @with_callbacks
     def fit(
         self,

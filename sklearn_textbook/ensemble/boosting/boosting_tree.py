@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import check_numbers
@@ -254,6 +255,7 @@ class BoostingTreeRegressor(
         """Make the tree of which members are copies."""
         return CARTRegressor(**{name: getattr(self, name) for name in TREE_PARAMETERS})
 
+    @all_or_nothing
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the trees one after the other.

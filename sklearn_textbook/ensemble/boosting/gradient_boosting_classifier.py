@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import column_or_1d
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.labels import (
     check_target,
     encode_known_labels,
@@ -299,14 +298,13 @@ class GradientBoostingClassifier(
         # scores, gradients and second derivatives
         n_bytes = 3 * 8 * n_rows * n_classes
         if n_classes >= MANY_CLASSES and n_bytes > MEMORY_TO_WARN:
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__} fits one tree per class in each round, "
                 f"{self.n_estimators * n_classes:,} trees in all, and the scores of "
                 f"{n_rows:,} rows and {n_classes:,} classes with their derivatives "
                 f"need {n_bytes / 1e9:.1f} GB of memory. Merge classes with few rows, "
                 "fit to fewer rows, or use a random forest.",
                 UserWarning,
-                stacklevel=5,
             )
 
     def _read_labels(self, y, name):

@@ -18,6 +18,7 @@ from sklearn.utils import Bunch, check_consistent_length
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
 from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.labels import is_no_number
@@ -110,6 +111,7 @@ class BaseCombination(
         """Return whether members are fitted, or prefit."""
 
     # --------------------------------------------------------------------- fitting
+    @all_or_nothing
     @with_callbacks
     def fit(self, X, y, sample_weight=None, **fit_params):
         """Fit the members.

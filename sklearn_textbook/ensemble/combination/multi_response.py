@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.numeric_table import check_columns
 from sklearn_textbook._contract.parameters import check_choice, check_truth
@@ -100,6 +101,7 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         self.fit_intercept = fit_intercept
         self.alpha = alpha
 
+    @all_or_nothing
     def fit(self, X, y, sample_weight=None):
         """Fit one regression per class.
 

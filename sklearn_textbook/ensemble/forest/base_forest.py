@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC
 from copy import copy
 from functools import partial
@@ -14,7 +13,9 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (
     LARGEST_INTEGER,
@@ -188,6 +189,7 @@ class BaseForest(
         return self._make_template()
 
     # --------------------------------------------------------------------- fitting
+    @all_or_nothing
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Grow the forest.
@@ -213,11 +215,10 @@ class BaseForest(
         if sparse.issparse(y):
             raise ValueError("sparse multilabel-indicator for y is not supported.")
         if _is_column(y):
-            warnings.warn(
+            warn_caller(
                 "A column-vector y was passed when a 1d array was expected. Please "
                 "change the shape of y to (n_samples,), for example using ravel().",
                 DataConversionWarning,
-                stacklevel=3,
             )
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         n_new = self._count_new_members()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook.tree.members import PageReprMixin
 
 
@@ -108,10 +107,9 @@ def count_lacking(n_estimators, n_members):
 
 def warn_of_no_lack():
     """Warn of a warm start that has nothing to add."""
-    warnings.warn(
+    warn_caller(
         "Warm-start fitting without increasing n_estimators does not fit new trees.",
         UserWarning,
-        stacklevel=5,  # who called fit
     )
 
 

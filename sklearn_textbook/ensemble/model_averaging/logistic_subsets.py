@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook.ensemble.model_averaging.linear_subsets import list_groups
 from sklearn_textbook.ensemble.model_averaging.subsets import (
     MOST_CELLS,
@@ -116,12 +117,11 @@ def average_logistic(averaging, X, codes, sample_weight):
         evidence = -0.5 * (residual + n_parameters * np.log(n))
         candidates = rules.select(log_prior + evidence, WIDER)
         if len(candidates) > MOST_FITS:
-            warnings.warn(
+            warn_caller(
                 f"{len(candidates)} models may be within the window; only the "
                 f"{MOST_FITS} that are most probable by an approximation are averaged. "
                 "Reduce occam_window or max_subset_size to consider fewer models.",
                 UserWarning,
-                stacklevel=6,
             )
         is_in = is_in[candidates[:MOST_FITS]]
     fitted = [fits.fit(row) for row in is_in]
@@ -144,20 +144,18 @@ def _warn_of_fits(fitted):
     """Warn of models without a maximum of the likelihood, and of unfinished ones."""
     n_separated = sum(one.separation_ not in (None, "none") for one in fitted)
     if n_separated:
-        warnings.warn(
+        warn_caller(
             f"Classes can be separated in {n_separated} of the {len(fitted)} models "
             "within the window: their likelihood has no maximum, and their "
             "coefficients are meaningless.",
             ConvergenceWarning,
-            stacklevel=7,
         )
     n_unfinished = sum(not one.is_converged_ for one in fitted)
     if n_unfinished > n_separated:
-        warnings.warn(
+        warn_caller(
             f"{n_unfinished} of the {len(fitted)} models within the window did not "
             "converge.",
             ConvergenceWarning,
-            stacklevel=7,
         )
 
 

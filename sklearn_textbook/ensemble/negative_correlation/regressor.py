@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from textwrap import fill
 
@@ -12,7 +11,9 @@ from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, column_or_1d
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_count_or_share,
@@ -260,6 +261,7 @@ class NegativeCorrelationRegressor(
         check_n_jobs(self.n_jobs)
 
     # ----------------------------------------------------------------------- fitting
+    @all_or_nothing
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Train the members.
@@ -390,11 +392,10 @@ class NegativeCorrelationRegressor(
         self.ambiguity_ = square * float(rows.share @ deviations.mean(axis=1))
         self.ensemble_error_ = square * float(rows.share @ (mean - rows.target) ** 2)
         if not trained.is_converged:
-            warnings.warn(
+            warn_caller(
                 f"Training did not converge in max_iter={self.max_iter} iterations. "
                 "Increase max_iter or tol, or set early_stopping=True.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     # -------------------------------------------------------------------- predicting

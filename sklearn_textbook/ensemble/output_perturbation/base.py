@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import (
@@ -201,6 +202,7 @@ class BaseOutputPerturbation(
         """Return what the table is read with, before any perturbation."""
 
     # --------------------------------------------------------------------- fitting
+    @all_or_nothing
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the members.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook.linear_model.generalized.links import SHARE_LINKS
 
 #: A predictor that changes by more than this in the last step is diverging.
@@ -14,8 +13,6 @@ RUNAWAY = 0.1
 #: Fraction of the average mean below which a mean lies on the border at 0; and distance
 #: of a share from 1.
 BORDER = 1e-10
-#: From `warn_of_end` to the caller of fit.
-STACKLEVEL = 4
 
 
 def warn_of_end(model, fit):
@@ -56,7 +53,7 @@ def warn_of_end(model, fit):
         )
     else:
         return
-    warnings.warn(message, ConvergenceWarning, stacklevel=STACKLEVEL)
+    warn_caller(message, ConvergenceWarning)
 
 
 def has_no_maximum(fit):

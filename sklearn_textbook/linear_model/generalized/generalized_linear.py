@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook.linear_model.generalized.convergence import warn_of_end
 from sklearn_textbook.linear_model.generalized.diagnostics import (
     GeneralizedDiagnostics,
@@ -356,6 +357,7 @@ class GeneralizedLinearRegressor(
         tags.target_tags.positive_only = not takes_any or self.transform_y is not None
         return tags
 
+    @all_or_nothing
     def fit(self, X, y, sample_weight=None, *, offset=None, exposure=None):
         """Fit the coefficients.
 
@@ -440,8 +442,7 @@ class GeneralizedLinearRegressor(
         self._set_results(problem, fit, kept, whole)
         if self.dependent_columns == "minimum_norm" and not problem.penalty:
             warn_of_dependence(
-                *(self, self.rank_, len(y), lambda: ~self._is_determined[1:]),
-                stacklevel=3,
+                self, self.rank_, len(y), lambda: ~self._is_determined[1:]
             )
         self.retransformation_factor_ = 1.0
         if self.transform_y:

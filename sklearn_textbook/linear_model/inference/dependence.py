@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import name_some
 from sklearn_textbook.tree.encode import NOMINAL
 
 
-def warn_of_dependence(model, rank, n_rows, find_dependent, *, stacklevel):
+def warn_of_dependence(model, rank, n_rows, find_dependent):
     """Warn of linearly dependent columns.
 
     There is no warning where it is to be expected: if there are fewer rows than
@@ -25,8 +24,6 @@ def warn_of_dependence(model, rank, n_rows, find_dependent, *, stacklevel):
         Number of rows.
     find_dependent : callable
         Returns the mask of the columns whose coefficients are not determined.
-    stacklevel : int
-        As that of :func:`warnings.warn`.
     """
     names = model.coef_names_
     n_known = max(
@@ -36,13 +33,12 @@ def warn_of_dependence(model, rank, n_rows, find_dependent, *, stacklevel):
     if rank == 0 or rank >= len(names) - n_known:
         return
     listed = name_some(names[find_dependent()].tolist())
-    warnings.warn(
+    warn_caller(
         f"Columns are linearly dependent or constant: {listed}. The rank is {rank} of "
         f"{len(names)} columns. Of all coefficients that fit equally well, those with "
         "the smallest norm of the slopes are used; those that the rows do not "
         "determine have no standard error.",
         UserWarning,
-        stacklevel=stacklevel + 1,
     )
 
 

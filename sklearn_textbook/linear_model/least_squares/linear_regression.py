@@ -7,6 +7,7 @@ from scipy.sparse import issparse
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_real,
@@ -239,6 +240,7 @@ class LinearRegression(
         self.missing = missing
 
     # ----------------------------------------------------------------------- fitting
+    @all_or_nothing
     def fit(self, X, y, sample_weight=None):
         """Fit the model.
 
@@ -280,12 +282,14 @@ class LinearRegression(
             self._solve(Y.ndim)
             if self._alpha == 0 and not self._positive:
                 warn_of_dependence(
-                    *(self, self.rank_, self._rows.n_rows),
+                    self,
+                    self.rank_,
+                    self._rows.n_rows,
                     lambda: ~self._infer().is_determined,
-                    stacklevel=2,
                 )
         return self
 
+    @all_or_nothing
     def partial_fit(self, X, y, sample_weight=None):
         """Update the fit with additional rows.
 
@@ -332,6 +336,7 @@ class LinearRegression(
         self._solve(Y.ndim)
         return self
 
+    @all_or_nothing
     def merge(self, other):
         """Add the rows to which another model was fitted.
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook.linear_model.logistic.results import describe_separation
 from sklearn_textbook.linear_model.logistic.separation import NONE
-
-#: From a function of this module to the caller of fit, which is decorated.
-STACKLEVEL = 5
 
 
 def warn_of_end(model, reason):
@@ -41,4 +37,4 @@ def warn_of_end(model, reason):
             f"log-likelihood of {model.log_likelihood_:.6g}. "
             f"{advice}"
         )
-    warnings.warn(message, ConvergenceWarning, stacklevel=STACKLEVEL)
+    warn_caller(message, ConvergenceWarning)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.memory_warning import MANY_CLASSES
 from sklearn_textbook.linear_model.logistic.basis import (
     find_basis,
@@ -182,7 +182,7 @@ def _warn_of_time(likelihood, max_iter):
     n_numbers = likelihood.n_rows * likelihood.n_classes
     is_many = likelihood.n_classes >= MANY_CLASSES and n_numbers > MANY_NUMBERS
     if is_many and max_iter > 0:
-        warnings.warn(
+        warn_caller(
             "LogisticRegression computes a probability for each row and each class "
             f"in each of up to {max_iter:,} iterations: {n_numbers:,} probabilities "
             f"for {likelihood.n_rows:,} rows and {likelihood.n_classes:,} classes, "
@@ -190,7 +190,6 @@ def _warn_of_time(likelihood, max_iter):
             "time per iteration. Merge classes with few rows, fit to fewer rows, or "
             "set max_iter.",
             UserWarning,
-            stacklevel=5,  # the caller of fit, which is decorated
         )
 
 

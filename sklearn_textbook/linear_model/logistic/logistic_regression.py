@@ -8,13 +8,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
 from sklearn_textbook.linear_model.class_scores import ClassScores
 from sklearn_textbook.linear_model.inference.dependence import warn_of_dependence
-from sklearn_textbook.linear_model.logistic.convergence import (
-    STACKLEVEL,
-    warn_of_end,
-)
+from sklearn_textbook.linear_model.logistic.convergence import warn_of_end
 from sklearn_textbook.linear_model.logistic.fitting import choose_solver, fit_logistic
 from sklearn_textbook.linear_model.logistic.iterations import IterationTasks
 from sklearn_textbook.linear_model.logistic.reading import (
@@ -292,6 +290,7 @@ class LogisticRegression(
         self.missing = missing
         self.n_jobs = n_jobs
 
+    @all_or_nothing
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Fit the coefficients.
@@ -386,8 +385,7 @@ class LogisticRegression(
         if fitted.rank is not None:
             rank = fitted.rank - bool(self.fit_intercept)
             warn_of_dependence(
-                *(self, rank, likelihood.n_rows, lambda: fitted.is_dependent),
-                stacklevel=STACKLEVEL - 1,
+                self, rank, likelihood.n_rows, lambda: fitted.is_dependent
             )
         warn_of_end(self, fitted.solution.reason)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.labels import (
     check_target,
     encode_labels,
@@ -146,11 +146,10 @@ def read_classes(name, X, y, is_present):
     present = set(classes.tolist())
     empty = [label for label in list_declared_classes(y) if label not in present]
     if empty:
-        warnings.warn(
+        warn_caller(
             f"y declares classes without rows: {name_some(empty)}. They have no "
             "coefficients and no probability, and are not in classes_.",
             UserWarning,
-            stacklevel=4,  # the caller of fit, which is decorated
         )
     return classes, codes[:, 0]
 

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.labels import encode_labels
 from sklearn_textbook._contract.weights import apply_class_weight
 from sklearn_textbook.linear_model.class_scores import ClassScores
@@ -254,6 +255,7 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, MaxEntInput):
         tags.input_tags.sparse = isinstance(self.features, str)
         return tags
 
+    @all_or_nothing
     def fit(self, X, y, sample_weight=None):
         """Fit the weights.
 
@@ -393,8 +395,8 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, MaxEntInput):
         model.distribution_ = problem.probabilities[0].copy()
         model.model_expectation_ = matrix @ model.distribution_
         is_impossible = find_impossible(matrix, expectations)
-        warn_of_impossible(labels, is_impossible, model.distribution_, stacklevel=2)
-        warn_of_gap(solution, solver, max_iter, tol, stacklevel=2)
+        warn_of_impossible(labels, is_impossible, model.distribution_)
+        warn_of_gap(solution, solver, max_iter, tol)
         return model
 
     @property
@@ -431,9 +433,9 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, MaxEntInput):
         self.n_contexts_ = len(model.problem.context_weight)
         self._set_solution(model.solution, model.problem)
         ends = (model.falls, model.rises, model.is_separated)
-        if not warn_of_boundaries(self._name, *ends, model.solution, stacklevel=3):
+        if not warn_of_boundaries(self._name, *ends, model.solution):
             limits = (self.max_iter, self.tol)
-            warn_of_gap(model.solution, self.solver, *limits, stacklevel=3)
+            warn_of_gap(model.solution, self.solver, *limits)
 
     def _set_solution(self, solution, problem):
         """Set the results of the solver."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+
+from sklearn_textbook._contract.caller import warn_caller
 
 #: Number of names that a warning lists.
 MAX_NAMES = 5
 
 
-def warn_of_gap(solution, solver, max_iter, tol, stacklevel):
+def warn_of_gap(solution, solver, max_iter, tol):
     """Warn if the expectations differ by more than the tolerance."""
     if solution.has_converged:
         return
@@ -28,10 +28,10 @@ def warn_of_gap(solution, solver, max_iter, tol, stacklevel):
         f"features differ by up to {solution.gap:.3g} (tol={tol:g}), the loss is "
         f"{solution.loss_path[-1]:.6g}. You may {advice}use another solver."
     )
-    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)
+    warn_caller(message, ConvergenceWarning)
 
 
-def warn_of_boundaries(names, falls, rises, is_separated, solution, stacklevel):
+def warn_of_boundaries(names, falls, rises, is_separated, solution):
     """Warn if the likelihood has no maximum, since weights would have to be infinite.
 
     Parameters
@@ -44,8 +44,6 @@ def warn_of_boundaries(names, falls, rises, is_separated, solution, stacklevel):
         Whether the model predicts the classes of all rows.
     solution : Solution
         Result of the solver.
-    stacklevel : int
-        As for a warning issued by the caller.
 
     Returns
     -------
@@ -77,11 +75,11 @@ def warn_of_boundaries(names, falls, rises, is_separated, solution, stacklevel):
         f"{solution.loss_path[-1]:.6g}, where expected and empirical features differ "
         f"by up to {solution.gap:.3g}. With a penalty, alpha > 0, there is a maximum."
     )
-    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)
+    warn_caller(message, ConvergenceWarning)
     return True
 
 
-def warn_of_impossible(labels, is_impossible, distribution, stacklevel):
+def warn_of_impossible(labels, is_impossible, distribution):
     """Warn of outcomes whose probability must be 0 under the constraints."""
     if not is_impossible.any():
         return
@@ -91,7 +89,7 @@ def warn_of_impossible(labels, is_impossible, distribution, stacklevel):
         "infinite. They are finite only because fitting stopped; the largest of these "
         f"probabilities is {distribution[is_impossible].max():.3g}."
     )
-    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)
+    warn_caller(message, ConvergenceWarning)
 
 
 def separates(scores, counts):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import lru_cache
 
 import numpy as np
 from scipy import sparse
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook.tree.encode.columns import (
     CATEGORY,
     MIXED,
@@ -175,12 +175,11 @@ def warn_of_identifiers(schema, n_rows):
         if column.kind != NOMINAL or column.source not in (STRING, MIXED):
             continue
         if len(column.levels) >= NEARLY_ALL * n_rows:
-            warnings.warn(
+            warn_caller(
                 f"Column {column.name!r} has {len(column.levels)} levels in {n_rows} "
                 "rows. A column that identifies the rows separates the training rows "
                 "but does not generalize to others: leave it out.",
                 UserWarning,
-                stacklevel=5,
             )
 
 

@@ -96,8 +96,7 @@ class BoostingGrower(MemberGrower):
         self._gradient_plan = self._choose_plan()
         self.weight = weight
         smoothing = self.host.categorical_smoothing
-        # who called fit
-        warn_of_light_levels(self.table, smoothing, weight, stacklevel=4)
+        warn_of_light_levels(self.table, smoothing, weight)
 
     def _choose_plan(self):
         """Make a plan of histograms, unless sorted columns are faster."""

@@ -96,7 +96,7 @@ class MemberGrower:
         # Raise errors about the table here, not in a thread.
         host._check_missing(self.table, self.is_sparse)
         host.n_missing_ = np.array(self.table.n_missing)
-        warn_of_memory(host, self.n_rows, stacklevel=5)
+        warn_of_memory(host, self.n_rows)
 
     @cached_property
     def table(self):

@@ -6,11 +6,11 @@ Quinlan (1993), chapter 4, as implemented in Weka's J48.
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 from scipy.special import ndtri
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import is_checked, is_real
 from sklearn_textbook.tree.grow.layout import LEAF
 from sklearn_textbook.tree.prune._error_based import (
@@ -418,12 +418,11 @@ def _warn_of_small_weights(grown, pruned):
     """Warn of a single leaf that is due to weights much smaller than 1."""
     n_rows, weight = grown.nodes["n_samples"][0], grown.nodes["weight"][0]
     if pruned.node_count == 1 < grown.node_count and weight < n_rows / 2:
-        warnings.warn(
+        warn_caller(
             "Error-based pruning left a single leaf: the weights of the "
             f"{n_rows} rows sum to {weight:.6g}. A weight counts as that many copies "
             "of the row: scale the weights to sum to the number of rows.",
             UserWarning,
-            stacklevel=7,  # the caller of fit
         )
 
 
