@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 _FOLDER = "is a folder; give the path of a file"
+_CLOSED_FOLDER = "its folder {} allows no new file, which takes its place when written"
 _NO_FILE = "is neither a file nor a pipe or character device"
 
 
@@ -77,10 +78,10 @@ def check_writable(path: str | os.PathLike[str]) -> os.stat_result | None:
     state : os.stat_result or None
         Of what is there; None if there is nothing.
     """
+    folder = _find_target(path).parent
     try:
         state = os.stat(path)
     except FileNotFoundError:
-        folder = _find_target(path).parent
         if not folder.is_dir():
             raise
         if not os.access(folder, os.W_OK):
@@ -92,6 +93,8 @@ def check_writable(path: str | os.PathLike[str]) -> os.stat_result | None:
         raise _make_error(errno.EINVAL, path, _NO_FILE)
     if not os.access(path, os.W_OK):
         raise _make_error(errno.EACCES, path)
+    if not _is_written_into(state) and not os.access(folder, os.W_OK):
+        raise _make_error(errno.EACCES, path, _CLOSED_FOLDER.format(folder))
     return state
 
 

@@ -137,6 +137,18 @@ def test_other_kinds_are_refused(tmp_path, monkeypatch):
     assert path.read_bytes() == b"content"
 
 
+def test_folder_without_new_files(tmp_path, monkeypatch):
+    """The superuser may do everything, so permissions are simulated."""
+    path = tmp_path / "table.csv"
+    path.write_text("before")
+    monkeypatch.setattr(os, "access", lambda place, mode: Path(place) != tmp_path)
+    with pytest.raises(TableFileError, match=r"its folder .* allows no new file"):
+        choose_writer(path)
+    monkeypatch.setattr(os, "access", lambda place, mode: Path(place) != path)
+    with pytest.raises(TableFileError, match="Permission denied"):
+        choose_writer(path)
+
+
 def test_longest_name(tmp_path):
     path = tmp_path / ("m" * 250 + ".json")
     save_model(TREE, path)
