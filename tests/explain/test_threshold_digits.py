@@ -17,7 +17,10 @@ from sklearn_textbook.tree import (
     export_text,
 )
 from sklearn_textbook.tree.explain.digits import shorten_thresholds
-from sklearn_textbook.tree.explain.neighbours import list_thresholds
+from sklearn_textbook.tree.explain.neighbours import (
+    find_neighbours,
+    list_thresholds,
+)
 
 RULE = re.compile(r"(?:IF (.*) THEN|ALWAYS) .*? \[.*?\(([\d,]+) rows?\)")
 OPERATORS = {"<=": np.less_equal, ">": np.greater, "<": np.less}
@@ -131,3 +134,18 @@ def test_model_files_keep_the_digits(tmp_path):
         save_model(estimator, tmp_path / "model.json")
         loaded = read_model(tmp_path / "model.json").estimator
         assert export_rules(loaded) == export_rules(estimator)
+
+
+def test_neighbours_are_the_training_values_next_to_the_thresholds():
+    rng = np.random.default_rng(0)
+    for missing in ("learned", "surrogate") * 20:
+        n_rows = int(rng.integers(5, 300))
+        n_values = rng.integers(2, 50)
+        X = rng.integers(0, n_values, size=(n_rows, 4)).astype(float)
+        X[rng.uniform(size=X.shape) < 0.1] = np.nan
+        tree = CARTRegressor(missing=missing).fit(X, rng.normal(size=n_rows))
+        assert len(tree._neighbours) >= tree.get_n_leaves() - 1
+        for record in tree._neighbours:
+            values = np.unique(X[:, record["feature"]])
+            sides = find_neighbours([record["threshold"]], values[~np.isnan(values)])
+            assert (record["low"], record["high"]) == tuple(side[0] for side in sides)

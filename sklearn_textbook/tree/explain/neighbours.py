@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from sklearn_textbook.tree.grow._assemble import find_values_beside
 from sklearn_textbook.tree.grow.layout import NUMERIC
 
 #: A threshold of a column; the largest value that is at most the threshold, and the
@@ -95,15 +96,18 @@ def find_training_neighbours(tree, table):
     Returns
     -------
     neighbours : ndarray of NEIGHBOUR_DTYPE
-        One record per column and threshold.
+        One record per test, in any order.
     """
-    columns = list_thresholds(tree)
-    sides = [
-        find_neighbours(thresholds, table.column_values(column))
-        for column, thresholds in columns.items()
-    ]
-    sides = np.concatenate(sides, axis=1) if sides else np.empty((2, 0))
-    return join_neighbours(columns, sides)
+    n_tests = len(tree.nodes) + len(tree.surrogates)
+    feature, sides = np.empty(n_tests, dtype=np.int32), np.empty((n_tests, 3))
+    n_tests = find_values_beside(
+        *(tree.nodes, tree.surrogates, table.values, table.n_distinct, feature, sides)
+    )
+    neighbours = np.empty(n_tests, NEIGHBOUR_DTYPE)
+    neighbours["feature"] = feature[:n_tests]
+    for number, name in enumerate(("threshold", "low", "high")):
+        neighbours[name] = sides[:n_tests, number]
+    return neighbours
 
 
 def join_neighbours(columns, sides):
@@ -151,6 +155,7 @@ def look_up_neighbours(known, column, thresholds):
     known = known[known["feature"] == column] if known is not None else ()
     if len(known) == 0:
         return unknown, unknown
+    known = known[np.argsort(known["threshold"])]
     places = np.searchsorted(known["threshold"], thresholds).clip(max=len(known) - 1)
     found = known[places]
     is_known = found["threshold"] == thresholds

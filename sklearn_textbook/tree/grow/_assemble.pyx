@@ -25,6 +25,7 @@ from sklearn_textbook.tree.grow._buffers cimport (
 from sklearn_textbook.tree.grow._layout cimport (
     DENSE_MAP,
     NOMINAL,
+    NUMERIC,
     Node,
     Surrogate,
     Term,
@@ -331,6 +332,53 @@ cdef write_tree(
     statistics = node_statistics
     side_tables = write_nodes(problem, above, done, n_tasks, nodes, statistics)
     return node_records, node_statistics, side_tables
+
+
+# ---------------------------------------------------------- values next to thresholds
+cdef void look_beside(
+    const double* values, int64_t n_values, double threshold, double* low, double* high
+) noexcept nogil:
+    cdef int64_t first = 0, stop = n_values, middle
+    while first < stop:
+        middle = (first + stop) >> 1
+        if values[middle] > threshold:
+            stop = middle
+        else:
+            first = middle + 1
+    low[0] = values[first - 1] if first > 0 else -INFINITY
+    high[0] = values[first] if first < n_values else INFINITY
+
+
+def find_values_beside(
+    const Node[::1] nodes, const Surrogate[::1] surrogates,
+    const double[:, ::1] values, const int64_t[::1] n_distinct, int32_t[::1] feature,
+    double[:, ::1] sides,
+):
+    """For each numeric test of nodes, then of surrogates: its column, its threshold, the
+    largest value of the column that is at most this, and the smallest one above.
+
+    feature, sides: written; as many as tests of any kind. Returns how many are written.
+    """
+    cdef Py_ssize_t i, n_tests = 0
+    cdef int32_t column
+    with nogil:
+        for i in range(nodes.shape[0] + surrogates.shape[0]):
+            if i < nodes.shape[0]:
+                if nodes[i].kind != NUMERIC:
+                    continue
+                column, sides[n_tests, 0] = nodes[i].feature, nodes[i].threshold
+            else:
+                if surrogates[i - nodes.shape[0]].kind != NUMERIC:
+                    continue
+                column = surrogates[i - nodes.shape[0]].feature
+                sides[n_tests, 0] = surrogates[i - nodes.shape[0]].threshold
+            feature[n_tests] = column
+            look_beside(
+                &values[column, 0], n_distinct[column], sides[n_tests, 0],
+                &sides[n_tests, 1], &sides[n_tests, 2]
+            )
+            n_tests += 1
+    return n_tests
 
 
 include "_short_columns.pxi"
