@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import ldexp
+
 import numpy as np
 
 from sklearn_textbook.tree.encode import NOMINAL
@@ -38,6 +41,9 @@ MAX_COUNTED_ROWS = 2**21  # in the table, where two classes are counted
 # Columns of the table for each one that a node uses, up to which partitioning all of
 # them takes less than counting many classes in bins.
 SCANNED_SHARE = 32
+# Power of two of the largest weight, up to which products of four sums of weights, and
+# of squares of values, neither over- nor underflow.
+LARGEST_EXPONENT = 100
 CLASS_CRITERIA = ("gini", "entropy", "log_loss")
 
 
@@ -180,6 +186,52 @@ def _are_small_counts(target, weight):
     return weight.dtype.kind in "iu" or bool((weight == np.floor(weight)).all())
 
 
+def find_exponent(weight, rules):
+    """Find the power of two by which weights are divided for growth.
+
+    Growth multiplies up to four sums of weights, which must not over- or underflow.
+
+    Parameters
+    ----------
+    weight : ndarray of int or float, shape (n_rows,), or None
+        Weights of the rows.
+    rules : GrowthRules
+        How the tree is grown.
+
+    Returns
+    -------
+    exponent : int
+        0 if the weights remain as they are: those of usual size, and those of C4.5,
+        which counts them. Otherwise the largest weight becomes 0.5 to 1.
+    """
+    if weight is None or weight.dtype.kind != "f" or rules.gain is not None:
+        return 0
+    exponent = int(np.frexp(weight.max(initial=0.0))[1])
+    return exponent if abs(exponent) > LARGEST_EXPONENT else 0
+
+
+def scale_rules(rules, exponent):
+    """Divide the limits and sizes of rules that are weights by a power of two."""
+    smoothing = rules.categorical_smoothing
+    if not isinstance(smoothing, str):
+        smoothing = ldexp(smoothing, -exponent)
+    return replace(
+        rules,
+        min_weight_leaf=ldexp(rules.min_weight_leaf, -exponent),
+        categorical_smoothing=smoothing,
+    )
+
+
+def scale_weights(tree, exponent):
+    """Multiply the weights in a tree by a power of two."""
+    nodes = tree.nodes.copy()
+    nodes["weight"] = np.ldexp(nodes["weight"], exponent)
+    statistics = tree.statistics
+    if tree.is_classifier:
+        statistics = np.ldexp(statistics, exponent)
+    return tree.replace(nodes=nodes, statistics=statistics)
+
+
 class GrowthPlan:
     """Grows many trees over one table.
 
@@ -249,12 +301,26 @@ class GrowthPlan:
         tree : GrownTree
             The tree.
         """
+        exponent = find_exponent(weight, self.rules)
+        if exponent != 0:
+            return self._grow_scaled(
+                exponent, weight, random_state, n_threads, design_effect
+            )
         chosen = choose_partitioner(self.table, self.target, self.rules, weight)
         if chosen == "sample-list":
             if self._settings is None:
                 self._prepare_list(n_threads)
             return self._grow_from_list(weight, random_state, n_threads, design_effect)
         tree = self._grow_from_columns(weight, random_state, n_threads, design_effect)
+        return tree.compact() if self._is_compacted(tree.node_count) else tree
+
+    def _grow_scaled(self, exponent, weight, random_state, n_threads, design_effect):
+        """Grow a tree from weights divided by a power of two."""
+        rules = scale_rules(self.rules, exponent)
+        plan = GrowthPlan(self.table, self.target, rules, n_threads=n_threads)
+        weight, effect = np.ldexp(weight, -exponent), ldexp(design_effect, -exponent)
+        tree = plan.grow(weight, random_state, n_threads, effect)
+        tree = scale_weights(tree, exponent)
         return tree.compact() if self._is_compacted(tree.node_count) else tree
 
     def _is_compacted(self, n_nodes):

@@ -67,9 +67,9 @@ cdef void describe_targets(
             total += samples.fixed_first[i]
         samples.first_unit = unit
         node.total = <double>total * unit
-        # Rounding of integers of the unit.
-        node.noise = 8.0 * unit * sqrt(
-            node.view.totals.weight * node.view.totals.squares
+        # Rounding of one integer of the unit per sample.
+        node.noise = 8.0 * unit * <double>node.n * sqrt(
+            node.view.totals.squares / node.view.totals.weight
         )
 
 
