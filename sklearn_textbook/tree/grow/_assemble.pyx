@@ -354,8 +354,8 @@ def find_values_beside(
     const double[:, ::1] values, const int64_t[::1] n_distinct, int32_t[::1] feature,
     double[:, ::1] sides,
 ):
-    """For each numeric test of nodes, then of surrogates: its column, its threshold, the
-    largest value of the column that is at most this, and the smallest one above.
+    """For each numeric test of nodes, then of surrogates: its column, its threshold,
+    the largest value of the column that is at most this, and the smallest one above.
 
     feature, sides: written; as many as tests of any kind. Returns how many are written.
     """
