@@ -98,6 +98,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         self._warn_before_growth(table, rows.target, rows.weight)
         warn_of_memory(self, rows.n_rows)
         self._grow_and_prune(pruner, rows, table, validation, given, n_threads)
+        self._neighbours = find_training_neighbours(self.tree_, table)
         self._warn_after_growth()
         return self
 
@@ -122,7 +123,6 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
             )
             tree = self._run_pruner(pruner, tree, data, n_threads)
         self.tree_ = RoutedTree.from_grown(tree)
-        self._neighbours = find_training_neighbours(tree, table)
 
     def _read_training(self, X, y, sample_weight, is_classifier, owner=None):
         """Read the rows and the columns, and choose the number of threads.
