@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
+import scipy  # submodules are loaded on first use
 
-from sklearn_textbook.tree.grow._assemble import find_values_beside
 from sklearn_textbook.tree.grow.layout import NUMERIC
 
 #: A threshold of a column; the largest value that is at most the threshold, and the
@@ -98,15 +97,23 @@ def find_training_neighbours(tree, table):
     neighbours : ndarray of NEIGHBOUR_DTYPE
         One record per test, in any order.
     """
-    n_tests = len(tree.nodes) + len(tree.surrogates)
-    feature, sides = np.empty(n_tests, dtype=np.int32), np.empty((n_tests, 3))
-    n_tests = find_values_beside(
-        *(tree.nodes, tree.surrogates, table.values, table.n_distinct, feature, sides)
-    )
-    neighbours = np.empty(n_tests, NEIGHBOUR_DTYPE)
-    neighbours["feature"] = feature[:n_tests]
-    for number, name in enumerate(("threshold", "low", "high")):
-        neighbours[name] = sides[:n_tests, number]
+    # Imported here because printing a tree does without the kernels that grow one.
+    from sklearn_textbook.tree.grow._assemble import find_values_beside
+
+    names = ("kind", "feature", "threshold")
+    tests = [tree.read_columns(*names)]
+    if len(tree.surrogates):
+        tests.append([tree.surrogates[name] for name in names])
+    kind, feature, threshold = map(np.concatenate, zip(*tests, strict=True))
+    is_numeric = kind == NUMERIC
+    feature = feature[is_numeric].astype(np.int32, copy=False)
+    threshold = threshold[is_numeric]
+    low, high = np.empty((2, len(feature)))
+    find_values_beside(feature, threshold, table.values, table.n_distinct, low, high)
+    neighbours = np.empty(len(feature), NEIGHBOUR_DTYPE)
+    columns = (feature, threshold, low, high)
+    for name, column in zip(NEIGHBOUR_DTYPE.names, columns, strict=True):
+        neighbours[name] = column
     return neighbours
 
 
@@ -165,6 +172,6 @@ def look_up_neighbours(known, column, thresholds):
 def sort_column(matrix, column):
     """Return the known values of a column of an array or CSR array, ascending."""
     values = matrix[:, [column]]
-    values = values.toarray() if sparse.issparse(values) else np.asarray(values)
+    values = values.toarray() if scipy.sparse.issparse(values) else np.asarray(values)
     values = np.unique(values.astype(np.float64))
     return values[np.isfinite(values)]

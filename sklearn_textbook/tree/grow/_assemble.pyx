@@ -25,7 +25,6 @@ from sklearn_textbook.tree.grow._buffers cimport (
 from sklearn_textbook.tree.grow._layout cimport (
     DENSE_MAP,
     NOMINAL,
-    NUMERIC,
     Node,
     Surrogate,
     Term,
@@ -350,35 +349,19 @@ cdef void look_beside(
 
 
 def find_values_beside(
-    const Node[::1] nodes, const Surrogate[::1] surrogates,
-    const double[:, ::1] values, const int64_t[::1] n_distinct, int32_t[::1] feature,
-    double[:, ::1] sides,
+    const int32_t[::1] feature, const double[::1] threshold,
+    const double[:, ::1] values, const int64_t[::1] n_distinct, double[::1] low,
+    double[::1] high,
 ):
-    """For each numeric test of nodes, then of surrogates: its column, its threshold,
-    the largest value of the column that is at most this, and the smallest one above.
-
-    feature, sides: written; as many as tests of any kind. Returns how many are written.
-    """
-    cdef Py_ssize_t i, n_tests = 0
-    cdef int32_t column
+    """low, high: written; the largest value of a column that is at most the threshold,
+    and the smallest one above it; infinite if there is none."""
+    cdef Py_ssize_t i
     with nogil:
-        for i in range(nodes.shape[0] + surrogates.shape[0]):
-            if i < nodes.shape[0]:
-                if nodes[i].kind != NUMERIC:
-                    continue
-                column, sides[n_tests, 0] = nodes[i].feature, nodes[i].threshold
-            else:
-                if surrogates[i - nodes.shape[0]].kind != NUMERIC:
-                    continue
-                column = surrogates[i - nodes.shape[0]].feature
-                sides[n_tests, 0] = surrogates[i - nodes.shape[0]].threshold
-            feature[n_tests] = column
+        for i in range(feature.shape[0]):
             look_beside(
-                &values[column, 0], n_distinct[column], sides[n_tests, 0],
-                &sides[n_tests, 1], &sides[n_tests, 2]
+                &values[feature[i], 0], n_distinct[feature[i]], threshold[i], &low[i],
+                &high[i]
             )
-            n_tests += 1
-    return n_tests
 
 
 include "_short_columns.pxi"
