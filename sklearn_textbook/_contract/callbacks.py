@@ -6,7 +6,6 @@ try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:
     from contextlib import nullcontext
-    from functools import wraps
 
     class _NoContext:
         """Of a fit without callbacks: nobody is told, nothing stops."""
@@ -30,13 +29,8 @@ except ImportError:
             return _NoContext()
 
     def with_callbacks(fit):
-        """Return a ``fit`` with as many frames as with callbacks, for warnings."""
-
-        @wraps(fit)
-        def fit_alone(*arguments, **options):
-            return fit(*arguments, **options)
-
-        return fit_alone
+        """Return the ``fit`` as it is."""
+        return fit
 
 
 __all__ = ["CallbackSupportMixin", "with_callbacks"]

@@ -118,48 +118,19 @@ def check_finite_rows(
     name = column if feature_names is None else repr(str(feature_names[column]))
     place = f"row {row}, column {name}"
     if np.isnan(value):
-        refusal = f"{estimator_name} does not accept missing values: "
-        if remedy is not None:
-            refusal = f"With missing='error', {estimator_name} does not accept it: "
-        else:
+        if remedy is None:
             remedy = (
                 "impute them first, for example with make_pipeline(SimpleImputer(), "
                 f"{estimator_name}()), or drop these rows or columns"
             )
-        raise ValueError(f"Input X contains NaN, first in {place}. {refusal}{remedy}.")
+        raise ValueError(
+            f"Input X contains NaN, first in {place}. {estimator_name} does not accept "
+            f"missing values: {remedy}."
+        )
     raise ValueError(
         f"Input X contains infinity, first in {place}. {estimator_name} requires "
         "finite numbers: replace infinite values, or drop these rows."
     )
-
-
-def require_scores(scores):
-    """Require a score of each row, from which a class is predicted.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        Scores or probabilities of classes.
-
-    Returns
-    -------
-    scores : ndarray
-        The scores.
-
-    Raises
-    ------
-    ValueError
-        If a row has none since the model leaves out rows with missing values.
-    """
-    is_missing = np.isnan(scores.reshape(len(scores), -1)).any(axis=1)
-    if is_missing.any():
-        raise ValueError(
-            f"{np.count_nonzero(is_missing)} of {len(scores)} rows have missing "
-            f"values, first row {int(np.argmax(is_missing))}: with missing='drop' no "
-            "class can be predicted for them. Leave them out, use predict_proba, which "
-            "is NaN for them, or fit with missing='mean'."
-        )
-    return scores
 
 
 def check_sizes(

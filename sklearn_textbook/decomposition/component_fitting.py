@@ -42,7 +42,6 @@ from sklearn_textbook.decomposition.spectrum import (
 )
 from sklearn_textbook.linear_model.design.design import MISSING, MISSING_REMEDY
 from sklearn_textbook.linear_model.design.reading import (
-    check_finite_design,
     read_more_rows,
     read_training_rows,
 )
@@ -110,19 +109,15 @@ class ComponentFitting(ComponentMeasures):
             return X, check_weights(sample_weight, X.shape[0])
         self._refuse_sparse(X)
         if is_first:
-            matrix, weight, is_present = read_training_rows(
+            matrix, weight, _ = read_training_rows(
                 *(self, X, sample_weight, None),
                 keeps_all_levels=not is_last,
                 min_rows=1 + is_last,
             )
         else:
-            matrix, weight, is_present = read_more_rows(self, X, sample_weight)
+            matrix, weight, _ = read_more_rows(self, X, sample_weight)
         if issparse(matrix) and not issparse(X):
             matrix = matrix.toarray()
-        check_finite_design(self, matrix, is_present)
-        # The means of the columns with levels, for levels that training rows lack.
-        if self.missing != "mean":
-            self.design_ = self.design_.add_rows(matrix, weight)
         return matrix, weight
 
     def _refuse_sparse(self, X):

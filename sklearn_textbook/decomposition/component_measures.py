@@ -20,8 +20,7 @@ from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.decomposition.column_moments import NEAR_ORIGIN, iterate_blocks
 from sklearn_textbook.linear_model.design.design import MISSING_REMEDY
 from sklearn_textbook.linear_model.design.reading import (
-    check_finite_design,
-    read_like_training,
+    read_new_rows,
 )
 
 FLOATS = (np.float64, np.float32)
@@ -269,8 +268,7 @@ class ComponentMeasures(
     def _read_new_rows(self, X):
         check_is_fitted(self)
         if "design_" in vars(self):
-            matrix = read_like_training(self, X)
-            check_finite_design(self, matrix, is_training=False)
+            matrix = read_new_rows(self, X)
             if issparse(matrix) and not issparse(X):
                 matrix = matrix.toarray()
             self._require_mean()

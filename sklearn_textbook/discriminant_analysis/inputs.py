@@ -23,7 +23,6 @@ from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.discriminant_analysis.class_table import ClassTable, find_units
 from sklearn_textbook.linear_model.design import MISSING
 from sklearn_textbook.linear_model.design.reading import (
-    check_finite_design,
     read_training_rows,
 )
 
@@ -102,9 +101,6 @@ class DiscriminantInput(BaseEstimator):
                 *(self, X, sample_weight, "first"), accepts_sparse=False, min_rows=2
             )
             matrix = matrix.toarray() if issparse(matrix) else matrix
-            check_finite_design(self, matrix, is_present)
-            if self.missing != "mean":
-                self.design_ = self.design_.add_rows(matrix, weight)
             y = column_or_1d(y, warn=True)
             return matrix, y if is_present is None else y[is_present], weight
         vars(self).pop("design_", None)

@@ -7,12 +7,12 @@ from scipy.sparse import issparse
 from scipy.special import expit, log_softmax, softmax
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.finite import check_finite_rows, require_scores
+from sklearn_textbook._contract.finite import check_finite_rows
 from sklearn_textbook._contract.numeric_table import read_numeric_table
 from sklearn_textbook.linear_model.design.design import MISSING_REMEDY
 from sklearn_textbook.linear_model.design.reading import (
-    check_finite_design,
-    read_like_training,
+    read_new_rows,
+    require_scores,
 )
 
 
@@ -26,8 +26,7 @@ class LinearScores:
     def _read_rows(self, X):
         """Read rows with the columns of the training table."""
         if "design_" in vars(self):
-            matrix = read_like_training(self, X)
-            check_finite_design(self, matrix, is_training=False)
+            matrix = read_new_rows(self, X)
             return matrix.toarray() if issparse(matrix) else matrix
         X = read_numeric_table(
             self,

@@ -18,8 +18,8 @@ from sklearn_textbook.linear_model.design import (
 from sklearn_textbook.linear_model.design.design import make_term
 from sklearn_textbook.linear_model.design.reading import (
     check_finite_design,
-    read_like_training,
     read_more_rows,
+    read_new_rows,
     read_training_rows,
     select_rows,
 )
@@ -113,7 +113,8 @@ class BaseLinearModel(BaseEstimator):
             terms = tuple(make_term(column, None, None) for column in schema.columns)
             self.design_ = Design(schema, terms)
             matrix = matrix if is_present is None else matrix[is_present]
-            self._require_finite(matrix, is_present)
+            check_finite_design(self, matrix, is_present)
+            self._require_finite_squares(matrix, is_present)
             return matrix, weight, is_present
         matrix, weight, is_present = read_training_rows(
             *(self, X, sample_weight, self.reference_level),
@@ -121,9 +122,7 @@ class BaseLinearModel(BaseEstimator):
             is_rescaled=self._rescales_weights,
             accepts_sparse=self._accepts_sparse,
         )
-        self._require_finite(matrix, is_present)
-        if self.missing != "mean":
-            self.design_ = self.design_.add_rows(matrix, weight)
+        self._require_finite_squares(matrix, is_present)
         return matrix, weight, is_present
 
     def _require_columns(self, X):
@@ -141,8 +140,7 @@ class BaseLinearModel(BaseEstimator):
         matrix, weight, is_present = read_more_rows(
             self, X, sample_weight, is_rescaled=self._rescales_weights
         )
-        self._require_finite(matrix, is_present)
-        self.design_ = self.design_.add_rows(matrix, weight)
+        self._require_finite_squares(matrix, is_present)
         return matrix, weight, is_present
 
     def _read_new_table(self, X):
@@ -150,19 +148,17 @@ class BaseLinearModel(BaseEstimator):
         check_is_fitted(self)
         if self.design_.is_plain and self._is_plain_table(X, None):
             matrix = self._validate_numbers(X, reset=False)
-        else:
-            matrix = read_like_training(self, X, self.handle_unknown)
-        check_finite_design(self, matrix, is_training=False)
-        return matrix
+            check_finite_design(self, matrix, is_training=False)
+            return matrix
+        return read_new_rows(self, X, self.handle_unknown)
 
     def _forget(self, *names):
         """Delete attributes of an earlier fit."""
         for name in names:
             vars(self).pop(name, None)
 
-    def _require_finite(self, matrix, is_present):
-        """Require finite numbers with finite squares of the rows of the mask."""
-        check_finite_design(self, matrix, is_present)
+    def _require_finite_squares(self, matrix, is_present):
+        """Require numbers with finite squares of the rows of the mask."""
         if self._squares_columns:
             names = self.design_.names
             check_sizes(matrix, type(self).__name__, names, is_present)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
-from sklearn_textbook._contract.finite import require_scores
+from sklearn_textbook.linear_model.design.reading import require_scores
 
 
 class ClassScores:

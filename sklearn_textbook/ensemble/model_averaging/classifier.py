@@ -5,7 +5,6 @@ from __future__ import annotations
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.finite import require_scores
 from sklearn_textbook._contract.parameters import check_real
 from sklearn_textbook.ensemble.combination.class_members import ClassMembersMixin
 from sklearn_textbook.ensemble.combination.rules import combine_probabilities
@@ -19,6 +18,7 @@ from sklearn_textbook.ensemble.model_averaging.evidence_weights import (
 from sklearn_textbook.ensemble.model_averaging.logistic_subsets import (
     average_logistic,
 )
+from sklearn_textbook.linear_model.design.reading import require_scores
 
 
 class BayesianModelAveragingClassifier(

@@ -66,7 +66,7 @@ def read_training_rows(
     Returns
     -------
     matrix : ndarray of float64 or csr_array, shape (n_present, n_made)
-        Numbers, which need not be finite.
+        Finite numbers.
     weight : ndarray of float64, shape (n_present,), or None
         All above 0; None if all are 1.
     is_present : ndarray of bool, shape (n_rows,), or None
@@ -102,7 +102,9 @@ def read_training_rows(
             f"{type(estimator).__name__}."
         )
     weight = _keep_weights(weight, selected, is_present)
-    return make_double(matrix), weight, is_present
+    matrix = make_double(matrix)
+    _add_to_design(estimator, matrix, weight, is_present)
+    return matrix, weight, is_present
 
 
 def read_more_rows(estimator, X, sample_weight, *, is_rescaled=False):
@@ -122,7 +124,17 @@ def read_more_rows(estimator, X, sample_weight, *, is_rescaled=False):
         )
         design = estimator.design_
         estimator.design_ = replace(design, n_dropped=design.n_dropped + int(n_dropped))
-    return matrix if is_present is None else matrix[is_present], weight, is_present
+    matrix = matrix if is_present is None else matrix[is_present]
+    _add_to_design(estimator, matrix, weight, is_present)
+    return matrix, weight, is_present
+
+
+def _add_to_design(estimator, matrix, weight, is_present):
+    """Require finite numbers, and add the rows to the means of the design."""
+    check_finite_design(estimator, matrix, is_present)
+    if estimator.missing != "mean":
+        with np.errstate(over="ignore"):
+            estimator.design_ = estimator.design_.add_rows(matrix, weight)
 
 
 def _keep_weights(weight, selected, is_present):
@@ -132,7 +144,14 @@ def _keep_weights(weight, selected, is_present):
     return weight[is_present if selected is None else is_present[selected]]
 
 
-def read_like_training(estimator, X, handle_unknown="mean"):
+def read_new_rows(estimator, X, handle_unknown="mean"):
+    """Read rows to predict; they are finite, or NaN where values are missing."""
+    matrix = read_like_training(estimator, X, handle_unknown)
+    check_finite_design(estimator, matrix, is_training=False)
+    return matrix
+
+
+def read_like_training(estimator, X, handle_unknown):
     """Read rows, encoded like the training rows; they need not be finite."""
     check_columns(estimator, X, reset=False)
     check_sparse_format(X)
@@ -149,6 +168,35 @@ def check_finite_design(estimator, matrix, is_present=None, *, is_training=True)
         remedy=MISSING_REMEDY,
         allows_nan=not is_training and estimator.design_.missing == "drop",
     )
+
+
+def require_scores(scores):
+    """Require a score of each row, from which a class is predicted.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        Scores or probabilities of classes.
+
+    Returns
+    -------
+    scores : ndarray
+        The scores.
+
+    Raises
+    ------
+    ValueError
+        If a row has none since the model leaves out rows with missing values.
+    """
+    is_missing = np.isnan(scores.reshape(len(scores), -1)).any(axis=1)
+    if is_missing.any():
+        raise ValueError(
+            f"{np.count_nonzero(is_missing)} of {len(scores)} rows have missing "
+            f"values, first row {int(np.argmax(is_missing))}: with missing='drop' no "
+            "class can be predicted for them. Leave them out, use predict_proba, which "
+            "is NaN for them, or fit with missing='mean'."
+        )
+    return scores
 
 
 def make_double(matrix):
