@@ -294,10 +294,10 @@ def _forbid_pruning(estimator, algorithm, given):
 
 
 def _prune_by_default(estimator, given, seed, is_classes):
-    """Prune by cross-validation: numbers to the one-standard-error tree.
+    """Prune by cross-validation.
 
-    Of classes, the error rate is deaf to probabilities: where one class is rare, it
-    often prefers a single leaf, and so would the one-standard-error rule.
+    The error rate ignores probabilities. If one class is rare, it often chooses a
+    single leaf, so classes are pruned by the Gini risk instead.
     """
     if "pruning" in given or "ccp_alpha" in given:
         return

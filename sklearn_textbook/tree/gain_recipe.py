@@ -17,12 +17,11 @@ from sklearn_textbook._contract.parameters import (
     resolve_max_features,
 )
 from sklearn_textbook.tree.grow import layout
+from sklearn_textbook.tree.grow._engine import MOST_PLAIN_LEVELS
 from sklearn_textbook.tree.grow.rules import UNLIMITED, GrowthRules
 from sklearn_textbook.tree.prune import keep_best_first
 from sklearn_textbook.tree.recipe import BaseTree, TreeClassifierMethods
 
-#: Levels up to which the gain of a nominal column is taken as it is.
-FEW_LEVELS = 9
 #: Fraction of the gain of a test, from which on it may be due to chance.
 DOUBTFUL = 0.5
 #: Fraction of the rows, from which on the test of a node matters.
@@ -50,7 +49,9 @@ def warn_of_many_levels(tree, names):
         of the gain of a column of more than nine levels.
     """
     nodes = tree.nodes
-    is_many = np.isin(nodes["feature"], np.flatnonzero(tree.n_levels > FEW_LEVELS))
+    is_many = np.isin(
+        nodes["feature"], np.flatnonzero(tree.n_levels > MOST_PLAIN_LEVELS)
+    )
     is_many &= nodes["weight"] >= LARGE * nodes["weight"][0]
     tested = np.flatnonzero((nodes["kind"] == layout.NOMINAL) & is_many)
     weights = tree.statistics[:, 0]
@@ -64,7 +65,7 @@ def warn_of_many_levels(tree, names):
         gain = (_sum_entropy(total[np.newaxis]) - _sum_entropy(children)) / n_rows
         free = (len(children) - 1) * (np.count_nonzero(total) - 1)
         chance = free / (2.0 * n_rows)
-        is_doubtful = len(children) > FEW_LEVELS and chance >= DOUBTFUL * gain
+        is_doubtful = len(children) > MOST_PLAIN_LEVELS and chance >= DOUBTFUL * gain
         if is_doubtful and (worst is None or n_rows > worst[0]):
             worst = n_rows, node, len(children), chance / gain
     if worst is None:
