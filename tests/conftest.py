@@ -15,8 +15,10 @@ if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
 
 import hypothesis
 import matplotlib
+import pytest
 
 from tests.less_overhead import pytest_collection  # noqa: F401
+from tests.quick import QUICK
 
 # Lets scikit-learn's checks of array API input run; scipy reads it when imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
@@ -31,3 +33,17 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.register_profile("explore", deadline=None, max_examples=2_000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--all", action="store_true", help="run all tests, not only the quick ones"
+    )
+
+
+def pytest_configure(config):
+    has_no_paths = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if has_no_paths and not config.option.all:
+        # An installed package is tested from a copy without the source.
+        has_source = (config.rootpath / "sklearn_textbook").is_dir()
+        config.args[:] = QUICK if has_source else QUICK[1:]

@@ -219,7 +219,7 @@ def test_sparse_blocks():
         ([[1, "a"], [2j, "a"]], ValueError, "Complex data not supported: column 'x0'"),
         (sparse.csr_array([[1j]]), ValueError, "Complex data not supported"),
         (np.zeros(3, dtype="f8,f8"), TypeError, "structured array"),
-        (np.matrix([[1]]), TypeError, "np.matrix is not supported"),
+        (np.ones((1, 1)).view(np.matrix), TypeError, "np.matrix is not supported"),
         (
             np.array([[1.0, {"foo": "bar"}]], dtype=object),
             TypeError,
