@@ -225,7 +225,7 @@ class TreeLearner(Learner):
         """Measure the design effect of weights; a row counts as its first weight."""
         first = self.first_weight
         ratio = np.divide(weight, first, out=np.zeros(self.n_rows), where=first > 0)
-        return float(np.dot(weight, ratio))
+        return float(np.sum(weight * ratio))  # not by BLAS, whose threads would spin
 
     def _seed_pruner(self, states):
         """Pass the member's seed to a randomised pruner."""

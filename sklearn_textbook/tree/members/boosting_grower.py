@@ -143,7 +143,8 @@ class BoostingGrower(MemberGrower):
                 gradient, weight, out=np.zeros_like(gradient), where=weight > 0
             )
         total = len(gradient) if hessian is None else hessian.sum()
-        return float(np.dot(gradient, scaled) / total) if total > 0 else 0.0
+        # Not by BLAS: its threads would spin, and its sum depend on their number.
+        return float(np.sum(gradient * scaled) / total) if total > 0 else 0.0
 
     def grow_from(
         self, gradient, hessian, largest, rows=None, random_state=0, out=None
