@@ -36,6 +36,7 @@ STUDIES = {
     "ordinary-tables": "ordinary_tables",
     "principal-components": "principal_components",
     "pruning": "pruning_study",
+    "real-tables": "real_tables",
     "shapley": "shapley",
 }
 #: Exit status when a peer did not do the same work.
