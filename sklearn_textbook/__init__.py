@@ -12,7 +12,7 @@ The methods are those of 李航《统计学习方法》 and 周志华《机器�
     inspection             explanations, Shapley values, displays
     exchange               conversion to ONNX, PMML, source code and scikit-learn
     io                     reading and writing tables and models
-    datasets               the books' tables, and a generator of artificial tables
+    datasets               the books' tables, a public one, and generated ones
     criteria               entropy, gain ratio, Gini index and other functions
     cli                    the command ``sklearn-textbook``
 

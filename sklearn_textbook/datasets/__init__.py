@@ -1,5 +1,6 @@
-"""Tables of the textbooks, and a generator of mixed tables with planted rules."""
+"""Tables of the textbooks, a public table, and a generator of mixed tables."""
 
+from sklearn_textbook.datasets.credit import load_credit
 from sklearn_textbook.datasets.matrices import (
     load_pca_correlation_example,
     load_pca_exercise,
@@ -20,6 +21,7 @@ from sklearn_textbook.datasets.watermelon import load_watermelon
 __all__ = [
     "load_adaboost_example",
     "load_boosting_tree_example",
+    "load_credit",
     "load_loan",
     "load_pca_correlation_example",
     "load_pca_exercise",

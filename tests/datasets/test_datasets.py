@@ -28,6 +28,7 @@ TABLES = [
     ("load_play_tennis", {}, (14, 4), 2),
     ("load_play_tennis", {"version": "golf"}, (14, 4), 2),
     ("load_play_tennis", {"version": "weka"}, (14, 4), 2),
+    ("load_credit", {}, (4454, 13), 2),
 ]
 MATRICES = [
     ("load_svd_example", {}, (5, 4)),
