@@ -129,3 +129,12 @@ def test_glossary_names_what_exists(name):
     owners = (module, tree, estimator, estimator())
     is_module = importlib.util.find_spec(f"{module.__name__}.{attribute}") is not None
     assert is_module or any(hasattr(owner, attribute) for owner in owners)
+
+
+def test_page_of_the_books_names_tests_that_exist():
+    page = (DOC / "user_guide" / "books.rst").read_text("utf-8")
+    named = set(re.findall(r"``([a-z_/]+\.py)``", page))
+    tests = Path(__file__).parent
+    assert all((tests / name).is_file() for name in named)
+    golden = (tests / "golden").glob("test_*.py")
+    assert {f"golden/{path.name}" for path in golden} <= named
