@@ -22,7 +22,7 @@ from sklearn_textbook.tree import (
     ID3Classifier,
     ObliqueTreeClassifier,
 )
-from sklearn_textbook.tree.exchange.sklearn_tree import round_down
+from sklearn_textbook.tree.exchange.sklearn_tree import make_sklearn_tree, round_down
 from tests.exchange.tables import make_labels, make_table, make_values
 
 N_NEW = 10_000
@@ -253,3 +253,65 @@ def test_models_without_equivalent():
     for wrong in (CARTClassifier, "tree", None):
         with pytest.raises(TypeError, match="model must be a fitted tree"):
             to_sklearn(wrong)
+
+
+class WideTree:
+    """A tree of scikit-learn whose nodes have more fields, as those of 1.10 have."""
+
+    dropped = ()
+
+    def __init__(self, tree):
+        self.tree = tree
+
+    def __getattr__(self, name):
+        return getattr(self.tree, name)
+
+    def __reduce__(self):
+        make, arguments, state = self.tree.__reduce__()
+        nodes = state["nodes"]
+        fields = [
+            *(field for field in nodes.dtype.descr if field[0] not in self.dropped),
+            ("left_cat_bitset", "<u4", (8,)),
+            ("split_kind", "i1"),
+        ]
+        wide = np.zeros(len(nodes), fields)
+        for name in set(wide.dtype.names) & set(nodes.dtype.names):
+            wide[name] = nodes[name]
+        wide["split_kind"] = np.where(nodes["left_child"] < 0, -1, 7)
+        state = {**state, "nodes": wide}
+        return lambda *some: type(self)(make(*some)), arguments, state
+
+    def __setstate__(self, state):
+        self.nodes = state["nodes"]
+        nodes = np.zeros(len(self.nodes), self.tree.__reduce__()[2]["nodes"].dtype)
+        for name in nodes.dtype.names:
+            nodes[name] = self.nodes[name]
+        self.tree.__setstate__({**state, "nodes": nodes})
+
+
+class WideTreeClassifier(sklearn.tree.DecisionTreeClassifier):
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.tree_ = WideTree(self.tree_)
+        return self
+
+
+def test_fields_that_scikit_learn_adds_to_nodes():
+    X = make_table(missing=0.1)
+    model = CARTClassifier(max_depth=4).fit(X, make_labels(X))
+    same = make_sklearn_tree(model, WideTreeClassifier)
+    nodes = same.tree_.nodes
+    assert nodes.dtype.names[-2:] == ("left_cat_bitset", "split_kind")
+    is_leaf = nodes["left_child"] < 0
+    assert_array_equal(nodes["split_kind"], np.where(is_leaf, -1, 7))
+    assert not nodes["left_cat_bitset"].any()
+    rows = make_table(N_NEW, missing=0.1, seed=1)
+    assert_array_equal(same.predict(rows), model.predict(rows))
+
+
+def test_fields_that_scikit_learn_takes_from_nodes(monkeypatch):
+    monkeypatch.setattr(WideTree, "dropped", ("threshold",))
+    X = make_table()
+    model = CARTClassifier(max_depth=4).fit(X, make_labels(X))
+    with pytest.raises(RuntimeError, match="no field 'threshold'"):
+        make_sklearn_tree(model, WideTreeClassifier)

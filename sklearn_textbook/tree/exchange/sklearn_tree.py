@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+import sklearn
 
 from sklearn_textbook.tree.encode.columns import TEMPORAL
 from sklearn_textbook.tree.exchange.encoder import add_columns
@@ -175,7 +176,7 @@ def find_impurities(nodes):
     return np.divide(decrease, nodes["weight"], out=impurities, where=is_heavy)
 
 
-def make_state(tree, thresholds, values, dtype):
+def make_state(tree, thresholds, values, examples):
     """Make the state of a ``sklearn.tree`` ``Tree``, as its pickles have it.
 
     Parameters
@@ -186,19 +187,24 @@ def make_state(tree, thresholds, values, dtype):
         The same with thresholds alone.
     values : ndarray of float64, shape (node_count, n_outputs, max_n_classes)
         Class proportions or values of the nodes of ``tree``.
-    dtype : numpy.dtype
-        Type of the node records.
+    examples : structured ndarray
+        Nodes of a tree that scikit-learn has fitted to numbers: the first is the root,
+        the last a leaf. Fields that are not known here are copied from them.
 
     Returns
     -------
     state : dict
         For ``Tree.__setstate__``.
+
+    Raises
+    ------
+    RuntimeError
+        If the nodes of this version of scikit-learn lack a field.
     """
     source, share = thresholds.source, thresholds.share
     weight = tree.nodes["weight"]
     # shap needs some weight in every leaf, also in those of levels never seen.
     weight = np.maximum(weight[source] * share, SMALLEST_SHARE * weight[0])
-    records = np.zeros(len(source), dtype=dtype)
     columns = {
         "left_child": thresholds.left,
         "right_child": thresholds.right,
@@ -209,9 +215,16 @@ def make_state(tree, thresholds, values, dtype):
         "weighted_n_node_samples": weight,
         "missing_go_to_left": thresholds.missing_left,
     }
-    for name in dtype.names:
-        # A KeyError here names a field that this version of scikit-learn has added.
-        records[name] = columns[name]
+    missing = [name for name in columns if name not in examples.dtype.names]
+    if missing:
+        raise RuntimeError(
+            f"The nodes of trees in scikit-learn {sklearn.__version__} have no field "
+            f"{missing[0]!r}: this version is not supported. Install scikit-learn 1.9."
+        )
+    is_leaf = thresholds.left == TREE_LEAF
+    records = examples[[0, -1]][is_leaf.astype(np.intp)]
+    for name, column in columns.items():
+        records[name] = column
     return {
         "max_depth": thresholds.depth,
         "node_count": len(source),
@@ -278,7 +291,7 @@ def make_sklearn_tree(model, kind, labels=None, adapt=None):
     values = compute_values(model, fitted)
     values = values if adapt is None else adapt(values)
     copy = make(*arguments)
-    new = make_state(tree, thresholds, values, state["nodes"].dtype)
+    new = make_state(tree, thresholds, values, state["nodes"])
     copy.__setstate__({**state, **new})
     estimator.tree_ = copy
     return estimator
