@@ -330,7 +330,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
 
         Returns
         -------
-        indicator : scipy.sparse.csr_matrix of shape (n_samples, node_count)
+        indicator : csr_matrix or csr_array of shape (n_samples, node_count)
             Nonzero elements indicate the nodes that the row passes through.
         """
         return self._route(find_decision_path, X, partial(vstack, format="csr"))

@@ -406,7 +406,7 @@ class BaseForest(
 
         Returns
         -------
-        indicator : scipy.sparse.csr_matrix of shape (n_samples, n_nodes)
+        indicator : csr_matrix or csr_array of shape (n_samples, n_nodes)
             1 if the row passes through the node; the nodes of all trees side by side.
         n_nodes_ptr : ndarray of int64, shape (n_estimators + 1,)
             The nodes of tree i are the columns from ``n_nodes_ptr[i]`` to

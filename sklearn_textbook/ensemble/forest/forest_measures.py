@@ -28,7 +28,7 @@ class ForestMeasures:
 
         Returns
         -------
-        proximities : ndarray or scipy.sparse.csr_matrix, shape (n_samples, n_others)
+        proximities : ndarray, csr_matrix or csr_array, shape (n_samples, n_others)
             See :func:`~sklearn_textbook.ensemble.compute_proximities`.
         """
         return compute_proximities(self, X, Y, out_of_bag=out_of_bag, dense=dense)

@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import check_truth
+from sklearn_textbook._contract.sparse_output import as_sparse_output
 from sklearn_textbook._contract.table_rows import count_rows
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.tree.members import find_ends, read_blocks
@@ -43,7 +44,7 @@ def compute_proximities(forest, X, Y=None, *, out_of_bag=False, dense=True):
 
     Returns
     -------
-    proximities : ndarray or csr_matrix of float64, shape (n_samples, n_others)
+    proximities : ndarray, csr_matrix or csr_array, shape (n_samples, n_others)
         Values from 0 to 1. Without ``Y``, the proximity of a row to itself is 1. With
         ``out_of_bag=True``, the proximity is 0 if no tree has left out both rows.
 
@@ -115,8 +116,9 @@ def compute_proximities(forest, X, Y=None, *, out_of_bag=False, dense=True):
             block.sort_indices()
             parts.append(block)
     if not dense:
-        result = sparse.csr_matrix(sparse.vstack(parts, format="csr"))
-    return result if Y is not None else _set_own(result)
+        result = sparse.vstack(parts, format="csr")
+    result = result if Y is not None else _set_own(result)
+    return result if dense else as_sparse_output(result)
 
 
 def _mark_left_out(forest, X, Y):
@@ -204,6 +206,6 @@ def _set_own(result):
     if sparse.issparse(result):
         # Divided rows and rows that no tree has left out are not 1 by themselves.
         own = sparse.diags_array(1.0 - result.diagonal(), format="csr")
-        return sparse.csr_matrix(result + own)
+        return sparse.csr_array(result + own)
     np.fill_diagonal(result, 1.0)
     return result

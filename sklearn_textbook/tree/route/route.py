@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 import scipy  # whose submodules are loaded on first use
 
+from sklearn_textbook._contract.sparse_output import as_sparse_output
 from sklearn_textbook.tree.route._route import (
     count_path_nodes,
     fill_path_nodes,
@@ -172,7 +173,7 @@ def find_decision_path(tree, matrix, n_threads=1, feature_names=None):
 
     Returns
     -------
-    scipy.sparse.csr_matrix of shape (n_rows, node_count)
+    scipy.sparse.csr_matrix or csr_array of shape (n_rows, node_count)
         1 if the row goes through the node, as in scikit-learn's ``decision_path``. A
         row that is divided goes through every child with training weight.
 
@@ -205,7 +206,9 @@ def find_decision_path(tree, matrix, n_threads=1, feature_names=None):
     indices = np.concatenate(nodes) if len(nodes) > 2 else nodes[-1]
     ones = np.ones(indices.shape[0], dtype=np.int64)
     shape = (table.shape[0], tree.node_count)
-    path = scipy.sparse.csr_matrix((ones, indices, indptr), shape=shape)
+    path = as_sparse_output(
+        scipy.sparse.csr_array((ones, indices, indptr), shape=shape)
+    )
     path.has_sorted_indices = True
     return path
 

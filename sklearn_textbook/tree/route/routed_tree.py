@@ -77,7 +77,7 @@ class RoutedTree(GrownTree):
 
         Returns
         -------
-        indicator : scipy.sparse.csr_matrix of shape (n_rows, node_count)
+        indicator : csr_matrix or csr_array of shape (n_rows, node_count)
             Nonzero elements indicate that the row goes through the node.
         """
         return find_decision_path(self, X)
