@@ -8,7 +8,7 @@ import pytest
 import sklearn.ensemble
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_textbook.ensemble import (
@@ -198,13 +198,13 @@ def test_names_of_columns():
     [
         (RandomForestClassifier(n_estimators=2, voting="hard"), ValueError, "voting"),
         (BaggingClassifier(n_estimators=2, voting="hard"), ValueError, "voting"),
-        (BaggingClassifier(LogisticRegression()), TypeError, "LogisticRegression"),
+        (BaggingClassifier(GaussianNB()), TypeError, "GaussianNB"),
         (AdaBoostClassifier(DecisionTreeClassifier()), TypeError, "DecisionTreeClass"),
         (ObliqueRandomForestClassifier(n_estimators=2), ValueError, "sum of columns"),
         (
-            GradientBoostingClassifier(init=LogisticRegression(), n_estimators=2),
+            GradientBoostingClassifier(init=GaussianNB(), n_estimators=2),
             ValueError,
-            r"init=LogisticRegression\(\)",
+            r"init=GaussianNB\(\)",
         ),
         (
             RandomForestClassifier(n_estimators=2, missing="surrogate"),

@@ -26,6 +26,9 @@ from sklearn_textbook.tree.exchange.sklearn_tree import make_sklearn_tree, round
 from tests.exchange.tables import make_labels, make_table, make_values
 
 N_NEW = 10_000
+#: Before 1.8, scikit-learn's decision_path sends missing values right; before 1.9, its
+#: trees refuse missing values with criteria that could not be trained with them.
+RELEASE = tuple(map(int, sklearn.__version__.split(".")[:2]))
 
 
 def require_equal(model, X):
@@ -34,8 +37,9 @@ def require_equal(model, X):
     check_is_fitted(same)
     assert_array_equal(same.predict(X), model.predict(X))
     assert_array_equal(same.apply(X), model.apply(X))
-    paths = same.decision_path(X) != model.decision_path(X)
-    assert paths.nnz == 0
+    if RELEASE >= (1, 8) or not np.isnan(X).any():
+        paths = same.decision_path(X) != model.decision_path(X)
+        assert paths.nnz == 0
     if hasattr(model, "predict_proba"):
         several = model.n_outputs_ > 1
         ours, theirs = model.predict_proba(X), same.predict_proba(X)
@@ -67,7 +71,8 @@ def test_classifier_with_missing_values(parameters):
     assert model.tree_.node_count > 3
     same = require_equal(model, make_table(N_NEW, missing=0.1, seed=1))
     assert type(same) is sklearn.tree.DecisionTreeClassifier
-    assert same.criterion == model.criterion
+    if RELEASE >= (1, 9) or model.criterion != "error":
+        assert same.criterion == model.criterion
 
 
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
@@ -165,7 +170,8 @@ def test_names_pickle_and_clone():
     again = pickle.loads(pickle.dumps(same))
     assert_array_equal(again.predict(X), model.predict(X))
     fresh = clone(same)
-    assert fresh.get_params()["monotonic_cst"] == [1, 0, 0, 0]
+    if RELEASE >= (1, 9):
+        assert fresh.get_params()["monotonic_cst"] == [1, 0, 0, 0]
     assert fresh.random_state == 4
     fresh.fit(X, make_values(X.to_numpy()))
     assert fresh.get_depth() == 3

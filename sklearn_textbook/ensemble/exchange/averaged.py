@@ -117,6 +117,9 @@ def convert_bagging(model: BaseBagging):
     template = make_template(members[0])
     # Random subspaces draw columns alone.
     draw = {} if hasattr(model, "bootstrap") else {"bootstrap": False}
+    if getattr(model, "max_samples", None) is None:
+        # Before 1.8, scikit-learn has 1.0 for as many rows as there are.
+        draw["max_samples"] = bagging().max_samples
     share_parameters(
         model, estimator, estimator=template, n_estimators=len(members), **draw
     )

@@ -294,7 +294,23 @@ def make_sklearn_tree(model, kind, labels=None, adapt=None):
     new = make_state(tree, thresholds, values, state["nodes"])
     copy.__setstate__({**state, **new})
     estimator.tree_ = copy
+    if allows_missing:
+        _accept_missing(estimator)
     return estimator
+
+
+def _accept_missing(estimator):
+    """Reset the parameters for which scikit-learn refuses to predict missing values.
+
+    Before 1.9 they are constraints and criteria that scikit-learn itself cannot train
+    with missing values. That predictions are equal matters more than the record.
+    """
+    try:
+        estimator.predict(np.full((1, estimator.n_features_in_), np.nan))
+    except ValueError:
+        usual = type(estimator)().get_params()
+        names = "criterion", "monotonic_cst"
+        estimator.set_params(**{name: usual[name] for name in names})
 
 
 def convert_tree(model):
