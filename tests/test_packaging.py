@@ -51,6 +51,24 @@ def test_readme_installs_extras_that_exist():
         assert set(extras.split(",")) <= set(PROJECT["optional-dependencies"])
 
 
+def test_hints_name_what_can_be_installed():
+    """Not extras of this package, which may have been built from a checkout."""
+    required = [
+        re.match(r"[\w-]+", requirement)[0].lower()
+        for requirements in PROJECT["optional-dependencies"].values()
+        for requirement in requirements
+    ]
+    folder = Path(sklearn_textbook.__file__).parent
+    hints = [
+        name
+        for path in folder.rglob("*.py")
+        for names in re.findall(r"pip install ([\w -]+)", path.read_text("utf-8"))
+        for name in names.split()
+    ]
+    assert {"matplotlib", "onnx", "openpyxl", "pyarrow", "shap"} <= set(hints)
+    assert set(hints) <= set(required) - {"sklearn-textbook"}
+
+
 def test_ci_runs_the_command_of_the_readme():
     assert "readme_command test" in (ROOT / ".ci" / "run").read_text("utf-8")
     assert os.access(ROOT / ".ci" / "run", os.X_OK)

@@ -54,9 +54,6 @@ def explain_missing_module(error):
         None for any other module, whose error is not caught.
     """
     missing = (error.name or "").partition(".")[0]
-    if missing not in _NEEDED and "sklearn-textbook[cli]" not in str(error):
-        return str(error) if "sklearn-textbook[" in str(error) else None
-    return (
-        f"the command requires {', '.join(_NEEDED)}; install them with "
-        "pip install 'sklearn-textbook[cli]'"
-    )
+    if missing not in _NEEDED:
+        return str(error) if "pip install" in str(error) else None
+    return f"the command requires {', '.join(_NEEDED)}: pip install {' '.join(_NEEDED)}"

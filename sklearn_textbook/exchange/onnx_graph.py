@@ -18,9 +18,7 @@ def import_onnx():
     try:
         import onnx
     except ImportError as error:
-        raise ImportError(
-            "to_onnx requires onnx: pip install 'sklearn-textbook[onnx]'."
-        ) from error
+        raise ImportError("to_onnx requires onnx: pip install onnx.") from error
     return onnx
 
 

@@ -40,7 +40,7 @@ def make_axes(ax=None, *, size=None):
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
-            "Displays require matplotlib: pip install 'sklearn-textbook[plot]'."
+            "Displays require matplotlib: pip install matplotlib."
         ) from error
     return plt.subplots(layout="constrained", figsize=size)[1]
 

@@ -3,7 +3,7 @@
 `read_table` reads csv, tsv, Parquet, Feather, JSON, Excel, ARFF and C4.5 files into a
 frame with column kinds; `write_arff` and `write_c45` write frames. `save_model` and
 `load_model` store a fitted estimator as JSON, without pickle. Tables require pyarrow
-(``pip install "sklearn-textbook[cli]"``); model files require only the package itself.
+(``pip install pyarrow``); model files require only the package itself.
 """
 
 from importlib import import_module
@@ -51,7 +51,7 @@ def __getattr__(name):
         if (error.name or "").partition(".")[0] != "pyarrow":
             raise
         raise ImportError(
-            f"{name} requires pyarrow: pip install 'sklearn-textbook[cli]'",
+            f"{name} requires pyarrow: pip install pyarrow",
             name="pyarrow",
         ) from error
     globals()[name] = value  # the function, even if a module has the same name

@@ -33,12 +33,12 @@ class Sheet:
 
 
 def import_openpyxl():
-    """Import openpyxl, or name the extra that installs it."""
+    """Import openpyxl, or raise ImportError with the command to install it."""
     try:
         import openpyxl
     except ImportError as error:
         raise ImportError(
-            "Excel files require openpyxl: pip install 'sklearn-textbook[excel]'",
+            "Excel files require openpyxl: pip install openpyxl",
             name="openpyxl",
         ) from error
     return openpyxl

@@ -445,7 +445,7 @@ def test_without_matplotlib(command, monkeypatch):
     monkeypatch.setattr(place, lambda name: None)
     arguments = ["fit", "nowhere.csv", "--target", "y", "--report", "page.html"]
     message = command(*arguments, code=2)
-    assert "pip install 'sklearn-textbook[plot]'" in message
+    assert "pip install matplotlib" in message
 
 
 def test_existing_report_is_replaced(report):

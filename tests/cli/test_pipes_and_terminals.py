@@ -137,9 +137,8 @@ def test_missing_extra(tmp_path, module):
         text=True,
     )
     assert done.stderr == (
-        "sklearn-textbook: the command requires click, rich, pyarrow; install them "
-        "with "
-        "pip install 'sklearn-textbook[cli]'\n"
+        "sklearn-textbook: the command requires click, rich, pyarrow: "
+        "pip install click rich pyarrow\n"
     )
     assert done.returncode == 2
 

@@ -162,15 +162,14 @@ def test_damaged_excel(tmp_path):
 def test_excel_needs_its_extra(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     (tmp_path / "t.xlsx").write_bytes(b"PK\x03\x04")
-    message = r"Excel files require openpyxl: pip install 'sklearn-textbook\[excel\]'"
+    message = "Excel files require openpyxl: pip install openpyxl"
     with pytest.raises(ImportError, match=message):
         read_table(tmp_path / "t.xlsx")
     with pytest.raises(ImportError, match=message):
         choose_writer(tmp_path / "t.xlsx")
     assert main(["fit", str(tmp_path / "t.xlsx"), "--target", "y"]) == 2
     assert capsys.readouterr().err == (
-        "sklearn-textbook: Excel files require openpyxl: pip install "
-        "'sklearn-textbook[excel]'\n"
+        "sklearn-textbook: Excel files require openpyxl: pip install openpyxl\n"
     )
 
 

@@ -50,7 +50,7 @@ def require_report(path, others):
     refuse_overwriting("--report", path, others)
     if find_spec("matplotlib") is None:
         raise ImportError(
-            "--report requires matplotlib: pip install 'sklearn-textbook[plot]'",
+            "--report requires matplotlib: pip install matplotlib",
             name="matplotlib",
         )
 

@@ -195,7 +195,7 @@ def _import_pyplot():
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
-            "plot_tree requires matplotlib: pip install 'sklearn-textbook[plot]'."
+            "plot_tree requires matplotlib: pip install matplotlib."
         ) from error
     return plt
 
