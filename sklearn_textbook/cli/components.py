@@ -71,6 +71,8 @@ def fit_components(
     if target is not None:
         options["id"] = [*options["id"], target]
     file = read_training_file(table, None, options, needs_target=False)
+    if options["weight"] is None:
+        options["weight"] = file.weight
     weight = options["weight"]
     weights = None if weight is None else read_weights(file, weight)
     frame = file.frame if weight is None else file.frame.drop_columns([weight])
@@ -134,8 +136,8 @@ def transform_table(model, table, *, path, **options):
     path : str or None
         File to write, None for the standard output.
     **options
-        How the table is read: id, delimiter, header, encoding, missing_marks,
-        decimal, dates.
+        How the table is read: id, delimiter, header, encoding, sheet, skip_lines,
+        comment, missing_marks, decimal, dates.
     """
     require_table_output(path, model, table)
     saved = read_model(model)

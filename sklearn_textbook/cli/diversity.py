@@ -44,8 +44,8 @@ def measure_diversity(model, table, *, path, max_members_shown, **options):
     max_members_shown : int
         Number of members to list.
     **options
-        How the table is read: delimiter, header, encoding, missing_marks, decimal,
-        dates.
+        How the table is read: delimiter, header, encoding, sheet, skip_lines, comment,
+        missing_marks, decimal, dates.
     """
     require_table_output(path, model, table)
     saved = read_model(model)

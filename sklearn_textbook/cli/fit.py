@@ -54,6 +54,7 @@ from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.model_document import SavedModel
 from sklearn_textbook.io.naming import explain_unknown_name
 from sklearn_textbook.io.table_file import require_file
+from sklearn_textbook.io.table_reader import guess_format
 
 #: Where a single leaf is left: trees of the forest that is asked, and what it must
 #: find out of the bag.
@@ -116,7 +117,8 @@ def fit_table(
         Whether the tree is left unpruned.
     **options
         How the table is read: categorical, numeric, ordinal, drop, keep, id, weight,
-        delimiter, header, encoding, missing_marks, decimal, dates.
+        delimiter, header, encoding, sheet, skip_lines, comment, missing_marks, decimal,
+        dates.
     """
     inputs = list_inputs(table, test, cost)
     require_model_output(save, inputs)
@@ -140,7 +142,9 @@ def fit_table(
     output.notes(gap_notes)
     _grow(estimator, training, settings)
     model = SavedModel(estimator, goal.name, note_table(training.file, options, scorer))
-    tested = _test(model, scorer, test, options) if test is not None else None
+    tested = None
+    if test is not None:
+        tested = _test(model, scorer, training, test, options)
     if save is not None:
         save_model(estimator, save, target=goal.name, table=model.table)
     print_model(output, model, training, settings, max_depth_shown, save)
@@ -286,9 +290,12 @@ def _cross_validate(scorer, estimator, training, n_folds, seed):
         raise FitError(f"cross-validation: {reason}; --cv 0 leaves it out") from error
 
 
-def _test(model, scorer, path, options):
+def _test(model, scorer, training, path, options):
     """Score the model on a test table, which must have the target."""
     notes = read_notes(model, path)
+    if guess_format(path) != training.file.format:
+        # Options for one format mean nothing in another.
+        options = {**options, "sheet": None, "skip_lines": 0, "comment": None}
     table = read_model_table(model, notes, path, options)
     if table.target is None:
         raise table.file.error(

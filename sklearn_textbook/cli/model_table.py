@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sklearn_textbook.cli.errors import explain_error, make_fit_error
 from sklearn_textbook.cli.scoring import Score
-from sklearn_textbook.cli.training_table import read_weights
+from sklearn_textbook.cli.training_table import LAYOUT, read_weights
 from sklearn_textbook.io import ModelFileError, TableFileError, read_table
 from sklearn_textbook.io.date_formats import is_date_format
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
@@ -154,8 +154,8 @@ def read_model_table(model, notes, path, options):
     path : str
         The table.
     options : dict
-        ``delimiter``, ``header``, ``encoding``, ``missing_marks``, ``decimal`` and
-        ``dates`` as the user gives them.
+        The options of `LAYOUT`, ``header``, ``missing_marks``, ``decimal`` and
+        ``dates``, as the user gives them.
 
     Returns
     -------
@@ -189,9 +189,8 @@ def read_model_table(model, notes, path, options):
     without_target = [name for name in notes["names"] if name != model.target]
     file = read_table(
         path,
-        delimiter=options["delimiter"],
+        **{name: options[name] for name in LAYOUT},
         header=header,
-        encoding=options["encoding"],
         missing_marks=options["missing_marks"] or notes["missing_marks"],
         decimal=options["decimal"] or notes["decimal"],
         column_types=wishes,
@@ -205,7 +204,7 @@ def read_model_table(model, notes, path, options):
         target = file.frame[model.target]
     weight = model.table.get("weight")
     weights = read_weights(file, weight) if weight in file.names else None
-    features = _select_features(file, schema, (model.target, weight))
+    features = _select_features(file, schema, (model.target, weight, file.weight))
     return ModelTable(file, features, target, weights)
 
 

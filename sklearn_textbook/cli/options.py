@@ -50,6 +50,18 @@ class Delimiter(click.ParamType):
         return value
 
 
+class CommentMark(click.ParamType):
+    """The text with which lines begin that are left out."""
+
+    name = "mark"
+
+    def convert(self, value, parameter, context):
+        """Refuse blanks."""
+        if not value.strip():
+            self.fail("it is empty; give a text such as '#'")
+        return value
+
+
 class DecimalName(click.ParamType):
     """A decimal mark, or its name."""
 
@@ -290,6 +302,27 @@ def reading_options(command):
             type=Delimiter(),
             help="Separator of the values: a character, or comma, semicolon, tab, "
             "pipe, space. Detected by default, except for space.",
+        ),
+        click.option(
+            "--comment",
+            type=CommentMark(),
+            metavar="MARK",
+            help="Leave out lines of a csv file or rows of a sheet that begin with "
+            "this text, e.g. '#'.",
+        ),
+        click.option(
+            "--skip-lines",
+            type=Count(min=0),
+            default=0,
+            metavar="N",
+            help="Leave out the first N lines of a csv file or rows of a sheet, e.g. "
+            "titles above the column names.",
+        ),
+        click.option(
+            "--sheet",
+            metavar="NAME",
+            help="Sheet of an Excel file, by name or number, counted from 1; the first "
+            "by default.",
         ),
     )
 

@@ -43,8 +43,8 @@ def predict_table(model, table, *, path, proba, explain, **options):
     explain : bool
         Whether to add the rule that every row meets.
     **options
-        How the table is read: id, delimiter, header, encoding, missing_marks,
-        decimal, dates.
+        How the table is read: id, delimiter, header, encoding, sheet, skip_lines,
+        comment, missing_marks, decimal, dates.
     """
     require_table_output(path, model, table)
     saved = read_model(model)

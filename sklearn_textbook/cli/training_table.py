@@ -26,6 +26,8 @@ from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.naming import count_things, explain_unknown_name, list_names
 from sklearn_textbook.io.table_file import TableFile, display_path
 
+#: Options that say how a file is laid out.
+LAYOUT = ("delimiter", "encoding", "sheet", "skip_lines", "comment")
 #: How an algorithm of numbers takes text.
 _INDICATORS = "use --set categorical_features=from_dtype for indicators of the levels"
 
@@ -128,7 +130,7 @@ def read_training(table, target, algorithm, options, settings=()):
         Name of the algorithm, which may require classes or numbers.
     options : dict
         Options for reading the table. Columns that only name the rows, according to the
-        file, are added to ``id``.
+        file, are added to ``id``, and ``weight`` is set if the file has weights.
     settings : sequence of (str, object), default=()
         Parameters of the algorithm, which may say that it reads text.
 
@@ -143,6 +145,8 @@ def read_training(table, target, algorithm, options, settings=()):
     if target is None:  # named by the file, and left out by an option
         _refuse_without_target(file)
     file = _set_ids_aside(file, target, options)
+    if options["weight"] is None and file.weight != target:
+        options["weight"] = file.weight
     frame, goal, weights = _split_columns(file, target, algorithm, options["weight"])
     useless = find_useless(frame, file.has_header)
     for name in [*options["keep"], *_list_types(options)]:
@@ -187,9 +191,8 @@ def read_training_file(path, target, options, *, needs_target=True):
         types[weight] = "numeric"
     file = read_table(
         path,
-        delimiter=options["delimiter"],
+        **{name: options[name] for name in LAYOUT},
         header=options["header"],
-        encoding=options["encoding"],
         missing_marks=options["missing_marks"] or MISSING_MARKS,
         decimal=options["decimal"],
         column_types=types,

@@ -7,12 +7,13 @@ pyarrow, others line by line.
 
 Supported: numeric, real, integer, nominal (the declared order is kept as the order of
 the levels), string and date attributes, dense and sparse rows, both kinds of quotes
-with backslash escapes, comments, ``?`` as missing. Relational attributes and weights of
-rows or attributes raise an error.
+with backslash escapes, comments, ``?`` as missing, weights of rows. Relational
+attributes and weights of attributes raise an error.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import narwhals as nw
@@ -38,15 +39,18 @@ class ArffContent:
     attributes : list of Attribute
         The declared columns.
     frame : pyarrow.Table
-        The columns.
+        The columns; the last one has the weights of the rows, if there are any.
     find_line : callable
         Line of a row, counted from 0.
+    weight : str or None
+        Name of the column of weights.
     """
 
     relation: str
     attributes: list[Attribute]
     frame: pa.Table
     find_line: callable = field(repr=False)
+    weight: str | None = None
 
 
 def parse_arff(source, encoding=None):
@@ -75,17 +79,28 @@ def parse_arff(source, encoding=None):
     header = HeaderParser(source.path)
     body = text[header.read(text) :]
     rows = DataRows(source.path, header.attributes, body, header.line)
-    frame = rows.read()
-    return ArffContent(header.relation, header.attributes, frame, rows.find_line)
+    frame, weight = rows.read(), None
+    if rows.weights is not None:
+        weight = next(name for name in _name_weights() if name not in rows.names)
+        frame = frame.append_column(weight, pa.array(rows.weights))
+    return ArffContent(
+        header.relation, header.attributes, frame, rows.find_line, weight
+    )
+
+
+def _name_weights():
+    """Yield names for the column of weights, as an attribute may have the first."""
+    yield "weight"
+    yield from (f"row_weight{'_' * number}" for number in itertools.count())
 
 
 def write_arff(frame, path, *, relation="table"):
     """Write a data frame as an ARFF file, from which `read_table` restores it.
 
     Numbers become numeric attributes, categories nominal attributes with their levels
-    in declared order, booleans nominal {false, true}, text string attributes, and dates
-    with or without times date attributes; missing values are written as ``?``. Text
-    that consists of ISO dates is read back as dates.
+    in declared order, text nominal attributes with its distinct values, sorted, since
+    Weka's classifiers take no strings, booleans nominal {false, true}, and dates with
+    or without times date attributes; missing values are written as ``?``.
 
     Parameters
     ----------
@@ -157,8 +172,7 @@ def _write_column(name, column):
     kind = column.type
     if pa.types.is_dictionary(kind):
         levels = column.unify_dictionaries().combine_chunks().dictionary.to_pylist()
-        declared = ", ".join(quote(str(level)) for level in levels)
-        return f"{{{declared}}}", _write_texts(column.cast(kind.value_type), str)
+        return _declare_levels(levels), _write_texts(column.cast(kind.value_type), str)
     if pa.types.is_boolean(kind):
         return "{false, true}", _write_texts(column, lambda value: str(value).lower())
     if pa.types.is_integer(kind) or pa.types.is_null(kind):
@@ -171,8 +185,14 @@ def _write_column(name, column):
         texts = compute.strftime(column.cast(pa.timestamp("ms")), "%Y-%m-%dT%H:%M:%S")
         return "date \"yyyy-MM-dd'T'HH:mm:ss.SSS\"", _write_texts(texts, str)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return "string", _write_texts(column, str)
+        levels = sorted(column.drop_null().unique().to_pylist())
+        return _declare_levels(levels), _write_texts(column, str)
     raise TypeError(f"column {name!r} has type {kind}, which ARFF does not support")
+
+
+def _declare_levels(levels):
+    """Declare a nominal attribute; without levels, one of texts that are missing."""
+    return f"{{{', '.join(quote(str(level)) for level in levels)}}}"
 
 
 def _write_texts(column, write):

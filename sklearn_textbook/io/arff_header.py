@@ -16,6 +16,9 @@ from sklearn_textbook.io.table_file import TableFileError
 
 _WORD = re.compile(rf"\s*({QUOTED}|[^\s,'\"{{}}]+)")
 _LEVEL = re.compile(rf"\s*({QUOTED}|[^\s,}}'\"][^,}}]*?)\s*([,}}])")
+# A range such as [0, 10] after the type of a number, which Weka skips, too.
+_RANGE = re.compile(r"^[\[(]\s*[-+.\w]+\s*,\s*[-+.\w]+\s*[\])]\s*")
+_NO_LEVELS = re.compile(r"\{\s*\}")
 _REMEDY = "write @attribute name type, where type is numeric, {a, b}, string or date"
 
 
@@ -132,9 +135,10 @@ class HeaderParser:
             )
         if keyword not in ("numeric", "real", "integer", "string"):
             raise self.error(f"unknown type {keyword!r} of attribute {name!r}", _REMEDY)
-        if rest and not rest.startswith("%"):
+        tail = rest if keyword == "string" else _RANGE.sub("", rest, count=1)
+        if tail and not tail.startswith("%"):
             raise self.error(
-                f"unexpected {shorten(rest)!r} after the type of attribute {name!r}",
+                f"unexpected {shorten(tail)!r} after the type of attribute {name!r}",
                 _REMEDY,
             )
         return Attribute(name, "string" if keyword == "string" else "numeric")
@@ -149,7 +153,10 @@ class HeaderParser:
         return Attribute(name, "date", (), pattern, date_format)
 
     def _read_nominal(self, name, text):
+        empty = _NO_LEVELS.match(text)
         levels, position, end = [], 1, ","
+        if empty:
+            position, end = empty.end(), "}"
         while end == ",":
             match = _LEVEL.match(text, position)
             if not match:

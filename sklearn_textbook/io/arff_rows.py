@@ -21,6 +21,8 @@ _COMMA_FIELD = re.compile(rf"\s*({QUOTED}|[^,\t]*?)\s*(,|\t|$)")
 _BLANK_FIELD = re.compile(rf"\s*({QUOTED}|\S+)(\s+|$)")
 _SPARSE_ROW = re.compile(rf"\{{((?:{QUOTED}|[^'\"}}])*)\}}(.*)")
 _SPARSE_ITEM = re.compile(rf"\s*(\d+)\s+({QUOTED}|[^\s,]+)\s*(,|$)")
+# The weight at the end of a row, as in "sunny,85,{2}".
+_WEIGHT = re.compile(r"[,\s]\s*\{([^{}'\"]*)\}$")
 # If the data contain any of these, every row needs the slow, exact reader.
 _SPECIAL = (b"'", b'"', b"\\", b"{", b"%", b"\t")
 
@@ -38,6 +40,11 @@ class DataRows:
         The text after the @data line, in UTF-8.
     n_header_lines : int
         Lines of the file before it.
+
+    Attributes
+    ----------
+    weights : list of float or None
+        The weights of the rows, 1 where a row has none; None if no row has one.
     """
 
     def __init__(self, path, attributes, body, n_header_lines):
@@ -47,6 +54,7 @@ class DataRows:
         self.body = body
         self.first_line = n_header_lines + 1
         self.lines = None
+        self.weights = None
         self.typed = DeclaredColumns(path, self.find_line)
 
     def error(self, problem, line, column=None, remedy=None):
@@ -107,10 +115,13 @@ class DataRows:
         return columns
 
     def _read_exact(self):
-        """All columns, row by row."""
+        """All columns, row by row; the weights of the rows, if there are any."""
         values = [[] for _ in self.names]
-        lines = []
+        lines, weights = [], []
         for line, text in self._data_lines():
+            match = _WEIGHT.search(text)
+            weights.append(None if match is None else self._read_weight(match[1], line))
+            text = text if match is None else text[: match.start()]
             split = self._split_sparse if text.startswith("{") else self._split_dense
             for column, value in zip(values, split(text, line), strict=True):
                 column.append(value)
@@ -120,7 +131,22 @@ class DataRows:
                 "no row after @data", self.first_line - 1, remedy="add rows"
             )
         self.lines = lines
+        if any(weight is not None for weight in weights):
+            self.weights = [1.0 if weight is None else weight for weight in weights]
         return [pa.chunked_array([pa.array(column, pa.string())]) for column in values]
+
+    def _read_weight(self, text, line):
+        try:
+            weight = float(text)
+        except ValueError:
+            weight = -1.0
+        if not 0 <= weight < float("inf"):
+            raise self.error(
+                f"the weight {{{shorten(text)}}} is not a number >= 0",
+                line,
+                remedy="write the weight of the row as in sunny,85,{2}",
+            )
+        return weight
 
     def _data_lines(self):
         for number, raw in enumerate(self.body.split(b"\n"), start=self.first_line):
@@ -133,8 +159,6 @@ class DataRows:
 
     def _split_dense(self, text, line):
         fields = self._split_fields(text, line)
-        if len(fields[-1]) > 1 and fields[-1][0] == "{" and fields[-1][-1] == "}":
-            raise self._weight_error(line, fields[-1])
         if len(fields) != len(self.names):
             raise self.error(
                 f"the row has {count_things(len(fields), 'value')}, but "
@@ -170,7 +194,11 @@ class DataRows:
             )
         body, tail = match[1].strip(), match[2].strip(" ,\t")
         if tail:
-            raise self._weight_error(line, shorten(tail))
+            raise self.error(
+                f"unexpected {shorten(tail)!r} after the sparse row",
+                line,
+                remedy="write the weight of a row as in {0 1.5, 3 yes}, {2}",
+            )
         row = [_sparse_default(attribute) for attribute in self.attributes]
         position, before = 0, -1
         while position < len(body):
@@ -187,13 +215,6 @@ class DataRows:
             row[index] = None if match[2] == "?" else unquote(match[2])
             position, before = match.end(), index
         return row
-
-    def _weight_error(self, line, weight):
-        return self.error(
-            f"the row has a weight {weight}, which is not supported",
-            line,
-            remedy="remove it, or write the weights as a separate column",
-        )
 
     # ---------------------------------------------------------- typed columns
     def _type_columns(self, columns):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from itertools import islice
 
 import pyarrow as pa
@@ -21,6 +22,8 @@ from sklearn_textbook.io.text_encoding import decode_to_utf8
 #: Separators that are detected, in order of preference.
 SEPARATORS = {"\t": "tab", ";": "semicolon", "|": "pipe", ",": "comma"}
 
+# A first line for Excel, perhaps quoted: sep=;
+_SEPARATOR_LINE = re.compile(rb'[\r\n]*("?sep=([\t -~])"?[ \t]*)(?=[\r\n])', re.I)
 _SAMPLE_BYTES = 1 << 18
 _SAMPLE_ROWS = 200
 
@@ -42,6 +45,10 @@ class DelimitedText:
         The first row is the header if it contains one of these names.
     names_without_header : sequence of sequences of str, default=()
         Names of the columns if there is no header, selected by their number.
+    skip_lines : int, default=0
+        First lines that are left out.
+    comment : str, default=None
+        Beginning of lines that are left out.
 
     Attributes
     ----------
@@ -60,17 +67,25 @@ class DelimitedText:
         encoding=None,
         expected_names=(),
         names_without_header=(),
+        skip_lines=0,
+        comment=None,
     ):
         self.source = source
         self.path = source.path
         self.notes = []
-        self.text, self.encoding = decode_to_utf8(source.read(), self.path, encoding)
-        rows = self._read_sample(delimiter)
+        text, self.encoding = decode_to_utf8(source.read(), self.path, encoding)
+        # Lines that are left out become empty: the others keep their numbers.
+        text = _empty_first_lines(text, skip_lines)
+        if comment is not None:
+            text = _empty_comments(text, comment.encode())
+        self.text, declared = _take_separator(text)
+        rows = self._read_sample(delimiter or declared)
         self.has_header = (
             _looks_like_header(rows[0], expected_names) if header is None else header
         )
         if self.has_header:
-            self.names, self.notes = clean_names(rows[0], path=self.path, line=1)
+            line = 1 + self._count_leading_lines()
+            self.names, self.notes = clean_names(rows[0], path=self.path, line=line)
         else:
             self.names = _invent_names(len(rows[0]), names_without_header)
 
@@ -142,10 +157,12 @@ class DelimitedText:
         return table
 
     def _count_rows_to_skip(self):
-        if not self.has_header:
-            return 0
+        return 1 + self._count_leading_lines() if self.has_header else 0
+
+    def _count_leading_lines(self):
+        """Count the empty lines before the first row."""
         leading = self.text[: len(self.text) - len(self.text.lstrip(b"\r\n"))]
-        return 1 + len(leading.splitlines())
+        return len(leading.splitlines())
 
     def records(self):
         """Yield every row with the line it ends on, the header included.
@@ -169,10 +186,16 @@ class DelimitedText:
 
     def _explain_ragged_row(self):
         expected = len(self.names)
-        for line, values in self.records():
+        title = 1 + self._count_leading_lines()
+        for number, (line, values) in enumerate(self.records()):
             if len(values) == expected:
                 continue
-            if len(values) < expected:
+            if number == 1 and self.has_header and expected == 1:
+                remedy = (
+                    f"if line {title} is a title and not the names of the columns, use "
+                    "--skip-lines"
+                )
+            elif len(values) < expected:
                 remedy = f"no value for column {self.names[len(values)]!r}"
             else:
                 separator = SEPARATORS.get(self.delimiter, "separator")
@@ -180,8 +203,9 @@ class DelimitedText:
                     f"unexpected {values[expected]!r}; quote values that contain "
                     f"the {separator}"
                 )
+            are = "is" if expected == 1 else "are"
             raise TableFileError(
-                f"the row has {count_things(len(values), 'value')}, but there are "
+                f"the row has {count_things(len(values), 'value')}, but there {are} "
                 f"{count_things(expected, 'column')}",
                 path=self.path,
                 line=line,
@@ -241,6 +265,42 @@ def guess_delimiter(sample):
         if share > best_share:
             best, best_share = delimiter, share
     return best
+
+
+def _empty_first_lines(text, n_lines):
+    """Replace the first lines by empty ones."""
+    lines = re.match(rb"(?:[^\r\n]*(?:\r\n?|\n)){0,%d}" % n_lines, text)[0]
+    return re.sub(rb"[^\r\n]+", b"", lines) + text[len(lines) :]
+
+
+def _empty_comments(text, mark):
+    """Replace lines that begin with the mark, not inside a quoted value, by empty ones.
+
+    Blanks before the mark are allowed.
+    """
+    lines, is_quoted = text.splitlines(keepends=True), False
+    for number, line in enumerate(lines):
+        if not is_quoted and line.lstrip(b" \t").startswith(mark):
+            lines[number] = line[len(line.rstrip(b"\r\n")) :]
+        elif line.count(b'"') % 2:
+            is_quoted = not is_quoted
+    return b"".join(lines)
+
+
+def _take_separator(text):
+    """Replace a first line ``sep=;``, as Excel reads it, by an empty one.
+
+    Returns
+    -------
+    text : bytes
+        The text.
+    separator : str or None
+        The separator that the line declares; None without such a line.
+    """
+    line = _SEPARATOR_LINE.match(text)
+    if line is None:
+        return text, None
+    return text[: line.start(1)] + text[line.end(1) :], line[2].decode()
 
 
 def _sample_rows(sample, delimiter):

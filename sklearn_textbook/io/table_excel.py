@@ -9,13 +9,13 @@ import zipfile
 from dataclasses import dataclass
 from datetime import datetime, time
 
-from sklearn_textbook.io.naming import list_names
+from sklearn_textbook.io.naming import explain_unknown_name, list_names
 from sklearn_textbook.io.table_file import TableFileError
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """The first sheet of a workbook.
+    """A sheet of a workbook.
 
     Parameters
     ----------
@@ -44,13 +44,17 @@ def import_openpyxl():
     return openpyxl
 
 
-def read_sheet(source):
-    """Read the first sheet of an Excel file.
+def read_sheet(source, wish=None, comment=None):
+    """Read a sheet of an Excel file.
 
     Parameters
     ----------
     source : TableSource
         The file.
+    wish : str or int, default=None
+        Its name, or its number, counted from 1; None: the first one.
+    comment : str, default=None
+        Rows whose first cell begins with it are left out.
 
     Returns
     -------
@@ -60,7 +64,7 @@ def read_sheet(source):
     Raises
     ------
     TableFileError
-        If it is not an Excel file.
+        If it is not an Excel file, or has no such sheet.
     ImportError
         If openpyxl is not installed.
     """
@@ -71,22 +75,44 @@ def read_sheet(source):
             # Warnings on styles and validation rules, which do not affect values.
             warnings.simplefilter("ignore", UserWarning)
             book = openpyxl.load_workbook(content, read_only=True, data_only=True)
-            sheet = book.worksheets[0]
+            sheet = _choose_sheet(book.worksheets, wish, source.path)
             # A file may declare fewer cells than it has.
             sheet.reset_dimensions()
             rows = [
                 [_write_cell(value) for value in row]
                 for row in sheet.iter_rows(values_only=True)
             ]
+    except TableFileError:
+        raise
     except (zipfile.BadZipFile, KeyError, ValueError, IndexError, OSError) as error:
         raise TableFileError(
             f"is not an Excel file ({error})",
             path=source.path,
             remedy="save it as .xlsx, or give it the ending of its format",
         ) from None
-    names = [other.title for other in book.worksheets[1:]]
-    notes = [f"sheets not read: {list_names(names)}"] if names else []
+    if comment is not None:
+        rows = [[] if row and row[0].startswith(comment) else row for row in rows]
+    names = [other.title for other in book.worksheets if other is not sheet]
+    notes = []
+    if names and wish is None:
+        notes = [f"sheets not read: {list_names(names)}; sheet (--sheet) chooses one"]
     return Sheet(sheet.title, _write_csv(rows), notes)
+
+
+def _choose_sheet(sheets, wish, path):
+    """Choose a sheet by its name or, if there is no such name, by its number."""
+    by_name = {sheet.title: sheet for sheet in sheets}
+    if wish is None or wish in by_name:
+        return sheets[0] if wish is None else by_name[wish]
+    number = int(wish) if str(wish).isdecimal() else 0
+    if not 0 < number <= len(sheets):
+        raise TableFileError(
+            f"no sheet {wish!r}",
+            path=path,
+            remedy=f"{explain_unknown_name(str(wish), by_name)}; numbers are from 1 to "
+            f"{len(sheets)}",
+        )
+    return sheets[number - 1]
 
 
 def _write_cell(value):

@@ -241,6 +241,9 @@ class TableFile:
         Columns that the file declares as identifiers of the rows.
     units : dict of str to str
         Currency or percent signs of the columns whose text was read as numbers.
+    weight : str or None
+        Column with the weights of the rows, if they are part of the file: in ARFF, a
+        weight follows a row in braces, as in ``sunny,85,{2}``.
 
     Attributes
     ----------
@@ -274,6 +277,7 @@ class TableFile:
     target: str | None = None
     id_columns: tuple[str, ...] = ()
     units: dict[str, str] = field(default_factory=dict)
+    weight: str | None = None
 
     @property
     def names(self):

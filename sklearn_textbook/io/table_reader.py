@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 
 import pyarrow as pa
@@ -52,6 +53,13 @@ FORMATS = {
     ".arff": "arff",
 }
 
+#: What parameters mean something for some formats only.
+_FORMATS_OF_OPTIONS = {
+    "sheet": ("excel",),
+    "skip_lines": ("csv", "excel"),
+    "comment": ("csv", "excel"),
+}
+
 
 def read_table(
     path,
@@ -60,6 +68,9 @@ def read_table(
     delimiter=None,
     header=None,
     encoding=None,
+    sheet=None,
+    skip_lines=0,
+    comment=None,
     missing_marks=MISSING_MARKS,
     decimal=None,
     column_types=None,
@@ -87,7 +98,8 @@ def read_table(
         "csv", "arff", "c45", "excel", "feather", "json", "jsonl" or "parquet", if the
         name does not determine it.
     delimiter : str, default=None
-        Separator of the values. None: comma, semicolon, tab or pipe, as detected.
+        Separator of the values. None: comma, semicolon, tab or pipe, as detected, or
+        the one that a first line such as ``sep=;``, written for Excel, declares.
     header : bool, default=None
         Whether the first row contains the column names. None: yes, unless one of its
         fields is a number. Without a header, the columns are named column_1, column_2,
@@ -95,6 +107,15 @@ def read_table(
     encoding : str, default=None
         Encoding of a text file. None: UTF-8 with or without a byte order mark, UTF-16
         with one, or Chinese GB18030, as detected.
+    sheet : str or int, default=None
+        Sheet of an Excel file: its name, or its number, counted from 1. None: the
+        first.
+    skip_lines : int, default=0
+        Number of first lines of a csv file, or first rows of a sheet, that are left
+        out, such as titles above the column names.
+    comment : str, default=None
+        Lines of a csv file, or rows of a sheet, that begin with this text are left out,
+        such as "#"; blanks before it are allowed. Later in a line it has no meaning.
     missing_marks : sequence of str
         Texts that represent missing values in a csv or Excel file, in addition to empty
         fields; by default "?", "NA", "N/A", "NaN", "nan", "null" and "NULL". Parquet,
@@ -177,16 +198,29 @@ def read_table(
             )
     if decimal not in (None, *DECIMAL_MARKS):
         raise ValueError(f"decimal must be '.', ',' or None, got {decimal!r}")
+    _require_lines(skip_lines, comment)
     source = TableSource.open(path)
     file_format = format or guess_format(source.path)
     if file_format not in _READERS:
         allowed = ", ".join(map(repr, _READERS))
         raise ValueError(f"format must be one of {allowed}, got {file_format!r}")
+    given = {"sheet": sheet, "skip_lines": skip_lines or None, "comment": comment}
+    for name, value in given.items():
+        if value is not None and file_format not in _FORMATS_OF_OPTIONS[name]:
+            raise TableFileError(
+                f"{name} is for {' and '.join(_FORMATS_OF_OPTIONS[name])} files, and "
+                f"this is {file_format}",
+                path=source.path,
+                remedy=f"omit {name} (--{name.replace('_', '-')})",
+            )
     return _READERS[file_format](
         source,
         delimiter=delimiter,
         header=header,
         encoding=encoding,
+        sheet=sheet,
+        skip_lines=skip_lines,
+        comment=comment,
         missing_marks=tuple(missing_marks),
         decimal=decimal,
         column_types=column_types,
@@ -195,6 +229,15 @@ def read_table(
         names_without_header=names_without_header,
         unknown_names=unknown_names,
     )
+
+
+def _require_lines(skip_lines, comment):
+    """Check the parameters for lines that are left out."""
+    if not isinstance(skip_lines, Integral) or skip_lines < 0:
+        raise ValueError(f"skip_lines must be an integer >= 0, got {skip_lines!r}")
+    is_mark = isinstance(comment, str) and comment.strip() and "\n" not in comment
+    if comment is not None and not is_mark:
+        raise ValueError(f"comment must be a text such as '#', got {comment!r}")
 
 
 def _is_type(wish):
@@ -282,6 +325,8 @@ def _read_csv(source, file_format="csv", layout=None, notes=(), **options):
         encoding=options["encoding"],
         expected_names=options["expected_names"],
         names_without_header=options["names_without_header"],
+        skip_lines=options["skip_lines"],
+        comment=options["comment"],
     )
     # Requested text must not be converted to numbers: "007" stays "007".
     as_text = {
@@ -309,9 +354,9 @@ def _read_csv(source, file_format="csv", layout=None, notes=(), **options):
 
 
 def _read_excel(source, **options):
-    """Read the first sheet as the csv text that it would be saved as."""
-    sheet = read_sheet(source)
-    options = {**options, "delimiter": ",", "encoding": "utf-8"}
+    """Read a sheet as the csv text that it would be saved as."""
+    sheet = read_sheet(source, options["sheet"], options["comment"])
+    options = {**options, "delimiter": ",", "encoding": "utf-8", "comment": None}
     return _read_csv(
         TableSource(source.path, sheet.csv_bytes),
         file_format="excel",
@@ -323,13 +368,18 @@ def _read_excel(source, **options):
 
 def _read_arff(source, **options):
     arff = parse_arff(source, encoding=options["encoding"])
+    notes = []
+    if arff.weight is not None:
+        notes = [f"the weights of the rows are the column {arff.weight!r}"]
     return _finish(
         arff.frame,
         source,
         arff.find_line,
         options,
+        notes,
         format="arff",
         layout=f"ARFF, relation {arff.relation!r}",
+        weight=None if arff.weight in options["drop"] else arff.weight,
     )
 
 

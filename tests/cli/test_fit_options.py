@@ -400,3 +400,49 @@ def test_missing_test_table_is_refused_before_fitting(command):
     captured = command.capsys.readouterr()
     assert captured.out == ""
     assert captured.err.endswith("tabel.csv: no such file; did you mean 'table.csv'?\n")
+
+
+# ------------------------------------------------------------- layout of the files
+def test_sheets_titles_and_comments(command):
+    openpyxl = pytest.importorskip("openpyxl")
+    columns = write_table()
+    book = openpyxl.Workbook()
+    sheet = book.create_sheet("data of 2024")
+    rows = zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True)
+    for row in [("a title",), tuple(columns), ("# a comment",), *rows]:
+        sheet.append(row)
+    book.save("t.xlsx")
+    layout = ("--sheet", "data of 2024", "--skip-lines", 1, "--comment", "#")
+    fit = ("--target", "y", "--cv", 0, "--save", "m.json")
+    text = command("fit", "t.xlsx", *fit, *layout, "--test", "table.csv")
+    assert "t.xlsx: 120 rows, 3 columns (Excel, sheet 'data of 2024')" in text
+    predicted = command("predict", "m.json", "t.xlsx", *layout)
+    assert predicted == command("predict", "m.json", "table.csv")
+    Path("t.csv").write_text("a title\n# a comment\n" + Path("table.csv").read_text())
+    layout = ("--skip-lines", 1, "--comment", "#")
+    assert predicted == command("predict", "m.json", "t.csv", *layout)
+    message = command("fit", "t.xlsx", *fit, "--sheet", "2024", code=3)
+    assert "t.xlsx: no sheet '2024'; there are: 'Sheet', 'data of 2024'" in message
+    message = command("fit", "table.csv", *fit, "--sheet", "a", code=3)
+    assert "table.csv: sheet is for excel files, and this is csv" in message
+
+
+def test_weights_in_arff_files(command):
+    columns = write_table()
+    rng = np.random.default_rng(0)
+    weights = rng.choice([0, 0.5, 1, 3], len(columns["y"]))
+    write_table(w=weights)
+    rows = zip(columns["x"], columns["z"], columns["y"], weights, strict=True)
+    lines = [f"{x},{z},{y},{{{w}}}" for x, z, y, w in rows]
+    header = "@attribute x numeric\n@attribute z numeric\n@attribute y {no, yes}\n"
+    Path("t.arff").write_text(header + "@data\n" + "\n".join(lines))
+    end = ("--target", "y", "--cv", 2, "--set", "max_depth=3", "--save")
+    text = command("fit", "t.arff", *end, "a.json")
+    assert f"\nweights weight: {weights.sum():g} in all\n" in text
+    expected = command("fit", "table.csv", "--weight", "w", *end, "b.json")
+    parts = [part[part.index("\ntree ") : -8] for part in (text, expected)]
+    assert parts[0] == parts[1]
+    main(["predict", "a.json", "t.arff"])
+    assert ", weighted)" in command.capsys.readouterr().err
+    command("fit", "t.arff", *end, "c.json", "--drop", "weight")
+    assert "weight" not in read_model("c.json").table

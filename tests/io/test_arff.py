@@ -1,6 +1,10 @@
 """ARFF files: typed reading, exact errors, and writing that reads back equal."""
 
 import datetime
+import os
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +26,8 @@ from sklearn_textbook.io.arff_syntax import (
 from sklearn_textbook.tree import CARTClassifier
 from sklearn_textbook.tree.encode import read_training_table
 
+#: Where Debian's package weka has its library.
+LIBRARY = Path(os.environ.get("WEKA_JAR", "/usr/share/java/weka.jar"))
 WEATHER = Path(__file__).parents[1] / "data" / "weather.arff"
 
 HEADER = """% made by hand
@@ -179,19 +185,27 @@ def _attributes_of_weather():
             ),
         ),
         (
-            "1,sunny,x,?,{0.5}\n",
+            "1,sunny,x,?,{much}\n",
             0,
             (
-                ": the row has a weight {0.5}, which is not supported; remove it, or "
-                "write the weights as a separate column"
+                ": the weight {much} is not a number >= 0; write the weight of the row "
+                "as in sunny,85,{2}"
             ),
         ),
         (
-            "{0 1},{2}\n",
+            "{0 1},{-2}\n",
             0,
             (
-                ": the row has a weight {2}, which is not supported; remove it, or "
-                "write the weights as a separate column"
+                ": the weight {-2} is not a number >= 0; write the weight of the row "
+                "as in sunny,85,{2}"
+            ),
+        ),
+        (
+            "{0 1}, 2\n",
+            0,
+            (
+                ": unexpected '2' after the sparse row; write the weight of a row as "
+                "in {0 1.5, 3 yes}, {2}"
             ),
         ),
         (
@@ -314,6 +328,50 @@ def test_comments():
     assert strip_comment("% all") == ""
 
 
+@pytest.mark.parametrize(
+    "tail", ["[0,10]", " [ 0.5 , 1e3 ]", "(0, inf)", "[-1,+2] % both ends"]
+)
+def test_ranges_of_numbers(read, tail):
+    text = f"@attribute a REAL {tail}\n@attribute b integer [1,2]\n@data\n-3,7\n"
+    assert read(text).frame.to_pydict() == {"a": [-3.0], "b": [7.0]}
+
+
+WEIGHTED = """@attribute x numeric
+@attribute y {a, b, '{2}'}
+@data
+1, a, {2}
+2, b
+3, '{2}' {0.5}
+{0 4, 1 b}, {0}
+?,,\t{3} % a comment
+"""
+
+
+def test_weights_of_rows(read):
+    table = read(WEIGHTED)
+    assert table.weight == "weight"
+    assert table.notes == ("the weights of the rows are the column 'weight'",)
+    assert table.frame.to_pydict() == {
+        "x": [1.0, 2.0, 3.0, 4.0, None],
+        "y": ["a", "b", "{2}", "b", None],
+        "weight": [2.0, 1.0, 0.5, 0.0, 3.0],
+    }
+    assert read("@attribute a numeric\n@data\n1\n").weight is None
+
+
+def test_weights_beside_an_attribute_of_their_name(read):
+    table = read("@attribute weight numeric\n@data\n1,{2}\n3\n")
+    assert table.frame.to_pydict() == {"weight": [1.0, 3.0], "row_weight": [2.0, 1.0]}
+    assert table.weight == "row_weight"
+
+
+def test_weights_that_are_dropped(folder):
+    path = folder / "weighted.arff"
+    path.write_text(WEIGHTED)
+    table = read_table(path, drop=["weight"])
+    assert (table.names, table.weight) == (["x", "y"], None)
+
+
 # --------------------------------------------------------------------- writing
 @given(
     st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("\n\t"))
@@ -380,9 +438,29 @@ def test_write_frames_of_pandas_and_polars(tmp_path):
         write_arff(frame, path)
         texts.append(path.read_text())
     assert texts[0] == texts[1]
-    assert "@attribute yes {false, true}" in texts[0]
+    assert "@attribute yes {false, true}\n@attribute s {'a b', c}" in texts[0]
     assert texts[0].endswith("@data\n1,true,'a b'\n2,false,c\n")
     assert read_table(path).column_kinds["x"] == "numeric"
+
+
+def test_texts_are_levels_so_that_weka_reads_them(tmp_path):
+    if shutil.which("java") is None or not LIBRARY.exists():
+        pytest.skip("requires java and Weka (Debian: default-jre-headless weka)")
+    frame = pa.table(
+        {
+            "text": ["it's", 'a "b"', "50%", "a,b", "{c}", "?", "\\ back", "红"] * 4,
+            "none": pa.nulls(32, pa.string()),
+            "class": ["yes", "no"] * 16,
+        }
+    )
+    path = tmp_path / "table.arff"
+    write_arff(frame, path)
+    assert read_table(path).frame.to_pydict() == frame.to_pydict()
+    run = ["java", "-cp", LIBRARY, "weka.classifiers.trees.J48"]
+    options = ("-t", path, "-no-cv", "-M", "1", "-U")
+    done = subprocess.run([*run, *options], capture_output=True, text=True)
+    assert done.stderr == ""
+    assert re.search(r"Correctly Classified Instances +32 ", done.stdout)
 
 
 def test_write_refuses_lists(tmp_path):

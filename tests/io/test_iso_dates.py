@@ -39,11 +39,19 @@ def write_csv(table, path):
     path.write_text("\n".join([",".join(table.column_names), *lines]))
 
 
+def write_string_attributes(table, path):
+    """Write ARFF with attributes of strings, as other programs write it."""
+    lines = [f"@attribute {name} string" for name in table.column_names] + ["@data"]
+    for row in zip(*table.to_pydict().values(), strict=True):
+        lines.append(",".join("?" if text is None else f"'{text}'" for text in row))
+    path.write_text("\n".join(lines))
+
+
 WRITERS = {
     "t.parquet": parquet.write_table,
     "t.feather": feather.write_feather,
     "t.json": write_json,
-    "t.arff": write_arff,
+    "t.arff": write_string_attributes,
 }
 
 

@@ -169,6 +169,98 @@ def test_header(write, text, options, names):
     assert table.n_rows == (1 if table.has_header else 2)
 
 
+TITLED = """Sales of the year; all "shops"
+in thousands
+
+# a comment with a " quote
+shop;sold
+north;5
+  # another; comment
+"south
+#1";7
+west;8
+"""
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+def test_titles_and_comments(write, ends):
+    path = write(TITLED.replace("\n", ends))
+    table = read_table(path, skip_lines=2, comment="#")
+    assert table.frame["sold"].to_pylist() == [5, 7, 8]
+    assert table.frame["shop"][1].as_py().split() == ["south", "#1"]
+    assert table.layout == "semicolon-separated, UTF-8"
+    if ends != "\r":  # of which Python's csv reader counts no lines
+        assert [table.find_line(row) for row in range(3)] == [6, 9, 10]
+
+
+def test_lines_of_errors_count_what_is_left_out(write):
+    path = write(TITLED.replace("west;8", "west"))
+    assert refusal(path, skip_lines=2, comment="#").startswith("table.csv, line 10: ")
+    path = write("a title\n\nx,x\n1,2\n")
+    assert refusal(path, skip_lines=1).startswith("table.csv, line 3, column 'x': dup")
+    assert refusal(path) == (
+        "table.csv, line 3: the row has 2 values, but there is 1 column; if line 1 is "
+        "a title and not the names of the columns, use --skip-lines"
+    )
+
+
+@pytest.mark.parametrize("n_lines", [2, 9])
+def test_nothing_is_left(write, n_lines):
+    message = refusal(write("a,b\n1,2\n"), skip_lines=n_lines)
+    assert message.startswith("table.csv: is empty")
+
+
+@pytest.mark.parametrize(
+    ("text", "separator"),
+    [
+        ("sep=;\nx;y\n1,5;a\n2,5;b\n", "semicolon"),
+        ('\ufeff"sep=;"\r\nx;y\r\n1,5;a\r\n2,5;b\r\n', "semicolon"),
+        ("SEP=\t\nx\ty\n1.5\ta\n2.5\tb\n", "tab"),
+        ("sep=^ \nx^y\n1.5^a\n2.5^b\n", "'^'"),
+    ],
+)
+def test_separators_declared_for_excel(write, text, separator):
+    table = read_table(write(text))
+    assert table.layout.startswith(f"{separator}-separated")
+    assert table.frame.to_pydict() == {"x": [1.5, 2.5], "y": ["a", "b"]}
+    assert table.find_line(1) == 4
+    with_title = read_table(write("a title\n" + text.lstrip("\ufeff")), skip_lines=1)
+    assert with_title.frame == table.frame
+
+
+def test_a_given_delimiter_goes_before_the_declared_one(write):
+    table = read_table(write("sep=,\nx;y\n1,5;a\n2,5;b\n"), delimiter=";")
+    assert table.names == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"skip_lines": -1}, "skip_lines must be an integer >= 0, got -1"),
+        ({"skip_lines": "2"}, "skip_lines must be an integer >= 0, got '2'"),
+        ({"comment": " "}, "comment must be a text such as '#', got ' '"),
+        ({"comment": ""}, "comment must be a text such as '#', got ''"),
+    ],
+)
+def test_wrong_options_of_lines(write, options, message):
+    with pytest.raises(ValueError, match=message):
+        read_table(write("a\n1\n"), **options)
+
+
+@pytest.mark.parametrize(
+    "options", [{"sheet": 1}, {"skip_lines": 1}, {"comment": "#"}, {"sheet": "a"}]
+)
+def test_options_that_mean_nothing_for_a_format(write, options):
+    (name,) = options
+    path = write('[{"a": 1}]', "table.json")
+    allowed = "excel" if name == "sheet" else "csv and excel"
+    assert refusal(path, **options) == (
+        f"table.json: {name} is for {allowed} files, and this is json; omit {name} "
+        f"(--{name.replace('_', '-')})"
+    )
+    assert read_table(path, skip_lines=0).n_rows == 1
+
+
 def test_column_without_a_name(write):
     table = read_table(write(",b\n1,2\n"))
     assert table.names == ["column_1", "b"]

@@ -139,7 +139,7 @@ def test_excel(book, tmp_path):
     book.save(tmp_path / "t.xlsx")
     table = read_table(tmp_path / "t.xlsx")
     assert (table.format, table.layout) == ("excel", "Excel, sheet 'fruit'")
-    assert table.notes == ("sheets not read: 'notes'",)
+    assert table.notes == ("sheets not read: 'notes'; sheet (--sheet) chooses one",)
     assert table.frame.drop_columns(["picked"]).to_pylist() == [
         {"size": 1.5, "count": 1, "ripe": True, "colour": "red"},
         {"size": None, "count": 2, "ripe": False, "colour": 'a "grün" colour'},
@@ -150,6 +150,44 @@ def test_excel(book, tmp_path):
     assert str(picked[1].as_py()).startswith("2024-05-02")
     # Rows are those of the sheet.
     assert [table.find_line(row) for row in range(3)] == [2, 4, 5]
+
+
+@pytest.fixture
+def two_sheets(book, tmp_path):
+    """A workbook whose second sheet has titles, comments and a formula-like name."""
+    book.active.title = "2024"
+    book.active.append(["a"])
+    book.active.append([1])
+    sheet = book.create_sheet("1")
+    for row in [
+        ["Sales of the year", None],
+        [],
+        ["# in thousands, without taxes", None],
+        ["shop", "sold"],
+        ["#1 street", 5],
+        ["north", 7],
+    ]:
+        sheet.append(row)
+    book.save(tmp_path / "t.xlsx")
+    return tmp_path / "t.xlsx"
+
+
+@pytest.mark.parametrize("wish", ["1", 2])
+def test_sheets_by_name_and_number(two_sheets, wish):
+    table = read_table(two_sheets, sheet=wish, skip_lines=2, comment="# ")
+    assert table.layout == "Excel, sheet '1'"
+    assert table.notes == ()
+    assert table.frame.to_pydict() == {"shop": ["#1 street", "north"], "sold": [5, 7]}
+    assert table.find_line(1) == 6
+    assert read_table(two_sheets, sheet=1).layout == "Excel, sheet '2024'"
+
+
+@pytest.mark.parametrize("wish", ["2025", 0, 3, "", -1])
+def test_unknown_sheets(two_sheets, wish):
+    with pytest.raises(TableFileError, match="t.xlsx: no sheet ") as caught:
+        read_table(two_sheets, sheet=wish)
+    assert str(caught.value).endswith("numbers are from 1 to 2")
+    assert f"no sheet {wish!r}; " in str(caught.value)
 
 
 def test_damaged_excel(tmp_path):
