@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import signature
 
 from sklearn_textbook.cli.errors import refuse_use
+from sklearn_textbook.cli.options import Call
 from sklearn_textbook.io.naming import suggest_name
 
 #: Folds by which the pruning of trees is chosen, and the algorithms that are pruned so.
@@ -264,7 +266,8 @@ def make_estimator(
         _forbid_pruning(estimator, algorithm, given)
     elif prunes and base_name(algorithm) in PRUNED:
         _prune_by_default(estimator, given, seed, is_classes)
-    if given.get("estimator") is not None and "estimator" in params:
+    named = given.get("estimator")
+    if named is not None and not hasattr(named, "fit") and "estimator" in params:
         has_classes = is_classes and not ALGORITHMS[base_name(algorithm)].has_regressors
         member = _make_member(given.pop("estimator"), has_classes)
         estimator.set_params(estimator=member)
@@ -274,6 +277,70 @@ def make_estimator(
             oob_score=estimator.bootstrap is True and estimator.warm_start is False
         )
     return estimator
+
+
+def make_settings(settings, seed):
+    """Make the objects of parameters that are written as calls of classes.
+
+    Parameters
+    ----------
+    settings : sequence of (str, object)
+        Parameters and their values, which may be a `Call` or the name of a class.
+    seed : int
+        Seed of the objects that have one and are not given another.
+
+    Returns
+    -------
+    settings : list of (str, object)
+        The same with objects: pruners, losses and estimators of this package.
+
+    Raises
+    ------
+    click.UsageError
+        If there is no such class, or it has no such parameter.
+    """
+    return [
+        (name, _make_called(value, f"--set {name}", seed)) for name, value in settings
+    ]
+
+
+def _make_called(value, where, seed):
+    """Make the object that a call describes; return any other value as it is."""
+    if not isinstance(value, Call | str):
+        return value
+    # Imported here because it imports NumPy.
+    from sklearn_textbook.io.saved_parameters import ESTIMATORS, PARTS
+    from sklearn_textbook.io.saved_parameters import find_class as find_saved_class
+
+    classes = {**ESTIMATORS, **PARTS}
+    if isinstance(value, str):
+        if value not in classes:
+            return value
+        value = Call(value, {})
+    if value.name not in classes:
+        pruners = [name for name in classes if name.endswith("Pruning")]
+        question = suggest_name(value.name, classes)
+        refuse_use(
+            f"{where}: there is no class {value.name!r} to call; "
+            f"{question}{' ' if question else ''}Possible are {', '.join(pruners)}, "
+            "and estimators and losses of this package"
+        )
+    kind = find_saved_class(value.name)
+    known = signature(kind).parameters
+    for name in value.parameters:
+        if name not in known:
+            question = suggest_name(name, known)
+            refuse_use(
+                f"{where}: {value.name} has no parameter {name!r}; "
+                f"{question}{' ' if question else ''}It has {', '.join(known)}"
+            )
+    for name, parameter in known.items():
+        if parameter.default is parameter.empty and name not in value.parameters:
+            refuse_use(f"{where}: {value.name} requires the parameter {name!r}")
+    given = {"random_state": seed} if "random_state" in known else {}
+    for name, each in value.parameters.items():
+        given[name] = _make_called(each, where, seed)
+    return kind(**given)
 
 
 def make_transformer(algorithm, settings, seed):

@@ -268,4 +268,5 @@ def _name_regressions(estimator, n_regressions):
     if not hasattr(estimator, "classes_"):
         return ["coefficient"]
     classes = [report.show_label(label) for label in estimator.classes_]
-    return classes[-1:] if n_regressions == 1 else classes
+    # The last class may be the reference, which has no coefficients.
+    return classes[-1:] if n_regressions == 1 else classes[:n_regressions]

@@ -52,7 +52,8 @@ _NAMES = [*ALGORITHMS, *COMBINATIONS, *TRANSFORMERS]
     "settings",
     type=Setting(),
     multiple=True,
-    help="Parameter of the algorithm or of its members, e.g. max_depth=3; repeatable.",
+    help="Parameter of the algorithm or of its members, e.g. max_depth=3 or "
+    "'pruning=ErrorBasedPruning(confidence=0.1)'; repeatable.",
 )
 @click.option(
     "--member",

@@ -8,7 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as compute
 
-from sklearn_textbook.cli.algorithms import make_transformer, takes_numbers_only
+from sklearn_textbook.cli.algorithms import (
+    make_settings,
+    make_transformer,
+    takes_numbers_only,
+)
 from sklearn_textbook.cli.columns import explain_gaps, print_columns
 from sklearn_textbook.cli.errors import explain_error, make_fit_error, refuse_use
 from sklearn_textbook.cli.fit import note_table
@@ -67,6 +71,7 @@ def fit_components(
     require_report(report_path, {**inputs, "--save": [save] if save else []})
     if options["test"] is not None or options["cost"] is not None:
         refuse_use(f"--test and --cost: {algorithm} makes no predictions")
+    settings = make_settings(settings, seed)
     estimator = make_transformer(algorithm, settings, seed)
     if target is not None:
         options["id"] = [*options["id"], target]

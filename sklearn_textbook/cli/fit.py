@@ -12,6 +12,7 @@ from sklearn_textbook.cli.algorithms import (
     LEAST_ROWS_TO_PRUNE,
     base_name,
     make_estimator,
+    make_settings,
 )
 from sklearn_textbook.cli.columns import explain_gaps
 from sklearn_textbook.cli.combinations import (
@@ -124,6 +125,7 @@ def fit_table(
     require_model_output(save, inputs)
     require_report(report_path, {**inputs, "--save": [save] if save else []})
     make = _choose_maker(algorithm, members)
+    settings = make_settings(settings, seed)
     if test is not None:
         require_file(test)
     output = Output()
@@ -191,7 +193,9 @@ def _grow(estimator, training, settings):
     except (ValueError, TypeError) as error:
         reason = explain_error(error)
         for name, value in settings:
-            if "parameter" in reason and repr(name.rpartition("__")[2]) in reason:
+            own = value.get_params() if hasattr(value, "get_params") else ()
+            names = map(repr, [name.rpartition("__")[2], *own])
+            if "parameter" in reason and any(word in reason for word in names):
                 refuse_use(f"--set {name}={value}: {reason}")
         gaps, remedy = explain_gaps(training.features, error)
         if gaps:

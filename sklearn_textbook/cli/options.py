@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import csv
 import json
+import re
+from dataclasses import dataclass
 
 import click
 
@@ -20,6 +22,10 @@ _DELIMITERS = {
     "pipe": "|",
     "space": " ",
 }
+_CALL_REMEDY = (
+    "it is not the call of a class with named parameters, as in "
+    "pruning=ErrorBasedPruning(confidence=0.1)"
+)
 _DECIMAL_MARKS = {"point": ".", "comma": ","}
 
 
@@ -128,6 +134,22 @@ class KnownName(click.Choice):
         return value
 
 
+@dataclass(frozen=True)
+class Call:
+    """A value written as the call of a class, such as LossPruning(alpha=2).
+
+    Parameters
+    ----------
+    name : str
+        Name of the class.
+    parameters : dict of str to object
+        Its parameters, which may be calls themselves.
+    """
+
+    name: str
+    parameters: dict
+
+
 class Setting(click.ParamType):
     """A parameter of the algorithm and its value: name=value."""
 
@@ -140,7 +162,10 @@ class Setting(click.ParamType):
         name, equals, text = value.partition("=")
         if not equals or not name.strip():
             self.fail(f"{value!r} is not of the form name=value, as in max_depth=3")
-        return name.strip(), read_literal(text.strip())
+        try:
+            return name.strip(), read_literal(text.strip())
+        except ValueError as error:
+            self.fail(f"{value!r}: {error}")
 
 
 class NamedMember(click.ParamType):
@@ -206,20 +231,45 @@ def read_literal(text):
     Returns
     -------
     value : object
-        None, bool, number, text, list or dict.
+        None, bool, number, text, list or dict; a `Call` if the text begins with a
+        capital letter and is the call of a class with named parameters. Nothing is
+        evaluated.
+
+    Raises
+    ------
+    ValueError
+        If the text is such a call with other parameters.
 
     Examples
     --------
     >>> from sklearn_textbook.cli.options import read_literal
     >>> read_literal("3"), read_literal("null"), read_literal("gini")
     (3, None, 'gini')
+    >>> read_literal("LossPruning(alpha=2)")
+    Call(name='LossPruning', parameters={'alpha': 2})
     """
     for read in (ast.literal_eval, json.loads):
         try:
             return read(text)
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
             continue
-    return text
+    if not re.fullmatch(r"[A-Z]\w*\(.*\)", text, re.DOTALL):
+        return text
+    try:
+        return _read_call(text, ast.parse(text, mode="eval").body)
+    except (SyntaxError, RecursionError, MemoryError):
+        raise ValueError(_CALL_REMEDY) from None
+
+
+def _read_call(text, node):
+    """Read a parameter of a call, or the call itself, from its syntax tree."""
+    if not isinstance(node, ast.Call):
+        return read_literal(ast.get_source_segment(text, node))
+    is_named = all(keyword.arg for keyword in node.keywords)
+    if not isinstance(node.func, ast.Name) or node.args or not is_named:
+        raise ValueError(_CALL_REMEDY)
+    parameters = {word.arg: _read_call(text, word.value) for word in node.keywords}
+    return Call(node.func.id, parameters)
 
 
 def flatten_names(groups):

@@ -36,6 +36,10 @@ from sklearn_textbook.tree import (
     C45RulesClassifier,
     CARTClassifier,
     CARTRegressor,
+    CostComplexityPruning,
+    ErrorBasedPruning,
+    LossPruning,
+    PrePruning,
     export_graphviz,
     export_rules,
     export_text,
@@ -474,6 +478,75 @@ def test_folds_are_as_many_as_the_rows_allow(command):
 )
 def test_literals(text, value):
     assert read_literal(text) == value
+
+
+@pytest.mark.parametrize(
+    ("setting", "pruner"),
+    [
+        ("ErrorBasedPruning(confidence=0.1)", ErrorBasedPruning(0.1)),
+        ("LossPruning( alpha = 2 )", LossPruning(2)),
+        ("PrePruning", PrePruning(random_state=7)),
+        (
+            "CostComplexityPruning(cv=null, scoring=gini)",
+            CostComplexityPruning(None, scoring="gini", random_state=7),
+        ),
+        (
+            "CostComplexityPruning(random_state=1, rule='1se')",
+            CostComplexityPruning(random_state=1, rule="1se"),
+        ),
+    ],
+)
+def test_pruners_are_written_as_in_python(command, setting, pruner):
+    arguments = ("fit", DATA / "iris.csv", "--target", "species", "--seed", 7)
+    command(*arguments, "--set", f"pruning={setting}", "--cv", 0, "--save", "m.json")
+    saved = load_model("m.json").pruning
+    assert (type(saved), saved.get_params()) == (type(pruner), pruner.get_params())
+
+
+def test_estimators_are_written_as_in_python(command):
+    arguments = ("fit", DATA / "iris.csv", "--target", "species", "--algorithm")
+    tree = "C45Classifier(max_depth=2, pruning=ErrorBasedPruning(confidence=0.1))"
+    options = ("--set", f"estimator={tree}", "--trees", 3, "--save", "m.json")
+    command(*arguments, "bagging", *options)
+    member = load_model("m.json").estimator
+    assert (member.max_depth, member.pruning.confidence) == (2, 0.1)
+    options = ("--member", "c45", "--set", "final_estimator=LogisticRegression(C=2)")
+    text = command(*arguments, "stacking", *options, "--cv", 0)
+    # Of three classes, the last is the reference.
+    assert re.search(r"\n +setosa +versicolor\nintercept ", text)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("ErorBasedPruning()", "there is no class 'ErorBasedPruning' to call; did you"),
+        ("Path()", "to call; Possible are CostComplexityPruning, ErrorBasedPruning, L"),
+        (
+            "ErrorBasedPruning(confidenc=1)",
+            "ErrorBasedPruning has no parameter 'confidenc'; did you mean 'confidence'",
+        ),
+        ("VotingClassifier()", "VotingClassifier requires the parameter 'estimators'"),
+        ("ErrorBasedPruning(0.1)", "it is not the call of a class with named paramete"),
+        ("ErrorBasedPruning(**{})", "it is not the call of a class with named paramet"),
+        ("ErrorBasedPruning(confidence=f(1))", "it is not the call of a class with na"),
+        ("ErrorBasedPruning(a=1)(b=2)", "it is not the call of a class with named par"),
+        ("LossPruning(alpha=-1)", "--set pruning=LossPruning(alpha=-1): The 'alpha' p"),
+        ("CostComplexityPruning(cv=[1,)", "it is not the call of a class with named"),
+    ],
+)
+def test_calls_that_are_refused(command, value, message):
+    arguments = ("fit", DATA / "iris.csv", "--target", "species", "--set")
+    text = command(*arguments, f"pruning={value}", code=2)
+    assert message in text
+
+
+def test_nothing_in_a_setting_is_evaluated(command, tmp_path):
+    made = tmp_path / "made"
+    code = f"__import__('pathlib').Path('{made}').touch()"
+    arguments = ("fit", DATA / "iris.csv", "--target", "species", "--set")
+    for value in (code, f"LossPruning(alpha={code})", f"LossPruning(alpha=[{code}])"):
+        command(*arguments, f"pruning={value}", code=2)
+    assert not made.exists()
 
 
 def test_parameters_reach_the_algorithm(command):
