@@ -21,6 +21,7 @@ from sklearn_textbook.cli.options import (
     MemberChoice,
     NamedMember,
     Setting,
+    copy_options,
     debug_option,
     name_list_option,
     reading_options,
@@ -187,23 +188,23 @@ def compare(table, **options):
     help="Add to each row the rule of the tree that applies to it or, for an ensemble, "
     "the score and the contributions of the columns.",
 )
-@name_list_option(
-    "--id", help="Columns to copy to the output, in addition to those of fit."
-)
+@copy_options
 @reading_options
 @debug_option
 def predict(model, table, path, **options):
     """Predict the rows of TABLE with MODEL, a file written by fit --save.
 
     Columns are found by name, in any order; others are ignored. The output has one row
-    per row of the table, with the columns of --id, then "prediction", then with --proba
-    "probability_CLASS" for each class, and with --explain "explanation". If the table
-    contains the target, scores are printed to standard error.
+    per row of the table, with the columns of --id (or all of them with --all-columns),
+    then "prediction", then with --proba "probability_CLASS" for each class, and with
+    --explain "explanation". If the table contains the target, scores are printed to
+    standard error.
 
     \b
     Examples:
       sklearn-textbook predict iris.json new.csv
       sklearn-textbook predict iris.json new.csv --proba -o predicted.parquet
+      sklearn-textbook predict iris.json new.csv --all-columns -o predicted.csv
       cat new.csv | sklearn-textbook predict iris.json - > predicted.csv
     """  # noqa: D301 - click wants the control character itself
     from sklearn_textbook.cli.predict import predict_table
@@ -221,17 +222,15 @@ def predict(model, table, path, **options):
     metavar="FILE",
     help="File to write, in the formats of predict; by default csv to standard output.",
 )
-@name_list_option(
-    "--id", help="Columns to copy to the output, in addition to those of fit."
-)
+@copy_options
 @reading_options
 @debug_option
 def transform(model, table, path, **options):
     """Compute the components of the rows of TABLE with MODEL, written by fit --save.
 
     MODEL contains principal components (pca) or discriminants (lda). The output has one
-    row per row of the table, with the columns of --id, then pca0, pca1 and so on, or
-    lineardiscriminantanalysis0 and so on.
+    row per row of the table, with the columns of --id (or all of them with
+    --all-columns), then pca0, pca1 and so on, or lineardiscriminantanalysis0 and so on.
 
     \b
     Examples:

@@ -22,7 +22,14 @@ from sklearn_textbook.cli.model_report import (
     describe_other_model,
     print_other_model,
 )
-from sklearn_textbook.cli.model_table import as_features, read_model_table, read_notes
+from sklearn_textbook.cli.model_table import (
+    as_features,
+    copy_columns,
+    join_columns,
+    read_model_beside,
+    read_model_table,
+    read_notes,
+)
 from sklearn_textbook.cli.output import Output
 from sklearn_textbook.cli.output_files import (
     list_inputs,
@@ -35,7 +42,7 @@ from sklearn_textbook.cli.training_table import (
     read_weights,
     require_numbers,
 )
-from sklearn_textbook.io import read_model, save_model
+from sklearn_textbook.io import save_model
 from sklearn_textbook.io.table_writer import choose_writer, write_csv
 
 #: Columns whose standard deviations differ by less than that are of the same scale.
@@ -129,7 +136,7 @@ def _find_scale_notes(estimator, frame):
     return [note]
 
 
-def transform_table(model, table, *, path, **options):
+def transform_table(model, table, *, path, all_columns, **options):
     """Compute the components of the rows of a table and write them.
 
     Parameters
@@ -140,12 +147,14 @@ def transform_table(model, table, *, path, **options):
         Path of the table.
     path : str or None
         File to write, None for the standard output.
+    all_columns : bool
+        Whether all columns of the table are copied to the output.
     **options
         How the table is read: id, delimiter, header, encoding, sheet, skip_lines,
         comment, missing_marks, decimal, dates.
     """
     require_table_output(path, model, table)
-    saved = read_model(model)
+    saved = read_model_beside(model, table)
     estimator = saved.estimator
     if not hasattr(estimator, "transform"):
         refuse_use(
@@ -155,19 +164,15 @@ def transform_table(model, table, *, path, **options):
     notes = read_notes(saved, model)
     notes["id"] = list(dict.fromkeys([*notes["id"], *options["id"]]))
     rows = read_model_table(saved, notes, table, options)
-    for name in options["id"]:
-        if name not in rows.file.names:
-            raise rows.file.error(f"no column {name!r} to copy")
+    ids, wanted = notes["id"], options["id"]
+    copied = copy_columns(rows, ids, wanted, path, copies_all=all_columns)
     try:
         made = estimator.transform(as_features(saved.schema, rows.features))
     except (NotImplementedError, ValueError) as error:
         raise rows.explain(error) from error
-    columns = {
-        name: rows.file.frame[name] for name in notes["id"] if name in rows.file.names
-    }
-    for name, values in zip(estimator.get_feature_names_out(), made.T, strict=True):
-        columns[name] = pa.array(values)
-    frame = pa.table(columns)
+    names = estimator.get_feature_names_out().tolist()
+    columns = {name: pa.array(each) for name, each in zip(names, made.T, strict=True)}
+    frame = join_columns(rows, copied, columns)
     if path is None:
         write_csv(frame, sys.stdout)
     else:

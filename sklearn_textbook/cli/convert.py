@@ -12,7 +12,7 @@ from sklearn_textbook.cli.output_files import refuse_overwriting
 from sklearn_textbook.cli.report import is_rule_list
 from sklearn_textbook.cli.show import write_content
 from sklearn_textbook.io import read_model
-from sklearn_textbook.io.model_file import ModelFileError
+from sklearn_textbook.io.model_file import ModelFileError, looks_like_model
 
 
 def _write_code(saved, path, language, **options):
@@ -60,6 +60,8 @@ def convert_model(model, path, **options):
         Options of the format; None where not given.
     """
     suffix = Path(path).suffix.lower()
+    if suffix not in WRITERS and looks_like_model(path) and not looks_like_model(model):
+        refuse_use(f"{path} is a model file; give it first, and {model} after it")
     if suffix not in WRITERS:
         refuse_use(f"{path}: the name must end in one of {', '.join(WRITERS)}")
     given = {name: value for name, value in options.items() if value is not None}

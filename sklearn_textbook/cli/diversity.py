@@ -12,6 +12,7 @@ from sklearn_textbook.cli.model_table import (
     as_features,
     find_unseen_levels,
     label_text,
+    read_model_beside,
     read_model_table,
     read_notes,
 )
@@ -19,7 +20,6 @@ from sklearn_textbook.cli.output import Output, make_table
 from sklearn_textbook.cli.output_files import require_table_output
 from sklearn_textbook.ensemble.diversity import diversity_report
 from sklearn_textbook.ensemble.diversity.members import require_classifiers
-from sklearn_textbook.io import read_model
 from sklearn_textbook.io.naming import count_things
 from sklearn_textbook.io.table_file import display_path
 from sklearn_textbook.io.table_writer import choose_writer
@@ -48,7 +48,7 @@ def measure_diversity(model, table, *, path, max_members_shown, **options):
         missing_marks, decimal, dates.
     """
     require_table_output(path, model, table)
-    saved = read_model(model)
+    saved = read_model_beside(model, table)
     kind = type(saved.estimator).__name__
     if not is_ensemble(saved.estimator):
         refuse_use(f"{model} contains a {kind}, which has no members")

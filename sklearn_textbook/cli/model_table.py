@@ -8,15 +8,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from sklearn_textbook.cli.errors import explain_error, make_fit_error
+from sklearn_textbook.cli.errors import explain_error, make_fit_error, refuse_use
 from sklearn_textbook.cli.scoring import Score
 from sklearn_textbook.cli.training_table import LAYOUT, read_weights
-from sklearn_textbook.io import ModelFileError, TableFileError, read_table
+from sklearn_textbook.io import (
+    ModelFileError,
+    TableFileError,
+    read_model,
+    read_table,
+)
 from sklearn_textbook.io.date_formats import is_date_format
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
+from sklearn_textbook.io.model_file import looks_like_model
 from sklearn_textbook.io.naming import count_things, list_names, suggest_name
 from sklearn_textbook.io.number_formats import DECIMAL_MARKS, PERCENT
 from sklearn_textbook.io.table_file import TableFile
+from sklearn_textbook.io.table_writer import writes_text
 
 _TEXT_SOURCES = ("string", "category", "mixed")
 
@@ -137,6 +144,99 @@ def read_notes(model, path):
         raise ModelFileError("is damaged: table.decimal is not a decimal mark", path)
     notes["has_header"] = model.table.get("has_header", True) is not False
     return notes
+
+
+def read_model_beside(model, table):
+    """Read a model, and recognise that it and a table were swapped.
+
+    Parameters
+    ----------
+    model : str
+        Path of the model file.
+    table : str
+        Path of the table.
+
+    Returns
+    -------
+    saved : SavedModel
+        The model.
+
+    Raises
+    ------
+    click.UsageError
+        If the table is a model file, and the model is not.
+    """
+    try:
+        return read_model(model)
+    except ModelFileError:
+        if looks_like_model(table):
+            refuse_use(
+                f"{table} is a model file and {model} is not; give the model first, "
+                "and the table after it"
+            )
+        raise
+
+
+def copy_columns(table, ids, wanted, path, *, copies_all):
+    """Return the columns of a table that are copied to the output.
+
+    Parameters
+    ----------
+    table : ModelTable
+        The table.
+    ids : sequence of str
+        Names of columns that are copied if the table has them.
+    wanted : sequence of str
+        Names of those that it must have.
+    path : str or None
+        The file to write.
+    copies_all : bool
+        Whether all columns are copied, in the order of the table: to a text file as
+        they are written.
+
+    Returns
+    -------
+    columns : dict of str to pyarrow.ChunkedArray
+        The columns.
+    """
+    for name in wanted:
+        if name not in table.file.names:
+            raise table.file.error(f"no column {name!r} to copy")
+    frame = table.file.frame
+    if copies_all:
+        frame = table.file.read_written() if writes_text(path) else frame
+        return dict(zip(frame.column_names, frame.columns, strict=True))
+    return {name: frame[name] for name in ids if name in table.file.names}
+
+
+def join_columns(table, copied, made):
+    """Join columns of a table with those that were made.
+
+    Parameters
+    ----------
+    table : ModelTable
+        The table.
+    copied, made : dict of str to column
+        The columns by name.
+
+    Returns
+    -------
+    frame : pyarrow.Table
+        All columns.
+
+    Raises
+    ------
+    TableFileError
+        If two have the same name.
+    """
+    for name in made:
+        if name in copied:
+            raise table.file.error(
+                "the output has a column of this name, too",
+                column=name,
+                remedy="rename it, or do not copy it",
+            )
+    return pa.table({**copied, **made})
 
 
 def read_model_table(model, notes, path, options):

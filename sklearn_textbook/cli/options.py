@@ -425,6 +425,20 @@ def _column_options(command):
     )
 
 
+def copy_options(command):
+    """Add the options for columns of a table that are copied to the output."""
+    names = name_list_option(
+        "--id", help="Columns to copy to the output, in addition to those of fit."
+    )
+    return names(
+        click.option(
+            "--all-columns",
+            is_flag=True,
+            help="Copy all columns of TABLE to the output; csv as it is written.",
+        )(command)
+    )
+
+
 def training_options(command):
     """Add the options of commands that learn from a table, and how it is laid out."""
     return _add_options(

@@ -13,8 +13,11 @@ from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.explanations import explain_rows, require_explainable
 from sklearn_textbook.cli.model_table import (
     as_features,
+    copy_columns,
     find_unseen_levels,
+    join_columns,
     predict_rows,
+    read_model_beside,
     read_model_table,
     read_notes,
     score_table,
@@ -22,12 +25,11 @@ from sklearn_textbook.cli.model_table import (
 from sklearn_textbook.cli.output import Output
 from sklearn_textbook.cli.output_files import require_table_output
 from sklearn_textbook.cli.scoring import find_probabilities
-from sklearn_textbook.io import read_model
 from sklearn_textbook.io.table_file import display_path
 from sklearn_textbook.io.table_writer import choose_writer, write_csv
 
 
-def predict_table(model, table, *, path, proba, explain, **options):
+def predict_table(model, table, *, path, proba, explain, all_columns, **options):
     """Predict the rows of a table and write the predictions.
 
     Parameters
@@ -42,12 +44,14 @@ def predict_table(model, table, *, path, proba, explain, **options):
         Whether to add the probabilities of the classes.
     explain : bool
         Whether to add the rule that every row meets.
+    all_columns : bool
+        Whether all columns of the table are copied to the output.
     **options
         How the table is read: id, delimiter, header, encoding, sheet, skip_lines,
         comment, missing_marks, decimal, dates.
     """
     require_table_output(path, model, table)
-    saved = read_model(model)
+    saved = read_model_beside(model, table)
     _require_predictor(saved.estimator, model, proba)
     notes = read_notes(saved, model)
     if explain:
@@ -56,14 +60,9 @@ def predict_table(model, table, *, path, proba, explain, **options):
     wanted = options["id"]
     notes["id"] = list(dict.fromkeys([*notes["id"], *wanted]))
     rows = read_model_table(saved, notes, table, options)
-    for name in wanted:
-        if name not in rows.file.names:
-            raise rows.file.error(f"no column {name!r} to copy")
+    copied = copy_columns(rows, notes["id"], wanted, path, copies_all=all_columns)
     predicted = predict_rows(saved, scorer, rows)
-    columns = {
-        name: rows.file.frame[name] for name in notes["id"] if name in rows.file.names
-    }
-    columns["prediction"] = pa.array(predicted.values.tolist())
+    columns = {"prediction": pa.array(predicted.values.tolist())}
     if proba:
         for label, share in zip(scorer.labels, predicted.shares.T, strict=True):
             columns[f"probability_{report.show_label(label)}"] = pa.array(share)
@@ -71,7 +70,7 @@ def predict_table(model, table, *, path, proba, explain, **options):
         X = as_features(saved.schema, rows.features)
         sentences = explain_rows(scorer, saved.estimator, X, predicted)
         columns["explanation"] = pa.array(sentences)
-    frame = pa.table(columns)
+    frame = join_columns(rows, copied, columns)
     if path is None:
         write_csv(frame, sys.stdout)
     else:

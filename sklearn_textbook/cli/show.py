@@ -162,6 +162,7 @@ def _choose_estimator(estimator, model, form, member, start=""):
             refuse_use(
                 f"--as {form} writes a single tree, but {model} has {len(members)}; "
                 f"choose one with --member {start}0 to {start}{last}"
+                f"{_explain_convert(model, form) if not start else ''}"
             )
         return estimator
     if form == "json":
@@ -171,6 +172,15 @@ def _choose_estimator(estimator, model, form, member, start=""):
             f"--member must be from {start}0 to {start}{last}, got {start}{member}"
         )
     return members[int(member)]
+
+
+def _explain_convert(model, form):
+    """Name the command that writes all trees as code, which `show` does not."""
+    ending = {"sql": ".sql", "python": ".py"}.get(form)
+    if ending is None:
+        return ""
+    path = Path(model).with_suffix(ending).name
+    return f", or write all of them with sklearn-textbook convert {model} {path}"
 
 
 def _choose_named(estimator, model, form, member):

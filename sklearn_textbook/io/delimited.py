@@ -156,6 +156,16 @@ class DelimitedText:
             )
         return table
 
+    def parse_written(self):
+        """Parse the values as they are written, empty fields as null.
+
+        Returns
+        -------
+        table : pyarrow.Table
+            The columns, all of text.
+        """
+        return self.parse(dict.fromkeys(self.names, pa.string()), ())
+
     def _count_rows_to_skip(self):
         return 1 + self._count_leading_lines() if self.has_header else 0
 

@@ -9,6 +9,7 @@ or evaluated.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from sklearn_textbook._contract.written_files import write_file
@@ -253,6 +254,17 @@ def read_with(read, path):
     ) as error:
         reason = " ".join(str(error).split())
         raise ModelFileError(f"is damaged: {reason}", path) from None
+
+
+def looks_like_model(path):
+    """Return whether a file begins as `save_model` writes it."""
+    try:
+        with Path(path).open("rb") as file:
+            start = file.read(200)
+    except OSError:
+        return False
+    pattern = rb'\s*\{\s*"format":\s*"%b"' % FORMAT_NAME.encode()
+    return re.match(pattern, start) is not None
 
 
 def _read_json(path):

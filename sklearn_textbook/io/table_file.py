@@ -244,6 +244,8 @@ class TableFile:
     weight : str or None
         Column with the weights of the rows, if they are part of the file: in ARFF, a
         weight follows a row in braces, as in ``sunny,85,{2}``.
+    load_written : callable or None
+        Reads the values as text; None if the format has types.
 
     Attributes
     ----------
@@ -278,6 +280,7 @@ class TableFile:
     id_columns: tuple[str, ...] = ()
     units: dict[str, str] = field(default_factory=dict)
     weight: str | None = None
+    load_written: Callable[[], pa.Table] | None = field(default=None, repr=False)
 
     @property
     def names(self):
@@ -298,6 +301,16 @@ class TableFile:
     def column_kinds(self):
         """Kind of each column: {name: "numeric", "nominal" or "ordinal"}."""
         return {column.name: column_kind(column.type) for column in self.frame.schema}
+
+    def read_written(self):
+        """Return the columns with values as a text file or a sheet has them.
+
+        Returns
+        -------
+        table : pyarrow.Table
+            Texts, null where a field is empty; of other formats, `frame`.
+        """
+        return self.frame if self.load_written is None else self.load_written()
 
     def error(self, problem, *, row=None, column=None, remedy=None):
         """Make a `TableFileError` that gives the line of a row.

@@ -350,6 +350,7 @@ def _read_csv(source, file_format="csv", layout=None, notes=(), **options):
         format=file_format,
         layout=layout or text.layout,
         has_header=text.has_header,
+        load_written=text.parse_written,
     )
 
 

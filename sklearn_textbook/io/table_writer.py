@@ -69,6 +69,27 @@ def choose_writer(path):
     return partial(_write, encode)
 
 
+def writes_text(path):
+    """Return whether a table is written as text with separated values.
+
+    Parameters
+    ----------
+    path : str or None
+        The file; None is the standard output.
+
+    Returns
+    -------
+    answer : bool
+        Other formats have types.
+    """
+    if path is None:
+        return True
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in PACKED:
+        suffixes.pop()
+    return (suffixes[-1] if suffixes else "") in _TEXT_ENDINGS
+
+
 def write_csv(frame, stream, delimiter=","):
     """Write a frame as text with separated values.
 

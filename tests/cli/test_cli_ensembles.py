@@ -259,6 +259,17 @@ def test_boosting_trees_of_classes_are_refused(command):
 
 
 # --------------------------------------------------------------------- options
+@pytest.mark.parametrize(("form", "ending"), [("sql", "sql"), ("python", "py")])
+def test_code_of_all_trees_is_named(command, form, ending):
+    options = ("--algorithm", "random-forest", "--trees", 3, "--save", "m.json")
+    command(*IRIS, *options)
+    message = command("show", "m.json", "--as", form, code=2)
+    convert = f"convert m.json m.{ending}"
+    assert f"or write all of them with sklearn-textbook {convert}; see" in message
+    command(*convert.split())
+    assert "convert" not in command("show", "m.json", "--as", "dot", code=2)
+
+
 def test_settings_reach_the_ensemble_and_its_members(command):
     command(
         *IRIS,

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
 
 from sklearn_textbook.cli import main
 from sklearn_textbook.io import read_table
@@ -58,6 +60,81 @@ def test_identifiers_are_copied(command):
     assert command("predict", "m.json", "new.csv", "--id", "nte", code=3) == (
         "sklearn-textbook: new.csv: no column 'nte' to copy\n"
     )
+
+
+NEW = """id,x,price,when,note
+007,1,"1,50",1.2.2024,"it's, so"
++8, 2 ,2.0,,NA
+
+009,?,,TRUE,?
+"""
+
+
+def test_all_columns_are_copied_as_they_are_written(command):
+    write("train.csv", "id,x,y\n007,1,a\n008,2,b\n009,3,b\n")
+    command(
+        "fit", "train.csv", "--target", "y", "--id", "id", "--cv", 0, "--save", "m.json"
+    )
+    write("new.csv", f"a title\n{NEW}# a comment\n")
+    layout = ("--skip-lines", 1, "--comment", "#")
+    text = command("predict", "m.json", "new.csv", "--all-columns", *layout)
+    assert text.splitlines() == [
+        "id,x,price,when,note,prediction",
+        '007,1,"1,50",1.2.2024,"it\'s, so",a',
+        "+8, 2 ,2.0,,NA,b",
+        "009,?,,TRUE,?,b",
+    ]
+    command("predict", "m.json", "new.csv", "--all-columns", *layout, "-o", "o.tsv")
+    rows = list(csv.reader(text.splitlines()))
+    lines = Path("o.tsv").read_text().splitlines()
+    assert list(csv.reader(lines, delimiter="\t")) == rows
+    # In a format with types, as they are read.
+    command("predict", "m.json", "new.csv", "--all-columns", *layout, "-o", "o.parquet")
+    frame = read_table("o.parquet").frame
+    assert frame.column_names == rows[0]
+    assert frame["id"].to_pylist() == ["007", "+8", "009"]
+    assert frame["x"].to_pylist() == [1, 2, None]
+    # A table with types is copied with them.
+    command("predict", "m.json", "o.parquet", "--id", "x", code=0)
+    message = command("predict", "m.json", "o.parquet", "--all-columns", code=3)
+    assert message == (
+        "sklearn-textbook: o.parquet, column 'prediction': the output has a column of "
+        "this name, too; rename it, or do not copy it\n"
+    )
+    assert command("predict", "m.json", "o.parquet", "--id", "prediction", code=3)
+    frame = frame.drop_columns(["prediction"])
+    parquet.write_table(frame, "typed.parquet")
+    text = command("predict", "m.json", "typed.parquet", "--all-columns")
+    assert text.splitlines()[1] == '007,1,"1,50",1.2.2024,"it\'s, so",a'
+
+
+def test_components_beside_all_columns(command):
+    table = read_table(DATA / "iris.csv").frame
+    fit = ("fit", DATA / "iris.csv", "--algorithm", "pca", "--target", "species")
+    command(*fit, "--save", "p.json")
+    apply = ("transform", "p.json", DATA / "iris.csv")
+    rows = list(csv.reader(command(*apply, "--all-columns").splitlines()))
+    assert rows[0][:5] == table.column_names
+    alone = list(csv.reader(command(*apply).splitlines()))
+    assert [row[5:] for row in rows] == [row[1:] for row in alone]
+
+
+@pytest.mark.parametrize("name", ["predict", "transform", "diversity"])
+def test_swapped_arguments_are_recognised(command, iris_model, name):
+    table = DATA / "iris.csv"
+    assert command(name, table, iris_model, code=2) == (
+        f"sklearn-textbook: iris.json is a model file and {table} is not; give the "
+        "model first, and the table after it; see sklearn-textbook "
+        f"{name} --help\n"
+    )
+    # Two tables, or a model that is not there.
+    assert "is not a model file; give" in command(name, table, table, code=4)
+    assert "no such file" in command(name, "none.json", table, code=4)
+
+
+def test_swapped_arguments_of_convert_are_recognised(command, iris_model):
+    message = command("convert", "iris.sql", iris_model, code=2)
+    assert "iris.json is a model file; give it first, and iris.sql after it" in message
 
 
 def test_table_without_a_header(command):
