@@ -325,17 +325,16 @@ def add_members(model, weights, votes=False):
         model.estimators_, model._list_columns(), weights, strict=True
     ):
         shown = get_shown_tree(member)
+        is_compact = shown.is_compact  # the tree of the member stays so
+        shown = shown.compact() if is_compact else shown
         values = shown.value if shown.is_classifier else shown.statistics
         if votes:
             best = choose_member_classes(member, values)
             values = np.zeros_like(values)
             np.put_along_axis(values, best[:, :, np.newaxis], 1.0, axis=2)
         values = weight * values.reshape(len(values), -1)
-        trees.append(
-            make_value_tree(
-                member.tree_, values, columns, len(schema.columns), n_levels
-            )
-        )
+        tree = make_value_tree(shown, values, columns, len(schema.columns), n_levels)
+        trees.append(tree.compact() if is_compact else tree)
     return trees
 
 

@@ -1,15 +1,27 @@
 """Axes of displays, and their names and legends."""
 
+import datetime
 import itertools
+import math
 
+import numpy as np
+
+from sklearn_textbook.tree.encode.schema import find_zone
 from sklearn_textbook.tree.explain.lettering import (
     break_lines,
     choose_fonts,
+    measure_places,
     shorten_names,
 )
 
 #: Maximum length of a name and of its lines, and of a name in a legend, in characters.
 NAME_LENGTH, LINE_LENGTH, LEGEND_LENGTH = 40, 24, 24
+#: The same of a level, sizes of its letters in points, the width of a letter and the
+#: height of a line, in multiples of the size.
+LEVEL_LENGTH, LEVEL_SIZE, SMALLEST, LETTER_WIDTH, LINE_HEIGHT = 20, 9.0, 5.5, 0.6, 1.2
+#: Units of durations, and steps of times of day, in seconds.
+UNITS = {"days": 86400, "hours": 3600, "minutes": 60}
+TIME_STEPS = (1, 5, 15, 30, 60, 300, 900, 1800, 3600, 7200, 10800, 14400, 21600)
 #: Maximum number of entries of a legend inside the axes, and of classes in a legend.
 MAX_INSIDE, MAX_CLASSES = 8, 24
 
@@ -103,6 +115,109 @@ def write_names(names):
     """
     names = shorten_names([str(name) for name in names], NAME_LENGTH)
     return ["\n".join(break_lines(name, LINE_LENGTH)) for name in names]
+
+
+def write_levels(axis, names):
+    """Write names of levels at 0, 1, 2, ... on an axis.
+
+    On the x axis, long names are rotated. Of very many, only some are written.
+
+    Parameters
+    ----------
+    axis : matplotlib.axis.Axis
+        The axis.
+    names : sequence of str
+        The names.
+    """
+    box = axis.axes.bbox
+    is_x = axis.axis_name == "x"
+    room = (box.width if is_x else box.height) * 72 / axis.figure.dpi  # points
+    slot = room / max(1, len(names))
+    short = shorten_names(names, LEVEL_LENGTH)
+    longest = max(map(measure_places, short), default=0)
+    size = LEVEL_SIZE
+    is_rotated = is_x and (longest + 2) * LETTER_WIDTH * size > slot
+    if not is_x or is_rotated:
+        size = min(size, max(SMALLEST, slot / LINE_HEIGHT))
+        if slot > 3 * size:  # there is room for two lines
+            short = shorten_names(names, 3 * LEVEL_LENGTH // 2)
+            short = ["\n".join(break_lines(name, LEVEL_LENGTH)) for name in short]
+    step = max(1, math.ceil(LINE_HEIGHT * SMALLEST / slot))
+    places = range(0, len(names), step)
+    axis.set_ticks(places, [short[n] for n in places], parse_math=False)
+    axis.set_tick_params(rotation=90 if is_rotated else 0, labelsize=size)
+    if is_x:
+        axis.axes.set_xlim(-0.5, len(names) - 0.5)
+
+
+def write_time_axis(axis, values, time_zone=None):
+    """Write dates, times of day, durations or booleans on an axis, if it has these.
+
+    Parameters
+    ----------
+    axis : matplotlib.axis.Axis
+        The axis; its positions are days for dates, seconds for times of day, units of
+        :func:`choose_unit` for durations, and 0 and 1 for booleans.
+    values : ndarray
+        Values of the column.
+    time_zone : str or None, default=None
+        Time zone in which dates are written.
+
+    Returns
+    -------
+    str
+        The unit, for the label of the axis.
+    """
+    from matplotlib import dates, ticker
+
+    if values.dtype.kind == "M":
+        zone = find_zone(time_zone) if time_zone else None
+        locator = dates.AutoDateLocator(minticks=3, maxticks=6, tz=zone)
+        axis.set_major_locator(locator)
+        axis.set_major_formatter(dates.ConciseDateFormatter(locator, tz=zone))
+    elif values.dtype.kind == "b":
+        axis.set_ticks([0, 1], ["False", "True"])
+    elif values.dtype.kind == "O" and isinstance(values[0], datetime.time):
+        low, high = axis.get_view_interval()
+        steps = (s for s in TIME_STEPS if abs(high - low) / s <= 6)
+        axis.set_major_locator(ticker.MultipleLocator(next(steps, TIME_STEPS[-1])))
+        axis.set_major_formatter(ticker.FuncFormatter(_write_time))
+    elif values.dtype.kind == "m":
+        return f" ({choose_unit(values)[0]})"
+    return ""
+
+
+def _write_time(seconds, _):
+    start = datetime.datetime(1970, 1, 1)
+    time = (start + datetime.timedelta(seconds=seconds)).time()
+    return time.isoformat("seconds" if time.second else "minutes")
+
+
+def choose_unit(durations):
+    """Choose a unit in which durations are written.
+
+    Parameters
+    ----------
+    durations : ndarray of timedelta64
+        The durations.
+
+    Returns
+    -------
+    name : str
+        Name of the unit.
+    seconds : int
+        Its length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_textbook.inspection._axes import choose_unit
+    >>> choose_unit(np.array([3, 50], dtype="timedelta64[h]"))
+    ('days', 86400)
+    """
+    longest = np.nanmax(np.abs(durations / np.timedelta64(1, "s")))
+    found = (pair for pair in UNITS.items() if longest >= 2 * pair[1])
+    return next(found, ("seconds", 1))
 
 
 def add_legend(ax, classes, others=()):

@@ -1,26 +1,29 @@
-"""Partial dependence of trees and sums of trees, by recursion."""
+"""Partial dependence of trees and sums of trees."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import datetime
+from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
+from scipy import sparse
 from scipy.stats.mstats import mquantiles
 from sklearn.utils import Bunch
-from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.parameters import check_integer
-from sklearn_textbook.ensemble.bagging.base_bagging import BaseBagging
-from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
-    BaseGradientBoosting,
-)
-from sklearn_textbook.ensemble.boosting.boosting_tree import BoostingTreeRegressor
-from sklearn_textbook.ensemble.forest.base_forest import BaseForest
-from sklearn_textbook.tree.encode.columns import NUMERIC
+from sklearn_textbook._contract.parameters import check_choice, check_integer
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.exchange.tree_sum import read_trees
+from sklearn_textbook.tree.encode import TableSchema
+from sklearn_textbook.tree.encode.columns import BOOLEAN, DATE, DURATION, NUMERIC, TIME
 from sklearn_textbook.tree.grow.layout import FRACTIONAL, LEAF, OBLIQUE
-from sklearn_textbook.tree.members import get_shown_tree, is_tree, read_matrix
 from sklearn_textbook.tree.route import predict_statistics
+
+#: Maximum number of cells of the rows that are predicted at once.
+BLOCK_CELLS = 1 << 21
+KINDS = ("average", "individual", "both")
+RESPONSES = ("auto", "predict_proba", "decision_function")
+METHODS = ("auto", "recursion", "brute")
 
 
 def partial_dependence(
@@ -28,15 +31,21 @@ def partial_dependence(
     X,
     features,
     *,
+    sample_weight=None,
+    categorical_features=None,
+    feature_names=None,
+    response_method="auto",
     percentiles=(0.05, 0.95),
     grid_resolution=100,
     custom_values=None,
+    method="auto",
+    kind="average",
 ):
-    r"""Compute the partial dependence of a tree model on columns by recursion.
+    r"""Compute the partial dependence of a tree model on columns.
 
-    At a node that tests one of these columns, a grid point follows its branch; at all
-    other nodes, it is divided among the branches in proportion to their training
-    weights:
+    By recursion, a grid point follows its branch at a node that tests one of these
+    columns; at all other nodes, it is divided among the branches in proportion to their
+    training weights:
 
     .. math:: f_S(x_S) = \sum_{leaf} v_{leaf} \prod_{t \to c,\; j_t \notin S}
         \frac{W_c}{\sum_{c'} W_{c'}}
@@ -44,20 +53,32 @@ def partial_dependence(
     where the sum is over the leaves that :math:`x_S` can reach. This extends
     ``method="recursion"`` of :func:`sklearn.inspection.partial_dependence`, which
     accepts only scikit-learn classes, to nominal columns, any number of branches,
-    classifiers and bagging. ``method="brute"`` of scikit-learn, which predicts all rows
-    of ``X`` for every grid point, accepts all models of this package.
+    classifiers and bagging. With ``method="brute"``, the values of the columns are
+    replaced by the grid point in all rows of ``X``, whose predictions are averaged:
+
+    .. math:: f_S(x_S) = \frac{\sum_i w_i\, f(x_S, x_{i, \bar S})}{\sum_i w_i}
 
     Parameters
     ----------
     estimator : estimator
-        A fitted tree, random forest, extra trees, bagging or random subspace ensemble
-        of trees, gradient boosting model or
-        :class:`~sklearn_textbook.ensemble.BoostingTreeRegressor` of this package. Tests
-        must have a single column.
+        A fitted tree, random forest, extra trees, bagging, random subspace or output
+        perturbation ensemble of trees, AdaBoost of trees, gradient boosting model or
+        :class:`~sklearn_textbook.ensemble.BoostingTreeRegressor` of this package.
     X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
         Rows from which the grid is made, usually the training rows.
     features : int, str or sequence of these
         The columns, by index or name.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Weights of the rows in their average; requires ``method="brute"``.
+    categorical_features : array-like or None, default=None
+        Numeric columns whose grid consists of all their distinct values, as indices,
+        names or a mask. That of a nominal, ordinal or boolean column always does.
+    feature_names : array-like of str or None, default=None
+        Names of the columns in ``features``. None: those of the training table.
+    response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
+        What is averaged for a classifier: probabilities or, for gradient boosting, raw
+        scores. "auto" is the raw score of gradient boosting by recursion, otherwise
+        the probability. A regressor requires "auto".
     percentiles : tuple of float, default=(0.05, 0.95)
         Lower and upper end of the grid of a numeric column, as quantiles of ``X``.
     grid_resolution : int, default=100
@@ -65,6 +86,14 @@ def partial_dependence(
         distinct values, these are used.
     custom_values : dict or None, default=None
         Values or levels of the grid, by index or name of the column as in ``features``.
+    method : {"auto", "recursion", "brute"}, default="auto"
+        How averages are computed. "auto" is recursion if it is possible, that is for
+        ``kind="average"`` without ``sample_weight``, unless the model has oblique
+        tests, is an AdaBoost or output smearing model, or is gradient boosting whose
+        probabilities are asked for.
+    kind : {"average", "individual", "both"}, default="average"
+        Whether to return the averages, the predictions for each row (individual
+        conditional expectation, ICE), or both.
 
     Returns
     -------
@@ -72,13 +101,18 @@ def partial_dependence(
         As in scikit-learn, with the entries
 
         grid_values : list of ndarray
-            The values of each column: numbers, or the levels that occur in ``X``.
-            Dates, times and durations are numbers of seconds.
+            The values of each column: numbers, booleans, or the levels that occur in
+            ``X``. Dates (in UTC if they have a time zone) are of dtype datetime64,
+            durations of dtype timedelta64, times of day are ``datetime.time``.
         average : ndarray of shape (n_outputs, n_values_0, n_values_1, ...)
             Mean prediction, with a row for each output of a regressor. For a
             classifier, the probability of each class, or of only the second if there
-            are two. For gradient boosting, the raw score (``decision_function``),
-            including the initial score, which scikit-learn leaves out.
+            are two. By recursion, gradient boosting has the raw score
+            (``decision_function``, or the logarithm of the prediction for losses
+            with a logarithmic link), including the initial score, which scikit-learn
+            leaves out. Not with ``kind="individual"``.
+        individual : ndarray of shape (n_outputs, n_samples, n_values_0, ...)
+            The prediction for each row, unless ``kind="average"``.
 
     Raises
     ------
@@ -87,8 +121,9 @@ def partial_dependence(
     TypeError
         If the estimator is not such a model.
     ValueError
-        If the model has oblique tests, votes or several outputs in classification, if a
-        column is unknown or has no values, or if a parameter is out of range.
+        If the model has several outputs in classification or starts from another
+        estimator (``init``), if a column is unknown or has no values, if a parameter
+        is out of range, or if recursion is requested where it is not possible.
 
     See Also
     --------
@@ -98,8 +133,11 @@ def partial_dependence(
 
     Notes
     -----
-    Reference: J. H. Friedman, "Greedy function approximation: a gradient boosting
-    machine", The Annals of Statistics 29(5), 2001, section 8.2.
+    References: J. H. Friedman, "Greedy function approximation: a gradient boosting
+    machine", The Annals of Statistics 29(5), 2001, section 8.2; A. Goldstein,
+    A. Kapelner, J. Bleich, E. Pitkin, "Peeking inside the black box: visualizing
+    statistical learning with plots of individual conditional expectation", Journal of
+    Computational and Graphical Statistics 24(1), 2015.
 
     Examples
     --------
@@ -112,193 +150,306 @@ def partial_dependence(
     >>> result.grid_values[0].tolist(), result.average.round(3).tolist()
     (['sunny', 'overcast', 'rain'], [[0.4, 1.0, 0.6]])
     """
-    model = read_tree_sum(estimator)
-    columns = find_columns(model.schema, features)
-    check_integer("grid_resolution", grid_resolution, 2)
-    matrix = read_matrix(estimator, X, model.reader)
-    custom = {
-        find_columns(model.schema, key)[0]: values
-        for key, values in (custom_values or {}).items()
-    }
-    coded, values = [], []
-    for column in columns:
-        schema = model.schema.columns[column]
-        if column in custom:
-            codes = _code_values(schema, custom[column])
-        else:
-            codes = _make_axis(
-                schema, matrix[:, [column]], percentiles, grid_resolution
-            )
-        coded.append(codes)
-        values.append(_decode_values(schema, codes))
-    points = np.stack(np.meshgrid(*coded, indexing="ij"), axis=-1)
-    average = model.average(points.reshape(-1, len(columns)), columns)
-    shape = tuple(map(len, coded))
-    return Bunch(grid_values=values, average=average.reshape(-1, *shape))
+    check_choice("kind", kind, KINDS)
+    model = DependenceModel(
+        estimator,
+        X,
+        sample_weight=sample_weight,
+        categorical_features=categorical_features,
+        feature_names=feature_names,
+        response_method=response_method,
+        percentiles=percentiles,
+        grid_resolution=grid_resolution,
+        custom_values=custom_values,
+        method=method,
+        has_rows=kind != "average",
+    )
+    return model.compute(model.find_columns(features), kind)
 
 
-@dataclass(frozen=True)
-class TreeSum:
-    """A model whose prediction is a weighted sum of those of trees.
+class DependenceModel:
+    """A model and rows, whose partial dependence can be computed for any columns.
 
     Parameters
     ----------
-    reader : tree estimator
-        Reads tables.
-    trees : list of list of GrownTree
-        The trees of each score.
-    columns : list of ndarray of int, or None
-        Columns of each tree; None for all.
-    weight : float
-        Weight of every tree.
-    start : ndarray of float64, shape (n_scores,)
-        What is added to the scores.
-    """
+    estimator, X, sample_weight, categorical_features, feature_names, response_method, \
+            percentiles, grid_resolution, custom_values, method : object
+        As for :func:`partial_dependence`.
+    has_rows : bool
+        Whether predictions for each row are asked for.
 
-    reader: object
-    trees: list
-    columns: list
-    weight: float
-    start: np.ndarray
-
-    @property
-    def schema(self):
-        """Description of the columns."""
-        return self.reader.schema_
-
-    def average(self, points, columns):
-        """Compute the partial dependence at some points; (n_outputs, n_points)."""
-        results = [
-            start
-            + self.weight
-            * sum(
-                _average_tree(tree, points, columns, seen)
-                for tree, seen in zip(trees, self.columns, strict=True)
-            )
-            for trees, start in zip(self.trees, self.start.tolist(), strict=True)
-        ]
-        return np.concatenate(results)
-
-
-def read_tree_sum(estimator):
-    """Read the trees of a fitted model and how their predictions are added.
-
-    Parameters
+    Attributes
     ----------
-    estimator : estimator
-        As for :func:`partial_dependence`.
-
-    Returns
-    -------
-    TreeSum
-        The trees.
-
-    Raises
-    ------
-    TypeError or ValueError
-        As for :func:`partial_dependence`.
+    trees : TreeSum
+        The trees of the model.
+    method : {"recursion", "brute"}
+        How averages are computed.
+    is_raw : bool
+        Whether they are averages of raw scores that are not the predictions.
+    is_level, is_categorical : list of bool
+        Whether each column is nominal, ordinal or given as categorical, and whether it
+        is one of these or boolean.
     """
-    name = type(estimator).__name__
-    if hasattr(estimator, "fit") and not isinstance(estimator, type):
-        check_is_fitted(estimator)
-    if is_tree(estimator):
-        reader, trees, weight = estimator, [[get_shown_tree(estimator)]], 1.0
-    elif isinstance(estimator, BaseGradientBoosting):
-        reader, weight = estimator._get_reader(), 1.0
-        trees = [[member.tree_ for member in rows] for rows in estimator.estimators_.T]
-    elif isinstance(estimator, BoostingTreeRegressor):
-        reader, weight = estimator._get_reader(), float(estimator.learning_rate)
-        trees = [[member.tree_ for member in estimator.estimators_]]
-    elif isinstance(estimator, BaseForest | BaseBagging) and (
-        reader := estimator._get_reader()
+
+    def __init__(
+        self,
+        estimator,
+        X,
+        *,
+        sample_weight,
+        categorical_features,
+        feature_names,
+        response_method,
+        percentiles,
+        grid_resolution,
+        custom_values,
+        method,
+        has_rows,
     ):
-        if getattr(estimator, "voting", "soft") == "hard":
-            raise ValueError(
-                f'{name} has voting="hard", and votes of trees are not sums of their '
-                'probabilities. Use method="brute" of scikit-learn.'
-            )
-        trees = [[get_shown_tree(member) for member in estimator.estimators_]]
-        weight = 1.0 / len(trees[0])
-    else:
-        raise TypeError(
-            "estimator must be a tree, random forest, extra trees, bagging or random "
-            "subspace ensemble of trees, or gradient boosting model of "
-            f"sklearn_textbook; got {name}. sklearn.inspection.partial_dependence with "
-            'method="brute" accepts all estimators.'
+        check_choice("response_method", response_method, RESPONSES)
+        check_choice("method", method, METHODS)
+        check_integer("grid_resolution", grid_resolution, 2)
+        self.trees = trees = _read_sum(estimator)
+        self.schema = trees.schema
+        self.names = _check_names(self.schema, feature_names)
+        self.matrix = trees.read(X)
+        self.weight = None
+        if sample_weight is not None:
+            self.weight = check_weights(sample_weight, self.matrix.shape[0])
+        needed = _why_brute(trees, has_rows, sample_weight is not None, response_method)
+        if needed and method == "recursion":
+            raise ValueError(f'method="recursion" is not possible {needed}.')
+        self.method = "brute" if needed or method == "brute" else "recursion"
+        self.is_raw = trees.link != "identity" and (
+            self.method == "recursion" or response_method == "decision_function"
         )
-    if getattr(estimator, "init_", None) is not None:
+        self.percentiles = percentiles
+        self.grid_resolution = grid_resolution
+        self.custom_values = {
+            self.find_columns(key)[0]: values
+            for key, values in (custom_values or {}).items()
+        }
+        chosen = self._find_categorical(categorical_features)
+        self.is_level = [
+            column.kind != NUMERIC or number in chosen
+            for number, column in enumerate(self.schema.columns)
+        ]
+        self.is_categorical = [
+            is_level or column.source == BOOLEAN
+            for is_level, column in zip(self.is_level, self.schema.columns, strict=True)
+        ]
+
+    def find_columns(self, features):
+        """Return the numbers of columns given by number or name, or several of these.
+
+        Returns
+        -------
+        list of int
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or one occurs twice.
+        """
+        is_one = isinstance(features, str | Integral)
+        found = [self._find(key) for key in ([features] if is_one else list(features))]
+        if not found or len(set(found)) < len(found):
+            raise ValueError(f"features must be one or more columns, got {features!r}.")
+        return found
+
+    def _find(self, key, parameter="features"):
+        if isinstance(key, str) and key in self.names:
+            return self.names.index(key)
+        n_columns = len(self.names)
+        is_index = isinstance(key, Integral) and not isinstance(key, bool | np.bool_)
+        if is_index and 0 <= key < n_columns:
+            return int(key)
         raise ValueError(
-            "Partial dependence by recursion requires init=None or init='zero'; got "
-            f"{name} with init={estimator.init!r}."
+            f"{parameter} must be column names, {self.names}, or indices from 0 to "
+            f"{n_columns - 1}; got {key!r}."
         )
-    if trees[0][0].is_classifier and trees[0][0].n_outputs > 1:
+
+    def _find_categorical(self, given):
+        """Return the numbers of columns given by a mask, names or numbers."""
+        if given is None:
+            return set()
+        keys = np.asarray(given)
+        if keys.ndim == 1 and keys.dtype == bool and len(keys) == len(self.names):
+            return set(np.flatnonzero(keys).tolist())
+        if keys.ndim != 1 or keys.dtype == bool:
+            raise ValueError(
+                "categorical_features must be a 1D array of indices or names, or a "
+                f"mask of {len(self.names)} columns; got {given!r}."
+            )
+        return {self._find(key, "categorical_features") for key in keys.tolist()}
+
+    def compute(self, columns, kind):
+        """Compute the partial dependence on some columns.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Their numbers.
+        kind : {"average", "individual", "both"}
+            What to compute.
+
+        Returns
+        -------
+        Bunch
+            As returned by :func:`partial_dependence`.
+        """
+        coded = [self._make_axis(column) for column in columns]
+        schemas = [self.schema.columns[column] for column in columns]
+        values = list(map(_decode_values, schemas, coded))
+        points = np.stack(np.meshgrid(*coded, indexing="ij"), axis=-1)
+        points = points.reshape(-1, len(columns))
+        average, individual = self._predict(points, columns, kind != "average")
+        shape = tuple(map(len, coded))
+        result = Bunch(grid_values=values)
+        if kind != "individual":
+            result.average = average.reshape(-1, *shape)
+        if kind != "average":
+            result.individual = individual.reshape(*individual.shape[:2], *shape)
+        return result
+
+    def compute_mean(self):
+        """Compute the mean prediction, of the training rows by recursion, else of X.
+
+        Returns
+        -------
+        ndarray of shape (n_outputs,)
+        """
+        return self._predict(np.empty((1, 0)), [], False)[0][:, 0]
+
+    def _predict(self, points, columns, is_individual):
+        """Average, and predict each row, at some points."""
+        if self.method == "recursion":
+            scores = np.repeat(self.trees.start[:, np.newaxis], len(points), axis=1)
+            for tree, first in zip(self.trees.trees, self.trees.first, strict=True):
+                found = _average_tree(tree, points, columns)
+                scores[first : first + len(found)] += found
+            return self._select(scores), None
+        n_rows = self.matrix.shape[0]
+        weight = np.ones(n_rows) if self.weight is None else self.weight
+        share = weight / weight.sum()
+        average, individual = 0.0, []
+        for rows, block in _read_dense(self.matrix):
+            found = self._predict_block(block, points, columns)
+            average = average + np.einsum("knp,n->kp", found, share[rows])
+            if is_individual:
+                individual.append(found)
+        return average, np.concatenate(individual, axis=1) if individual else None
+
+    def _predict_block(self, block, points, columns):
+        """Predict rows with the values of all points; (n_outputs, n_rows, n_points)."""
+        step = max(1, BLOCK_CELLS // max(1, block.size))
+        parts = []
+        for start in range(0, len(points), step):
+            some = points[start : start + step]
+            table = np.tile(block, (len(some), 1))
+            table[:, columns] = np.repeat(some, len(block), axis=0)
+            scores = self.trees.compute_scores(table)
+            if not self.is_raw:
+                scores = self.trees.to_predictions(scores)
+            scores = self._select(scores.T)
+            parts.append(scores.reshape(len(scores), len(some), len(block)))
+        return np.concatenate(parts, axis=1).swapaxes(1, 2)
+
+    def _select(self, scores):
+        """Leave out the first of two classes."""
+        return scores[1:] if self.trees.is_classifier and len(scores) == 2 else scores
+
+    def _make_axis(self, column):
+        """Choose the grid of one column as scikit-learn does; levels as codes."""
+        schema = self.schema.columns[column]
+        if column in self.custom_values:
+            return _code_values(schema, self.custom_values[column])
+        values = self.matrix[:, [column]]
+        values = values.toarray() if sparse.issparse(values) else values
+        values = values[np.isfinite(values)].astype(np.float64)
+        distinct = np.unique(values)
+        if schema.kind != NUMERIC:
+            distinct = distinct[distinct >= 0]  # levels of training
+        if len(distinct) == 0:
+            raise ValueError(f"Column {schema.name!r} of X has no values for the grid.")
+        if self.is_categorical[column] or len(distinct) < self.grid_resolution:
+            return distinct
+        low, high = _check_percentiles(self.percentiles)
+        ends = mquantiles(values, prob=(low, high))
+        if not ends[0] < ends[1]:
+            raise ValueError(
+                f"percentiles={self.percentiles!r} of column {schema.name!r} are equal "
+                f"({ends[0]:g}). Use percentiles that are further apart."
+            )
+        return np.linspace(*ends, num=self.grid_resolution)
+
+    def find_deciles(self, column):
+        """Compute the deciles of a numeric column, as values of the grid."""
+        values = self.matrix[:, [column]]
+        values = values.toarray() if sparse.issparse(values) else values
+        values = values[np.isfinite(values)]
+        deciles = mquantiles(values, prob=np.arange(0.1, 1.0, 0.1))
+        return _decode_values(self.schema.columns[column], np.asarray(deciles))
+
+
+def _read_sum(estimator):
+    """Read the trees of a model."""
+    name = type(estimator).__name__
+    try:
+        trees = read_trees(estimator)
+    except TypeError as error:
+        raise TypeError(
+            "estimator must be a tree, random forest, extra trees, bagging, random "
+            "subspace or output perturbation ensemble of trees, AdaBoost of trees, or "
+            f"gradient boosting model of sklearn_textbook; got {name}. "
+            'sklearn.inspection.partial_dependence with method="brute" accepts all '
+            "estimators."
+        ) from error
+    if trees.is_classifier and trees.n_outputs > 1:
         raise ValueError(
             "Partial dependence of classifiers requires a single output; got "
-            f"{name} with {trees[0][0].n_outputs}. Fit a model for each output."
+            f"{name} with {trees.n_outputs}. Fit a model for each output."
         )
-    for number, tree in enumerate(trees[0]):
-        if (tree.read_columns("kind")[0] == OBLIQUE).any():
-            raise ValueError(
-                f"{name} has oblique tests (tree {number}), which do not depend on a "
-                'single column. Use method="brute" of scikit-learn.'
-            )
-    is_bag = isinstance(estimator, BaseBagging)
-    columns = estimator._list_columns() if is_bag else [None] * len(trees[0])
-    start = getattr(estimator, "_start_score", np.zeros(len(trees)))
-    return TreeSum(reader, trees, columns, weight, np.asarray(start, dtype=float))
+    return trees
 
 
-def find_columns(schema, features):
-    """Return the numbers of columns given by number or name.
-
-    Parameters
-    ----------
-    schema : TableSchema
-        The columns.
-    features : int, str or sequence of these
-        The columns to find.
-
-    Returns
-    -------
-    list of int
-        Their numbers.
-    """
-    keys = [features] if isinstance(features, str | Integral) else list(features)
-    found = []
-    for key in keys:
-        if isinstance(key, str) and key in schema.names:
-            found.append(schema.names.index(key))
-        elif isinstance(key, Integral) and 0 <= key < len(schema.columns):
-            found.append(int(key))
-        else:
-            raise ValueError(
-                f"features must be column names, {list(schema.names)}, or indices from "
-                f"0 to {len(schema.columns) - 1}; got {key!r}."
-            )
-    if not found or len(set(found)) < len(found):
-        raise ValueError(f"features must be one or more columns, got {features!r}.")
-    return found
-
-
-def _make_axis(schema, values, percentiles, resolution):
-    """Choose the grid of one column as scikit-learn does; levels as codes."""
-    values = values.toarray() if hasattr(values, "toarray") else values
-    values = values[np.isfinite(values)].astype(np.float64)
-    distinct = np.unique(values)
-    if schema.kind != NUMERIC:
-        distinct = distinct[distinct >= 0]  # levels of training
-    if len(distinct) == 0:
-        raise ValueError(f"Column {schema.name!r} of X has no values for the grid.")
-    if schema.kind != NUMERIC or len(distinct) < resolution:
-        return distinct
-    low, high = _check_percentiles(percentiles)
-    ends = mquantiles(values, prob=(low, high))
-    if not ends[0] < ends[1]:
+def _why_brute(trees, has_rows, has_weights, response):
+    """Return why recursion is not possible, or None; check ``response_method``."""
+    name = type(trees.model).__name__
+    is_boosting = trees.link != "identity"
+    is_vote = trees.link == "positive_shares" or (is_boosting and trees.is_vote)
+    if response != "auto" and not trees.is_classifier:
         raise ValueError(
-            f"percentiles={percentiles!r} of column {schema.name!r} are equal "
-            f"({ends[0]:g}). Use percentiles that are further apart."
+            f'response_method must be "auto" for a regressor, got {response!r}.'
         )
-    return np.linspace(*ends, num=resolution)
+    if response == "decision_function" and (is_vote or not is_boosting):
+        raise ValueError(
+            'response_method="decision_function" requires gradient boosting, whose '
+            f"scores are sums over trees; got {name}."
+        )
+    if has_rows:
+        return "for the predictions of single rows (kind)"
+    if has_weights:
+        return "with sample_weight"
+    if response == "predict_proba" and is_boosting:
+        return f"for the probabilities of {name}, which are not sums over trees"
+    if is_vote:
+        return f"for {name}, whose probabilities are not sums over trees"
+    if any((tree.read_columns("kind")[0] == OBLIQUE).any() for tree in trees.trees):
+        return f"for {name} with oblique tests, which depend on several columns"
+    return None
+
+
+def _check_names(schema, names):
+    if names is None:
+        return list(schema.names)
+    names = [str(name) for name in names]
+    if len(names) != len(schema.columns):
+        raise ValueError(
+            f"feature_names must have {len(schema.columns)} names, one per column; "
+            f"got {len(names)}."
+        )
+    return names
 
 
 def _check_percentiles(percentiles):
@@ -315,54 +466,72 @@ def _check_percentiles(percentiles):
     return low, high
 
 
+def _read_dense(matrix):
+    """Split a table into dense blocks of rows, if it is sparse; yield their rows."""
+    n_rows, n_columns = matrix.shape
+    step = n_rows
+    if sparse.issparse(matrix):
+        matrix = matrix.tocsr()
+        step = max(1, BLOCK_CELLS // max(1, n_columns))
+    for start in range(0, n_rows, max(1, step)):
+        rows = slice(start, min(start + step, n_rows))
+        block = matrix[rows]
+        block = block.toarray() if sparse.issparse(block) else block
+        yield rows, np.asarray(block, dtype=np.float64)
+
+
 def _code_values(schema, values):
     """Return given values as numbers or codes of levels."""
-    values = np.asarray(values, dtype=None if schema.kind == NUMERIC else object)
-    if values.ndim != 1 or len(values) == 0:
+    given = np.asarray(values, dtype=None if schema.kind == NUMERIC else object)
+    if given.ndim != 1 or len(given) == 0:
         raise ValueError(
             f"custom_values of column {schema.name!r} must be a non-empty 1D array; "
-            f"got shape {values.shape}."
+            f"got shape {given.shape}."
         )
     if schema.kind == NUMERIC:
-        return values.astype(np.float64)
-    unknown = [value for value in values.tolist() if value not in schema.codes]
+        if given.dtype.kind in "biuf":
+            return given.astype(np.float64)
+        return TableSchema((schema,)).read(given[:, np.newaxis])[:, 0]
+    unknown = [value for value in given.tolist() if value not in schema.codes]
     if unknown:
         raise ValueError(
             f"custom_values of column {schema.name!r} must be levels seen in training, "
             f"{list(schema.levels)}; got {unknown[0]!r}."
         )
-    return np.array([schema.codes[value] for value in values.tolist()], dtype=float)
+    return np.array([schema.codes[value] for value in given.tolist()], dtype=float)
 
 
 def _decode_values(schema, codes):
-    if schema.kind == NUMERIC:
-        return codes
-    return np.array([schema.levels[int(code)] for code in codes], dtype=object)
+    """Return numbers or codes of levels as the values of the column."""
+    if schema.kind != NUMERIC:
+        return np.array([schema.levels[int(code)] for code in codes], dtype=object)
+    if schema.source == BOOLEAN and np.isin(codes, (0.0, 1.0)).all():
+        return codes.astype(bool)
+    if schema.source in (DATE, DURATION):
+        dtype = "datetime64[us]" if schema.source == DATE else "timedelta64[us]"
+        whole = np.where(np.isfinite(codes), codes, 0.0) * 1e6
+        values = np.round(whole).astype(np.int64).astype(dtype)
+        values[~np.isfinite(codes)] = np.array("NaT", dtype=dtype)
+        return values
+    if schema.source == TIME and np.isfinite(codes).all():
+        start = datetime.datetime(1970, 1, 1)
+        moments = [start + datetime.timedelta(seconds=code) for code in codes.tolist()]
+        return np.array([moment.time() for moment in moments], dtype=object)
+    return codes
 
 
-def _average_tree(tree, points, columns, seen=None):
-    """Partial dependence of one tree; shape (n_outputs, n_points)."""
-    places = columns
-    if seen is not None:  # of the columns that the tree has
-        place_of = {int(column): place for place, column in enumerate(seen)}
-        kept = [n for n, column in enumerate(columns) if column in place_of]
-        points = points[:, kept]
-        places = [place_of[columns[n]] for n in kept]
+def _average_tree(tree, points, columns):
+    """Partial dependence of one tree; shape (n_values, n_points)."""
     full = tree.compact() if tree.is_compact else tree  # a compact tree stays so
     nodes = full.nodes.copy()
-    is_other = (nodes["kind"] != LEAF) & ~np.isin(nodes["feature"], places)
+    is_other = (nodes["kind"] != LEAF) & ~np.isin(nodes["feature"], columns)
     nodes["missing_branch"][is_other] = FRACTIONAL
     divided = replace(
         tree, nodes=nodes, statistics=full.statistics, surrogates=tree.surrogates[:0]
     )
     matrix = np.full((len(points), tree.n_features), np.nan)
-    matrix[:, places] = points
-    if not np.isin(nodes["feature"], places).any():
+    matrix[:, columns] = points
+    if not np.isin(nodes["feature"], columns).any():
         matrix = matrix[:1]  # the same for all points
-    predicted = predict_statistics(divided, matrix)
-    if tree.is_classifier:
-        averages = predicted[:, 0].T
-        averages = averages[1:] if len(averages) == 2 else averages
-    else:
-        averages = predicted[:, :, 0].T
+    averages = predict_statistics(divided, matrix)[:, :, 0].T
     return np.broadcast_to(averages, (len(averages), len(points)))
