@@ -1,6 +1,8 @@
 """Decision trees, ensembles and linear models for scikit-learn.
 
-All estimators accept tables with text columns, categories, missing values and weights.
+Trees and their ensembles fit tables with text columns, categories, missing values and
+weights as they are; linear models make indicators of text, and take missing values with
+``missing="mean"``.
 The methods are those of 李航《统计学习方法》 and 周志华《机器学习》::
 
     tree                   ID3, C4.5, CART and oblique trees; text, rules, plots

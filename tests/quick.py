@@ -21,10 +21,10 @@ QUICK = [
     "tests/test_failed_fits.py",
     "tests/test_import_rules.py",
     "tests/test_packaging.py",
+    "tests/test_supported_tables.py",
     "tests/contract/test_callbacks.py",
     "tests/contract/test_declared_classes.py",
     "tests/contract/test_parameters.py",
-    "tests/contract/test_thread_team.py::test_models_are_the_same_for_any_number_of_threads",
     "tests/contract/test_written_files.py",
     "tests/criteria/test_missing.py",
     "tests/criteria/test_scores.py",
@@ -97,7 +97,6 @@ QUICK = [
     "tests/cli/test_terminal_session.py::test_numbers_of_models_fit",
     "tests/differential/test_glm.py",
     "tests/differential/test_lm.py",
-    "tests/differential/test_rpart.py",
 ]
 
 
