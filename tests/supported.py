@@ -36,20 +36,20 @@ def make_numbers():
     return pd.DataFrame(rng.normal(size=(N_ROWS, 3)), columns=["a", "b", "c"])
 
 
-def _make_text():
+def make_text():
     X = make_numbers()
     X["c"] = np.array(["low", "middle", "high"] * (N_ROWS // 3), dtype=object)
     return X
 
 
-def _make_missing():
+def make_missing():
     X = make_numbers()
     X.iloc[::7, 1] = np.nan
     return X
 
 
 def _make_missing_text():
-    X = _make_text()
+    X = make_text()
     X.iloc[::7, 2] = None
     return X
 
@@ -65,8 +65,8 @@ def _make_sparse():
 
 
 TABLES = {
-    "text": _make_text,
-    "missing numbers": _make_missing,
+    "text": make_text,
+    "missing numbers": make_missing,
     "missing text": _make_missing_text,
     "dates": _make_dates,
     "sparse": _make_sparse,
@@ -99,7 +99,7 @@ def _describe(parameters):
     return ", ".join(f"``{name}={value!r}``" for name, value in parameters.items())
 
 
-def _find_way(estimator, X):
+def find_way(estimator, X):
     """Find by which parameters an estimator takes a table: text of a cell."""
     names = estimator.get_params(deep=False)
     y = make_target(estimator)
@@ -118,7 +118,7 @@ def _yes(answer):
 def describe_estimator(estimator):
     """What one estimator takes: the cells of a row."""
     X, y = make_numbers(), make_target(estimator)
-    cells = [_find_way(estimator, make()) for make in TABLES.values()]
+    cells = [find_way(estimator, make()) for make in TABLES.values()]
     cells.append(_yes(fits(estimator, X, y, sample_weight=np.arange(N_ROWS) % 3)))
     if is_classifier(estimator):
         several = make_target(estimator, 3)
@@ -138,21 +138,31 @@ def list_family(family):
             yield name, instances[0]
 
 
+def name_class(estimator):
+    """Name a class with a link to its page."""
+    kind = type(estimator)
+    return f":class:`~{'.'.join(kind.__module__.split('.')[:2])}.{kind.__name__}`"
+
+
+def format_rows(columns, rows):
+    """Write a table of the guide; the first cell of a row names the estimator."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(
+        [["estimator", *columns], *rows]
+    )
+    header, *lines = text.getvalue().splitlines()
+    body = "".join(f"   {line}\n" for line in lines)
+    return f".. csv-table::\n   :header: {header}\n   :width: 100%\n\n{body}"
+
+
 def format_family(family):
     """Write the table of a family."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    for name, estimator in list_family(family):
-        package = type(estimator).__module__.split(".")[1]
-        label = f":class:`~sklearn_textbook.{package}.{name}`"
-        writer.writerow([label, *describe_estimator(estimator)])
-    header = [*TABLES, "weights", "3 classes", "2 outputs"]
-    rows = "".join(f"   {line}\n" for line in text.getvalue().splitlines())
-    return (
-        ".. csv-table::\n"
-        f"   :header: estimator, {', '.join(header)}\n"
-        "   :width: 100%\n\n" + rows
-    )
+    columns = [*TABLES, "weights", "3 classes", "2 outputs"]
+    rows = [
+        [name_class(estimator), *describe_estimator(estimator)]
+        for _, estimator in list_family(family)
+    ]
+    return format_rows(columns, rows)
 
 
 def write_page(text):

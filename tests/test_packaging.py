@@ -1,5 +1,6 @@
 """What the package promises to those who install it: README, version, metadata."""
 
+import json
 import os
 import re
 import shlex
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import sklearn_textbook
+from benchmarks.real_tables import format_table
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -35,6 +37,13 @@ def test_version_has_one_source():
     assert "version" not in PROJECT
     for name in ("pyproject.toml", "setup.py", "README.md", "doc/conf.py"):
         assert not re.search(version, (ROOT / name).read_text("utf-8")), name
+
+
+def test_one_sentence_says_what_this_is():
+    (sentence,) = re.findall(r"^Decision trees, .*? explained\.", README, re.M | re.S)
+    index = (ROOT / "doc" / "index.rst").read_text("utf-8")
+    for text in (PROJECT["description"], index):
+        assert " ".join(sentence.split()) in " ".join(text.split())
 
 
 @pytest.mark.parametrize("mark", ["use", "test"])
@@ -75,13 +84,13 @@ def test_ci_runs_the_command_of_the_readme():
 
 
 @with_source
-def test_readme_main_command_works():
+def test_readme_main_command_works(tmp_path):
     *_, command = readme_command("use").split(" && ")
-    program, *arguments = shlex.split(command)
+    program, action, table, *options = shlex.split(command)
     assert program == ".venv/bin/sklearn-textbook"
     result = subprocess.run(
-        [sys.executable, "-m", "sklearn_textbook", *arguments],
-        cwd=ROOT,
+        [sys.executable, "-m", "sklearn_textbook", action, ROOT / table, *options],
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -89,20 +98,33 @@ def test_readme_main_command_works():
     )
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
-    shown = re.search(r"<!-- output -->\n```text\n(.*?)```", README, re.S).group(1)
-    assert shown.strip() in result.stdout
+    assert "cross-validated" in result.stdout
+    (report,) = tmp_path.iterdir()
+    assert report.read_text("utf-8").startswith("<!DOCTYPE html>")
 
 
-def test_readme_python_examples_run():
-    blocks = re.findall(r"```python\n(.*?)```", README, re.S)
-    assert blocks
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
+@pytest.mark.parametrize("name", ["README.md", "README.zh.md"])
+def test_readme_python_example_prints_what_is_shown(name, capsys):
+    text = (ROOT / name).read_text("utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", text, re.S)
+    (shown,) = re.findall(r"```text\n(.*?)```", text, re.S)
+    exec(compile(block, name, "exec"), {})
+    assert capsys.readouterr().out == shown
 
 
-def test_readme_links_lead_somewhere():
-    for target in re.findall(r"\]\(([^)#]+)\)", README):
+@pytest.mark.parametrize("name", ["README.md", "README.zh.md"])
+def test_readme_links_lead_somewhere(name):
+    for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / name).read_text("utf-8")):
         assert target.startswith("https://") or (ROOT / target).exists(), target
+
+
+def test_readme_figures_are_those_measured():
+    """``python -m benchmarks study real-tables`` has written the file."""
+    measured = json.loads((ROOT / "benchmarks" / "real_tables.json").read_text("utf-8"))
+    for name in ("README.md", "README.zh.md"):
+        text = (ROOT / name).read_text("utf-8")
+        (shown,) = re.findall(r"<!-- figures -->\n(.*?)\n<!-- end -->", text, re.S)
+        assert shown == format_table(measured, "zh" if ".zh" in name else "en")
 
 
 @with_source
