@@ -54,7 +54,8 @@ def read_matrix(A, *, accepts_sparse):
         raise ValueError(f"A must be a real matrix; got dtype {dtype}.")
     if is_operator:
         _check_operator(A)
-        return A
+        # The solvers of scipy 1.13 refuse operators of whole numbers.
+        return A if np.issubdtype(A.dtype, np.inexact) else 1.0 * A
     check_sparse_format(A, "A")
     formats = ("csr", "csc") if accepts_sparse else False
     return check_array(

@@ -187,10 +187,10 @@ def weigh_classes(class_weight, classes, codes, weight):
                 f"{show_value(given)} for class {label!r}. To leave out a class, leave "
                 "out its rows."
             )
-    factors = compute_class_weight(
-        class_weight,
-        classes=classes,
-        y=classes[codes],
-        **({} if weight is None else {"sample_weight": weight}),
-    )
+    if weight is not None and class_weight == "balanced":
+        # Before 1.7, scikit-learn's function takes no weights.
+        totals = np.bincount(codes, weight)
+        factors = totals.sum() / (len(classes) * totals)
+    else:
+        factors = compute_class_weight(class_weight, classes=classes, y=classes[codes])
     return factors[codes] * (1.0 if weight is None else weight)
