@@ -62,6 +62,8 @@ DIRECTIVES = {
     "initializedcheck": False,
     "nonecheck": False,
     "cdivision": True,
+    # Modules keep no state: their variables are constants once they are imported.
+    "freethreading_compatible": True,
 }
 DEBUG_DIRECTIVES = {"boundscheck": True, "wraparound": True, "initializedcheck": True}
 
