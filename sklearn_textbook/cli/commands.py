@@ -140,8 +140,17 @@ def fit(table, cv, **options):
 @target_option
 @name_list_option(
     "--algorithms",
-    help="Algorithms to compare, named as in fit. By default, all trees and ensembles "
-    "that can predict the target.",
+    help="Algorithms to compare, as in fit, or NAME=ALGORITHM, e.g. small=cart. By "
+    "default, all trees, ensembles of trees, linear and logistic regression that can "
+    "predict the target.",
+)
+@click.option(
+    "--set",
+    "settings",
+    type=Setting(),
+    multiple=True,
+    help="Parameter of all algorithms that have it, e.g. max_depth=3, or of one, e.g. "
+    "cart__max_depth=3; repeatable.",
 )
 @click.option(
     "--cv",
@@ -157,13 +166,17 @@ def fit(table, cv, **options):
 def compare(table, **options):
     """Cross-validate algorithms on the same folds of TABLE, and print their scores.
 
-    All algorithms have default parameters. TABLE and its columns are as in fit.
+    The parameters are the defaults, unless --set changes them. TABLE and its columns
+    are as in fit. For models that do not accept missing values, means are filled in.
 
     \b
     Examples:
       sklearn-textbook compare iris.csv --target species
       sklearn-textbook compare house.parquet --target price --id address --cv 5
       sklearn-textbook compare golf.names --algorithms c45,bagging --trees 50
+      sklearn-textbook compare iris.csv --target species --scoring log_loss
+      sklearn-textbook compare iris.csv --target species
+          --algorithms small=cart,large=cart --set small__max_depth=2
     """  # noqa: D301 - click wants the control character itself
     from sklearn_textbook.cli.compare import compare_algorithms
 

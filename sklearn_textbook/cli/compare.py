@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
+import warnings
+from collections import Counter
 from dataclasses import replace
 
+import click
 import numpy as np
 
 from sklearn_textbook.cli import report
@@ -17,9 +21,10 @@ from sklearn_textbook.cli.algorithms import (
     has_trees,
     list_algorithms,
     make_estimator,
+    make_settings,
     takes_trees,
 )
-from sklearn_textbook.cli.columns import explain_gaps
+from sklearn_textbook.cli.columns import count_missing, explain_gaps
 from sklearn_textbook.cli.costs import make_scorer
 from sklearn_textbook.cli.errors import FitError, explain_fold_error, refuse_use
 from sklearn_textbook.cli.output import Output, show_progress
@@ -29,7 +34,19 @@ from sklearn_textbook.io.naming import count_things, explain_unknown_name
 
 
 def compare_algorithms(
-    table, *, target, algorithms, n_folds, seed, trees, jobs, cost, full, **options
+    table,
+    *,
+    target,
+    algorithms,
+    settings,
+    n_folds,
+    seed,
+    trees,
+    jobs,
+    cost,
+    full,
+    scoring,
+    **options,
 ):
     """Cross-validate several algorithms on the same folds, and print their scores.
 
@@ -40,8 +57,12 @@ def compare_algorithms(
     target : str or None
         Column to predict; None leaves it to the file.
     algorithms : list of str
-        Their names; all trees and ensembles that can predict the target if it is
+        Their names, perhaps after a name of the user's and an equals sign; trees,
+        ensembles, linear and logistic regression that can predict the target if it is
         empty.
+    settings : sequence of (str, object)
+        Parameters of all algorithms that have them or, after the name of an algorithm
+        and two underscores, of one.
     n_folds : int
         Number of folds.
     seed : int
@@ -54,40 +75,49 @@ def compare_algorithms(
         File with the costs of errors.
     full : bool
         Whether trees are left unpruned.
+    scoring : list of str
+        Names of the scores; empty for the default ones.
     **options
         How the table is read, as for ``fit``.
     """
     output = Output()
-    training = read_training(table, target, _choose_kind(algorithms), options)
+    compared = _read_names(algorithms)
+    kind = _choose_kind(list(compared.values()))
+    training = read_training(table, target, kind, options)
     goal = training.goal
     is_classes = goal.is_classes
-    # Other algorithms may not accept text or missing values.
-    names = algorithms or list(filter(has_trees, ALGORITHMS))
-    names = [name for name in names if can_predict(name, is_classes)]
-    scorer = make_scorer(goal, cost)
+    compared = compared or {name: name for name in ALGORITHMS if _is_default(name)}
+    compared = {
+        name: one for name, one in compared.items() if can_predict(one, is_classes)
+    }
+    scorer = make_scorer(goal, cost, scoring)
     prunes = len(goal.values) >= LEAST_ROWS_TO_PRUNE
-    estimators = {
-        name: make_estimator(
-            *(name, is_classes, [], seed),
-            trees if takes_trees(name, is_classes) else None,
+
+    def make(algorithm, own):
+        return make_estimator(
+            *(algorithm, is_classes, own, seed),
+            trees if takes_trees(algorithm, is_classes) else None,
             jobs,
             prunes,
-            full and grows_one_tree(name),
+            full and grows_one_tree(algorithm),
         )
-        for name in names
-    }
+
+    has_gaps = any(map(count_missing, training.features.columns))
+    settings = make_settings(settings, seed)
+    estimators, notes = _make_estimators(compared, settings, make, has_gaps)
     print_training(output, training, options)
-    n_folds, notes = choose_folds(n_folds, goal.values, is_classes)
+    n_folds, fold_notes = choose_folds(n_folds, goal.values, is_classes)
     if not n_folds:
-        raise FitError(f"{training.file.path}: {notes[0]}")
+        raise FitError(f"{training.file.path}: {fold_notes[0]}")
     scores = [scorer.score_baseline(goal.values, training.weights)]
     refusals = []
     with show_progress("cross-validation", n_folds * len(estimators)) as advance:
         for name, estimator in estimators.items():
             try:
-                score = _score(
+                score, warned = _score(
                     scorer, name, estimator, training, n_folds, seed, advance
                 )
+                notes += warned
             except FitError as error:
                 score = Score(
                     name, dict.fromkeys(scores[0].means, np.nan), {}, "refused"
@@ -99,18 +129,113 @@ def compare_algorithms(
     kind = "stratified fold" if is_classes else "fold"
     output.heading("scores", f"cross-validated, the same {count_things(n_folds, kind)}")
     report.print_scores(output, scores)
-    output.notes([*notes, *refusals])
+    output.notes([*fold_notes, *notes, *refusals])
+
+
+def _is_default(name):
+    """Return whether an algorithm is compared if none is named.
+
+    The others of the linear models are equal to these without parameters of their own.
+    """
+    return has_trees(name) or name in ("linear", "logistic")
+
+
+def _read_names(algorithms):
+    """Return the algorithms by the names under which they are compared."""
+    compared = {}
+    for text in algorithms:
+        name, equals, one = (word.strip() for word in text.partition("="))
+        one = one if equals else name
+        if one not in list_algorithms():
+            refuse_use(
+                f"--algorithms: {one!r} is unknown; "
+                f"{explain_unknown_name(one, ALGORITHMS)}"
+            )
+        if not name or "__" in name:
+            refuse_use(
+                f"--algorithms: {text!r} has no name, or a name with two underscores"
+            )
+        if name in compared:
+            refuse_use(
+                f"--algorithms: {name} is given twice; NAME=ALGORITHM gives it a "
+                f"different name, as in {name}2={one}"
+            )
+        compared[name] = one
+    return compared
+
+
+def _make_estimators(compared, settings, make, has_gaps):
+    """Make the estimators with their parameters.
+
+    Parameters
+    ----------
+    compared : dict of str to str
+        Algorithms by the names under which they are compared.
+    settings : list of (str, object)
+        Parameters and their values.
+    make : callable
+        Makes an estimator of an algorithm and its parameters.
+    has_gaps : bool
+        Whether the table has missing values: models that do not accept them fill in
+        means, unless the settings say otherwise.
+
+    Returns
+    -------
+    estimators : dict of str to estimator
+        Not fitted.
+    notes : list of str
+        Which estimators do not have a parameter that others have, and which fill in
+        means.
+    """
+    own = {name: [] for name in compared}
+    notes = []
+    for name, algorithm in compared.items():
+        if has_gaps and make(algorithm, []).get_params().get("missing") == "error":
+            own[name].append(("missing", "mean"))
+    filling = [name for name in compared if own[name]]
+    # Outer parameters first: whether there is a pruning__confidence depends on pruning.
+    for setting in sorted(settings, key=lambda setting: setting[0].count("__")):
+        first, _, rest = setting[0].partition("__")
+        name = next((n for n in compared if _fold(n) == _fold(first)), None)
+        if rest and name is not None:
+            own[name].append((rest, setting[1]))
+            continue
+        takers, refusals = [], []
+        for name, algorithm in compared.items():
+            try:
+                make(algorithm, [*own[name], setting])
+            except click.UsageError as error:
+                refusals.append(error)
+                continue
+            takers.append(name)
+            own[name].append(setting)
+        if not takers:
+            raise refusals[0]
+        if refusals:
+            others = [name for name in compared if name not in takers]
+            notes.append(
+                f"{setting[0]} is set for {', '.join(takers)} only"
+                if len(takers) <= len(others)
+                else f"{setting[0]} is not set for {', '.join(others)}"
+            )
+    filling = [name for name in filling if dict(own[name])["missing"] == "mean"]
+    if filling:
+        notes.append(
+            f"{', '.join(filling)}: means are filled in for missing values, with "
+            "indicators (missing='mean')"
+        )
+    return {name: make(one, own[name]) for name, one in compared.items()}, notes
+
+
+def _fold(name):
+    """Return a name as it is compared: dashes are underscores."""
+    return name.replace("-", "_")
 
 
 def _choose_kind(algorithms):
     """Choose the algorithm that determines whether classes or numbers are predicted."""
     by_wish = {}
     for name in algorithms:
-        if name not in list_algorithms():
-            refuse_use(
-                f"--algorithms: {name!r} is unknown; "
-                f"{explain_unknown_name(name, ALGORITHMS)}"
-            )
         by_wish.setdefault(find_wish(name), name)
     if "classifier" in by_wish and "regressor" in by_wish:
         refuse_use(
@@ -122,15 +247,32 @@ def _choose_kind(algorithms):
 
 
 def _score(scorer, name, estimator, training, n_folds, seed, advance):
-    """Cross-validate one algorithm, and measure the time."""
+    """Cross-validate one algorithm, and measure the time; return notes, too."""
     start = time.perf_counter()
-    try:
-        (score,), _ = cross_validate(
-            scorer, estimator, training, n_folds, seed, advance
-        )
-    except (ValueError, TypeError) as error:
-        gaps, _ = explain_gaps(training.features, error)
-        reason = gaps or explain_fold_error(error)
-        raise FitError(f"{name}: {reason}") from error
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            (score,), _ = cross_validate(
+                scorer, estimator, training, n_folds, seed, advance
+            )
+        except (ValueError, TypeError) as error:
+            gaps, _ = explain_gaps(training.features, error)
+            reason = gaps or explain_fold_error(error)
+            raise FitError(f"{name}: {reason}") from error
     seconds = time.perf_counter() - start
-    return replace(score, where=name, note=f"{seconds:.1f} seconds")
+    score = replace(score, where=name, note=f"{seconds:.1f} seconds")
+    return score, _note_warnings(name, [str(each.message) for each in caught])
+
+
+def _note_warnings(name, messages):
+    """Write the warnings of folds as notes, without what concerns a single fold."""
+    sentences = [re.split(r"(?<=\.) +", message.strip()) for message in messages]
+    general = [
+        " ".join([s for s in split if not re.search(r"\d", s)] or split)
+        for split in sentences
+    ]
+    counts = Counter(general).items()
+    return [
+        f"{name}: {text.rstrip('.')} ({count_things(number, 'fold')})"
+        for text, number in counts
+    ]

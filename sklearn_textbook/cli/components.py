@@ -76,8 +76,8 @@ def fit_components(
     inputs = list_inputs(table)
     require_model_output(save, inputs)
     require_report(report_path, {**inputs, "--save": [save] if save else []})
-    if options["test"] is not None or options["cost"] is not None:
-        refuse_use(f"--test and --cost: {algorithm} makes no predictions")
+    if options["test"] is not None or options["cost"] is not None or options["scoring"]:
+        refuse_use(f"--test, --cost, --scoring: {algorithm} makes no predictions")
     settings = make_settings(settings, seed)
     estimator = make_transformer(algorithm, settings, seed)
     if target is not None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_textbook.cli.errors import refuse_use
+from sklearn_textbook.cli.options import CLASS_SCORES, NUMBER_SCORES
 from sklearn_textbook.cli.report import show_label
 from sklearn_textbook.cli.scoring import Scorer
 from sklearn_textbook.io import ModelFileError, read_c45_costs
+from sklearn_textbook.io.naming import suggest_name
 
 
-def make_scorer(goal, path):
+def make_scorer(goal, path, metrics=()):
     """Make what predicts and scores a target.
 
     Parameters
@@ -19,20 +21,46 @@ def make_scorer(goal, path):
         The target.
     path : str or None
         File with the costs of errors.
+    metrics : sequence of str, default=()
+        Names of the scores; empty for the default ones.
 
     Returns
     -------
     scorer : Scorer
-        With the classes of the target, and the costs.
+        With the classes of the target, the costs and the scores.
     """
+    metrics = _check_metrics(goal, metrics)
     if not goal.is_classes:
         if path is not None:
             refuse_use(f"--cost requires classes, but {goal.name!r} is numeric")
-        return Scorer(None)
+        return Scorer(None, metrics=metrics)
     labels = np.unique(goal.values)
-    if path is None:
-        return Scorer(labels)
-    return Scorer(labels, read_c45_costs(path, [show_label(x) for x in labels]))
+    costs = None
+    if path is not None:
+        costs = read_c45_costs(path, [show_label(x) for x in labels])
+    return Scorer(labels, costs, metrics)
+
+
+def _check_metrics(goal, names):
+    """Check the names of scores: they must be for classes, or for numbers."""
+    fits, others = CLASS_SCORES, NUMBER_SCORES
+    if not goal.is_classes:
+        fits, others = others, fits
+    for name in names:
+        if name in others:
+            kind, not_kind = ("classes", "numbers")[:: 1 if goal.is_classes else -1]
+            refuse_use(
+                f"--scoring: {name} is for {not_kind}, and {goal.name!r} has {kind}; "
+                f"choose from {', '.join(fits)}"
+            )
+        if name not in fits:
+            near = [fit for fit in fits if name in fit or fit in name]
+            question = suggest_name([*near, name][0], fits)
+            refuse_use(
+                f"--scoring: {name!r} is unknown; {question}{' ' if question else ''}"
+                f"Choose from {', '.join(fits)}"
+            )
+    return tuple(names)
 
 
 def restore_scorer(model, path):

@@ -80,6 +80,7 @@ def fit_table(
     max_depth_shown,
     cost,
     full,
+    scoring,
     **options,
 ):
     """Fit a model to a table, and print it and its scores.
@@ -116,6 +117,8 @@ def fit_table(
         File with the costs of errors.
     full : bool
         Whether the tree is left unpruned.
+    scoring : list of str
+        Names of the scores; empty for the default ones.
     **options
         How the table is read: categorical, numeric, ordinal, drop, keep, id, weight,
         delimiter, header, encoding, sheet, skip_lines, comment, missing_marks, decimal,
@@ -131,7 +134,7 @@ def fit_table(
     output = Output()
     training = read_training(table, target, algorithm, options, settings)
     goal = training.goal
-    scorer = make_scorer(goal, cost)
+    scorer = make_scorer(goal, cost, scoring)
     estimator = make(
         *(algorithm, goal.is_classes, settings, seed),
         n_trees=trees,
@@ -264,6 +267,7 @@ def _note_single_leaf(scorer, estimator, training, seed):
         "random-forest", scorer.is_classes, [], seed, _FOREST_TREES, estimator.n_jobs
     )
     training.fit(forest)
+    scorer = replace(scorer, metrics=())
     score = score_out_of_bag(scorer, forest, training.goal.values, training.weights)
     metric = "AUC" if scorer.is_classes else "R2"
     if score is None or not score.means[metric] > _LEAST_FOUND[metric]:

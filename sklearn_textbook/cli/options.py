@@ -29,6 +29,31 @@ _CALL_REMEDY = (
 _DECIMAL_MARKS = {"point": ".", "comma": ","}
 
 
+#: Names of scores for classes and for numbers, and their headings.
+CLASS_SCORES = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "kappa": "kappa",
+    "auc": "AUC",
+    "f1_macro": "F1 macro",
+    "f1_micro": "F1 micro",
+    "f1_weighted": "F1 weighted",
+    "precision_macro": "precision macro",
+    "recall_macro": "recall macro",
+    "matthews_corrcoef": "MCC",
+    "log_loss": "log loss",
+}
+NUMBER_SCORES = {
+    "r2": "R2",
+    "rmse": "RMSE",
+    "mae": "MAE",
+    "median_absolute_error": "median AE",
+    "mape": "MAPE",
+}
+DEFAULT_CLASS_SCORES = ("accuracy", "kappa", "auc")
+DEFAULT_NUMBER_SCORES = ("r2", "rmse", "mae")
+
+
 class NameList(click.ParamType):
     """Names separated by commas; a name that contains a comma is double-quoted."""
 
@@ -448,6 +473,12 @@ def training_options(command):
             metavar="FILE",
             help="A .costs file of C5.0, with lines 'predicted class, true class: "
             "cost'. The class with the least expected cost is predicted.",
+        ),
+        name_list_option(
+            "--scoring",
+            help=f"Scores to print: {', '.join(CLASS_SCORES)} for classes (by default "
+            f"{', '.join(DEFAULT_CLASS_SCORES)}); {', '.join(NUMBER_SCORES)} for "
+            f"numbers (by default {', '.join(DEFAULT_NUMBER_SCORES)}).",
         ),
         click.option(
             "--full",

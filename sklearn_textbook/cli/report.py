@@ -217,7 +217,7 @@ def _tabulate_scores(scores, *, are_apart=False):
 
 def _choose_decimals(name, scores):
     """Choose three decimals for shares, four digits of the largest error."""
-    if name in ("accuracy", "kappa", "AUC", "R2"):
+    if name not in ("RMSE", "MAE", "median AE", "cost"):
         return 3
     largest = max(score.means[name] for score in scores)
     return max(0, 3 - int(np.floor(np.log10(largest)))) if largest > 0 else 0

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.metrics import (
-    accuracy_score,
-    cohen_kappa_score,
-    confusion_matrix,
-    mean_absolute_error,
-    precision_recall_fscore_support,
-    r2_score,
-    root_mean_squared_error,
-)
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from sklearn_textbook.cli.errors import refuse_use
+from sklearn_textbook.cli.metrics import measure
+from sklearn_textbook.cli.options import (
+    CLASS_SCORES,
+    DEFAULT_CLASS_SCORES,
+    DEFAULT_NUMBER_SCORES,
+    NUMBER_SCORES,
+)
 from sklearn_textbook.io.naming import count_things
 
 
@@ -75,10 +74,13 @@ class Scorer:
         The classes in the order of ``classes_``; None for numbers.
     costs : ndarray of shape (n_classes, n_classes) or None
         ``costs[true, predicted]``: the class with the least expected cost is predicted.
+    metrics : tuple of str
+        Names of the metrics; empty for the default ones.
     """
 
     labels: np.ndarray | None
     costs: np.ndarray | None = None
+    metrics: tuple[str, ...] = ()
 
     @property
     def is_classes(self):
@@ -140,11 +142,17 @@ class Scorer:
         Returns
         -------
         score : Score
-            The metrics. R2 is NaN for fewer than two rows, AUC without probabilities
-            and, like kappa, for rows of one class.
+            The metrics by their headings; NaN where one has no value.
         """
-        measure = _measure_classes if self.is_classes else _measure_numbers
-        means = measure(self, y_true, predicted, weights)
+        values, shares = predicted.values, predicted.shares
+        headings = CLASS_SCORES if self.is_classes else NUMBER_SCORES
+        defaults = DEFAULT_CLASS_SCORES if self.is_classes else DEFAULT_NUMBER_SCORES
+        means = {
+            headings[name]: measure(name, y_true, values, shares, self.labels, weights)
+            for name in self.metrics or defaults
+        }
+        if self.costs is not None:
+            means["cost"] = _measure_cost(self, y_true, values, weights)
         if not note:
             weighted = "" if weights is None else ", weighted"
             note = f"{count_things(len(y_true), 'row')}{weighted}"
@@ -166,78 +174,6 @@ def find_probabilities(estimator):
     if hasattr(estimator, "predict_proba"):
         return estimator.predict_proba
     return getattr(estimator, "vote_fractions", None)
-
-
-def _measure_numbers(scorer, y, predicted, weights):
-    metrics = {
-        "R2": r2_score,
-        "RMSE": root_mean_squared_error,
-        "MAE": mean_absolute_error,
-    }
-    return {
-        name: np.nan
-        if name == "R2" and len(y) < 2
-        else float(metric(y, predicted.values, sample_weight=weights))
-        for name, metric in metrics.items()
-    }
-
-
-def _measure_classes(scorer, y, predicted, weights):
-    values = predicted.values
-    is_one_class = len(np.unique(np.concatenate([y, values]))) < 2
-    means = {
-        "accuracy": float(accuracy_score(y, values, sample_weight=weights)),
-        "kappa": np.nan
-        if is_one_class
-        else float(cohen_kappa_score(y, values, sample_weight=weights)),
-        "AUC": _measure_auc(scorer.labels, y, predicted.shares, weights),
-    }
-    if scorer.costs is not None:
-        means["cost"] = _measure_cost(scorer, y, values, weights)
-    return means
-
-
-def _measure_auc(labels, y, shares, weights):
-    """Mean over the classes of the area under the curve of one against the rest."""
-    if shares is None:
-        return np.nan
-    areas = []
-    # With two classes, both areas are equal.
-    for column in range(1 if len(labels) == 2 else 0, len(labels)):
-        is_class = y == labels[column]
-        if is_class.any() and not is_class.all():
-            areas.append(measure_area(is_class, shares[:, column], weights))
-    return float(np.mean(areas)) if areas else np.nan
-
-
-def measure_area(is_class, shares, weights=None):
-    """Measure the area under the ROC curve, faster than ``roc_auc_score``.
-
-    It is the probability that a row of the class has a larger share than another row,
-    where equal shares count half.
-
-    Parameters
-    ----------
-    is_class : ndarray of bool, shape (n_rows,)
-        Whether a row is of the class; some are, and some are not.
-    shares : ndarray of float, shape (n_rows,)
-        The probability of the class.
-    weights : ndarray of float, shape (n_rows,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    area : float
-        From 0 to 1.
-    """
-    weights = np.ones(len(shares)) if weights is None else weights
-    distinct, places = np.unique(shares, return_inverse=True)
-    inside, outside = (
-        np.bincount(places, weights * chosen, len(distinct))
-        for chosen in (is_class, ~is_class)
-    )
-    below = np.cumsum(outside) - outside / 2
-    return inside @ below / (inside.sum() * outside.sum())
 
 
 def _measure_cost(scorer, y, values, weights):

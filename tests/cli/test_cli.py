@@ -28,7 +28,11 @@ from sklearn.model_selection import (
 
 from sklearn_textbook.cli import main
 from sklearn_textbook.cli.algorithms import ALGORITHMS, list_algorithms
-from sklearn_textbook.cli.options import read_literal
+from sklearn_textbook.cli.options import (
+    CLASS_SCORES,
+    NUMBER_SCORES,
+    read_literal,
+)
 from sklearn_textbook.cli.output import paint_rules
 from sklearn_textbook.cli.scoring import choose_folds
 from sklearn_textbook.io import load_model, read_table
@@ -569,3 +573,103 @@ def test_every_algorithm_is_there():
             assert hasattr(getattr(module, algorithm.classifier), "predict_proba")
         if algorithm.regressor is not None:
             assert not hasattr(getattr(module, algorithm.regressor), "predict_proba")
+
+
+# --------------------------------------------------------------------- scoring
+SCORERS = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced_accuracy",
+    "kappa": make_scorer(cohen_kappa_score),
+    "auc": "roc_auc_ovr",
+    "f1_macro": "f1_macro",
+    "f1_micro": "f1_micro",
+    "f1_weighted": "f1_weighted",
+    "precision_macro": "precision_macro",
+    "recall_macro": "recall_macro",
+    "matthews_corrcoef": "matthews_corrcoef",
+    "log_loss": "neg_log_loss",
+}
+NUMBER_SCORERS = {
+    "r2": "r2",
+    "rmse": "neg_root_mean_squared_error",
+    "mae": "neg_mean_absolute_error",
+    "median_absolute_error": "neg_median_absolute_error",
+    "mape": "neg_mean_absolute_percentage_error",
+}
+
+
+def read_row(text, start):
+    """The numbers of a line of the scores, without the deviations."""
+    line = next(line for line in text.splitlines() if line.startswith(start))
+    cells = re.split("  +", line)[1:]
+    return [float(cell.split()[0]) for cell in cells if not cell.endswith("folds")]
+
+
+@pytest.mark.parametrize(
+    ("names", "column", "tree"),
+    [
+        (SCORERS, "species", CARTClassifier),
+        (NUMBER_SCORERS, "petal width (cm)", CARTRegressor),
+    ],
+)
+def test_other_scores_are_those_of_scikit_learn(command, names, column, tree):
+    assert set(names) == set(CLASS_SCORES if names is SCORERS else NUMBER_SCORES)
+    table = read_table(DATA / "iris.csv").frame.to_pandas()
+    X, y = table.drop(columns=column), table[column]
+    model = tree(max_depth=2, random_state=0)
+    folds = (StratifiedKFold if tree is CARTClassifier else KFold)(
+        5, shuffle=True, random_state=0
+    )
+    arguments = ("fit", DATA / "iris.csv", "--target", column, "--cv", 5, "--full")
+    options = ("--set", "max_depth=2", "--scoring", ",".join(names))
+    text = command(*arguments, *options)
+    expected = [
+        abs(cross_val_score(model, X, y, cv=folds, scoring=name).mean())
+        for name in names.values()
+    ]
+    np.testing.assert_allclose(read_row(text, "cross-validated"), expected, atol=6e-4)
+    compare = ("compare", *arguments[1:], "--algorithms", "cart", *options)
+    cross_validated = read_row(command(*compare), "cart ")[: len(names)]
+    assert cross_validated == read_row(text, "cross-validated")
+    headings = CLASS_SCORES if names is SCORERS else NUMBER_SCORES
+    scores = text[text.index("\nscores\n") :].splitlines()
+    assert re.split("  +", scores[2].strip()) == [headings[name] for name in names]
+
+
+def test_scores_without_a_value(command):
+    write("new.csv", "x,y\n1,a\n2,b\n3,new\n")
+    rows = (f"{2 * i},{'ab'[i % 3 > 1]}\n" for i in range(9))
+    write("train.csv", f"x,y\n{''.join(rows)}")
+    fit = ("fit", "train.csv", "--target", "y", "--cv", 0)
+    iris = ("fit", DATA / "iris.csv", "--target", "species", "--cv", 0)
+    text = command(*fit, "--test", "new.csv", "--scoring", "log_loss,f1_macro")
+    assert re.search(r"\ntest +- +0\.\d+ +3 rows\n", text)
+    codes = ("--algorithm", "output-codes", "--scoring", "log_loss,accuracy")
+    assert re.search(r"\ntraining +- +1\.000 +150 rows\n", command(*iris, *codes))
+
+
+@pytest.mark.parametrize("name", ["fit", "compare"])
+@pytest.mark.parametrize(
+    ("scoring", "message"),
+    [
+        ("f1", "--scoring: 'f1' is unknown; did you mean 'f1_macro'? Choose from acc"),
+        ("accuracy,xyz", "--scoring: 'xyz' is unknown; Choose from accuracy, balance"),
+        ("mae", "--scoring: mae is for numbers, and 'species' has classes; choose fr"),
+    ],
+)
+def test_scores_that_are_refused(command, name, scoring, message):
+    error = command(
+        name, DATA / "iris.csv", "--target", "species", "--scoring", scoring, code=2
+    )
+    assert message in error
+
+
+def test_scores_of_classes_are_refused_for_numbers(command):
+    target = ("--target", "petal width (cm)", "--scoring", "log_loss")
+    error = command("fit", DATA / "iris.csv", *target, code=2)
+    assert (
+        "log_loss is for classes, and 'petal width (cm)' has numbers; choose from r2, "
+        "rmse, mae"
+    ) in error
+    pca = ("--algorithm", "pca", "--scoring", "r2", "--drop", "species")
+    assert "pca makes no predictions" in command("fit", DATA / "iris.csv", *pca, code=2)

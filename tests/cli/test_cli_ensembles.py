@@ -5,11 +5,13 @@ import io
 import json
 import re
 import shutil
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import r2_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
@@ -486,7 +488,7 @@ def test_levels_are_refused_as_by_trees(command):
 # --------------------------------------------------------------------- compare
 def read_scores(text):
     """Name -> first number of the lines of the scores."""
-    lines = text[text.index("\nscores") :].splitlines()[3:]
+    lines = text[text.index("\nscores") :].partition("\nnote: ")[0].splitlines()[3:]
     return {
         line.split("  ")[0]: float(line.split("  ", 1)[1].split()[0]) for line in lines
     }
@@ -499,7 +501,7 @@ def test_compare_scores_as_fit_does(command):
     scores = read_scores(text)
     trees = {name: a for name, a in CLI_ALGORITHMS.items() if a.has_trees}
     of_classes = [name for name, a in trees.items() if a.classifier]
-    assert list(scores) == ["largest class", *of_classes]
+    assert list(scores) == ["largest class", *of_classes, "logistic"]
     for name in ("c45", "extra-trees"):
         few = ("--trees", 7) if name == "extra-trees" else ()
         fitted = command(*IRIS, *("--algorithm", name, "--cv", 4, "--seed", 3), *few)
@@ -516,6 +518,7 @@ def test_compare_on_numbers_and_few_rows(command):
         *("mean", "cart", "oblique-tree"),
         *ALGORITHMS,
         *boosting,
+        "linear",
     ]
     text = command("compare", DATA / "golf", "--algorithms", "id3,bagging-classifier")
     assert "\nnote: 9 folds instead of 10: the largest class has 9 rows\n" in text
@@ -539,6 +542,14 @@ def test_compare_on_numbers_and_few_rows(command):
             "--algorithms: bagging-regressor predicts numbers and id3 predicts",
         ),
         (
+            "a=c45,a=id3",
+            2,
+            "--algorithms: a is given twice; NAME=ALGORITHM gives it a different name",
+        ),
+        ("a__b=c45", 2, "--algorithms: 'a__b=c45' has no name, or a name with two un"),
+        ("=c45", 2, "--algorithms: '=c45' has no name, or a name with two underscor"),
+        ("a=c46", 2, "--algorithms: 'c46' is unknown; did you mean 'c45'?"),
+        (
             "cart-regressor",
             5,
             "iris.csv, column 'species': cart-regressor predicts num",
@@ -553,6 +564,65 @@ def test_what_compare_refuses(command, algorithms, code, message):
     )
     assert error.startswith(f"sklearn-textbook: {message}")
     assert error.count("\n") == 1
+
+
+def test_compare_with_parameters(command):
+    table = ("compare", DATA / "iris.csv", "--target", "species", "--cv", 3)
+    text = command(
+        *(*table, "--algorithms", "small=cart,cart,random-forest", "--trees", 5),
+        *("--set", "small__max_depth=1", "--set", "random_forest__max_depth=2"),
+    )
+    assert "note:" not in text
+    scores = read_scores(text)
+    for name, options in {
+        "small": ("--set", "max_depth=1"),
+        "cart": (),
+        "random-forest": (
+            *("--algorithm", "random-forest", "--trees", 5, "--set", "max_depth=2"),
+        ),
+    }.items():
+        fitted = command(*IRIS, "--cv", 3, *options)
+        assert scores[name] == find_score(fitted, "cross-validated")
+    # Parameters without a name are those of all that have them.
+    some = (*table, "--algorithms", "cart,c45,logistic")
+    text = command(
+        *(*some, "--set", "max_depth=1", "--set", "pruning__confidence=0.1"),
+        *("--set", "pruning=ErrorBasedPruning()"),
+    )
+    assert (
+        "\nnote: max_depth is not set for logistic\n"
+        "note: pruning is not set for logistic\n"
+        "note: pruning__confidence is not set for logistic\n"
+    ) in text
+    text = command(*some, "--set", "C=1")
+    assert text.endswith("\nnote: C is set for logistic only\n")
+    error = command(*some, "--set", "dept=1", code=2)
+    assert "--set: CARTClassifier has no parameter 'dept'; did you mean" in error
+    error = command(*some, "--set", "c45__dept=1", code=2)
+    assert "--set: C45Classifier has no parameter 'dept'; did you mean" in error
+
+
+def test_missing_values_are_filled_in_for_linear_models(command):
+    table = ("compare", DATA / "penguins.csv", "--target", "species", "--cv", 2)
+    text = command(*table, "--algorithms", "cart,logistic,maximum-entropy")
+    assert (
+        "\nnote: logistic, maximum-entropy: means are filled in for missing values, "
+        "with indicators (missing='mean')\n"
+    ) in text
+    # Warnings of the folds become notes, without the numbers of a single fold.
+    assert (
+        "\nnote: logistic: Complete separation: a linear score separates classes, so "
+        "the likelihood has no maximum and coefficients diverge. Standard errors are "
+        "meaningless. With a finite C, there is a maximum (2 folds)\n"
+    ) in text
+    fit = ("fit", *table[1:], "--algorithm", "logistic", "--set", "missing=mean")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted = command(*fit)
+    assert read_scores(text)["logistic"] == find_score(fitted, "cross-validated")
+    strict = ("--set", "logistic__missing=error")
+    text = command(*table, "--algorithms", "cart,logistic", *strict)
+    assert re.search(r"\nlogistic +- +- +- +refused\n", text)
 
 
 def test_compare_names_the_algorithm_that_fails(command, monkeypatch):

@@ -193,11 +193,13 @@ def test_missing_values_name_their_column(command, tmp_path):
     error = command("fit", "gap.csv", "--algorithm", "pca", code=5)
     assert error.endswith(f"{refused}; {remedy}\n")
     folds = ("--target", "y", "--algorithms", "cart,linear")
-    text = command("compare", "gap.csv", *folds)
+    strict = ("--set", "linear__missing=error")
+    text = command("compare", "gap.csv", *folds, *strict)
     assert re.search(r"\nlinear +- +- +- +refused\n", text)
     assert re.search(r"\ncart +\S+ ± .* seconds\n", text)
     assert "linear: column 'x' has missing values" in text
-    error = command("compare", "gap.csv", *folds[:-1], "linear", code=5)
+    strict = ("--set", "missing=error")
+    error = command("compare", "gap.csv", *folds[:-1], "linear", *strict, code=5)
     assert "linear: column 'x' has missing values" in error
     assert "--algorithms chooses others\n" in error
     for missing, n_rows in (("mean", 21), ("drop", 20)):
@@ -293,4 +295,6 @@ def test_compare_takes_them_by_name(command):
     text = command("compare", *LENGTH[1:], *names)
     assert "\nlinear " in text
     assert "\ngeneralized-linear " in text
-    assert "linear" not in command("compare", *LENGTH[1:], "--trees", 2)
+    text = command("compare", *LENGTH[1:], "--trees", 2)
+    assert "\nlinear " in text
+    assert "generalized-linear" not in text

@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 
 from sklearn_textbook.cli import main
 from sklearn_textbook.cli.algorithms import make_estimator
-from sklearn_textbook.cli.scoring import measure_area
+from sklearn_textbook.cli.metrics import measure_area
 from sklearn_textbook.io import load_model, read_model, read_table
 from sklearn_textbook.tree import CARTClassifier, CostComplexityPruning
 

@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.metrics import (
-    accuracy_score,
-    auc,
-    log_loss,
-    mean_absolute_error,
-    r2_score,
-    recall_score,
-    roc_curve,
-    root_mean_squared_error,
-)
+from sklearn.metrics import auc, roc_curve
 
 from sklearn_textbook.cli import report
 from sklearn_textbook.cli.html_report.elements import (
@@ -32,6 +23,12 @@ from sklearn_textbook.cli.html_report.figures import (
     draw_roc,
     group_probabilities,
 )
+from sklearn_textbook.cli.metrics import measure
+from sklearn_textbook.cli.options import (
+    CLASS_SCORES,
+    DEFAULT_NUMBER_SCORES,
+    NUMBER_SCORES,
+)
 from sklearn_textbook.cli.scoring import count_confusions, score_classes
 from sklearn_textbook.io.naming import count_things
 from sklearn_textbook.tree.rules import write_weight
@@ -48,6 +45,16 @@ _MEASURES = {
     "kappa": "agreement beyond chance: 0 for guessing, 1 without errors",
     "AUC": "how often a row of a class has a higher probability of it than a row of "
     "another class: 0.5 is guessing (mean over the classes)",
+    "F1 macro": "harmonic mean of precision and recall of a class, averaged over the "
+    "classes with equal weights",
+    "F1 micro": "that of all classes together: the accuracy",
+    "F1 weighted": "that of the classes, averaged by their numbers of rows",
+    "precision macro": "fraction of the rows predicted as a class that belong to it, "
+    "averaged over the classes",
+    "recall macro": "fraction of the rows of a class that are predicted as it, "
+    "averaged over the classes that are true or predicted",
+    "MCC": "Matthews correlation of true and predicted classes: 0 for guessing, 1 "
+    "without errors",
     "log loss": "mean of minus the logarithm of the probability of the true class: 0 "
     "is best, and confident errors cost most",
     "cost": "mean cost per row",
@@ -55,6 +62,8 @@ _MEASURES = {
     "predicting the mean, 1 without errors",
     "RMSE": "square root of the mean squared error, in units of the target",
     "MAE": "mean absolute error, in units of the target",
+    "median AE": "median absolute error, in units of the target",
+    "MAPE": "mean of the absolute error divided by the absolute value of the target",
 }
 
 
@@ -111,43 +120,12 @@ def _write_number(value):
 
 def _measure(rows):
     """Measure predictions all together; NaN where a measure has no value."""
-    true, weights = rows.true, rows.weights
-    if rows.labels is None:
-        r2 = np.nan
-        if len(true) > 1:
-            r2 = r2_score(true, rows.predicted, sample_weight=weights)
-        errors = [
-            metric(true, rows.predicted, sample_weight=weights)
-            for metric in (root_mean_squared_error, mean_absolute_error)
-        ]
-        return dict(zip(("R2", "RMSE", "MAE"), (r2, *errors), strict=True))
-    present = np.unique(true)
-    recalls = recall_score(
-        true, rows.predicted, labels=present, average=None, sample_weight=weights
-    )
-    measures = {
-        "accuracy": accuracy_score(true, rows.predicted, sample_weight=weights),
-        "balanced accuracy": recalls.mean(),
-    }
-    if rows.shares is not None:
-        measures["log loss"] = _measure_log_loss(rows)
-    return measures
-
-
-def _measure_log_loss(rows):
-    """Compute the log loss; NaN with classes that the model does not know."""
-    known = rows.labels[: rows.shares.shape[1]]
-    if not np.isin(rows.true, known).all():
-        return np.nan
-    order = np.argsort(known)
-    shares = rows.shares[:, order]
-    # Members that vote may leave rows without any vote.
-    totals = shares.sum(axis=1, keepdims=True)
-    if not (totals > 0).all():
-        return np.nan
-    return log_loss(
-        rows.true, shares / totals, labels=known[order], sample_weight=rows.weights
-    )
+    headings, names = NUMBER_SCORES, DEFAULT_NUMBER_SCORES
+    if rows.labels is not None:
+        headings, names = CLASS_SCORES, ["accuracy", "balanced_accuracy"]
+        names += [] if rows.shares is None else ["log_loss"]
+    found = (rows.true, rows.predicted, rows.shares, rows.labels, rows.weights)
+    return {headings[name]: measure(name, *found) for name in names}
 
 
 def _write_judged(where, rows):

@@ -135,6 +135,8 @@ def _summarize(fitted):
         "model": report.describe_model(fitted.model.estimator),
     }
     names = ("accuracy", "AUC") if goal.is_classes else ("R2", "RMSE")
+    given = list(fitted.scores[0].means)  # by --scoring
+    names = [name for name in names if name in given] or given[:2]
     shown = [score for score in fitted.scores if not score.where.startswith(" ")]
     unseen = [s for s in shown if s.where in ("cross-validated", "test", "out-of-bag")]
     for score in [*unseen, shown[0]]:

@@ -1,0 +1,149 @@
+"""The metrics of predictions, by the names that ``--scoring`` takes."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.metrics import (
+    accuracy_score,
+    cohen_kappa_score,
+    f1_score,
+    log_loss,
+    matthews_corrcoef,
+    mean_absolute_error,
+    mean_absolute_percentage_error,
+    median_absolute_error,
+    precision_score,
+    r2_score,
+    recall_score,
+    root_mean_squared_error,
+)
+
+
+def measure(name, y, values, shares, labels, weights=None):
+    """Measure predictions.
+
+    Parameters
+    ----------
+    name : str
+        One of `options.CLASS_SCORES` or `options.NUMBER_SCORES`.
+    y : ndarray
+        Labels or numbers.
+    values : ndarray
+        What is predicted of them.
+    shares : ndarray of shape (n_rows, n_classes) or None
+        The probabilities of the classes.
+    labels : ndarray or None
+        The classes in the order of ``shares``; more may follow.
+    weights : ndarray, default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    value : float
+        NaN where the metric has no value: R2 of fewer than two rows, AUC and log loss
+        without probabilities, AUC, kappa and the correlation of rows of one class, log
+        loss of a class without a probability.
+    """
+    if name in _BY_PROBABILITIES:
+        if shares is None:
+            return np.nan
+        return _BY_PROBABILITIES[name](y, shares, labels, weights)
+    if name == "r2" and len(y) < 2:
+        return np.nan
+    compares_classes = name in ("kappa", "matthews_corrcoef")
+    if compares_classes and len(np.unique(np.concatenate([y, values]))) < 2:
+        return np.nan
+    return float(_BY_VALUES[name](y, values, sample_weight=weights))
+
+
+def _average(metric, average):
+    """Average a metric over the classes of the rows and of the predictions."""
+
+    def score(y, values, sample_weight):
+        # No row of a class, or none predicted: 0, as scikit-learn has it.
+        return metric(
+            y, values, average=average, sample_weight=sample_weight, zero_division=0.0
+        )
+
+    return score
+
+
+def _measure_balanced_accuracy(y, values, sample_weight):
+    """Average the recall over the classes that the rows have."""
+    present = np.unique(y)
+    return recall_score(
+        y, values, labels=present, average="macro", sample_weight=sample_weight
+    )
+
+
+def _measure_auc(y, shares, labels, weights):
+    """Mean over the classes of the area under the curve of one against the rest."""
+    areas, n_classes = [], shares.shape[1]
+    # With two classes, both areas are equal.
+    for column in range(1 if n_classes == 2 else 0, n_classes):
+        is_class = y == labels[column]
+        if is_class.any() and not is_class.all():
+            areas.append(measure_area(is_class, shares[:, column], weights))
+    return float(np.mean(areas)) if areas else np.nan
+
+
+def measure_area(is_class, shares, weights=None):
+    """Measure the area under the ROC curve, faster than ``roc_auc_score``.
+
+    It is the probability that a row of the class has a larger share than another row,
+    where equal shares count half.
+
+    Parameters
+    ----------
+    is_class : ndarray of bool, shape (n_rows,)
+        Whether a row is of the class; some are, and some are not.
+    shares : ndarray of float, shape (n_rows,)
+        The probability of the class.
+    weights : ndarray of float, shape (n_rows,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    area : float
+        From 0 to 1.
+    """
+    weights = np.ones(len(shares)) if weights is None else weights
+    distinct, places = np.unique(shares, return_inverse=True)
+    inside, outside = (
+        np.bincount(places, weights * chosen, len(distinct))
+        for chosen in (is_class, ~is_class)
+    )
+    below = np.cumsum(outside) - outside / 2
+    return inside @ below / (inside.sum() * outside.sum())
+
+
+def _measure_log_loss(y, shares, labels, weights):
+    known = labels[: shares.shape[1]]
+    if not np.isin(y, known).all():
+        return np.nan
+    order = np.argsort(known)
+    shares = shares[:, order]
+    # Members that vote may leave rows without any vote.
+    totals = shares.sum(axis=1, keepdims=True)
+    if not (totals > 0).all():
+        return np.nan
+    return log_loss(y, shares / totals, labels=known[order], sample_weight=weights)
+
+
+_BY_PROBABILITIES = {"auc": _measure_auc, "log_loss": _measure_log_loss}
+_BY_VALUES = {
+    "accuracy": accuracy_score,
+    "balanced_accuracy": _measure_balanced_accuracy,
+    "kappa": cohen_kappa_score,
+    "f1_macro": _average(f1_score, "macro"),
+    "f1_micro": _average(f1_score, "micro"),
+    "f1_weighted": _average(f1_score, "weighted"),
+    "precision_macro": _average(precision_score, "macro"),
+    "recall_macro": _average(recall_score, "macro"),
+    "matthews_corrcoef": matthews_corrcoef,
+    "r2": r2_score,
+    "rmse": root_mean_squared_error,
+    "mae": mean_absolute_error,
+    "median_absolute_error": median_absolute_error,
+    "mape": mean_absolute_percentage_error,
+}
