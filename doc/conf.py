@@ -27,9 +27,13 @@ html_math_renderer = "mathml"
 templates_path = ["_templates"]
 exclude_patterns = ["build", "examples", "auto_examples/*.ipynb"]
 default_role = "literal"
+highlight_language = "sh"  # of blocks after "::"; other languages are named
 
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {
+    # With both, the header is a single line in a window of 1280 pixels.
+    "header_links_before_dropdown": 4,
+    "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": False,

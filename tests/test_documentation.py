@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def load_extension(name):
     return module
 
 
-def all_formulas():
+def all_formulas(split_lines):
     """The formulas of the pages and of the docstrings."""
     package = Path(importlib.import_module("sklearn_textbook").__file__).parent
     for path in [*DOC.rglob("*.rst"), *package.rglob("*.py")]:
@@ -55,20 +56,51 @@ def all_formulas():
         yield from re.findall(r":math:`([^`]+)`", text)
         block = r"^( *)\.\. math::(.*\n(?:\1 +.*\n|\s*\n)+)"
         for _, formula in re.findall(block, text, re.MULTILINE):
-            yield from filter(None, map(str.strip, formula.split("\n\n")))
+            yield from split_lines(formula)
+
+
+def font_characters():
+    """What page.css says the font of formulas has."""
+    style = (DOC / "_static" / "page.css").read_text("utf-8")
+    for part in re.search("unicode-range: ([^;]*);", style)[1].split(","):
+        start, _, end = part.strip().removeprefix("U+").partition("-")
+        yield from map(chr, range(int(start, 16), int(end or start, 16) + 1))
 
 
 def test_formulas_become_mathml():
     pytest.importorskip("latex2mathml")
     pytest.importorskip("sphinx")
-    render = load_extension("mathml").render
-    formulas = {*all_formulas()}
+    extension = load_extension("mathml")
+    formulas = {*all_formulas(extension.split_lines)}
     assert len(formulas) > 300
+    characters = {*font_characters()}
     for formula in formulas:
-        assert render(formula, "inline").startswith("<math")
+        rendered = extension.render(formula, "inline")
+        assert rendered.startswith("<math")
+        symbols = "".join(re.findall("<m[ino][^>]*>([^<]*)<", rendered))
+        assert {*unescape(symbols)} <= characters, formula
     errors = importlib.import_module("sphinx.errors")
-    with pytest.raises(errors.ExtensionError, match="unheardof"):
-        render(r"\unheardof{x}", "inline")
+    for unknown in (r"\unheardof{x}", "x &= 1"):
+        with pytest.raises(errors.ExtensionError, match="cannot be converted"):
+            extension.render(unknown, "inline")
+
+
+def test_aligned_formulas_are_one_table():
+    pytest.importorskip("latex2mathml")
+    pytest.importorskip("sphinx")
+    extension = load_extension("mathml")
+    (table,) = extension.split_lines("x &= 1 \\\\ y &= 2\n\n zz &= 3\n")
+    rendered = extension.render(table, "block")
+    assert rendered.count("<mtr>") == 3
+    assert rendered.count("<mtd>") == 6
+    assert 'class="aligned"' in rendered
+    assert extension.split_lines("x = 1\n\n y = 2\n") == ["x = 1", "y = 2"]
+
+
+def test_font_of_formulas_comes_with_its_licence():
+    folder = DOC / "_static" / "fonts"
+    names = re.findall(r"fonts/([\w.]+)", (DOC / "_static/page.css").read_text("utf-8"))
+    assert {path.name for path in folder.iterdir()} == {*names, "OFL.txt"}
 
 
 @pytest.mark.parametrize(
@@ -76,8 +108,8 @@ def test_formulas_become_mathml():
     [
         ('<script src="https://a.org/b.js"></script>', "loads https://a.org/b.js"),
         ('<link rel="stylesheet" href="//a.org/b.css">', "loads //a.org/b.css"),
-        (f"<pre>{'x' * 113}\n</pre>", "has a line of 113 columns"),
-        ('<pre><span class="n">' + "&lt;" * 112 + "</span></pre>", None),
+        (f"<pre>{'x' * 100}\n</pre>", "has a line of 100 columns"),
+        ('<pre><span class="n">' + "&lt;" * 99 + "</span></pre>", None),
         (f'<div class="sphx-glr-script-out"><pre>{"x" * 200}</pre></div>', None),
         ('<a href="https://a.org">a</a><img src="b.png">', None),
     ],
@@ -87,6 +119,24 @@ def test_faults_of_pages(page, fault):
     found = load_extension("page_checks").find_faults(page)
     assert len(found) == (fault is not None)
     assert fault is None or found[0].startswith(fault)
+
+
+def unnamed_blocks(text):
+    """The blocks after "::", which conf.py highlights as shell."""
+    block = r"(?:^|[^:\n])::\n\n((?: +.*\n|\n)+)"
+    directive = r"^( *)\.\. .*::.*\n(?:\1 +.*\n|\n)*"
+    plain = re.sub(directive, "\n", text, flags=re.MULTILINE)
+    return re.findall(block, plain, re.MULTILINE)
+
+
+def test_blocks_of_python_are_named():
+    n_blocks = 0
+    for path in [*DOC.glob("*.rst"), *DOC.glob("user_guide/*.rst")]:
+        for block in unnamed_blocks(path.read_text("utf-8")):
+            n_blocks += 1
+            is_python = re.search(r"^ *(?:from|import) |\w\(", block, re.MULTILINE)
+            assert not is_python, (path.name, block)
+    assert n_blocks > 20
 
 
 def command_options():

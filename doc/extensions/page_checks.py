@@ -7,7 +7,7 @@ from pathlib import Path
 from sphinx.errors import ExtensionError
 
 #: Columns of code that fit into the page in a window of 1280 pixels (page.css).
-MOST_COLUMNS = 112
+MOST_COLUMNS = 99
 LOADED = re.compile(
     r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=\"((?:https?:)?//[^\"]+)"
 )
