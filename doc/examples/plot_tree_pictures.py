@@ -3,7 +3,8 @@ Plots of trees
 ==============
 
 This example plots six trees with :func:`~sklearn_textbook.tree.plot_tree`: two from a
-textbook, three of larger tables and a regression tree. Text never has less than 6
+textbook, three of larger tables and a regression tree, also with the distributions of
+the columns. Text never has less than 6
 points. If a tree is too large for that, only its upper levels are drawn, and the nodes
 at which the drawing stops show the number of nodes below them.
 """
@@ -115,6 +116,23 @@ diabetes = load_diabetes(as_frame=True, scaled=False)
 tree = CARTRegressor(max_leaf_nodes=20, min_samples_leaf=8)
 tree.fit(diabetes.data, diabetes.target)
 artists = plot_tree(tree)
+
+# %%
+# Distributions
+# -------------
+# With rows and their target, each box shows the column that it tests: in regression,
+# the rows as points and the means of the branches, for levels a box from the lower to
+# the upper quartile; in classification, a histogram or bars, stacked by class. A
+# triangle marks the threshold, or where the branches part.
+artists = plot_tree(tree, X=diabetes.data, y=diabetes.target, max_depth=2)
+
+# %%
+from sklearn.datasets import load_iris
+
+iris = load_iris(as_frame=True)
+species = iris.target_names[iris.target]
+tree = CARTClassifier(max_depth=3).fit(iris.data, species)
+artists = plot_tree(tree, X=iris.data, y=species)
 
 # %%
 # Graphviz

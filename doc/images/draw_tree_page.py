@@ -23,7 +23,7 @@ for switch in ("headless=new", "no-sandbox", "hide-scrollbars"):
 with TemporaryDirectory() as folder, webdriver.Chrome(options, service) as browser:
     path = Path(folder) / "tree.html"
     to_html(tree, path, title="Play tennis")
-    metrics = {"width": 1120, "height": 620, "deviceScaleFactor": 1.2}
+    metrics = {"width": 1220, "height": 640, "deviceScaleFactor": 1.1}
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride", {**metrics, "mobile": False}
     )

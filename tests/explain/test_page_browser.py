@@ -467,6 +467,84 @@ def test_found_node_that_the_filter_hides_is_shown(show):
 
 
 # ----------------------------------------------------------------------------- rows
+def test_typed_row_expands_its_path_and_names_its_squares(show):
+    page = show(LARGE)
+    start = set(page.nodes())
+    values = {f"x{n}": 0.3 for n in range(5)}
+    for name, value in values.items():
+        page.enter(name, str(value))
+    row = np.array([list(values.values())])
+    path = LARGE.decision_path(row).indices.tolist()
+    assert not set(path) <= start  # some were collapsed
+    # The whole path is in the view, with its conditions where boxes are too small.
+    names = dict(
+        page.browser.execute_script(
+            "return [...document.querySelectorAll('#names bdi')].map((name) => {"
+            "  const view = document.querySelector('#diagram').getBoundingClientRect();"
+            "  const { left, top, bottom } = name.getBoundingClientRect();"
+            "  const isIn = left < view.right && top > view.top;"
+            "  const text = isIn && bottom < view.bottom && name.textContent;"
+            "  return [Number(name.dataset.node), text]; })"
+        )
+    )
+    assert sorted(names) == path
+    assert all(names.values())
+    assert names[0] == "12,000 rows"
+    assert names[path[1]].startswith("x1 <= ")
+    assert names[path[-1]].endswith(f"\u2192 {LARGE.predict(row)[0]}")
+    assert page.get("#result .strong").text == str(LARGE.predict(row)[0])
+    # The focus stays where the row is typed.
+    assert page.browser.switch_to.active_element.get_attribute("data-column") == "4"
+    page.click("#clear")
+    assert page.texts("#names bdi") == []
+    page.click("#fit")
+    assert set(page.nodes()) == start  # what the row expanded is collapsed
+
+
+def test_as_much_is_open_as_fits_the_window(show):
+    boxes = {}
+    for size in ((900, 700), (1280, 800), (1900, 1100)):
+        page = show(LARGE, size=size)
+        view = page.browser.execute_script(
+            "return document.querySelector('#diagram').getBoundingClientRect().toJSON()"
+        )
+        places = [page.place(node) for node in page.nodes()]
+        assert all(p.left >= view["left"] and p.right <= view["right"] for p in places)
+        assert all(p.bottom <= view["bottom"] for p in places)
+        boxes[size] = len(places)
+        # Most of the height is used.
+        used = max(p.bottom for p in places) - min(p.top for p in places)
+        assert used > 0.6 * view["height"]
+    assert sorted(boxes.values()) == list(boxes.values())
+    assert boxes[1900, 1100] > 1.5 * boxes[900, 700]
+
+
+def test_distributions_of_the_tested_columns(show):
+    model = iris_tree()
+    page = show(model, X=IRIS.data, y=SPECIES)
+    split = np.flatnonzero(~model.tree_.is_leaf)
+    assert sorted(page.nodes(".node:has(svg)")) == split.tolist()
+    titles = page.texts("#node-0 rect title")
+    assert sum(int(text.split(": ")[1].split()[0]) for text in titles) == 150
+    assert "50 setosa" in " ".join(titles) or len(titles) > 3
+    assert page.texts("#node-0 .ends bdi") == ["1", "6.9"]
+    (mark,) = page.browser.execute_script(
+        "return [...document.querySelectorAll('#node-0 line.mark')]"
+        ".map((mark) => mark.getBoundingClientRect().left)"
+    )
+    chart = page.place(0)
+    assert chart.left < mark < chart.right
+    page.click("#node-2 .test")
+    assert len(page.list("#node svg")) == 1
+    assert page.list("#tip svg") == []
+    # Nothing overlaps: the bar of the classes is below the chart.
+    bottom, top = page.browser.execute_script(
+        "const part = (name) => document.querySelector('#node-2 ' + name)"
+        ".getBoundingClientRect(); return [part('.chart').bottom, part('.bar').top]"
+    )
+    assert bottom <= top
+
+
 def test_typed_row_lights_its_path(show):
     model = iris_tree()
     page = show(model)
@@ -632,7 +710,7 @@ def test_narrow_screen(show):
 def test_five_thousand_nodes_move_without_stutter(show):
     page = show(LARGE)
     assert LARGE.tree_.node_count == 5001
-    assert len(page.nodes()) < 40  # collapsed at first
+    assert len(page.nodes()) < 60  # collapsed at first
     start = time.monotonic()
     page.click("#open-all")
     assert time.monotonic() - start < 5

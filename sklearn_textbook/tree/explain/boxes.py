@@ -27,6 +27,8 @@ SMALL = 0.85  # size of notes and edge labels, of the font's size
 PADDING = (7.0, 5.0)  # across and down
 BAR_HEIGHT = 3.5
 BAR_GAP = 1.5  # between the descenders of the text and the bar
+CHART_SIZE = (104.0, 40.0)  # smallest width, and height, of the chart of a distribution
+CHART_GAP = 4.0  # above it, and below for the marks of thresholds
 SIBLING_GAP = 9.0
 LABEL_GAP = 4.0
 EDGE_WIDTHS = (0.7, 3.5)  # of edges with none and with all of the rows
@@ -56,6 +58,8 @@ class Box:
         The lines of the label of the edge from the parent.
     shares : list of float
         Class proportions, for the bar at the bottom; empty for no bar.
+    chart : Chart or None
+        The distribution of the column of the test.
     width, height : float
         Size of the box.
     label_width, label_height : float
@@ -73,6 +77,7 @@ class Box:
     notes: list
     label: list = field(default_factory=list)
     shares: list = field(default_factory=list)
+    chart: object = None
     width: float = 0.0
     height: float = 0.0
     label_width: float = 0.0
@@ -97,6 +102,7 @@ class BoxWriter:
         node_ids,
         proportion,
         bars,
+        charts=None,
     ):
         fitted = replace(
             fitted,
@@ -108,6 +114,7 @@ class BoxWriter:
         self.node_ids = node_ids
         self.proportion = proportion
         self.bars = bars
+        self.charts = charts
         self.precision = precision
         self.below = count_below(fitted.tree)
 
@@ -134,7 +141,9 @@ class BoxWriter:
         if is_cut:
             notes.append(f"+{self.below.n_nodes[node]:,} nodes below")
         notes = [line for note in notes for line in _break_lines(note, NOTE_WIDTH)]
-        return Box(node, title, notes, self._label(record, node), self._shares(node))
+        chart = self.charts.make(node) if self.charts else None
+        label, shares = self._label(record, node), self._shares(node)
+        return Box(node, title, notes, label, shares, chart)
 
     def _size(self, node, record, is_leaf):
         """Return the size of a node and, in a leaf, the confidence."""
@@ -212,6 +221,10 @@ def set_sizes(boxes, families, small=SMALL):
         box.width = text + 2 * PADDING[0]
         box.height = line * (len(box.title) + small * len(box.notes)) + 2 * PADDING[1]
         box.height += BAR_HEIGHT + BAR_GAP if box.shares else 0.0
+        if box.chart:
+            box.width = max(box.width, CHART_SIZE[0] + 2 * PADDING[0])
+            box.height += CHART_SIZE[1] + 2 * CHART_GAP
+            box.height += line * small if box.chart.ends else 0.0
         box.label_width = widest(box.label, BASE_SIZE * small)
         box.label_height = line * small * len(box.label)
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from sklearn_textbook.tree.explain.boxes import (
+    BAR_GAP,
     BAR_HEIGHT,
     BASE_SIZE,
+    CHART_GAP,
+    CHART_SIZE,
     EDGE_WIDTHS,
     LABEL_GAP,
     LINE_HEIGHT,
@@ -15,6 +18,7 @@ from sklearn_textbook.tree.explain.colors import (
     FRAME_COLOR,
     NOTE_COLOR,
     TEXT_COLOR,
+    VALUE_COLORS,
     class_colors,
 )
 
@@ -45,6 +49,7 @@ class Painter:
             artists.append(self._frame(box))
             artists += self._bar(box)
             artists += self._texts(box)
+            artists += self._chart(box) if box.chart else []
             artists += self._label(box)
         return artists
 
@@ -141,6 +146,80 @@ class Painter:
             y += line * small / 2
             artists.append(self._write(box.x, y, text, small, NOTE_COLOR))
             y += line * small / 2
+        return artists
+
+    def _chart(self, box):
+        """Draw the distribution of the column of the test above the bar."""
+        from matplotlib.collections import LineCollection, PolyCollection
+        from matplotlib.lines import Line2D
+
+        chart, small = box.chart, self.drawing.small
+        width, height = box.width - 2 * PADDING[0], CHART_SIZE[1]
+        left = box.x - box.width / 2 + PADDING[0]
+        floor = box.y + box.height / 2 - PADDING[1] - CHART_GAP
+        floor -= BAR_HEIGHT + BAR_GAP if box.shares else 0.0
+        floor -= BASE_SIZE * LINE_HEIGHT * small if chart.ends else 0.0
+
+        def place(x, y):
+            return left + width * x, floor - height * y
+
+        def draw(lines, color, size, zorder):
+            lines = LineCollection(
+                [[place(*ends[:2]), place(*ends[2:])] for ends in lines],
+                colors=color,
+                linewidths=size * self.scale,
+                clip_on=False,
+                zorder=zorder,
+            )
+            return self.ax.add_artist(lines)
+
+        palette = [*self.palette, VALUE_COLORS[1]]  # the last for number -1
+        bars = PolyCollection(
+            [
+                [place(a, low), place(b, low), place(b, high), place(a, high)]
+                for a, b, low, high, *_ in chart.bars
+            ],
+            facecolors=[palette[number] for *_, number, _ in chart.bars],
+            linewidths=0.0,
+            clip_on=False,
+            zorder=3,
+        )
+        points = Line2D(
+            *zip(*(place(x, y) for x, y in chart.points), strict=True)
+            if chart.points
+            else ((), ()),
+            linestyle="none",
+            marker="o",
+            markersize=2.0 * self.scale,
+            markeredgewidth=0.0,
+            color=VALUE_COLORS[1],
+            alpha=0.5,
+            clip_on=False,
+            zorder=3,
+        )
+        marks = Line2D(
+            [place(x, 0.0)[0] for x in chart.marks],
+            [floor + CHART_GAP / 2 for _ in chart.marks],
+            linestyle="none",
+            marker="^",
+            markersize=CHART_GAP * self.scale,
+            markeredgewidth=0.0,
+            color=TEXT_COLOR,
+            clip_on=False,
+            zorder=4,
+        )
+        artists = [self.ax.add_artist(a) for a in (bars, points, marks)]
+        artists += [
+            draw([(0.0, 0.0, 1.0, 0.0)], FRAME_COLOR, 0.8, 4),
+            draw([(x, 0.0, x, 1.0) for x in chart.marks], TEXT_COLOR, 0.8, 4),
+            draw(chart.lines, TEXT_COLOR, 1.0, 4),
+        ]
+        y = floor + CHART_GAP + BASE_SIZE * LINE_HEIGHT * small / 2
+        for text, x, align in zip(
+            chart.ends, (0.0, 1.0), ("left", "right"), strict=False
+        ):
+            x, _ = place(x, 0.0)
+            artists.append(self._write(x, y, text, small, NOTE_COLOR, ha=align))
         return artists
 
     def _label(self, box):

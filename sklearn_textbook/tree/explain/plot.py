@@ -14,6 +14,7 @@ from sklearn_textbook.tree.explain.boxes import (
     set_sizes,
 )
 from sklearn_textbook.tree.explain.colors import node_colors
+from sklearn_textbook.tree.explain.distributions import ChartMaker
 from sklearn_textbook.tree.explain.fitted import read_fitted
 from sklearn_textbook.tree.explain.legend import Legend
 from sklearn_textbook.tree.explain.lettering import choose_fonts
@@ -38,6 +39,8 @@ SMALLEST_SCALE = SMALLEST_LETTERS / (BASE_SIZE * SMALL)
 def plot_tree(
     estimator,
     *,
+    X=None,
+    y=None,
     max_depth=None,
     root=0,
     feature_names=None,
@@ -74,6 +77,15 @@ def plot_tree(
     ----------
     estimator : estimator
         A fitted tree of :mod:`sklearn_textbook.tree`.
+    X : array-like, data frame or sparse matrix or None, default=None
+        Rows, usually those of training, whose distribution is drawn in each box that
+        has a test: the values of its column, stacked by class, or, in regression,
+        against the target; levels as bars or, in regression, boxes from the lower to
+        the upper quartile, in the order of the branches. Triangles mark the threshold,
+        or where branches part. In regression, at most 200 rows are drawn as points,
+        and horizontal lines are means of the branches. Missing values are left out.
+    y : array-like of shape (n_samples,) or None, default=None
+        The classes or values of these rows.
     max_depth : int or None, default=None
         Maximum depth to draw, counted from ``root``. ``None`` draws as many levels as
         fit, or all levels if ``fontsize`` is given.
@@ -130,7 +142,8 @@ def plot_tree(
     TypeError
         If ``estimator`` is not a tree of this package.
     ValueError
-        If a parameter is out of range, or there are too few or too many names.
+        If a parameter is out of range, there are too few or too many names, or X and y
+        do not match the tree.
 
     See Also
     --------
@@ -146,6 +159,10 @@ def plot_tree(
     >>> iris = load_iris(as_frame=True)
     >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target)
     >>> artists = plot_tree(tree, class_names=iris.target_names)
+
+    Show the distribution of the tested column in each node:
+
+    >>> artists = plot_tree(tree, X=iris.data, y=iris.target)
 
     Save a file with text that can be searched and edited:
 
@@ -176,6 +193,7 @@ def plot_tree(
         node_ids=node_ids,
         proportion=proportion,
         bars=filled,
+        charts=None if X is None and y is None else ChartMaker(fitted, X, y),
     )
     ax = _find_axes(plt, ax)
     if fontsize is None:

@@ -19,6 +19,7 @@ function makeBox(diagram, node) {
   edge.append(make("bdi", "", node ? tree.labels[node] : ""), make("b", "part"));
   element.append(edge, make("bdi", "test", test ?? text), make("bdi", "size", notes));
   element.classList.toggle("leaf", !test);
+  if (tree.charts[node]) element.append(makeChart(tree.charts[node], colors, BOX.width - 20, CHART_HEIGHT));
   const isClass = Boolean(tree.target.classes);
   element.append(isClass ? makeBar(shares[0], colors) : makeGauge(diagram.paints[node]));
   if (!tree.isLeaf(node)) element.append(make("span", "more"));

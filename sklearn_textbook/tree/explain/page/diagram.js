@@ -1,16 +1,24 @@
 // The drawing of a tree: edges and small boxes on a canvas, readable boxes as elements.
 // Only what is within the view is drawn.
 
-const BOX = { width: 176, height: 58, gap: 14, level: 62 };
-const STEP = BOX.height + BOX.level;
+const BOX = { width: 176, height: 58, gap: 10, level: 62 };
+let STEP = BOX.height + BOX.level;
+// Height of the chart in a box, and of all that belongs to it.
+const CHART_HEIGHT = 46;
+const CHART_ROOM = 72;
 // Minimum scale at which boxes have text.
 const READABLE = 0.5;
 // Minimum scale at which a node is brought into view.
 const COMFORTABLE = 0.8;
 const LARGEST_SCALE = 2.5;
-// At the start a tree is shown down to the last level that fits at this scale.
-const START = 0.7;
+// At the start as much of a tree is shown as fits at this scale.
+const START = 0.6;
 const MOST_ACROSS = 50;
+// Maximum number of nodes that are tried below the last level that fits.
+const MOST_TRIED = 60;
+// Maximum numbers of nodes that a typed row expands, and of names of small squares.
+const MOST_EXPANDED = 200;
+const MOST_NAMED = 60;
 // Free space around a tree that is shown whole.
 const MARGIN = 24;
 const INK = {
@@ -26,6 +34,13 @@ function readColor(text) {
 function mixColors(from, to, part) {
   const [a, b] = [readColor(from), readColor(to)];
   return `rgb(${a.map((value, i) => Math.round(value + (b[i] - value) * part)).join(" ")})`;
+}
+
+/** Make room for charts in the boxes. */
+function enlargeBoxes(layer) {
+  layer.classList.add("charts");
+  BOX.height += CHART_ROOM;
+  STEP += CHART_ROOM;
 }
 
 /** First index of 0, 1, ..., count - 1 at which an ascending condition holds. */
@@ -45,6 +60,7 @@ class Diagram {
     this.colors = colors;
     this.canvas = host.querySelector("canvas");
     this.layer = host.querySelector("[role=tree]");
+    this.names = host.querySelector("#names");
     this.pen = this.canvas.getContext("2d");
     this.camera = { x: 0, y: 0, scale: 1 };
     this.elements = new Map();
@@ -65,6 +81,7 @@ class Diagram {
     this.hides = false;
     this.matches = new Set();
     this.entered = new Map();
+    this.expandedByRow = new Set();
     this.selected = 0;
     this.openLevels();
     this.clearElements();
@@ -78,32 +95,59 @@ class Diagram {
     this.layer.replaceChildren();
   }
 
-  /** Expand as many upper levels as fit into the view. */
+  /** Expand as many upper levels as fit into the view, and below them large nodes. */
   openLevels() {
     const { tree } = this;
-    const [width, height] = this.width ? [this.width, this.height] : [900, 600];
     let level = [0];
     while (level.length) {
       const split = level.filter((node) => !tree.isLeaf(node));
       const next = split.flatMap((node) => tree.childrenOf(node));
       split.forEach((node) => this.open.add(node));
-      if (next.length <= MOST_ACROSS) this.placeShown();
-      const fits =
-        next.length <= MOST_ACROSS &&
-        this.extent.width * START <= width - 2 * MARGIN &&
-        this.extent.height * START <= height - 2 * MARGIN;
-      if (level[0] > 0 && !fits) {
+      if (level[0] > 0 && (next.length > MOST_ACROSS || !this.fitsAtStart())) {
         split.forEach((node) => this.open.delete(node));
-        return;
+        break;
       }
       level = next;
     }
+    const closed = level.filter((node) => !tree.isLeaf(node));
+    for (let tried = 0; tried < MOST_TRIED && closed.length; tried++) {
+      closed.sort((a, b) => tree.weight[a] - tree.weight[b] || b - a);
+      const node = closed.pop();
+      this.open.add(node);
+      const children = tree.childrenOf(node);
+      if (children.length <= MOST_ACROSS && this.fitsAtStart()) {
+        closed.push(...children.filter((child) => !tree.isLeaf(child)));
+      } else this.open.delete(node);
+    }
+  }
+
+  fitsAtStart() {
+    this.placeShown();
+    const [width, height] = this.width ? [this.width, this.height] : [900, 600];
+    const { extent } = this;
+    return extent.width * START <= width - 2 * MARGIN && extent.height * START <= height - 2 * MARGIN;
   }
 
   openAll() {
     for (let node = 0; node < this.tree.count; node++) {
       if (!this.tree.isLeaf(node)) this.open.add(node);
     }
+  }
+
+  /** Light the nodes that a row enters; expand them, and nothing for the row before. */
+  enter(entered) {
+    const { tree } = this;
+    this.expandedByRow.forEach((node) => this.open.delete(node));
+    const closed = [...entered.keys()]
+      .filter((node) => !tree.isLeaf(node) && !this.open.has(node))
+      .sort((a, b) => entered.get(b) - entered.get(a) || a - b)
+      .slice(0, MOST_EXPANDED);
+    const isChanged = closed.length > 0 || this.expandedByRow.size > 0;
+    closed.forEach((node) => this.open.add(node));
+    this.expandedByRow = new Set(closed);
+    this.entered = entered;
+    if (isChanged) this.arrange(0);
+    if (entered.size) this.showNodes([...entered.keys()]);
   }
 
   isKept(node) {
@@ -215,14 +259,50 @@ class Diagram {
     const whole = Math.min(1, across, along);
     const scale = Math.max(whole, least);
     const middle = scale > across ? this.places.get(0) : this.extent.width / 2;
+    this.limitScales();
+    const free = (this.height - this.extent.height * this.scaleDown(scale)) / 2;
+    this.moveTo({ x: this.width / 2 - middle * scale, y: Math.max(MARGIN, free), scale });
+  }
+
+  /** Choose the least scale, at which the whole tree is shown, and its stretching. */
+  limitScales() {
+    const across = (this.width - 2 * MARGIN) / this.extent.width;
+    const along = (this.height - 2 * MARGIN) / this.extent.height;
+    const whole = Math.min(1, across, along);
     this.smallestScale = Math.min(whole, READABLE) * 0.7;
     this.flatness = 0;
     if (across < READABLE) {
       const wanted = Math.min(along, READABLE) / across;
       this.flatness = Math.max(0, Math.log(wanted) / Math.log(READABLE / across));
     }
-    const free = (this.height - this.extent.height * this.scaleDown(scale)) / 2;
-    this.moveTo({ x: this.width / 2 - middle * scale, y: Math.max(MARGIN, free), scale });
+  }
+
+  /** Bring several nodes into the view, at a readable size if they fit. */
+  showNodes(nodes) {
+    if (!this.width) return;
+    const shown = nodes.filter((node) => this.ranks.has(node));
+    const places = shown.map((node) => this.places.get(node));
+    const depths = shown.map((node) => this.tree.depth[node]);
+    const left = Math.min(...places) - BOX.width / 2;
+    const right = Math.max(...places) + BOX.width / 2;
+    const top = Math.min(...depths) * STEP;
+    const bottom = Math.max(...depths) * STEP + BOX.height + 24;
+    const { camera, width, height } = this;
+    const isWithin = (x, y, scale) =>
+      x + left * scale >= 0 &&
+      x + right * scale <= width &&
+      y + top * this.scaleDown(scale) >= 0 &&
+      y + bottom * this.scaleDown(scale) <= height;
+    if (this.isReadable && isWithin(camera.x, camera.y, camera.scale)) return;
+    this.limitScales();
+    let scale = Math.min(1, Math.max(camera.scale, COMFORTABLE));
+    const fits = () =>
+      (right - left) * scale <= width - 2 * MARGIN &&
+      (bottom - top) * this.scaleDown(scale) <= height - 2 * MARGIN;
+    while (scale > this.smallestScale && !fits()) scale *= 0.95;
+    const middle = ((left + right) / 2) * scale;
+    const center = ((top + bottom) / 2) * this.scaleDown(scale);
+    this.moveTo({ x: width / 2 - middle, y: height / 2 - center, scale });
   }
 
   /** The vertical scale: wide trees are stretched where boxes are not readable. */
@@ -343,6 +423,7 @@ class Diagram {
     }
     if (!this.isReadable) this.drawSelected();
     this.placeElements(wanted);
+    this.nameSquares();
   }
 
   /** Edges to the nodes of some levels; on a level they are in order on both ends. */
@@ -431,6 +512,32 @@ class Diagram {
       pen.resetTransform();
       pen.arc(x * ratio, y * ratio, 8 * ratio, 0, 2 * Math.PI);
     });
+  }
+
+  /** Write conditions beside the nodes that a row enters where boxes are not readable. */
+  nameSquares() {
+    const { camera, entered, places, tree } = this;
+    const written = [];
+    const nodes = this.isReadable ? [] : [...entered.keys()].filter((node) => this.ranks.has(node));
+    // The ends first, then from the root.
+    const isEnd = (node) => !tree.childrenOf(node).some((child) => entered.has(child));
+    nodes.sort((a, b) => isEnd(b) - isEnd(a) || entered.get(b) - entered.get(a) || a - b);
+    const names = [];
+    for (const node of nodes) {
+      const x = camera.x + (places.get(node) + BOX.width / 2) * camera.scale + 6;
+      const y = camera.y + (tree.depth[node] * STEP + BOX.height / 2) * this.scaleDown();
+      if (x < 0 || x > this.width || y < 0 || y > this.height) continue;
+      if (written.some(([a, b]) => Math.abs(b - y) < 17 && Math.abs(a - x) < 200)) continue;
+      written.push([x, y]);
+      const text = node ? describeCondition(tree, node) : describeSize(tree, 0);
+      const end = isEnd(node) ? ` \u2192 ${describeNodePrediction(tree, node)}` : "";
+      const name = make("bdi", "", text + end);
+      name.dataset.node = node;
+      name.style.transform = `translate(${x}px, ${y}px) translateY(-50%)`;
+      names.push(name);
+      if (names.length === MOST_NAMED) break;
+    }
+    this.names.replaceChildren(...names);
   }
 
   // ----------------------------------------------------------------- elements

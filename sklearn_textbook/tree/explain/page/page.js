@@ -3,6 +3,7 @@
 const at = (id) => document.getElementById(id);
 const page = JSON.parse(at("data").textContent);
 const trees = page.trees.map((_, number) => new Tree(page, number));
+if (trees.some((tree) => Object.keys(tree.charts).length)) enlargeBoxes(at("nodes"));
 const diagram = new Diagram(at("diagram"), page.colors);
 const form = new RowForm(page, at("row"), routeRow);
 let found = [];
@@ -31,7 +32,7 @@ function select(node, { focus = false, reveal = false } = {}) {
     filter();
   }
   if (reveal) diagram.reveal(node);
-  at("node").replaceChildren(...makeNodeReport(diagram.tree, node, page.colors, 10));
+  at("node").replaceChildren(...makeNodeReport(diagram.tree, node, page.colors, 10, true));
   for (const changed of [before, node]) {
     const element = diagram.elements.get(changed);
     if (element) updateBox(diagram, changed, element);
@@ -47,6 +48,7 @@ function select(node, { focus = false, reveal = false } = {}) {
 function toggle(node) {
   if (diagram.tree.isLeaf(node)) return;
   if (!diagram.open.delete(node)) diagram.open.add(node);
+  diagram.expandedByRow.delete(node);
   // The selected node may be no longer shown.
   diagram.arrange(node);
   if (!diagram.ranks.has(diagram.selected)) select(node, { focus: hasFocus() });
@@ -103,16 +105,18 @@ function filter() {
 function routeRow() {
   const row = form.read();
   const isAsked = form.isFilled;
-  diagram.entered = new Map();
+  let entered = new Map();
   if (!row) {
     at("result").replaceChildren(make("p", "problem", "The value in a marked field is not valid for its column."));
   } else if (!isAsked) at("result").replaceChildren();
   else {
     const outcome = diagram.tree.route(row);
-    diagram.entered = outcome.entered;
+    entered = outcome.entered;
     const show = (node) => select(node, { focus: true, reveal: true });
     showResult(diagram.tree, outcome, at("result"), page.colors, show);
   }
+  diagram.enter(entered);
+  if (!diagram.ranks.has(diagram.selected)) select(0);
   if (trees.length > 1) showVotes(page, trees, isAsked && row, at("trees"), at("vote"));
   diagram.refresh();
 }

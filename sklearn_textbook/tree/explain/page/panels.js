@@ -36,6 +36,44 @@ function makeGauge([color, part]) {
   return bar;
 }
 
+/** Make an SVG element; its namespace is that of the parser, so that no address is written. */
+function makeShape(tag, attributes = {}) {
+  makeShape.space ??= Object.assign(make("div"), { innerHTML: "<svg></svg>" }).firstChild.namespaceURI;
+  const shape = document.createElementNS(makeShape.space, tag);
+  for (const [name, value] of Object.entries(attributes)) shape.setAttribute(name, value);
+  return shape;
+}
+
+/** The distribution of the column that a node tests, of a size in pixels. */
+function makeChart(chart, colors, width, height) {
+  const [floor, foot] = [height, 5];
+  const drawing = makeShape("svg", { width, height: height + foot, "aria-hidden": "true" });
+  const add = (tag, attributes, text) => {
+    const shape = makeShape(tag, attributes);
+    if (text) shape.append(Object.assign(makeShape("title"), { textContent: text }));
+    drawing.append(shape);
+  };
+  const [x, y] = [(part) => part * width, (part) => floor - part * height];
+  for (const [left, right, low, high, number, text] of chart.bars) {
+    const size = { width: x(right - left), height: (high - low) * height };
+    const look = number < 0 ? { class: "value" } : { fill: colors[number] };
+    add("rect", { x: x(left), y: y(high), ...size, ...look }, text);
+  }
+  for (const [px, py] of chart.points) add("circle", { cx: x(px), cy: y(py), r: 1.3, class: "value point" });
+  const line = (x1, y1, x2, y2, name) => add("line", { x1, y1, x2, y2, class: name });
+  line(0, floor, width, floor, "axis");
+  for (const [x0, y0, x1, y1] of chart.lines) line(x(x0), y(y0), x(x1), y(y1), "mean");
+  for (const mark of chart.marks) {
+    line(x(mark), 0, x(mark), floor, "mark");
+    add("path", { d: `M${x(mark)} ${floor} l3.5 5 h-7 z`, class: "mark" });
+  }
+  const host = make("span", "chart");
+  const ends = make("span", "ends");
+  ends.append(...chart.ends.map((text) => make("bdi", "", text)));
+  host.append(drawing, ends);
+  return host;
+}
+
 /** A table of the classes and their proportions, the largest first. */
 function makeDistribution(names, shares, colors, most) {
   const table = make("table", "distribution");
@@ -70,7 +108,7 @@ function makeOutputs(tree, outputs, colors, most = 10) {
 }
 
 /** Describe a node: its prediction, rule, size and test. */
-function makeNodeReport(tree, node, colors, most) {
+function makeNodeReport(tree, node, colors, most, hasChart = false) {
   const parts = [];
   const rule = describeRule(tree, node);
   const heading = make("p", "heading");
@@ -94,6 +132,7 @@ function makeNodeReport(tree, node, colors, most) {
     const test = make("p", "");
     test.append("Tests ", make("bdi", "strong", describeTest(tree, node)));
     parts.push(test);
+    if (hasChart && tree.charts[node]) parts.push(makeChart(tree.charts[node], colors, 290, 90));
   }
   if (tree.cut[node]) {
     parts.push(make("p", "note", `${tree.cut[node].toLocaleString("en")} nodes below are left out of this file.`));
@@ -120,6 +159,7 @@ function makeTreeList(page, list, choose) {
 
 function makeLegend(tree, list, colors) {
   list.replaceChildren();
+  const note = (text) => list.append(make("li", "note", text));
   const add = (color, text) => {
     const item = make("li");
     const mark = make("i", "mark");
@@ -129,10 +169,13 @@ function makeLegend(tree, list, colors) {
   };
   if (!tree.target.classes) {
     add(VALUE_COLOR, `Stronger colours: larger values, from ${formatNumber(tree.low)} to ${formatNumber(tree.high)}`);
-    return;
+  } else {
+    tree.target.classes[0].forEach((name, i) => add(colors[i], name));
+    note("Stronger colours: larger proportions. Wider edges: more rows.");
   }
-  tree.target.classes[0].forEach((name, i) => add(colors[i], name));
-  list.append(make("li", "note", "Stronger colours: larger proportions. Wider edges: more rows."));
+  if (Object.keys(tree.charts).length) {
+    note("Charts: the rows of a node by the column that it tests. Triangles: where the branches part.");
+  }
 }
 
 /** Numbers of the model and what the file leaves out. */

@@ -4,10 +4,11 @@
 const MOST_OPTIONS = 200;
 // Maximum number of nodes listed for a divided row.
 const MOST_ENDS = 20;
+// What can be typed, and all of it.
 const FORMS = {
-  date: "2024-01-31 or 2024-01-31T12:00+01:00",
-  duration: "1 day, 2:30:00 or seconds",
-  time: "14:30:00",
+  date: ["2024-01-31", "2024-01-31 or 2024-01-31T12:00+01:00"],
+  duration: ["1 day, 2:30:00", "1 day, 2:30:00 or seconds"],
+  time: ["14:30:00", "14:30:00 or seconds"],
 };
 
 /** Numbers of the columns that any tree of the page tests, surrogates included. */
@@ -71,7 +72,7 @@ class RowForm {
     input.type = "text";
     input.autocomplete = "off";
     input.spellcheck = false;
-    input.placeholder = FORMS[column.source] ?? "missing";
+    [input.placeholder, input.title] = FORMS[column.source] ?? ["missing", ""];
     if (!levels) {
       if (!FORMS[column.source]) input.inputMode = "decimal";
       return input;

@@ -18,6 +18,8 @@ from sklearn_textbook.tree.grow.layout import NOMINAL, NUMERIC
 #: Letters of a level in the label of an edge; sets of twice this length and the number
 #: of the other levels fit in two lines.
 LABEL_LETTERS = 22
+#: Number of nodes among which those that are split have a chart.
+MAX_CHARTS = 1000
 
 
 class PageTables:
@@ -34,7 +36,7 @@ class PageTables:
         self.trees, self.columns, self.targets = [], [], []
         self._column_numbers, self._target_numbers = {}, {}
 
-    def add_tree(self, name, fitted, addend, weight, max_nodes):
+    def add_tree(self, name, fitted, addend, weight, max_nodes, charts=None):
         """Add a tree.
 
         Parameters
@@ -49,6 +51,8 @@ class PageTables:
             Its weight in an ensemble.
         max_nodes : int or None
             Maximum number of nodes; the upper levels are kept. None: no limit.
+        charts : ChartMaker or None, default=None
+            Makes the distributions of the nodes.
 
         Returns
         -------
@@ -78,6 +82,7 @@ class PageTables:
             "rows": records["n_samples"].tolist(),
             "statistics": to_numbers(tree.statistics[:n_nodes].ravel()),
             "cut": cut,
+            "charts": write_charts(charts, n_children) if charts else {},
             **{
                 field: records[name].tolist()
                 for field, name in (
@@ -188,6 +193,26 @@ def group_levels(tree, record):
     children = tree.read_level_map(record)
     n_children = int(children.max(initial=-1)) + 1
     return [np.flatnonzero(children == child).tolist() for child in range(n_children)]
+
+
+def write_charts(charts, n_children):
+    """List the parts of the charts of the first nodes that are split."""
+    written = {}
+    for node in np.flatnonzero(n_children[:MAX_CHARTS]).tolist():
+        chart = charts.make(node)
+        if chart:
+            written[node] = {
+                "bars": [[*_round(bar[:4]), *bar[4:]] for bar in chart.bars],
+                "points": [_round(point) for point in chart.points],
+                "lines": [_round(line) for line in chart.lines],
+                "marks": _round(chart.marks),
+                "ends": chart.ends,
+            }
+    return written
+
+
+def _round(numbers):
+    return [round(number, 3) for number in numbers]
 
 
 def write_words(fitted, max_levels, n_children):

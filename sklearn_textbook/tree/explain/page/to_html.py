@@ -10,6 +10,7 @@ from importlib.resources import files
 
 from sklearn_textbook._contract.written_files import write_file
 from sklearn_textbook.tree.explain.colors import class_colors
+from sklearn_textbook.tree.explain.distributions import ChartMaker
 from sklearn_textbook.tree.explain.page.members import list_members
 from sklearn_textbook.tree.explain.page.tables import PageTables
 from sklearn_textbook.tree.explain.text import check_at_least
@@ -36,6 +37,8 @@ def to_html(
     model,
     path=None,
     *,
+    X=None,
+    y=None,
     feature_names=None,
     class_names=None,
     title=None,
@@ -59,6 +62,11 @@ def to_html(
         trees.
     path : str or path-like or None, default=None
         File to write, in UTF-8. ``None`` returns the text.
+    X : array-like, data frame or sparse matrix or None, default=None
+        Rows, usually those of training, whose distribution is drawn in each node that
+        has a test, as by :func:`plot_tree`; only for a tree, in its first 1,000 nodes.
+    y : array-like of shape (n_samples,) or None, default=None
+        The classes or values of these rows.
     feature_names : array-like of str or None, default=None
         Names of the columns; ``None`` uses the names of the training table.
     class_names : array-like or None, default=None
@@ -88,7 +96,8 @@ def to_html(
     TypeError
         If ``model`` is not a tree of this package and contains none.
     ValueError
-        If a parameter is out of range, or there are too few or too many names.
+        If a parameter is out of range, there are too few or too many names, or X and y
+        do not match the tree, or are given for an ensemble.
 
     See Also
     --------
@@ -122,7 +131,7 @@ def to_html(
         raise ValueError(f"title must be a string or None, got {title!r}.")
     title = type(model).__name__ if title is None else title
     data = collect_data(
-        model, feature_names, class_names, max_trees, max_nodes, max_levels
+        model, X, y, feature_names, class_names, max_trees, max_nodes, max_levels
     )
     text = fill_page({**data, "title": title})
     if path is None:
@@ -131,17 +140,26 @@ def to_html(
     return None
 
 
-def collect_data(model, feature_names, class_names, max_trees, max_nodes, max_levels):
+def collect_data(
+    model, X, y, feature_names, class_names, max_trees, max_nodes, max_levels
+):
     """Collect what a page shows; see :func:`to_html`."""
     members, n_others = list_members(model, class_names)
+    has_rows = X is not None or y is not None
+    if has_rows and members[0].model is not None:
+        raise ValueError(
+            f"X and y can be given for a tree, got {type(model).__name__}, whose "
+            "members were trained on other rows or targets."
+        )
     tables = PageTables(max_levels)
     n_left, n_left_out = max_nodes, 0
     for member in members[:max_trees]:
         if n_left is not None and n_left < 1:
             break
         fitted = member.read(feature_names, class_names)
+        charts = ChartMaker(fitted, X, y) if has_rows else None
         n_left_out += tables.add_tree(
-            member.name, fitted, member.addend, member.weight, n_left
+            member.name, fitted, member.addend, member.weight, n_left, charts
         )
         if n_left is not None:
             n_left -= fitted.tree.node_count
