@@ -323,16 +323,17 @@ def _require_units(file, units):
 
 def _select_features(file, schema, others):
     if schema.has_names:
-        missing = [name for name in schema.names if name not in file.names]
+        wanted, given = dict.fromkeys(schema.names), dict.fromkeys(file.names)
+        missing = [name for name in wanted if name not in given]
         if missing:
             wording = "no columns" if len(missing) > 1 else "no column"
-            others = [name for name in file.names if name not in schema.names]
+            others = [name for name in given if name not in wanted]
             raise file.error(
                 f"{wording} {list_names(missing)}, which the model needs",
                 remedy=suggest_name(missing[0], others)
-                or f"there are: {list_names(file.names)}",
+                or f"there are: {list_names(list(given))}",
             )
-        return file.frame.select(list(schema.names))
+        return file.frame.select(list(wanted))
     features = file.frame.drop_columns([n for n in others if n in file.names])
     if features.num_columns != len(schema.columns):
         raise TableFileError(

@@ -74,10 +74,15 @@ class Delimiter(click.ParamType):
 
     def convert(self, value, parameter, context):
         """Return the character with a name."""
+        from sklearn_textbook.io.delimited import is_delimiter
+
         value = _DELIMITERS.get(value.lower(), value)
-        if len(value) != 1:
+        if not is_delimiter(value):
             words = ", ".join(word for word in _DELIMITERS if word.isalpha())
-            self.fail(f"{value!r} is neither a single character nor one of {words}")
+            self.fail(
+                f"{value!r} is neither an ASCII character (except quotes and line "
+                f"breaks) nor one of {words}"
+            )
         return value
 
 

@@ -35,18 +35,18 @@ def clean_names(names, *, path, line=None):
     >>> clean_names(["size ", ""], path="fruit.csv")
     (['size', 'column_2'], ["column 2 has no name; named 'column_2'"])
     """
-    cleaned, notes = [], []
+    places, notes = {}, []
     for number, name in enumerate(map(str.strip, names), start=1):
         if not name:
             name = f"column_{number}"
             notes.append(f"column {number} has no name; named {name!r}")
-        if name in cleaned:
+        if name in places:
             raise TableFileError(
-                f"duplicate name of columns {cleaned.index(name) + 1} and {number}",
+                f"duplicate name of columns {places[name]} and {number}",
                 path=path,
                 line=line,
                 column=name,
                 remedy="column names must be unique",
             )
-        cleaned.append(name)
-    return cleaned, notes
+        places[name] = number
+    return list(places), notes

@@ -97,13 +97,12 @@ class DelimitedText:
         return f"{separator}-separated, {self.encoding}{header}"
 
     def _read_sample(self, delimiter):
-        sample = self.text[:_SAMPLE_BYTES].decode(errors="ignore")
-        if not sample.strip():
+        if not self.text[:_SAMPLE_BYTES].decode(errors="ignore").strip():
             raise TableFileError(
                 "is empty", path=self.path, remedy="a table has a header and rows"
             )
-        self.delimiter = delimiter or guess_delimiter(sample)
-        return _sample_rows(sample, self.delimiter)
+        self.delimiter = delimiter or guess_delimiter(self.text)
+        return _sample_rows(self.text, self.delimiter)
 
     def parse(self, column_types, missing_marks, decimal="."):
         """Parse the values into an Arrow table with the types that pyarrow infers.
@@ -242,16 +241,21 @@ class DelimitedText:
                 ) from None
 
 
-def guess_delimiter(sample):
-    r"""Find the separator with the most uniform number of fields in a sample.
+def is_delimiter(text):
+    """Return whether a text is a character that can separate values."""
+    return len(text) == 1 and text.isascii() and text not in '"\r\n\0'
+
+
+def guess_delimiter(text):
+    r"""Find the separator with the most uniform number of fields in the first rows.
 
     Among the separators in the first row, the one is chosen by which the largest
     fraction of the rows has as many fields as the first.
 
     Parameters
     ----------
-    sample : str
-        Beginning of the text.
+    text : bytes
+        The text in UTF-8.
 
     Returns
     -------
@@ -261,14 +265,12 @@ def guess_delimiter(sample):
     Examples
     --------
     >>> from sklearn_textbook.io.delimited import guess_delimiter
-    >>> guess_delimiter("length;class\n1,5;a\n2,5;b\n")
+    >>> guess_delimiter(b"length;class\n1,5;a\n2,5;b\n")
     ';'
     """
     best, best_share = ",", 0.0
     for delimiter in SEPARATORS:
-        counts = [len(row) for row in _sample_rows(sample, delimiter)]
-        if len(counts) > 2:
-            counts.pop()  # the sample may end inside a row
+        counts = [len(row) for row in _sample_rows(text, delimiter)]
         if not counts or counts[0] < 2:
             continue
         share = sum(count == counts[0] for count in counts) / len(counts)
@@ -313,15 +315,20 @@ def _take_separator(text):
     return text[: line.start(1)] + text[line.end(1) :], line[2].decode()
 
 
-def _sample_rows(sample, delimiter):
-    """Split the first rows that are not empty."""
-    reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
-    rows = []
+def _sample_rows(text, delimiter):
+    """Split the first rows that are not empty: two at least, of any length."""
+    stream = io.TextIOWrapper(
+        io.BytesIO(text), encoding="utf-8", errors="ignore", newline=""
+    )
+    rows, n_characters = [], 0
     try:
-        for row in reader:
+        for row in csv.reader(stream, delimiter=delimiter):
             if row:
                 rows.append(row)
-            if len(rows) == _SAMPLE_ROWS:
+                n_characters += sum(map(len, row)) + len(row)
+            if len(rows) == _SAMPLE_ROWS or (
+                n_characters > _SAMPLE_BYTES and len(rows) > 1
+            ):
                 break
     except csv.Error:  # a value too long for this reader; pyarrow has no limit
         pass

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import warnings
-import zipfile
 from dataclasses import dataclass
 from datetime import datetime, time
 
@@ -64,7 +63,7 @@ def read_sheet(source, wish=None, comment=None):
     Raises
     ------
     TableFileError
-        If it is not an Excel file, or has no such sheet.
+        If it is damaged, not an Excel file, or has no such sheet.
     ImportError
         If openpyxl is not installed.
     """
@@ -82,11 +81,11 @@ def read_sheet(source, wish=None, comment=None):
                 [_write_cell(value) for value in row]
                 for row in sheet.iter_rows(values_only=True)
             ]
-    except TableFileError:
+    except (TableFileError, MemoryError):
         raise
-    except (zipfile.BadZipFile, KeyError, ValueError, IndexError, OSError) as error:
+    except Exception as error:  # openpyxl's errors for damaged files are of any kind
         raise TableFileError(
-            f"is not an Excel file ({error})",
+            f"is damaged, or not an Excel file ({error})",
             path=source.path,
             remedy="save it as .xlsx, or give it the ending of its format",
         ) from None

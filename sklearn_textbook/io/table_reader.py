@@ -19,7 +19,7 @@ from sklearn_textbook.io.columns import (
     prepare_columns,
 )
 from sklearn_textbook.io.date_formats import is_date_format
-from sklearn_textbook.io.delimited import DelimitedText
+from sklearn_textbook.io.delimited import DelimitedText, is_delimiter
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.naming import explain_unknown_name
 from sklearn_textbook.io.number_formats import (
@@ -98,8 +98,9 @@ def read_table(
         "csv", "arff", "c45", "excel", "feather", "json", "jsonl" or "parquet", if the
         name does not determine it.
     delimiter : str, default=None
-        Separator of the values. None: comma, semicolon, tab or pipe, as detected, or
-        the one that a first line such as ``sep=;``, written for Excel, declares.
+        Separator of the values, an ASCII character. None: comma, semicolon, tab or
+        pipe, as detected, or the one that a first line such as ``sep=;``, written for
+        Excel, declares.
     header : bool, default=None
         Whether the first row contains the column names. None: yes, unless one of its
         fields is a number. Without a header, the columns are named column_1, column_2,
@@ -199,6 +200,11 @@ def read_table(
     if decimal not in (None, *DECIMAL_MARKS):
         raise ValueError(f"decimal must be '.', ',' or None, got {decimal!r}")
     _require_lines(skip_lines, comment)
+    if delimiter is not None and not is_delimiter(delimiter):
+        raise ValueError(
+            "delimiter must be an ASCII character other than a quote or a line break, "
+            f"or None, got {delimiter!r}"
+        )
     source = TableSource.open(path)
     file_format = format or guess_format(source.path)
     if file_format not in _READERS:
@@ -299,7 +305,8 @@ def _finish(
 ):
     """Check names, drop columns and convert the others, for all formats."""
     _require_names(table.column_names, options, source.path)
-    table = table.drop_columns([n for n in options["drop"] if n in table.column_names])
+    names = set(table.column_names)
+    table = table.drop_columns([name for name in options["drop"] if name in names])
     context = ColumnContext(
         source.path,
         find_line,

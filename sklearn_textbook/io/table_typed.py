@@ -50,30 +50,38 @@ def load_typed(source, file_format):
 
 
 def _load_parquet(content, path):
-    try:
-        return parquet.read_table(pa.BufferReader(content))
-    except (pa.ArrowException, OSError) as error:
-        raise _not_of_format("a Parquet", error, path) from None
+    return _load_checked(
+        lambda: parquet.read_table(pa.BufferReader(content)), "a Parquet", path
+    )
 
 
 def _load_feather(content, path):
     """Load Feather, which is Arrow's file format, or Arrow's format for streams."""
-    try:
+
+    def read():
         try:
             return pa.ipc.open_file(content).read_all()
         except pa.ArrowInvalid:
             return pa.ipc.open_stream(content).read_all()
-    except (pa.ArrowException, OSError) as error:
-        raise _not_of_format("a Feather or Arrow", error, path) from None
+
+    return _load_checked(read, "a Feather or Arrow", path)
 
 
-def _not_of_format(name, error, path):
-    reason = str(error).splitlines()[0].rpartition("'<Buffer>': ")[2]
-    return TableFileError(
-        f"is not {name} file ({reason})",
-        path=path,
-        remedy="write it again, or rename it to the ending of its format",
-    )
+def _load_checked(read, name, path):
+    """Read a table, and refuse what a damaged file would have it contain."""
+    try:
+        table = read()
+        # Arrow trusts its files, and would follow offsets that lead out of the memory.
+        table.validate(full=True)
+        table.column_names  # noqa: B018 - raises an error if they are not UTF-8
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        reason = str(error).partition("\n")[0].rpartition("'<Buffer>': ")[2]
+        raise TableFileError(
+            f"is damaged, or not {name} file ({reason})",
+            path=path,
+            remedy="write it again, or rename it to the ending of its format",
+        ) from None
+    return table
 
 
 # ---------------------------------------------------------------------- JSON

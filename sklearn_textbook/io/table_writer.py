@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +21,9 @@ from sklearn_textbook.io.table_reader import FORMATS
 _TEXT_ENDINGS = {"": ",", ".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}
 # Excel does not open such a file without macros.
 _WITH_MACROS = ".xlsm"
+# XML has no such characters, and openpyxl cuts longer texts.
+_NOT_IN_EXCEL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_LONGEST_IN_EXCEL = 32_767
 
 
 def choose_writer(path):
@@ -125,14 +129,44 @@ def _write_records(frame, stream, is_list):
 
 
 def _encode_excel(frame):
+    names = frame.column_names
+    columns = [[name, *frame[name].to_pylist()] for name in names]
+    for name, column in zip(names, columns, strict=True):
+        _check_texts(column, name)
     book = import_openpyxl().Workbook(write_only=True)
     sheet = book.create_sheet("predictions")
-    sheet.append(frame.column_names)
-    for row in zip(*(column.to_pylist() for column in frame.columns), strict=True):
-        sheet.append(row)
+    for row in zip(*columns, strict=True):
+        sheet.append([_make_cell(sheet, value) for value in row])
     content = io.BytesIO()
     book.save(content)
     return content.getvalue()
+
+
+def _check_texts(values, column):
+    """Refuse texts that an Excel file cannot have."""
+    for row, text in enumerate(values, start=1):
+        if not isinstance(text, str):
+            continue
+        bad = _NOT_IN_EXCEL.search(text)
+        if bad or len(text) > _LONGEST_IN_EXCEL:
+            problem = (
+                f"the character {bad[0]!r}" if bad else f"{len(text):,} characters"
+            )
+            raise ValueError(
+                f"row {row} of the sheet, column {column!r}: an Excel file cannot have "
+                f"a text with {problem}; write it as .csv or .parquet"
+            )
+
+
+def _make_cell(sheet, value):
+    """Make a cell; text is text, also if it looks like a formula or an error."""
+    if not isinstance(value, str):
+        return value
+    from openpyxl.cell import WriteOnlyCell
+
+    cell = WriteOnlyCell(sheet, value)
+    cell.data_type = "s"
+    return cell
 
 
 def _encode_parquet(frame):
@@ -162,7 +196,11 @@ def _encode_text(write, frame, codec):
 
 def _write(encode, frame, path):
     try:
-        write_file(path, encode(frame))
+        content = encode(frame)
+    except ValueError as error:
+        raise TableFileError(f"cannot be written: {error}", path=path) from None
+    try:
+        write_file(path, content)
     except OSError as error:
         raise _cannot_write(error, path) from None
 

@@ -100,14 +100,7 @@ def find_undecodable(data, encoding):
 
 def _decode_named(data, path, encoding):
     try:
-        codecs.lookup(encoding)
-        text = data.decode(encoding)
-    except LookupError:
-        raise TableFileError(
-            f"unknown encoding {encoding!r}",
-            path=path,
-            remedy="use an encoding of Python, e.g. utf-8, gb18030, latin-1, cp1252",
-        ) from None
+        text = data.decode(encoding).removeprefix("\ufeff").encode()
     except UnicodeDecodeError as error:
         raise TableFileError(
             f"byte 0x{data[error.start]:02X} is not {encoding}",
@@ -115,7 +108,19 @@ def _decode_named(data, path, encoding):
             line=data.count(b"\n", 0, error.start) + 1,
             remedy="set the encoding of the file with --encoding",
         ) from None
-    return text.removeprefix("\ufeff").encode(), encoding.upper()
+    except UnicodeError:  # of codecs that do not say where, and of halves of characters
+        raise TableFileError(
+            f"is not {encoding}",
+            path=path,
+            remedy="set the encoding of the file with --encoding",
+        ) from None
+    except (LookupError, ValueError):
+        raise TableFileError(
+            f"unknown encoding {encoding!r}",
+            path=path,
+            remedy="use an encoding of Python, e.g. utf-8, gb18030, latin-1, cp1252",
+        ) from None
+    return text, encoding.upper()
 
 
 def _refuse_foreign_format(data, path):

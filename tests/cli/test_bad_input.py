@@ -60,6 +60,10 @@ BAD = {
             "file, e.g. --encoding gb18030 or latin-1"
         ),
     ),
+    "fit good.csv --target y --encoding punycode": (
+        3,
+        "good.csv: is not punycode; set the encoding of the file with --encoding",
+    ),
     "fit good.csv --target colr": (
         3,
         "good.csv: no column 'colr' to predict; did you mean 'colour'?",
@@ -311,9 +315,17 @@ BAD = {
     "fit good.csv --target y --delimiter ;;": (
         2,
         (
-            "Invalid value for '--delimiter': ';;' is neither a single character "
-            "nor one "
-            "of comma, semicolon, tab, pipe, space; see sklearn-textbook fit --help"
+            "Invalid value for '--delimiter': ';;' is neither an ASCII character "
+            "(except quotes and line breaks) nor one of comma, semicolon, tab, pipe, "
+            "space; see sklearn-textbook fit --help"
+        ),
+    ),
+    "fit good.csv --target y --delimiter 中": (
+        2,
+        (
+            "Invalid value for '--delimiter': '中' is neither an ASCII character "
+            "(except quotes and line breaks) nor one of comma, semicolon, tab, pipe, "
+            "space; see sklearn-textbook fit --help"
         ),
     ),
     "fit good.csv --target y --drop y": (

@@ -4,6 +4,7 @@ import datetime
 import gzip
 import io
 import pickle
+import time
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from sklearn_textbook.io import TableFileError, read_table
+from sklearn_textbook.io.column_names import clean_names
 from sklearn_textbook.io.delimited import guess_delimiter
 from sklearn_textbook.io.table_file import TableSource
 from sklearn_textbook.io.text_encoding import find_undecodable
@@ -89,8 +91,8 @@ def test_delimiters(write, delimiter, word):
 
 
 def test_delimiter_of_decimal_commas_and_of_one_column():
-    assert guess_delimiter("1,5;2,5;a\n3,5;4,5;b\n") == ";"
-    assert guess_delimiter("weight\n1\n2\n") == ","
+    assert guess_delimiter(b"1,5;2,5;a\n3,5;4,5;b\n") == ";"
+    assert guess_delimiter(b"weight\n1\n2\n") == ","
 
 
 def test_named_delimiter(write):
@@ -261,6 +263,26 @@ def test_options_that_mean_nothing_for_a_format(write, options):
     assert read_table(path, skip_lines=0).n_rows == 1
 
 
+@pytest.mark.parametrize("delimiter", [",", "|"])
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_header_of_any_length(write, delimiter, quote):
+    """A header longer than the sample by which the separator is detected."""
+    broken = "\n" if quote else " "
+    names = [f"column{broken}{number:050}" for number in range(5000)]
+    lines = [[f"{quote}{name}{quote}" for name in names], ["1"] * 5000, ["2.5"] * 5000]
+    table = read_table(write("\n".join(delimiter.join(line) for line in lines)))
+    assert table.names == names
+    assert table.frame[4999].to_pylist() == [1, 2.5]
+
+
+def test_names_of_many_columns_take_no_time():
+    """Searching each name among those before it took a minute."""
+    names = list(map(str, range(60_000)))
+    began = time.monotonic()
+    assert clean_names(names, path="t.csv") == (names, [])
+    assert time.monotonic() - began < 10.0
+
+
 def test_column_without_a_name(write):
     table = read_table(write(",b\n1,2\n"))
     assert table.names == ["column_1", "b"]
@@ -285,6 +307,22 @@ def test_western_encoding_is_never_guessed(write):
     )
     table = read_table(path, encoding="latin-1")
     assert table.frame["town"].to_pylist() == ["Málaga", "Córdoba"]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "content", "problem"),
+    [
+        ("punycode", b"a,b\n1,2\n", "is not punycode"),
+        ("undefined", b"a,b\n1,2\n", "is not undefined"),
+        ("utf-7", b"a,b\n+2AA-,2\n", "is not utf-7"),  # half of a character
+        ("rot13", b"a,b\n1,2\n", "unknown encoding 'rot13'"),
+        ("a\0b", b"a,b\n1,2\n", r"unknown encoding 'a\\x00b'"),
+    ],
+)
+def test_encodings_that_fail(write, encoding, content, problem):
+    with pytest.raises(TableFileError, match=problem) as caught:
+        read_table(write(content), encoding=encoding)
+    assert str(caught.value).startswith(str(write(content)))
 
 
 def test_undecodable_byte_is_found_in_any_piece(monkeypatch):
@@ -445,9 +483,9 @@ BAD_TEXTS = {
     "text.parquet": (
         "a,b\n1,2\n3,4\n5,6\n",
         (
-            "is not a Parquet file (Parquet magic bytes not found in footer. Either "
-            "the file is corrupted or this is not a parquet file.); write it again, or "
-            "rename it to the ending of its format"
+            "is damaged, or not a Parquet file (Parquet magic bytes not found in "
+            "footer. Either the file is corrupted or this is not a parquet file.); "
+            "write it again, or rename it to the ending of its format"
         ),
     ),
 }
@@ -519,6 +557,9 @@ def test_missing_file_and_folder(write, tmp_path):
                 "'feather', 'json', 'jsonl', got 'xls'"
             ),
         ),
+        ({"delimiter": "中"}, "delimiter must be an ASCII character .* got '中'"),
+        ({"delimiter": '"'}, "delimiter must be"),
+        ({"delimiter": ";;"}, "delimiter must be"),
     ],
 )
 def test_wrong_arguments(write, option, message):

@@ -4,6 +4,7 @@ import datetime
 import gzip
 import json
 import sys
+import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -78,7 +79,7 @@ def test_json(tmp_path):
 
 
 BAD = {
-    "no.feather": ("a,b\n1,2\n", "is not a Feather or Arrow file ("),
+    "no.feather": ("a,b\n1,2\n", "is damaged, or not a Feather or Arrow file ("),
     "dict.json": (
         '{"a": [1]}',
         (
@@ -115,6 +116,51 @@ def test_bad_files(tmp_path, name):
     said = str(caught.value).removeprefix(f"{tmp_path / name}")
     assert said.lstrip(":, ").startswith(message)
     assert "\n" not in said
+
+
+def damage_string_offsets(table):
+    """Let the offset at the end of a text, which occurs once, lead far away."""
+    end = np.array([0, 4, 9], np.int32).tobytes()
+    assert table.count(end) == 1
+    return table.replace(end, np.array([0, 4, 2**30], np.int32).tobytes())
+
+
+def damage_codes(table):
+    codes = np.array([7, 7, 6], np.int32).tobytes()
+    assert table.count(codes) == 1
+    return table.replace(codes, np.array([7, 7, 2**30], np.int32).tobytes())
+
+
+LETTERS = pa.array(list("abcdefgh"))
+DAMAGED = {
+    "offsets": (pa.array(["four", "5five"]), damage_string_offsets),
+    "codes": (
+        pa.DictionaryArray.from_arrays(pa.array([7, 7, 6], pa.int32()), LETTERS),
+        damage_codes,
+    ),
+    "text": (
+        pa.array(["known"]),
+        lambda table: table.replace(b"known", b"k\xff\xffwn"),
+    ),
+    "name": (pa.array([1]), lambda table: table.replace(b"amount", b"am\xff\xffnt")),
+}
+
+
+@pytest.mark.parametrize("writer", [pa.ipc.new_file, pa.ipc.new_stream])
+@pytest.mark.parametrize("what", DAMAGED)
+def test_damaged_feather(tmp_path, what, writer):
+    """Arrow follows damaged offsets out of the memory of the file."""
+    column, damage = DAMAGED[what]
+    table = pa.table({"amount": column})
+    content = pa.BufferOutputStream()
+    with writer(content, table.schema) as stream:
+        stream.write_table(table)
+    path = tmp_path / "t.feather"
+    path.write_bytes(content.getvalue().to_pybytes())
+    assert read_table(path).n_rows == len(column)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(TableFileError, match=r"t.feather: is damaged, or not a Feat"):
+        read_table(path)
 
 
 # ----------------------------------------------------------------------- Excel
@@ -193,8 +239,53 @@ def test_unknown_sheets(two_sheets, wish):
 def test_damaged_excel(tmp_path):
     pytest.importorskip("openpyxl")
     (tmp_path / "t.xlsx").write_text("a,b\n1,2\n")
-    with pytest.raises(TableFileError, match="t.xlsx: is not an Excel file"):
+    with pytest.raises(
+        TableFileError, match="t.xlsx: is damaged, or not an Excel file"
+    ):
         read_table(tmp_path / "t.xlsx")
+
+
+def pack_again(path, name, change):
+    """Change one part of an Excel file, which is a zip archive."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {other: archive.read(other) for other in archive.namelist()}
+    parts[name] = change(parts[name])
+    with zipfile.ZipFile(path, "w") as archive:
+        for other, content in parts.items():
+            archive.writestr(other, content)
+
+
+def cut_stream(path):
+    """Damage the compressed bytes of the first part."""
+    content = bytearray(path.read_bytes())
+    content[60:200] = bytes(140)
+    path.write_bytes(content)
+
+
+DAMAGED_BOOKS = {
+    "sheet": lambda path: pack_again(
+        path, "xl/worksheets/sheet1.xml", lambda text: text[:-20]
+    ),
+    "attribute": lambda path: pack_again(
+        path, "xl/workbook.xml", lambda text: text.replace(b"showSheetTabs", b"tabs")
+    ),
+    "types": lambda path: pack_again(path, "[Content_Types].xml", lambda text: b"x"),
+    "stream": cut_stream,
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-30]),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGED_BOOKS)
+def test_damaged_parts_of_excel_files(book, tmp_path, capsys, what):
+    path = tmp_path / "t.xlsx"
+    for row in (["a", "y"], [1, "p"], [2, "q"]):
+        book.active.append(row)
+    book.save(path)
+    DAMAGED_BOOKS[what](path)
+    assert main(["fit", str(path), "--target", "y"]) == 3
+    errors = capsys.readouterr().err
+    assert "t.xlsx: is damaged, or not an Excel file (" in errors
+    assert errors.count("\n") == 1
 
 
 def test_excel_needs_its_extra(tmp_path, monkeypatch, capsys):
@@ -230,6 +321,39 @@ def test_what_is_written_reads_back(tmp_path, ending):
     choose_writer(path)(frame, path)
     assert read_table(path).frame.to_pylist() == frame.to_pylist()
     np.testing.assert_array_equal(read_table(path).frame["p"].to_numpy(), [0.1, 1, 0])
+
+
+LIKE_EXCELS_OWN = ["=1+1", "#N/A", "=", "#DIV/0!", "+1", " a ", "a\tb"]
+
+
+def test_text_like_formulas_is_text_in_excel(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    path = tmp_path / "t.xlsx"
+    frame = pa.table({"=A1": LIKE_EXCELS_OWN})
+    choose_writer(path)(frame, path)
+    cells = [row[0] for row in openpyxl.load_workbook(path)["predictions"].rows]
+    assert [cell.value for cell in cells] == ["=A1", *LIKE_EXCELS_OWN]
+    assert {cell.data_type for cell in cells} == {"s"}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a\x01b", r"the character '\x01'"),
+        ("\ufffe", r"the character '\ufffe'"),
+        ("x" * 32_768, "32,768 characters"),
+    ],
+)
+def test_text_that_excel_cannot_have(tmp_path, text, problem):
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "t.xlsx"
+    with pytest.raises(TableFileError) as caught:
+        choose_writer(path)(pa.table({"n": [1, 2], "label": ["a", text]}), path)
+    assert str(caught.value) == (
+        f"{path}: cannot be written: row 3 of the sheet, column 'label': an Excel file "
+        f"cannot have a text with {problem}; write it as .csv or .parquet"
+    )
+    assert not path.exists()
 
 
 @pytest.mark.parametrize(
