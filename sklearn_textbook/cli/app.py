@@ -86,7 +86,7 @@ def run(arguments=None):
         if hasattr(stream, "reconfigure"):
             # Characters that the terminal cannot encode are replaced.
             stream.reconfigure(errors="replace")
-    state = {"debug": False}
+    state = {"debug": False, "quiet": False}
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _WarningPrinter()

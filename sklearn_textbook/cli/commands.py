@@ -21,8 +21,8 @@ from sklearn_textbook.cli.options import (
     MemberChoice,
     NamedMember,
     Setting,
+    common_options,
     copy_options,
-    debug_option,
     name_list_option,
     reading_options,
     target_option,
@@ -90,7 +90,7 @@ _NAMES = [*ALGORITHMS, *COMBINATIONS, *TRANSFORMERS]
     metavar="DEPTH",
     help="Depth to which the tree is printed; show prints the whole tree.",
 )
-@debug_option
+@common_options
 def fit(table, cv, **options):
     """Fit a model to TABLE, and print it and its scores.
 
@@ -162,7 +162,7 @@ def fit(table, cv, **options):
     help="Number of cross-validation folds, stratified by class.",
 )
 @training_options
-@debug_option
+@common_options
 def compare(table, **options):
     """Cross-validate algorithms on the same folds of TABLE, and print their scores.
 
@@ -203,7 +203,7 @@ def compare(table, **options):
 )
 @copy_options
 @reading_options
-@debug_option
+@common_options
 def predict(model, table, path, **options):
     """Predict the rows of TABLE with MODEL, a file written by fit --save.
 
@@ -237,7 +237,7 @@ def predict(model, table, path, **options):
 )
 @copy_options
 @reading_options
-@debug_option
+@common_options
 def transform(model, table, path, **options):
     """Compute the components of the rows of TABLE with MODEL, written by fit --save.
 
@@ -274,7 +274,7 @@ def transform(model, table, path, **options):
     help="File for the measures of all pairs of members, in the formats of predict.",
 )
 @reading_options
-@debug_option
+@common_options
 def diversity(model, table, path, **options):
     """Measure the diversity of the members of MODEL on the rows of TABLE.
 
@@ -341,7 +341,7 @@ def diversity(model, table, path, **options):
     metavar="FILE",
     help="File to write; by default, standard output.",
 )
-@debug_option
+@common_options
 def show(model, form, member, max_depth_shown, shows_all, path):
     """Print MODEL, a file written by fit --save.
 
@@ -375,7 +375,7 @@ def show(model, form, member, max_depth_shown, shows_all, path):
     help="String that represents missing values in ONNX string inputs; by default the "
     "empty string.",
 )
-@debug_option
+@common_options
 def convert(model, path, **options):
     """Convert MODEL, a file written by fit --save, for programs without this package.
 

@@ -27,7 +27,8 @@ from sklearn_textbook.cli.algorithms import (
 from sklearn_textbook.cli.columns import count_missing, explain_gaps
 from sklearn_textbook.cli.costs import make_scorer
 from sklearn_textbook.cli.errors import FitError, explain_fold_error, refuse_use
-from sklearn_textbook.cli.output import Output, show_progress
+from sklearn_textbook.cli.output import Output
+from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.cli.scoring import Score, choose_folds, cross_validate
 from sklearn_textbook.cli.training_table import print_training, read_training
 from sklearn_textbook.io.naming import count_things, explain_unknown_name
@@ -111,11 +112,12 @@ def compare_algorithms(
         raise FitError(f"{training.file.path}: {fold_notes[0]}")
     scores = [scorer.score_baseline(goal.values, training.weights)]
     refusals = []
-    with show_progress("cross-validation", n_folds * len(estimators)) as advance:
-        for name, estimator in estimators.items():
+    with show_progress("cross-validation", n_folds * len(estimators)) as steps:
+        for number, (name, estimator) in enumerate(estimators.items(), start=1):
+            steps.describe(f"cross-validation of {name}")
             try:
                 score, warned = _score(
-                    scorer, name, estimator, training, n_folds, seed, advance
+                    scorer, name, estimator, training, n_folds, seed, steps
                 )
                 notes += warned
             except FitError as error:
@@ -124,6 +126,7 @@ def compare_algorithms(
                 )
                 refusals.append(str(error))
             scores.append(score)
+            steps.advance(number * n_folds - steps.n_done)  # those that were refused
     if len(refusals) == len(estimators):
         raise FitError(f"{refusals[0]}; --algorithms chooses others")
     kind = "stratified fold" if is_classes else "fold"
@@ -246,14 +249,14 @@ def _choose_kind(algorithms):
     return [*wishes, *algorithms, "cart"][0]
 
 
-def _score(scorer, name, estimator, training, n_folds, seed, advance):
+def _score(scorer, name, estimator, training, n_folds, seed, steps):
     """Cross-validate one algorithm, and measure the time; return notes, too."""
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             (score,), _ = cross_validate(
-                scorer, estimator, training, n_folds, seed, advance
+                scorer, estimator, training, n_folds, seed, steps
             )
         except (ValueError, TypeError) as error:
             gaps, _ = explain_gaps(training.features, error)

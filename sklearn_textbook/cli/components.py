@@ -36,6 +36,7 @@ from sklearn_textbook.cli.output_files import (
     require_model_output,
     require_table_output,
 )
+from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.cli.training_table import (
     print_layout,
     read_training_file,
@@ -100,7 +101,8 @@ def fit_components(
         output.write("")
     output.notes(notes)
     try:
-        estimator.fit(frame, sample_weight=weights)
+        with show_progress("fitting"):
+            estimator.fit(frame, sample_weight=weights)
     except (ValueError, TypeError) as error:
         gaps, remedy = explain_gaps(frame, error)
         reason = gaps or explain_error(error)
@@ -114,7 +116,8 @@ def fit_components(
         from sklearn_textbook.cli.html_report.sections import report_components
 
         left_out = [*options["drop"], *options["id"]]
-        report_components(report_path, estimator, file, frame, left_out, seed)
+        with show_progress("writing the report"):
+            report_components(report_path, estimator, file, frame, left_out, seed)
         output.write(*([""] if save is None else []), f"report in {report_path}")
 
 
@@ -167,7 +170,8 @@ def transform_table(model, table, *, path, all_columns, **options):
     ids, wanted = notes["id"], options["id"]
     copied = copy_columns(rows, ids, wanted, path, copies_all=all_columns)
     try:
-        made = estimator.transform(as_features(saved.schema, rows.features))
+        with show_progress("computing the components"):
+            made = estimator.transform(as_features(saved.schema, rows.features))
     except (NotImplementedError, ValueError) as error:
         raise rows.explain(error) from error
     names = estimator.get_feature_names_out().tolist()
@@ -176,4 +180,5 @@ def transform_table(model, table, *, path, all_columns, **options):
     if path is None:
         write_csv(frame, sys.stdout)
     else:
-        choose_writer(path)(frame, path)
+        with show_progress("writing the table"):
+            choose_writer(path)(frame, path)

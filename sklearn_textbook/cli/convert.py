@@ -9,6 +9,7 @@ from sklearn_textbook.cli.ensemble_report import is_combination
 from sklearn_textbook.cli.errors import explain_error, refuse_use
 from sklearn_textbook.cli.model_report import is_other_model
 from sklearn_textbook.cli.output_files import refuse_overwriting
+from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.cli.report import is_rule_list
 from sklearn_textbook.cli.show import write_content
 from sklearn_textbook.io import read_model
@@ -69,7 +70,8 @@ def convert_model(model, path, **options):
         if suffix != OPTIONS[name]:
             refuse_use(f"--{name.replace('_', '-')} is for {OPTIONS[name]} only")
     refuse_overwriting("OUTPUT", path, {"MODEL": [model]})
-    saved = read_model(model)
+    with show_progress("reading the model"):
+        saved = read_model(model)
     kind = saved.estimator
     if is_other_model(kind) or is_combination(kind) or is_rule_list(kind):
         refuse_use(
@@ -77,7 +79,8 @@ def convert_model(model, path, **options):
             "trees can be converted"
         )
     try:
-        WRITERS[suffix](saved, path, **given)
+        with show_progress(f"writing {suffix[1:]}"):
+            WRITERS[suffix](saved, path, **given)
     except ModelFileError:
         raise
     except (TypeError, ValueError) as error:

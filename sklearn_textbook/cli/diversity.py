@@ -18,6 +18,7 @@ from sklearn_textbook.cli.model_table import (
 )
 from sklearn_textbook.cli.output import Output, make_table
 from sklearn_textbook.cli.output_files import require_table_output
+from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.ensemble.diversity import diversity_report
 from sklearn_textbook.ensemble.diversity.members import require_classifiers
 from sklearn_textbook.io.naming import count_things
@@ -63,7 +64,8 @@ def measure_diversity(model, table, *, path, max_members_shown, **options):
     features = as_features(saved.schema, rows.features.take(present))
     weights = None if rows.weights is None else rows.weights[present]
     try:
-        report = diversity_report(saved.estimator, features, y, weights)
+        with show_progress("measuring the diversity"):
+            report = diversity_report(saved.estimator, features, y, weights)
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise make_fit_error(reason, rows.file.path) from error

@@ -38,8 +38,9 @@ from sklearn_textbook.cli.model_table import (
     read_notes,
     score_table,
 )
-from sklearn_textbook.cli.output import Output, show_progress
+from sklearn_textbook.cli.output import Output
 from sklearn_textbook.cli.output_files import list_inputs, require_model_output
+from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.cli.scoring import (
     choose_folds,
     cross_validate,
@@ -151,7 +152,8 @@ def fit_table(
     if test is not None:
         tested = _test(model, scorer, training, test, options)
     if save is not None:
-        save_model(estimator, save, target=goal.name, table=model.table)
+        with show_progress("writing the model"):
+            save_model(estimator, save, target=goal.name, table=model.table)
     print_model(output, model, training, settings, max_depth_shown, save)
     scores, notes, predicted = _score(
         scorer, estimator, training, n_folds, seed, tested
@@ -165,7 +167,8 @@ def fit_table(
         from sklearn_textbook.cli.html_report.sections import FittedTable, report_fit
 
         made = (model, training, options, settings, scores, notes, judged)
-        report_fit(report_path, FittedTable(*made, seed, save, max_depth_shown))
+        with show_progress("writing the report"):
+            report_fit(report_path, FittedTable(*made, seed, save, max_depth_shown))
         output.write(*([""] if save is None else []), f"report in {report_path}")
 
 
@@ -192,7 +195,8 @@ def _grow(estimator, training, settings):
         with warnings.catch_warnings():
             # The scores include the number of rows predicted.
             warnings.filterwarnings("ignore", message="Some inputs do not have OOB")
-            training.fit(estimator)
+            with show_progress("fitting") as steps, steps.watch(estimator):
+                training.fit(estimator)
     except (ValueError, TypeError) as error:
         reason = explain_error(error)
         for name, value in settings:
@@ -230,7 +234,8 @@ def note_table(file, options, scorer):
 def _score(scorer, estimator, training, n_folds, seed, tested):
     """Return all scores, notes on them, and the predictions of cross-validation."""
     y, weights = training.goal.values, training.weights
-    fitted = scorer.predict(estimator, training.features)
+    with show_progress("predicting the training rows"):
+        fitted = scorer.predict(estimator, training.features)
     scores = [
         scorer.score_baseline(y, weights),
         scorer.score("training", y, fitted, weights),
@@ -266,7 +271,8 @@ def _note_single_leaf(scorer, estimator, training, seed):
     forest = make_estimator(
         "random-forest", scorer.is_classes, [], seed, _FOREST_TREES, estimator.n_jobs
     )
-    training.fit(forest)
+    with show_progress("fitting a random forest") as steps, steps.watch(forest):
+        training.fit(forest)
     scorer = replace(scorer, metrics=())
     score = score_out_of_bag(scorer, forest, training.goal.values, training.weights)
     metric = "AUC" if scorer.is_classes else "R2"
@@ -288,9 +294,9 @@ def _note_single_leaf(scorer, estimator, training, seed):
 
 def _cross_validate(scorer, estimator, training, n_folds, seed):
     try:
-        with show_progress("cross-validation", n_folds) as advance:
+        with show_progress("cross-validation", n_folds) as steps:
             return cross_validate(
-                *(scorer, estimator, training, n_folds, seed, advance), list_members
+                *(scorer, estimator, training, n_folds, seed, steps), list_members
             )
     except ValueError as error:
         accepting = "; --set handle_unknown=mean accepts it"

@@ -20,6 +20,7 @@ from sklearn_textbook.cli.model_report import (
     is_other_model,
     print_other_model,
 )
+from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.cli.scoring import count_confusions, score_classes
 
 
@@ -100,9 +101,10 @@ def _print_rule_list(output, estimator, training, save):
     most = report.MOST_RULES
     output.heading("rules", report.describe_model(estimator))
     report.print_numbered_rules(output, estimator, most, _explain_show(save))
-    evaluation = estimator.evaluate(
-        training.features, training.goal.values, training.weights
-    )
+    with show_progress("evaluating the rules"):
+        evaluation = estimator.evaluate(
+            training.features, training.goal.values, training.weights
+        )
     output.heading(
         "use of the rules", "training; advantage: errors added without the rule"
     )

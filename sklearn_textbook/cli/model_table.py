@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sklearn_textbook.cli.errors import explain_error, make_fit_error, refuse_use
+from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.cli.scoring import Score
 from sklearn_textbook.cli.training_table import LAYOUT, read_weights
 from sklearn_textbook.io import (
@@ -167,7 +168,8 @@ def read_model_beside(model, table):
         If the table is a model file, and the model is not.
     """
     try:
-        return read_model(model)
+        with show_progress("reading the model"):
+            return read_model(model)
     except ModelFileError:
         if looks_like_model(table):
             refuse_use(
@@ -287,17 +289,18 @@ def read_model_table(model, notes, path, options):
     if header is None and not notes["has_header"]:
         header = False
     without_target = [name for name in notes["names"] if name != model.target]
-    file = read_table(
-        path,
-        **{name: options[name] for name in LAYOUT},
-        header=header,
-        missing_marks=options["missing_marks"] or notes["missing_marks"],
-        decimal=options["decimal"] or notes["decimal"],
-        column_types=wishes,
-        names_without_header=(notes["names"], without_target),
-        expected_names=schema.names if schema.has_names else (),
-        unknown_names="ignore",
-    )
+    with show_progress("reading the table"):
+        file = read_table(
+            path,
+            **{name: options[name] for name in LAYOUT},
+            header=header,
+            missing_marks=options["missing_marks"] or notes["missing_marks"],
+            decimal=options["decimal"] or notes["decimal"],
+            column_types=wishes,
+            names_without_header=(notes["names"], without_target),
+            expected_names=schema.names if schema.has_names else (),
+            unknown_names="ignore",
+        )
     _require_units(file, notes["units"])
     target = None
     if model.target in file.names and model.target not in schema.names:
@@ -371,7 +374,8 @@ def predict_rows(model, scorer, table):
     """
     features = as_features(model.schema, table.features)
     try:
-        return scorer.predict(model.estimator, features)
+        with show_progress("predicting"):
+            return scorer.predict(model.estimator, features)
     except ValueError as error:
         call = model.estimator.predict
         refused = _find_refused_level(model.schema, table, call, features)

@@ -323,20 +323,19 @@ def name_list_option(*declarations, help):  # noqa: A002 - click's name
     )
 
 
-def debug_option(command):
-    """Add --debug to a command."""
+def common_options(command):
+    """Add the options of all commands: --quiet and --debug."""
 
     def remember(context, parameter, value):
         if value:
-            context.find_root().obj["debug"] = True
+            context.find_root().obj[parameter.name] = True
 
-    return click.option(
-        "--debug",
-        is_flag=True,
-        expose_value=False,
-        callback=remember,
-        help="Show the traceback of an error.",
-    )(command)
+    flag = {"is_flag": True, "expose_value": False, "callback": remember}
+    return _add_options(
+        command,
+        click.option("--debug", help="Show the traceback of an error.", **flag),
+        click.option("-q", "--quiet", help="Show no progress bar.", **flag),
+    )
 
 
 def reading_options(command):

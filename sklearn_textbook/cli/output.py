@@ -7,7 +7,6 @@ import sys
 from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import Measurement
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -211,42 +210,3 @@ def paint_rules(text):
     painted.highlight_regex(r"(?m)(?<=^ELSE )(?!IF ).*(?= \[support)", "bold green")
     painted.highlight_regex(r"(?m)\[support.*\]$", "dim")
     return painted
-
-
-def show_progress(description, total):
-    """Open a progress bar on the standard error, seen only on a terminal.
-
-    Parameters
-    ----------
-    description : str
-        What is going on.
-    total : int
-        Number of steps.
-
-    Returns
-    -------
-    progress : context manager
-        Gives a function that is called after every step.
-    """
-    return _Steps(description, total)
-
-
-class _Steps:
-    def __init__(self, description, total):
-        console = Console(file=sys.stderr)
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._task = self._progress.add_task(description, total=total)
-
-    def __enter__(self):
-        self._progress.start()
-        return lambda: self._progress.advance(self._task)
-
-    def __exit__(self, *exception):
-        self._progress.stop()

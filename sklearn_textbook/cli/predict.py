@@ -24,6 +24,7 @@ from sklearn_textbook.cli.model_table import (
 )
 from sklearn_textbook.cli.output import Output
 from sklearn_textbook.cli.output_files import require_table_output
+from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.cli.scoring import find_probabilities
 from sklearn_textbook.io.table_file import display_path
 from sklearn_textbook.io.table_writer import choose_writer, write_csv
@@ -68,13 +69,15 @@ def predict_table(model, table, *, path, proba, explain, all_columns, **options)
             columns[f"probability_{report.show_label(label)}"] = pa.array(share)
     if explain:
         X = as_features(saved.schema, rows.features)
-        sentences = explain_rows(scorer, saved.estimator, X, predicted)
+        with show_progress("explaining"):
+            sentences = explain_rows(scorer, saved.estimator, X, predicted)
         columns["explanation"] = pa.array(sentences)
     frame = join_columns(rows, copied, columns)
     if path is None:
         write_csv(frame, sys.stdout)
     else:
-        choose_writer(path)(frame, path)
+        with show_progress("writing the table"):
+            choose_writer(path)(frame, path)
     messages = Output(sys.stderr)
     messages.notes(find_unseen_levels(saved, rows))
     if rows.target is not None:

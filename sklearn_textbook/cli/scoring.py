@@ -261,7 +261,7 @@ def choose_folds(n_folds, y, is_classes):
 
 
 def cross_validate(
-    scorer, estimator, training, n_folds, seed, advance, list_members=None
+    scorer, estimator, training, n_folds, seed, steps, list_members=None
 ):
     """Score by cross-validation, stratified for classes, the rows shuffled.
 
@@ -277,8 +277,8 @@ def cross_validate(
         Number of folds.
     seed : int
         Seed of the shuffling.
-    advance : callable
-        Called after every fold.
+    steps : Steps
+        Is told of every fold.
     list_members : callable, default=None
         Lists names and members of a fitted estimator that are scored, too.
 
@@ -299,7 +299,8 @@ def cross_validate(
     by_part = {}
     for train, test in _split_folds(y, scorer.is_classes, n_folds, seed):
         model = clone(template)
-        training.fit(model, train)
+        with steps.watch(model):
+            training.fit(model, train)
         weights = None if training.weights is None else training.weights[test]
         members = [] if list_members is None else list_members(model)
         for number, (name, part) in enumerate([("cross-validated", model), *members]):
@@ -313,7 +314,7 @@ def cross_validate(
             where = f"  {name}" if number else name
             means = scorer.score("", y[test], fold, weights).means
             by_part.setdefault(where, []).append(means)
-        advance()
+        steps.advance()
     return [_average(*part) for part in by_part.items()], Predicted(values, shares)
 
 

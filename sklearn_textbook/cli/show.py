@@ -26,6 +26,7 @@ from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.model_report import is_other_model, print_other_model
 from sklearn_textbook.cli.output import Output
 from sklearn_textbook.cli.output_files import refuse_overwriting
+from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.io.model_file import ModelFileError, read_with
 from sklearn_textbook.io.stored_model import read_stored
 from sklearn_textbook.tree import export_rules
@@ -52,12 +53,14 @@ def show_model(model, form, max_depth=None, member=None, path=None, shows_all=Fa
         Whether all rules are printed; in a file they always are.
     """
     refuse_overwriting("--output", path, {"MODEL": [model]})
-    saved = read_with(read_stored, model)
+    with show_progress("reading the model"):
+        saved = read_with(read_stored, model)
     estimator = _choose_estimator(saved.estimator, model, form, member)
     if form == "png" and path is None and sys.stdout.isatty():
         refuse_use("--as png: a terminal cannot show pictures; use --output FILE")
     if form in _WRITERS:
-        content = _WRITERS[form](estimator, model, max_depth)
+        with show_progress(f"writing {form}"):
+            content = _WRITERS[form](estimator, model, max_depth)
     else:
         stream = io.StringIO()
         output = Output(sys.stdout if path is None else stream)

@@ -20,6 +20,7 @@ from sklearn_textbook.cli.columns import (
     quote_name,
 )
 from sklearn_textbook.cli.errors import make_fit_error, refuse_use
+from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.cli.target import Target, read_target
 from sklearn_textbook.io import read_table
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
@@ -189,16 +190,17 @@ def read_training_file(path, target, options, *, needs_target=True):
         if weight == target:
             refuse_use(f"--weight {weight!r} is also the --target")
         types[weight] = "numeric"
-    file = read_table(
-        path,
-        **{name: options[name] for name in LAYOUT},
-        header=options["header"],
-        missing_marks=options["missing_marks"] or MISSING_MARKS,
-        decimal=options["decimal"],
-        column_types=types,
-        drop=left_out,
-        expected_names=[target, *left_out, *types, *options["keep"]],
-    )
+    with show_progress("reading the table"):
+        file = read_table(
+            path,
+            **{name: options[name] for name in LAYOUT},
+            header=options["header"],
+            missing_marks=options["missing_marks"] or MISSING_MARKS,
+            decimal=options["decimal"],
+            column_types=types,
+            drop=left_out,
+            expected_names=[target, *left_out, *types, *options["keep"]],
+        )
     if needs_target and target is None and file.target is None:
         _refuse_without_target(file)
     for name in options["keep"]:

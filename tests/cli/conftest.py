@@ -42,8 +42,9 @@ def iris_model(command):
 def terminal(tmp_path):
     """Run the command in a pseudo-terminal; give its exit code and what it shows."""
 
-    def run(*arguments, width=80):
-        code, run.raw = _run_in_terminal(_MODULE, arguments, tmp_path, width)
+    def run(*arguments, width=80, delay=60):
+        code = _MODULE.format(delay=delay)
+        code, run.raw = _run_in_terminal(code, arguments, tmp_path, width)
         return code, _plain(run.raw)
 
     return run
@@ -65,12 +66,19 @@ def terminal_session(tmp_path):
     return run
 
 
-_MODULE = "import runpy; runpy.run_module('sklearn_textbook', None, '__main__')"
+#: Progress bars appear after some seconds, lest tests depend on the machine.
+_MODULE = """
+import runpy
+import sklearn_textbook.cli.progress
+sklearn_textbook.cli.progress.DELAY = {delay}
+runpy.run_module("sklearn_textbook", None, "__main__")
+"""
 #: Ends what a command of a session shows; before it, its exit code on a line.
 _END = "\N{SYMBOL FOR END OF TRANSMISSION}"
 _SESSION = f"""
 import json, sys
-from sklearn_textbook.cli import main
+from sklearn_textbook.cli import main, progress
+progress.DELAY = 60
 for command in json.loads(sys.argv[1]):
     code = main(command)
     print("", code, sep="\\n", end="{_END}", flush=True)

@@ -18,7 +18,7 @@ MODULE = [sys.executable, "-m", "sklearn_textbook"]
 
 def test_colours_and_progress_on_a_terminal(terminal):
     arguments = ("fit", DATA / "iris.csv", "--target", "species")
-    code, plain = terminal(*arguments, width=70)
+    code, plain = terminal(*arguments, width=70, delay=0)
     assert code == 0
     assert "\x1b[1m" in terminal.raw
     assert "cross-validation" in plain
