@@ -62,12 +62,14 @@ def _print_trees(output, model, settings, max_depth_shown, save):
         _print_ensemble(output, model)
         return
     output.heading("tree", report.describe_model(estimator))
-    report.print_tree(output, estimator, max_depth_shown)
+    report.print_tree(output, estimator, max_depth_shown, report.MOST_SURROGATES)
     if not {"pruning", "ccp_alpha"} & {name for name, _ in settings}:
         output.notes(report.describe_default_pruning(estimator))
     output.heading("rules", "IF conditions THEN prediction [support, confidence]")
     remedy = _explain_show(save, " --as rules --all")
-    report.print_rules(output, estimator, report.MOST_RULES, remedy)
+    report.print_rules(
+        output, estimator, report.MOST_RULES, remedy, report.MOST_SURROGATES
+    )
     if hasattr(estimator, "pruning_report_"):
         output.heading("pruning", "the largest pruned branches")
         report.print_pruning(output, estimator, report.MOST_BRANCHES)

@@ -26,6 +26,8 @@ MOST_CONFUSIONS = 10
 MOST_RULES = 20
 #: Pruned branches that ``fit`` lists.
 MOST_BRANCHES = 5
+#: Surrogates of a test that ``fit`` prints; ``show`` prints all.
+MOST_SURROGATES = 1
 
 
 def describe_target(target):
@@ -71,14 +73,16 @@ def _describe_size(tree):
     return f"{leaves}, depth {tree.max_depth}"
 
 
-def print_tree(output, estimator, max_depth=None):
+def print_tree(output, estimator, max_depth=None, max_surrogates=None):
     """Print a tree as text down to some depth, None for all of it."""
     width = output.console.width if output.is_terminal else None
-    text = export_text(estimator, max_depth=max_depth, max_width=width)
+    text = export_text(
+        estimator, max_depth=max_depth, max_surrogates=max_surrogates, max_width=width
+    )
     output.write(paint_tree(text))
 
 
-def print_rules(output, estimator, most=None, remedy=""):
+def print_rules(output, estimator, most=None, remedy="", max_surrogates=None):
     """Print rules of a tree or a list, some or all of them.
 
     Parameters
@@ -92,8 +96,11 @@ def print_rules(output, estimator, most=None, remedy=""):
         rules of a list, in addition to its default; None: all.
     remedy : str, default=""
         How to see all, for the line that counts the others.
+    max_surrogates : int, default=None
+        Surrogates of a test that are printed; None: all.
     """
-    lines = export_rules(estimator, max_rules=None).splitlines()
+    text = export_rules(estimator, max_rules=None, max_surrogates=max_surrogates)
+    lines = text.splitlines()
     *first, default = lines if is_rule_list(estimator) else [*lines, None]
     if most is not None and len(first) > most:
         which = "rules"

@@ -85,3 +85,22 @@ def test_rules_of_pruned_branches_wrap_below_their_heading(monkeypatch):
 
 def test_lines_of_a_pipe_are_whole():
     assert len(print_on(io.StringIO())) == 2
+
+
+def test_fit_prints_one_surrogate_of_a_test_and_show_all(terminal_session):
+    arguments = ("fit", DATA / "credit.csv", "--target", "Status", "--cv", 0)
+    fit, show, rules = terminal_session(
+        (*arguments, "--set", "missing=surrogate", "--save", "m.json"),
+        ("show", "m.json"),
+        ("show", "m.json", "--as", "rules"),
+    )
+    for code, text in (fit, show, rules):
+        assert code == 0
+        assert max(map(len, (line.rstrip() for line in text.splitlines()))) <= 80
+    words = " ".join(fit[1].replace("|", " ").split())
+    assert "if Home in {other, parents, rent}; 4 more surrogates; if all" in words
+    assert "is missing too" not in words
+    for _, text in (show, rules):
+        words = " ".join(text.replace("|", " ").split())
+        assert "more surrogates" not in words
+        assert "Home is missing too: Debt <= 15; if Debt is missing too" in words

@@ -242,6 +242,10 @@ def test_surrogates_in_words():
         "IF x <= 1.5 (if missing: y > 2.5; if y is missing too: z = false; "
         "if all are missing: no) THEN 0 [support 50% (5 rows), confidence 100%]"
     )
+    assert export_rules(estimator, max_surrogates=1).splitlines()[0] == (
+        "IF x <= 1.5 (if missing: y > 2.5; 1 more surrogate; if all are missing: no) "
+        "THEN 0 [support 50% (5 rows), confidence 100%]"
+    )
 
 
 # ------------------------------------------------------------ frame and errors

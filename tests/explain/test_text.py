@@ -180,6 +180,13 @@ def test_text_of_surrogates():
             "in {red, blue}; if all are missing: second branch"
         ),
     ]
+    assert export_text(estimator, max_surrogates=1).splitlines()[-1] == (
+        "|--- x is missing: first branch if y > 2.5; 1 more surrogate; if all are "
+        "missing: second branch"
+    )
+    assert export_text(estimator, max_surrogates=2) == export_text(estimator)
+    with pytest.raises(ValueError, match="max_surrogates must be an integer >= 1"):
+        export_text(estimator, max_surrogates=0)
 
 
 def test_text_stops_at_max_depth_and_counts_the_rest():

@@ -73,6 +73,8 @@ class Words:
     max_letters : int or None, default=None
         Maximum length of a level; with ``max_levels``, sets and sums of levels have
         about twice this length. ``None`` for any length.
+    max_surrogates : int or None, default=None
+        Maximum number of surrogates written for a test; ``None`` for all.
     rows : ndarray or CSR array of shape (n_rows, n_features), or None, default=None
         Numbers and level codes of rows, to which the text of thresholds must apply, in
         addition to the training rows.
@@ -86,8 +88,10 @@ class Words:
         show_missing=None,
         max_letters=None,
         rows=None,
+        max_surrogates=None,
     ):
         self.fitted = fitted
+        self.max_surrogates = max_surrogates
         self.decimals = decimals
         self.max_levels = max_levels
         self.show_missing = show_missing
@@ -190,6 +194,10 @@ class Words:
             missing = self.name(stand_in.feature)
         last = answer or _yes_no(chain.otherwise)
         who = f"{missing} is missing too" if len(words) == 1 else "all are missing"
+        most = self.max_surrogates
+        if most is not None and len(words) > most:
+            n_more = len(words) - most
+            words = [*words[:most], f"{n_more} more surrogate{'s' * (n_more > 1)}"]
         return "; ".join([*words, f"if {who}: {last}"])
 
     # ------------------------------------------------------------ predictions

@@ -106,7 +106,7 @@ def export_pruning_report(
             f"{type(estimator).__name__} has no pruning_report_, since it was fitted "
             f"with pruning={getattr(estimator, 'pruning', None)!r}."
         )
-    words = Words(fitted, decimals, SHOWN_LEVELS)
+    words = Words(fitted, decimals, SHOWN_LEVELS, max_surrogates=1)
     method = _name_method(estimator.pruning)
     lines = [
         *_write_head(estimator, report, method),

@@ -33,6 +33,7 @@ def export_rules(
     inner_nodes=None,
     max_rules=100,
     max_levels=SHOWN_LEVELS,
+    max_surrogates=None,
 ):
     r"""Export a tree as one rule per leaf, or export an ordered list of rules.
 
@@ -88,6 +89,9 @@ def export_rules(
         Maximum number of levels that ``"text"`` writes for a set of levels, and of
         columns for an oblique test; for the others, only their number is written.
         ``None`` writes all.
+    max_surrogates : int or None, default=None
+        Maximum number of surrogates that ``"text"`` writes for a test; for the others,
+        only their number is written. ``None`` writes all.
 
     Returns
     -------
@@ -137,6 +141,7 @@ def export_rules(
     check_at_least("decimals", decimals, 0, allow_none=True)
     check_at_least("max_rules", max_rules, 0, allow_none=True)
     check_at_least("max_levels", max_levels, 1, allow_none=True)
+    check_at_least("max_surrogates", max_surrogates, 1, allow_none=True)
     fitted, rules = _read_rules(estimator, feature_names, class_names)
     if rules is None:
         with_inner_nodes = format in ("sql", "python") or inner_nodes is not False
@@ -152,7 +157,9 @@ def export_rules(
         return _make_frame(words, rules, class_names is not None)
     if inner_nodes is None:
         rules = [rule for rule in rules if rule.is_leaf or rule.weight > 0.0]
-    words = Words(fitted, decimals, max_levels, show_missing)
+    words = Words(
+        fitted, decimals, max_levels, show_missing, max_surrogates=max_surrogates
+    )
     return "".join(f"{line}\n" for line in _write_lines(words, rules, max_rules))
 
 

@@ -29,6 +29,7 @@ def export_text(
     show_weights=False,
     show_missing=None,
     max_levels=SHOWN_LEVELS,
+    max_surrogates=None,
     max_width=None,
 ):
     r"""Write a tree as indented text.
@@ -64,6 +65,9 @@ def export_text(
     max_levels : int or None, default=5
         Maximum number of levels written for a set of levels, and of columns for an
         oblique test; for the others, only their number is written. ``None`` writes all.
+    max_surrogates : int or None, default=None
+        Maximum number of surrogates written for a test; for the others, only their
+        number is written. ``None`` writes all.
     max_width : int or None, default=None
         Maximum width of a line in characters. Longer lines are wrapped between words
         and indented. ``None`` does not wrap.
@@ -115,9 +119,12 @@ def export_text(
     check_at_least("spacing", spacing, 1)
     check_at_least("decimals", decimals, 0, allow_none=True)
     check_at_least("max_levels", max_levels, 1, allow_none=True)
+    check_at_least("max_surrogates", max_surrogates, 1, allow_none=True)
     check_at_least("max_width", max_width, 1, allow_none=True)
     fitted = read_fitted(estimator, feature_names, class_names)
-    words = Words(fitted, decimals, max_levels, show_missing)
+    words = Words(
+        fitted, decimals, max_levels, show_missing, max_surrogates=max_surrogates
+    )
     lines = _lines(words, max_depth, show_weights)
     return "".join(_write_line(*line, spacing, max_width) for line in lines)
 
