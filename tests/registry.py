@@ -337,8 +337,10 @@ INSTANCES = {
     "LogisticRegression": [
         TextbookLogisticRegression(),
         TextbookLogisticRegression(C=1e-3, solver="lbfgs", tol=1e-11),
-        TextbookLogisticRegression(C=1.0, parametrization="symmetric", n_jobs=1),
-        TextbookLogisticRegression(C=1.0, solver="bfgs", class_weight="balanced"),
+        TextbookLogisticRegression(C=1.0, solver="newton-cg", n_jobs=1),
+        TextbookLogisticRegression(
+            C=1.0, solver="bfgs", class_weight="balanced", tol=1e-10
+        ),
         TextbookLogisticRegression(C=0.1, solver="gradient", max_iter=300, tol=1e-4),
         TextbookLogisticRegression(C=0.1, l1_ratio=0.5),
         TextbookLogisticRegression(separation="ignore", warm_start=True),

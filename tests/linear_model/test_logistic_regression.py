@@ -545,7 +545,12 @@ def test_no_iterations():
     ("parameter", "value"),
     [
         ("l1_ratio", 1.5),
-        ("l1_ratio", None),
+        ("penalty", "l3"),
+        ("dual", 1),
+        ("intercept_scaling", -1.0),
+        ("random_state", "0"),
+        ("verbose", -1),
+        ("multi_class", "one"),
         ("C", 0.0),
         ("C", "1"),
         ("fit_intercept", "yes"),

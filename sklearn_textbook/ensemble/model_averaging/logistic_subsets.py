@@ -188,7 +188,11 @@ class _Fits:
 
     def _fit_table(self, table, C=np.inf, separation="check"):
         model = LogisticRegression(
-            C=C, separation=separation, categorical_features=None, n_jobs=self.n_jobs
+            C=C,
+            parametrization="reference",
+            separation=separation,
+            categorical_features=None,
+            n_jobs=self.n_jobs,
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # one warning for all models follows

@@ -28,6 +28,7 @@ from sklearn_textbook.linear_model.logistic.estimates import (
 from sklearn_textbook.linear_model.logistic.separation import find_separation
 from sklearn_textbook.linear_model.logistic.solvers import (
     SOLVERS,
+    STOCK_SOLVERS,
     Solution,
     solve_newton,
 )
@@ -77,7 +78,8 @@ class FittedLogistic:
 
 
 def choose_solver(solver, likelihood):
-    """Return the solver that "auto" selects."""
+    """Return the solver that "auto", or a name of scikit-learn's, selects."""
+    solver = STOCK_SOLVERS.get(solver, solver)
     if solver != "auto":
         return solver
     is_small = math.prod(likelihood.shape) <= MAX_EQUATIONS
@@ -149,8 +151,8 @@ def fit_logistic(
     is_spread : bool
         Whether the last class also gets coefficients.
     describe : callable
-        Called after each iteration with a function that returns its estimates; ends the
-        fit if it returns True.
+        Called after each iteration with a function that returns its estimates, and its
+        loss; ends the fit if it returns True.
 
     Returns
     -------
@@ -169,8 +171,8 @@ def fit_logistic(
     with use_one_blas_thread() if is_small else nullcontext():
         columns = _Columns(likelihood, has_errors)
 
-        def report(theta):
-            return describe(lambda: columns.estimate(theta, is_spread=is_spread))
+        def report(theta, loss):
+            return describe(lambda: columns.estimate(theta, is_spread=is_spread), loss)
 
         start = columns.turn(start)
         solution = solve(columns.turned, start, max_iter, tol, report)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import count
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -56,34 +57,52 @@ class LogisticRegression(
 
     Parameters
     ----------
-    C : float, default=inf
+    penalty : {"l1", "l2", "elasticnet"} or None, default="deprecated"
+        scikit-learn's former way to choose a penalty, with a FutureWarning: "l2" is
+        ``l1_ratio=0``, "l1" is ``l1_ratio=1``, and "elasticnet" takes ``l1_ratio`` as
+        it is, all with ``C=1.0`` unless another is given; None is ``C=np.inf``.
+    C : float or None, default=None
         Inverse strength of the penalty, as in scikit-learn. The penalty
         :math:`\bigl(\rho \lVert w \rVert_1 + \frac{1 - \rho}{2} \lVert w
-        \rVert_2^2\bigr) / C`, without the intercepts, is added to the loss. Infinity:
-        no penalty, as in the textbooks.
+        \rVert_2^2\bigr) / C`, without the intercepts, is added to the loss. None or
+        infinity: no penalty, as in the textbooks; but None is 1.0, scikit-learn's
+        default, if ``l1_ratio`` is above 0, with a ``penalty`` or with
+        ``solver="liblinear"``.
     l1_ratio : float, default=0.0
         The fraction ρ of the L1 norm in the penalty: 0 is ridge, 1 the lasso, and
-        values in between the elastic net. It has no effect if C is infinite.
+        values in between the elastic net. It has no effect if C is infinite. None is 0,
+        with a FutureWarning.
+    dual : bool, default=False
+        Has no effect: with and without scikit-learn's dual formulation, the
+        coefficients are the same.
     fit_intercept : bool, default=True
         Whether to fit an intercept b.
-    solver : {"auto", "newton", "gradient", "bfgs", "lbfgs"}, default="auto"
-        Minimisation algorithm. "auto": "newton" with up to 1000 coefficients or an L1
-        penalty, otherwise "lbfgs". "newton": Newton's method with step halving, which
-        needs few iterations of one pass over the rows each; with an L1 penalty, steps
-        are found by coordinate descent, for many columns on working sets. "gradient":
-        gradient descent with a step size that is doubled and halved. "bfgs": estimates
-        the inverse of the Hessian from changes of the gradient; L1 penalties are not
-        supported. "lbfgs": the same with limited memory, by
-        :func:`scipy.optimize.minimize`. "newton" and "bfgs" store matrices whose size
-        is the square of the number of coefficients, and raise an error if these do not
-        fit into memory.
-    parametrization : {"reference", "symmetric"}, default="reference"
+    intercept_scaling : float, default=1
+        Only with ``solver="liblinear"``, where the intercept b is penalised like the
+        slope of a constant column of this value: by the square and the absolute value
+        of ``b / intercept_scaling``.
+    solver : str, default="auto"
+        Minimisation algorithm: "auto", "newton", "gradient", "bfgs" or "lbfgs". "auto":
+        "newton" with up to 1000 coefficients or an L1 penalty, otherwise "lbfgs".
+        "newton": Newton's method with step halving, which needs few iterations of one
+        pass over the rows each; with an L1 penalty, steps are found by coordinate
+        descent, for many columns on working sets. "gradient": gradient descent with a
+        step size that is doubled and halved. "bfgs": estimates the inverse of the
+        Hessian from changes of the gradient; L1 penalties are not supported. "lbfgs":
+        the same with limited memory, by :func:`scipy.optimize.minimize`. "newton" and
+        "bfgs" store matrices whose size is the square of the number of coefficients,
+        and raise an error if these do not fit into memory. Of scikit-learn's names,
+        "newton-cholesky" is "newton", and "newton-cg", "sag" and "saga" are "auto",
+        which finds the same minimum. "liblinear" is "auto" with a penalty of the
+        intercept, too, only for two classes.
+    parametrization : {"auto", "reference", "symmetric"}, default="auto"
         Coefficients for more than two classes. "reference": K - 1 vectors; that of the
         last class is zero. "symmetric": K vectors, one per class, as in scikit-learn;
         without a penalty, they sum to zero, and probabilities are the same. With a
         penalty, "reference" penalises the coefficients relative to the last class, and
-        "symmetric" treats all classes equally. For two classes there is always one
-        vector.
+        "symmetric" treats all classes equally. "auto": "reference" without a penalty,
+        as in the textbooks, and "symmetric" with one. For two classes there is always
+        one vector.
     separation : {"check", "exact", "ignore"}, default="check"
         Whether to check if the classes can be separated, so that the likelihood has no
         maximum. "check" uses the result of the solver: if every row is classified
@@ -93,6 +112,8 @@ class LogisticRegression(
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows. "balanced": all
         classes have the same total weight.
+    random_state : int, RandomState instance or None, default=None
+        Has no effect: no solver draws random numbers.
     max_iter : int, default=1000
         Maximum number of iterations. "gradient" may need more.
     tol : float, default=1e-8
@@ -103,6 +124,8 @@ class LogisticRegression(
         the column. Neither depends on the units of the columns.
     warm_start : bool, default=False
         Whether to start from the coefficients of the previous fit.
+    verbose : int, default=0
+        Whether to print the loss of each iteration.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
         Columns with levels. "from_dtype": strings and categorical dtypes. A mask,
         indices or names. A dict from names or indices to "nominal" or to the ordered
@@ -124,6 +147,10 @@ class LogisticRegression(
     n_jobs : int, default=None
         Number of threads. None: one per core. The result does not depend on it, bit for
         bit.
+    multi_class : {"auto", "ovr", "multinomial"}, default="deprecated"
+        scikit-learn's former choice of the model of several classes, with a
+        FutureWarning. "auto" and "multinomial" are the model above, "ovr" is only for
+        two classes.
 
     Attributes
     ----------
@@ -131,8 +158,8 @@ class LogisticRegression(
         Class labels.
     coef_ : ndarray of shape (1 or n_classes - 1 or n_classes, n_coefficients)
         Coefficients w. For two classes, one row for the second class; for K > 2
-        classes, K - 1 rows for all classes except the last with "reference", and K with
-        "symmetric".
+        classes, K - 1 rows for all classes except the last with "reference", the
+        default without a penalty, and K with "symmetric", the default with one.
     intercept_ : ndarray of shape (1 or n_classes - 1 or n_classes,)
         Intercepts b.
     coef_names_ : ndarray of shape (n_coefficients,)
@@ -214,12 +241,12 @@ class LogisticRegression(
     If there is an intercept, dense columns are centred first. This does not change the
     model, but improves the precision of the results and the convergence of the solvers.
 
-    Differences from scikit-learn: no penalty by default; K - 1 vectors by default;
-    other solvers, whose tolerance does not depend on the units of columns; detection of
-    separable classes; standard errors and tests; tables with nominal columns;
-    coefficients in double precision also for single-precision tables. With
-    ``parametrization="symmetric"``, equal ``C`` and ``l1_ratio`` and enough iterations,
-    the coefficients equal those of scikit-learn.
+    Differences from scikit-learn: no penalty by default, and K - 1 vectors for K
+    classes then; other solvers, whose ``tol`` does not depend on the units of columns
+    and is 1e-8 by default, with ``max_iter=1000``; detection of separable classes;
+    standard errors and tests; tables with nominal columns; coefficients in double
+    precision also for single-precision tables; no ``sparsify``. With the same penalty
+    and enough iterations, coefficients equal those of scikit-learn.
 
     References
     ----------
@@ -257,38 +284,50 @@ class LogisticRegression(
 
     def __init__(
         self,
+        penalty="deprecated",
         *,
-        C=np.inf,
+        C=None,
         l1_ratio=0.0,
+        dual=False,
         fit_intercept=True,
+        intercept_scaling=1,
         solver="auto",
-        parametrization="reference",
+        parametrization="auto",
         separation="check",
         class_weight=None,
+        random_state=None,
         max_iter=1000,
         tol=1e-8,
         warm_start=False,
+        verbose=0,
         categorical_features="from_dtype",
         reference_level="first",
         handle_unknown="mean",
         missing="error",
         n_jobs=None,
+        multi_class="deprecated",
     ):
+        self.penalty = penalty
         self.C = C
         self.l1_ratio = l1_ratio
+        self.dual = dual
         self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
         self.solver = solver
         self.parametrization = parametrization
         self.separation = separation
         self.class_weight = class_weight
+        self.random_state = random_state
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
+        self.verbose = verbose
         self.categorical_features = categorical_features
         self.reference_level = reference_level
         self.handle_unknown = handle_unknown
         self.missing = missing
         self.n_jobs = n_jobs
+        self.multi_class = multi_class
 
     @all_or_nothing
     @with_callbacks
@@ -321,10 +360,14 @@ class LogisticRegression(
             If the solver did not converge, or if the classes can be separated, so that
             the likelihood has no maximum.
         UserWarning
-            If columns are linearly dependent, or if a categorical ``y`` declares
-            classes that no row has.
+            If columns are linearly dependent, if a categorical ``y`` declares classes
+            that no row has, or if ``penalty`` leaves ``C`` or ``l1_ratio`` without
+            effect.
+        FutureWarning
+            If ``penalty``, ``multi_class`` or ``l1_ratio=None`` is given.
         """
         self._check_parameters()
+        self._warn_of_deprecated()
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
         context = self._init_callback_context(max_subtasks=int(self.max_iter) + 1)
@@ -335,6 +378,7 @@ class LogisticRegression(
         is_same = np.array_equal(getattr(self, "classes_", ()), classes)
         has_start = self.warm_start and is_same and hasattr(self, "coef_")
         self.classes_ = classes
+        self._check_multi_class()
         likelihood = self._make_likelihood(matrix, codes, weight)
         start = self._find_last(likelihood) if has_start else likelihood.start()
         self._fit_likelihood(likelihood, start, context, hooks)
@@ -369,6 +413,13 @@ class LogisticRegression(
         """Find the coefficients; every iteration is a task of the callbacks."""
         self.solver_ = choose_solver(self.solver, likelihood)
         tasks = IterationTasks(context, hooks, self.solver_, self._list_fitted)
+        numbers = count(1)
+
+        def end_one(find_estimates, loss):
+            if self.verbose:
+                print(f"{self.solver_}, iteration {next(numbers)}: loss {loss:.6g}")
+            return tasks.end_one(find_estimates)
+
         tasks.begin()
         fitted = fit_logistic(
             likelihood,
@@ -378,7 +429,7 @@ class LogisticRegression(
             tol=float(self.tol),
             separation=self.separation,
             is_spread=self._is_symmetric() and not likelihood.is_penalised,
-            describe=tasks.end_one,
+            describe=end_one,
         )
         tasks.end()
         self._set_fit(likelihood, fitted)
@@ -396,13 +447,24 @@ class LogisticRegression(
             for name, value in vars(self).items()
             if name in ("classes_", "design_", "n_features_in_", "feature_names_in_")
         }
-        return fitted | {"coef_": estimates.coef, "intercept_": estimates.intercept}
+        coef, intercept = self._split_off_intercept(estimates)
+        return fitted | {"coef_": coef, "intercept_": intercept}
+
+    def _split_off_intercept(self, estimates):
+        """(coef, intercept) of estimates in which the intercept may be a slope."""
+        if not self._penalises_intercept():
+            return estimates.coef, estimates.intercept
+        intercept = estimates.coef[:, -1] * float(self.intercept_scaling)
+        return estimates.coef[:, :-1], intercept
 
     def _find_last(self, likelihood):
         """Coefficients of the previous fit, if of the right shape; else zeros."""
-        if self.coef_.shape[1] != likelihood.n_columns:
-            return likelihood.start()
         coef, intercept = self.coef_, self.intercept_
+        if self._penalises_intercept():
+            scaled = intercept / float(self.intercept_scaling)
+            coef = np.column_stack([coef, scaled])
+        if coef.shape[1] != likelihood.n_columns:
+            return likelihood.start()
         if len(coef) > likelihood.n_scores:
             coef, intercept = coef[:-1] - coef[-1], intercept[:-1] - intercept[-1]
         if len(coef) < likelihood.n_scores or not np.isfinite(coef).all():
@@ -415,7 +477,7 @@ class LogisticRegression(
     def _set_fit(self, likelihood, fitted):
         """Set all attributes."""
         estimates, solution = fitted.estimates, fitted.solution
-        self.coef_, self.intercept_ = estimates.coef, estimates.intercept
+        self.coef_, self.intercept_ = self._split_off_intercept(estimates)
         self._errors = estimates.errors
         if estimates.covariance is not None:
             self.covariance_ = estimates.covariance

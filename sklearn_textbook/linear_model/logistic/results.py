@@ -239,9 +239,9 @@ class LogisticResults:
                 "maximum; coefficients and standard errors are meaningless."
             )
         if self.rank_ is None:
+            C, l1_ratio = self._find_penalty()
             notes.append(
-                f"Penalty with C={self.C:g}, l1_ratio={self.l1_ratio:g}: no standard "
-                "errors."
+                f"Penalty with C={C:g}, l1_ratio={l1_ratio:g}: no standard errors."
                 if self._has_penalty()
                 else "Too many coefficients for standard errors."
             )

@@ -76,8 +76,8 @@ def solve_newton(likelihood, theta, max_iter, tol, report):
     tol : float
         Tolerance.
     report : callable
-        Called with the coefficients after each iteration; ends the fit if it returns
-        True.
+        Called with the coefficients and the loss after each iteration; ends the fit if
+        it returns True.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def solve_newton(likelihood, theta, max_iter, tol, report):
         n_idle = n_idle + 1 if found.loss >= at.loss else 0
         theta, at = theta - length * step, found
         path.append(at.loss)
-        if report(theta):
+        if report(theta, path[-1]):
             return Solution(theta, path, False, "callback", at)
 
 
@@ -209,7 +209,7 @@ def solve_gradient(likelihood, theta, max_iter, tol, report):
             return Solution(theta, path, False, "rounding")
         theta, at = moved, found
         path.append(at.loss)
-        if report(theta):
+        if report(theta, path[-1]):
             return Solution(theta, path, False, "callback")
     return Solution(theta, path, True)
 
@@ -305,7 +305,7 @@ def solve_bfgs(likelihood, theta, max_iter, tol, report):
         inverse = update_inverse(inverse, step, change)
         theta, at = moved, found
         path.append(at.loss)
-        if report(theta):
+        if report(theta, path[-1]):
             return Solution(theta, path, False, "callback")
     return Solution(theta, path, True)
 
@@ -366,7 +366,7 @@ def solve_lbfgs(likelihood, theta, max_iter, tol, report):
 
     def note(intermediate_result):
         path.append(float(intermediate_result.fun) * total)
-        if report(join(intermediate_result.x)):
+        if report(join(intermediate_result.x), path[-1]):
             raise StopIteration
 
     found = optimize.minimize(
@@ -405,4 +405,15 @@ SOLVERS = {
     "gradient": solve_gradient,
     "bfgs": solve_bfgs,
     "lbfgs": solve_lbfgs,
+}
+
+LIBLINEAR = "liblinear"
+#: scikit-learn's names, and which of ours finds the same minimum. With "liblinear" the
+#: penalty includes the intercept.
+STOCK_SOLVERS = {
+    "newton-cholesky": "newton",
+    "newton-cg": "auto",
+    "sag": "auto",
+    "saga": "auto",
+    LIBLINEAR: "auto",
 }

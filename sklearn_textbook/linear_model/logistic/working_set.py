@@ -54,7 +54,7 @@ def solve_working_sets(likelihood, theta, max_iter, tol, report):
             theta[:, places],
             max_iter - len(path) + 1,
             tol,
-            lambda values, fill=fill: report(fill(values)),
+            lambda values, loss, fill=fill: report(fill(values), loss),
         )
         theta = fill(found.theta)
         path += found.loss_path[1:]
