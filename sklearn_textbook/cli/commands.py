@@ -368,7 +368,17 @@ def show(model, form, member, max_depth_shown, shows_all, path):
 @click.option(
     "--table", metavar="NAME", help="Name of the table in SQL.  [default: data]"
 )
-@click.option("--prefix", metavar="NAME", help="Prefix of function names in C.")
+@click.option(
+    "--form",
+    type=KnownName(["expression", "nodes"]),
+    help="SQL as a query with trees as expressions, for small models, or as tables of "
+    "nodes and a view.  [default: expression]",
+)
+@click.option(
+    "--prefix",
+    metavar="NAME",
+    help="Prefix of function names in C, or of the tables of --form nodes.",
+)
 @click.option(
     "--missing-string",
     metavar="TEXT",
@@ -389,6 +399,7 @@ def convert(model, path, **options):
       sklearn-textbook convert forest.json forest.onnx
       sklearn-textbook convert forest.json forest.c
       sklearn-textbook convert iris.json iris.sql --table measurements
+      sklearn-textbook convert forest.json forest.sql --form nodes
     """  # noqa: D301 - click wants the control character itself
     from sklearn_textbook.cli.convert import convert_model
 

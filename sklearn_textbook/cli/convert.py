@@ -44,8 +44,13 @@ WRITERS = {
     ".onnx": _write_onnx,
     ".pmml": _write_pmml,
 }
-#: Options of a single format.
-OPTIONS = {"table": ".sql", "prefix": ".c", "missing_string": ".onnx"}
+#: The formats of options.
+OPTIONS = {
+    "table": (".sql",),
+    "form": (".sql",),
+    "prefix": (".c", ".sql"),
+    "missing_string": (".onnx",),
+}
 
 
 def convert_model(model, path, **options):
@@ -67,8 +72,11 @@ def convert_model(model, path, **options):
         refuse_use(f"{path}: the name must end in one of {', '.join(WRITERS)}")
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
-        if suffix != OPTIONS[name]:
-            refuse_use(f"--{name.replace('_', '-')} is for {OPTIONS[name]} only")
+        if suffix not in OPTIONS[name]:
+            formats = " and ".join(OPTIONS[name])
+            refuse_use(f"--{name.replace('_', '-')} is for {formats} only")
+    if "prefix" in given and suffix == ".sql" and given.get("form") != "nodes":
+        refuse_use("--prefix is for .sql with --form nodes only")
     refuse_overwriting("OUTPUT", path, {"MODEL": [model]})
     with show_progress("reading the model"):
         saved = read_model(model)

@@ -13,6 +13,7 @@ from sklearn_textbook.exchange import (
 )
 from sklearn_textbook.exchange.score_program import make_program, write_tables
 from sklearn_textbook.exchange.source_parts import make_texts, render
+from sklearn_textbook.exchange.sql_nodes import write_nodes
 from sklearn_textbook.exchange.sql_source import write_sql
 
 WRITERS = {
@@ -22,7 +23,7 @@ WRITERS = {
 }
 
 
-def export_code(model, language="c", *, prefix="", table="data"):
+def export_code(model, language="c", *, prefix="", table="data", form="expression"):
     r"""Export a fitted model as source code without dependencies.
 
     The code adds the values of the trees in the same order and precision as the model,
@@ -38,12 +39,17 @@ def export_code(model, language="c", *, prefix="", table="data"):
         this package.
     language : {"c", "javascript", "python", "sql"}, default="c"
         C99; a JavaScript module (ECMAScript 2020); a Python module that uses only the
-        standard library; or an SQL query.
+        standard library; or SQL.
     prefix : str, default=""
         Prefix of the names of public functions and constants in C, so that several
-        models can be linked into one program.
+        models can be linked into one program; of the tables and the view of
+        ``form="nodes"``, where the empty string stands for ``"model_"``.
     table : str, default="data"
         Name of the table in SQL.
+    form : {"expression", "nodes"}, default="expression"
+        SQL as a query with trees as CASE expressions, for single trees and small
+        ensembles; or as a script that creates tables of nodes and a view with a
+        recursive query, whose length is proportional to the number of nodes.
 
     Returns
     -------
@@ -61,7 +67,9 @@ def export_code(model, language="c", *, prefix="", table="data"):
         Python: ``predict(row)``, ``predict_classes``, ``predict_proba``,
         ``predict_scores`` and ``encode_row``, where a row is a mapping or sequence.
 
-        SQL: a SELECT that adds columns for the scores and ``prediction`` to a table.
+        SQL: a SELECT that adds columns for the scores and ``prediction`` to a table, or
+        statements that create the view ``<prefix>predictions``, which adds these and
+        ``row_number``.
 
     Raises
     ------
@@ -71,8 +79,14 @@ def export_code(model, language="c", *, prefix="", table="data"):
         If the model is of another kind.
     ValueError
         If a parameter is invalid, the language cannot represent a level or label, such
-        as an integer beyond float64, or SQL cannot express the model: votes of trees
-        that divide rows, or oblique splits of dates.
+        as an integer beyond float64, or SQL cannot express the model: oblique splits of
+        dates, durations or times of day, and with ``form="expression"`` votes of trees
+        that divide rows, or trees that need more than 64 MiB.
+
+    Warns
+    -----
+    UserWarning
+        If a query of the form "expression" has more than a million characters.
 
     See Also
     --------
@@ -89,7 +103,8 @@ def export_code(model, language="c", *, prefix="", table="data"):
     Dates are seconds since 1970-01-01 UTC, durations are in seconds, times of day in
     seconds since midnight. C accepts these numbers; JavaScript accepts them, or a Date,
     which has millisecond precision; Python accepts objects of ``datetime`` and of
-    NumPy; SQL compares columns of these types.
+    NumPy; SQL compares columns of these types (dates and times with text in ISO 8601,
+    durations with intervals).
 
     Examples
     --------
@@ -112,15 +127,21 @@ def export_code(model, language="c", *, prefix="", table="data"):
         {{3, 1.75}, 3, 0, -1},  /* 2: 'x3' <= 1.75 */
     """
     check_choice("language", language, (*WRITERS, "sql"))
+    check_choice("form", form, ("expression", "nodes"))
+    if form == "nodes" and language != "sql":
+        raise ValueError(f"form must be 'expression' for {language!r}; got 'nodes'.")
     is_name = isinstance(prefix, str) and re.fullmatch(r"([A-Za-z_]\w*)?", prefix, re.A)
-    if not is_name or (prefix and language != "c"):
+    if not is_name or (prefix and language != "c" and form != "nodes"):
         raise ValueError(
             "prefix must consist of letters, digits and _, not begin with a digit, and "
-            f"be empty unless language='c'; got {prefix!r} for {language!r}."
+            "be empty unless language='c' or form='nodes'; got "
+            f"{prefix!r} for {language!r}."
         )
     if not isinstance(table, str) or not table:
         raise ValueError(f"table must be the name of a table, got {table!r}.")
     program = make_program(model)
+    if form == "nodes":
+        return write_nodes(program, table, prefix or "model_")
     if language == "sql":
         return write_sql(program, table)
     template, write = WRITERS[language]

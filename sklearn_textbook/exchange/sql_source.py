@@ -7,17 +7,19 @@ test on the path leaves of the row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sklearn_textbook._contract.cached_property import cached_property
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook.exchange.source_parts import (
     SCORES,
     describe_model,
     describe_predictions,
     list_labels,
 )
+from sklearn_textbook.tree.encode.columns import NUMBER, STRING, TEMPORAL
 from sklearn_textbook.tree.explain.conditions import (
     SumCondition,
     branch_condition,
@@ -28,6 +30,7 @@ from sklearn_textbook.tree.explain.rule_sql import (
     quote_identifier,
     write_condition,
     write_literal,
+    write_number,
     write_present,
     write_stand_in,
 )
@@ -40,11 +43,26 @@ UNSEEN = {"parent": STAY, "fractional": FRACTIONAL, "error": REFUSED}
 MAX_NESTED = 8
 #: Largest number of classes whose nearly equal shares are compared in one expression.
 MAX_TOLERANT = 8
+#: Most databases refuse longer queries; MySQL does by default.
+MAX_LENGTH = 2**26
+#: Length from which some databases refuse queries, and SQLite and DuckDB take seconds.
+LONG = 10**6
+LARGEST = write_literal(float(np.finfo(np.float64).max))
+
+
+def check_length(length):
+    """Raise ValueError if a query would be too long."""
+    if length > MAX_LENGTH:
+        raise ValueError(
+            f"As expressions, the trees would be a query of more than {MAX_LENGTH} "
+            "characters, which databases refuse. Use form='nodes' (on the command "
+            "line, --form nodes)."
+        )
 
 
 def write_real(value):
-    """Write a number with an exponent, which makes it binary and not decimal."""
-    return np.format_float_scientific(float(value), trim="0", exp_digits=1)
+    """Write a number in double precision."""
+    return write_literal(float(value))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +75,13 @@ class SqlTree:
         The tree and its names.
     values : ndarray of float64, shape (node_count, width)
         The values of its nodes.
+    ways : dict of str
+        The conditions that lead to nodes, as written before.
     """
 
     fitted: FittedTree
     values: np.ndarray
+    ways: dict = field(default_factory=dict, repr=False)
 
     def list_cases(self, node):
         """List the tests of a node in order, and the branch of each; None: all else."""
@@ -129,9 +150,11 @@ class SqlTree:
         list of str
         """
         tree = self.fitted.tree
-        ends, stack = [], [(0, "")]
+        ends, stack, length = [], [(0, "")], 0
         while stack:
             node, share = stack.pop()
+            length += len(share)
+            check_length(length)
             if tree.is_leaf[node]:
                 ends += [f"{share}{write_real(values[node])}"] * (values[node] != 0.0)
                 continue
@@ -203,26 +226,39 @@ class SqlTree:
         -------
         str
         """
-        values, texts, roots = list(values), [], [(root, [])]
+        values, texts, roots, length = list(values), [], [(root, [])], 0
         while roots:
             first, path = roots.pop()
             text, deep = self.write_shallow(values, first)
             if path:
                 text = f"CASE WHEN {' AND '.join(path)} THEN {text} ELSE 0 END"
             texts.append(text)
+            length += len(text)
+            check_length(length)
             roots += [(node, self.list_path(root, node)) for node in deep]
         return texts[0] if len(texts) == 1 else f"({' + '.join(texts)})"
 
     def list_path(self, root, node):
         """List the conditions on the way from a node to one below it."""
-        tree, path = self.fitted.tree, []
+        parents, path = self.parents, []
         while node != root:
-            parent = int(tree.nodes["parent"][node])
+            path.append(self.write_way(node))
+            node = parents[node]
+        return path[::-1]
+
+    @cached_property
+    def parents(self):
+        """The number of the parent of each node."""
+        return self.fitted.tree.nodes["parent"].tolist()
+
+    def write_way(self, node):
+        """Write the condition that leads from its parent to a node."""
+        if node not in self.ways:
+            tree, parent = self.fitted.tree, self.parents[node]
             branch = node - int(tree.nodes["first_child"][parent])
             condition = branch_condition(tree, parent, branch)
-            path.append(write_condition(self.fitted, condition))
-            node = parent
-        return path[::-1]
+            self.ways[node] = write_condition(self.fitted, condition)
+        return self.ways[node]
 
     def write_shallow(self, values, root):
         """Write one CASE expression, and list the nodes that it leaves out as 0."""
@@ -281,7 +317,7 @@ def choose(values, tolerance):
 def write_sums(program, trees):
     """Write the sums of a program."""
     width = trees[0].values.shape[1]
-    sums = [[] for _ in range(program.n_sums)]
+    sums, length = [[] for _ in range(program.n_sums)], 0
     start = [*program.total.start.tolist(), *[0.0] * program.n_sums][: program.n_sums]
     for part, tree in zip(program.parts, trees, strict=True):
         for column in range(width):
@@ -293,6 +329,8 @@ def write_sums(program, trees):
             is_weighed = part.weight != 1.0 and column < program.total.n_scores
             weight = f"{write_real(part.weight)} * " if is_weighed else ""
             sums[part.score + column].append(f"{weight}{text}")
+            length += len(text)
+            check_length(length)
     texts = []
     for first, terms in zip(start, sums, strict=True):
         terms = [write_real(first)] * (first != 0.0) + terms
@@ -377,29 +415,35 @@ def refuse_divided_votes(program, trees):
                 f"{type(program.total.model).__name__} has trees that vote, and node "
                 f"{node} of one of them divides rows by column "
                 f"{tree.fitted.feature_names[feature]!r}, whose votes a query cannot "
-                "count. Use another language."
+                "count. Use form='nodes' (on the command line, --form nodes)."
             )
 
 
 class Query:
-    """The columns of a query.
+    """The columns of a query, and the predictions from them.
 
     Parameters
     ----------
     program : ScoreProgram
         The model.
+    table : str
+        Name of the table.
+    divides : bool
+        Whether rows are divided.
     """
 
-    def __init__(self, program):
-        self.program, self.total = program, program.total
-        self.taken = {name.lower() for name in self.total.feature_names}
-        self.trees = list_trees(program)
-        refuse_divided_votes(program, self.trees)
+    def __init__(self, program, table, divides):
+        self.program, self.total, self.table = program, program.total, table
+        self.taken = {name.lower() for name in (table, *self.total.feature_names)}
         self.scores = self.name_columns("score", self.total.n_scores)
         self.sums = self.name_columns("sum", program.n_sums)
         self.has_divisor = program.divisor != 1.0
         if not self.has_divisor:
             self.sums[: self.total.n_scores] = self.scores
+        # Nearly equal proportions are compared here if the class follows from one node.
+        self.class_number = None
+        if program.tolerance and not program.votes and not divides:
+            (self.class_number,) = self.name_columns("class_number")
 
     def name_columns(self, stem, number=1):
         """Choose names that the table does not have."""
@@ -412,29 +456,27 @@ class Query:
             names.append(quote_identifier(name))
         return names
 
-    def write_sums(self):
-        """Write the inner columns: the sums, and the number of a class."""
-        columns = dict(
-            zip(self.sums, write_sums(self.program, self.trees), strict=True)
-        )
-        if self.chooses_in_nodes:
-            # The class of every node, as nearly equal proportions are compared.
-            values = self.trees[0].values[:, self.program.deciding :]
-            n_classes = len(self.total.classes[0])
-            chosen = [choose(row[:n_classes], self.program.tolerance) for row in values]
-            (name,) = self.class_number = self.name_columns("class_number")
-            columns[name] = self.trees[0].write_case(map(str, chosen))
-        if self.program.refuses_missing:
-            tests = [f"{quote_identifier(n)} IS NULL" for n in self.total.feature_names]
-            start = f"CASE WHEN {' OR '.join(tests)} THEN NULL ELSE "
-            columns = {name: f"{start}{text} END" for name, text in columns.items()}
-        return columns
+    def choose_in_nodes(self, values):
+        """Choose the class of every node."""
+        n_classes, first = len(self.total.classes[0]), self.program.deciding
+        return [
+            choose(row[first : first + n_classes], self.program.tolerance)
+            for row in values
+        ]
 
-    @property
-    def chooses_in_nodes(self):
-        """Whether the class follows from one node."""
-        is_tolerant = self.program.tolerance and not self.program.votes
-        return bool(is_tolerant) and not self.trees[0].divides[0]
+    def write_refusals(self):
+        """List the tests of rows for which the model raises an error."""
+        tests = []
+        for column, name in zip(
+            self.total.schema.columns, self.total.feature_names, strict=True
+        ):
+            name = quote_identifier(name)
+            if self.program.refuses_missing:
+                tests.append(f"{name} IS NULL")
+            if has_numbers(column):
+                number = write_number(column, name)
+                tests.append(f"{number} NOT BETWEEN -{LARGEST} AND {LARGEST}")
+        return tests
 
     def write_predictions(self):
         """Write the outer columns: the scores, if they are not sums; predictions."""
@@ -444,18 +486,52 @@ class Query:
             scores = [f"{name} / {divisor}" for name in self.sums]
             scores = scores[: self.total.n_scores]
             columns = dict(zip(self.scores, scores, strict=True))
-        if self.chooses_in_nodes:
+        if self.class_number:
             labels = map(write_literal, list_labels(self.program)[0])
             cases = [f"WHEN {k} THEN {label}" for k, label in enumerate(labels)]
-            predictions = [f"CASE {self.class_number[0]} {' '.join(cases)} END"]
+            predictions = [f"CASE {self.class_number} {' '.join(cases)} END"]
         else:
             predictions = write_predictions(self.program, self.sums, scores)
         names = self.name_columns("prediction", self.total.n_outputs)
         return columns | dict(zip(names, predictions, strict=True))
 
+    def write(self, inner):
+        """Write the query around one that has the sums.
+
+        Parameters
+        ----------
+        inner : str
+            A query of the columns of the table and the sums.
+
+        Returns
+        -------
+        str
+        """
+        outer = self.write_predictions()
+        columns = ",\n".join(f"{text} AS {name}" for name, text in outer.items())
+        return f"SELECT scored.*,\n{columns}\nFROM (\n{inner}\n) AS scored"
+
+    def write_comments(self):
+        """Write what the query predicts."""
+        about = [
+            describe_model(self.program),
+            *describe_predictions(self.program, ascii),
+            SCORES[self.total.link].format(scale=self.total.scale) + ".",
+        ]
+        return "".join(f"-- {line}\n" for line in about)
+
+
+def has_numbers(column):
+    """Whether the values of a column are numbers, some of which may be infinite."""
+    if column.levels is None:
+        return column.source in (NUMBER, STRING)
+    return not any(isinstance(level, str | bool) for level in column.levels) and (
+        column.source not in TEMPORAL
+    )
+
 
 def write_sql(program, table):
-    """Write a query that adds predictions to a table.
+    """Write a query that adds predictions to a table, with trees as expressions.
 
     Parameters
     ----------
@@ -468,21 +544,26 @@ def write_sql(program, table):
     -------
     str
     """
-    total, quoted = program.total, quote_identifier(table)
-    query = Query(program)
-    inner, outer = (
-        ",\n".join(f"{text} AS {name}" for name, text in columns.items())
-        for columns in (query.write_sums(), query.write_predictions())
-    )
-    about = [
-        describe_model(program),
-        *describe_predictions(program, ascii),
-        SCORES[total.link].format(scale=total.scale) + ".",
-    ]
-    return "\n".join(
-        [
-            *(f"-- {line}" for line in about),
-            f"SELECT scored.*,\n{outer}",
-            f"FROM (\nSELECT {quoted}.*,\n{inner}\nFROM {quoted}\n) AS scored",
-        ]
-    )
+    trees = list_trees(program)
+    refuse_divided_votes(program, trees)
+    query = Query(program, table, divides=trees[0].divides[0])
+    sums = write_sums(program, trees)
+    columns = dict(zip(query.sums, sums, strict=True))
+    if query.class_number:
+        chosen = query.choose_in_nodes(trees[0].values)
+        columns[query.class_number] = trees[0].write_case(map(str, chosen))
+    if refused := " OR ".join(query.write_refusals()):
+        columns = {
+            name: f"CASE WHEN {refused} THEN NULL ELSE {text} END"
+            for name, text in columns.items()
+        }
+    inner = ",\n".join(f"{text} AS {name}" for name, text in columns.items())
+    quoted = quote_identifier(table)
+    text = query.write(f"SELECT {quoted}.*,\n{inner}\nFROM {quoted}")
+    if len(text) > LONG:
+        warn_caller(
+            f"The query has {len(text) / 1e6:.1f} million characters. Some databases "
+            "refuse such queries, and others take seconds to minutes to read them. Use "
+            "form='nodes' (on the command line, --form nodes)."
+        )
+    return query.write_comments() + text

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
+from sklearn_textbook.cli import main
 from sklearn_textbook.io import load_model, read_table
 
 DATA = Path(__file__).parents[1] / "data"
@@ -51,6 +52,30 @@ def test_options(command):
     assert "int iris_predict(const double *row)" in Path("iris.c").read_text()
 
 
+def test_sql_as_tables(command):
+    command(*IRIS, "--algorithm", "random-forest", "--save", "iris.json")
+    command("convert", "iris.json", "iris.sql", "--form", "nodes", "--prefix", "iris_")
+    connection = sqlite3.connect(":memory:")
+    frame = pd.DataFrame(read_table(DATA / "iris.csv").frame.to_pylist())
+    frame.to_sql("data", connection, index=False)
+    connection.executescript(Path("iris.sql").read_text())
+    query = "SELECT prediction FROM iris_predictions ORDER BY row_number"
+    found = connection.execute(query).fetchall()
+    connection.close()
+    expected = command("predict", "iris.json", DATA / "iris.csv").split()[1:]
+    assert [row[0] for row in found] == expected
+
+
+@pytest.mark.filterwarnings("default")
+def test_long_queries(command, monkeypatch, capsys):
+    command(*IRIS, "--algorithm", "random-forest", "--save", "iris.json")
+    monkeypatch.setattr("sklearn_textbook.exchange.sql_source.LONG", 1000)
+    assert main(["convert", "iris.json", "iris.sql"]) == 0
+    error = capsys.readouterr().err
+    assert "warning: The query has" in error
+    assert "--form nodes" in error
+
+
 @pytest.fixture
 def model(command):
     options = ("--algorithm", "random-forest", "--trees", 3)
@@ -82,7 +107,9 @@ def test_refusals(command):
             "iris.txt: the name must end in one of .c, .js, .mjs, .py, .sql, .onnx",
         ),
         ("iris.py --table t", "--table is for .sql only"),
-        ("iris.sql --prefix t", "--prefix is for .c only"),
+        ("iris.sql --prefix t", "--prefix is for .sql with --form nodes only"),
+        ("iris.js --prefix t", "--prefix is for .c and .sql only"),
+        ("iris.c --form nodes", "--form is for .sql only"),
         ("iris.pmml --missing-string ?", "--missing-string is for .onnx only"),
         (
             "iris.c --prefix 1",

@@ -6,7 +6,13 @@ import datetime
 import math
 from dataclasses import replace
 
-from sklearn_textbook.tree.encode.columns import BOOLEAN, DATE, TEMPORAL, TIME
+from sklearn_textbook.tree.encode.columns import (
+    BOOLEAN,
+    DURATION,
+    STRING,
+    TEMPORAL,
+    TIME,
+)
 from sklearn_textbook.tree.explain.conditions import SumCondition
 from sklearn_textbook.tree.explain.describe_sums import list_summands
 
@@ -128,22 +134,32 @@ def _write_term(fitted, condition, term):
     column = fitted.schema.columns[term.feature]
     name = fitted.feature_names[term.feature]
     summands = list_summands(term, column)
-    if summands is None and column.source in (DATE, TIME):
-        raise ValueError(
-            f"Node {condition.node} has an oblique test with column {name!r}, which "
-            f"contains {TEMPORAL[column.source]}, but SQL has no standard function for "
-            'the number of seconds. Use format="python".'
-        )
+    if summands is None:
+        refuse_seconds(condition.node, column.source, name)
     name = quote_identifier(name)
     if summands is None:
-        return f"COALESCE({term.weight!r} * {name}, {term.fill!r})"
+        number = write_number(column, name)
+        weight, fill = write_literal(term.weight), write_literal(term.fill)
+        return f"COALESCE({weight} * {number}, {fill})"
     literals = [write_literal(False), write_literal(True)]
     if column.levels is not None:
-        literals = _level_literals(fitted, term.feature)
+        literals = list_level_literals(column)
     cases = [
-        f"WHEN {name} = {literals[code]} THEN {value!r}" for code, value in summands
+        f"WHEN {name} = {literals[code]} THEN {write_literal(value)}"
+        for code, value in summands
     ]
-    return f"CASE {' '.join(cases)} WHEN {name} IS NULL THEN {term.fill!r} END"
+    fill = write_literal(term.fill)
+    return f"CASE {' '.join(cases)} WHEN {name} IS NULL THEN {fill} END"
+
+
+def refuse_seconds(node, source, name):
+    """Raise ValueError for a column of dates or times in an oblique test."""
+    if source in TEMPORAL:
+        raise ValueError(
+            f"Node {node} has an oblique test with column {name!r}, which contains "
+            f"{TEMPORAL[source]}, but SQL has no standard function for the number of "
+            'seconds. Use format="python".'
+        )
 
 
 def write_present(fitted, test, name):
@@ -154,7 +170,7 @@ def write_present(fitted, test, name):
         return f"{name} IS NOT NULL"
     if test.is_numeric:
         return _interval(fitted, test, name)
-    levels = _level_literals(fitted, test.feature)
+    levels = list_level_literals(fitted.schema.columns[test.feature])
     *shares, unseen = test.shares
     wanted = [
         level
@@ -168,36 +184,45 @@ def _interval(fitted, test, name):
     column = fitted.schema.columns[test.feature]
     if column.source == BOOLEAN:
         return f"{name} = {write_literal(test.low >= 0.0)}"
-    bounds = []
+    bounds, name = [], write_number(column, name)
     if test.low > -math.inf:
-        bounds.append(f"{name} > {_seconds(column, test.low)}")
+        bounds.append(f"{name} > {write_seconds(column, test.low)}")
     if test.high < math.inf:
-        bounds.append(f"{name} <= {_seconds(column, test.high)}")
+        bounds.append(f"{name} <= {write_seconds(column, test.high)}")
     return " AND ".join(bounds)
 
 
-def _seconds(column, number):
-    """Write a number, or the date or time of day that it encodes, as a literal.
+def write_number(column, name):
+    """Write a numeric column; text would not be compared as a number."""
+    return f"CAST({name} AS DOUBLE PRECISION)" if column.source == STRING else name
+
+
+def write_seconds(column, number):
+    """Write a number, or the date, duration or time of day that it encodes.
 
     Dates include the time of day, so that they can also be compared as text; dates with
     a time zone are written in UTC.
     """
-    if column.source not in (DATE, TIME):
+    if column.source not in TEMPORAL:
         return write_literal(number)
     # Rounding down keeps "<=" correct between two microseconds; a quarter exceeds the
     # rounding error of current dates, in seconds, in float64.
     whole, rest = divmod(number, 1.0)
     microseconds = math.floor(rest * 1e6 + 0.25)
+    if column.source == DURATION:
+        total = round(whole) * 10**6 + microseconds
+        sign, (seconds, rest) = "-" * (total < 0), divmod(abs(total), 10**6)
+        return f"INTERVAL '{sign}{seconds}.{rest:06d}' SECOND"
     moment = EPOCH + datetime.timedelta(seconds=whole, microseconds=microseconds)
     if column.source == TIME:
         return write_literal(str(moment.time()))
     return write_literal(f"{moment}{'' if column.time_zone is None else '+00:00'}")
 
 
-def _level_literals(fitted, feature):
-    column = fitted.schema.columns[feature]
-    if column.source in (DATE, TIME):
-        return [_seconds(column, level) for level in column.levels]
+def list_level_literals(column):
+    """Write the levels of a column."""
+    if column.source in TEMPORAL:
+        return [write_seconds(column, level) for level in column.levels]
     return [write_literal(level) for level in column.levels]
 
 
@@ -227,7 +252,7 @@ def write_stand_in(fitted, stand_in):
     if stand_in.is_numeric:
         accepts = stand_in.low < stand_in.high
         return (_interval(fitted, stand_in, name) if accepts else None), unusable
-    literals = _level_literals(fitted, stand_in.feature)
+    literals = list_level_literals(fitted.schema.columns[stand_in.feature])
     accepted = [literals[code] for code in stand_in.accepted]
     known = [literals[code] for code in stand_in.known]
     unusable = f"({unusable} OR {_member(name, known, 'NOT ')})"
@@ -243,7 +268,11 @@ def write_literal(value):
     """Write a value as an SQL literal."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
-    if isinstance(value, int | float):
+    if isinstance(value, float):
+        # Without an exponent, numbers are decimals, which some databases round.
+        text = repr(float(value))
+        return text if "e" in text else f"{text}e0"
+    if isinstance(value, int):
         return repr(value)
     return "'" + _refuse_nul(str(value)).replace("'", "''") + "'"
 
