@@ -1,4 +1,4 @@
-"""Builds the compiled modules; everything else stands in pyproject.toml.
+"""Builds the compiled modules and the metadata that pyproject.toml leaves open.
 
 Environment switches, all empty by default (doc/development.rst tells how to use them):
 
@@ -6,9 +6,11 @@ SKLEARN_TEXTBOOK_EXTENSIONS=_rank,_route  build only these rows of the table
 SKLEARN_TEXTBOOK_DEBUG=1                  bounds checks and C assertions, -O1 -g
 SKLEARN_TEXTBOOK_SANITIZE=address         compile with AddressSanitizer
 SKLEARN_TEXTBOOK_ANNOTATE=1               write Cython's annotated HTML under build/
+SKLEARN_TEXTBOOK_REPOSITORY=https://...   address of the repository, for the metadata
 """
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -75,6 +77,40 @@ def is_on(name):
 
 DEBUG = is_on("DEBUG")
 SANITIZE = os.environ.get("SKLEARN_TEXTBOOK_SANITIZE", "")
+
+
+def make_metadata(repository, version, readme):
+    """The project's addresses, and its README with absolute links, as indexes need it.
+
+    The files of a release are those of its tag. Without an address, links stay.
+    """
+    if not repository:
+        return {"long_description": readme, "project_urls": {}}
+    release = "HEAD" if "dev" in version else f"v{version}"
+
+    def complete(link):
+        before, target = link.groups()
+        if re.match(r"[a-z]+:|#", target):
+            return link[0]
+        is_image = target.endswith((".png", ".svg", ".jpg", ".gif", ".webp"))
+        kind = "raw" if is_image else "blob"
+        return f"{before}{repository}/{kind}/{release}/{target}"
+
+    # Every second part is code.
+    parts = re.split(r"(^```.*?^```$)", readme, flags=re.M | re.S)
+    for i in range(0, len(parts), 2):
+        parts[i] = re.sub(
+            r"""(\]\(|(?:src|srcset|href)=["'])([^\s"')]+)""", complete, parts[i]
+        )
+    return {
+        "long_description": "".join(parts),
+        "project_urls": {
+            "Source": repository,
+            "Documentation": f"{repository}/tree/{release}/doc",
+            "Changelog": f"{repository}/blob/{release}/CHANGELOG.md",
+            "Issues": f"{repository}/issues",
+        },
+    }
 
 
 def source_file(module):
@@ -188,7 +224,15 @@ class BuildExtensions(build_ext):
 if __name__ == "__main__":  # the processes that translate may read this file again
     modules = [Extension(module, [source_file(module)]) for module in select_modules()]
     shared = Extension(SHARED, [SHARED.replace(".", "/") + ".c"])
+    init = Path("sklearn_textbook/__init__.py").read_text("utf-8")
+    metadata = make_metadata(
+        os.environ.get("SKLEARN_TEXTBOOK_REPOSITORY", "").rstrip("/"),
+        re.search(r'^__version__ = "(.+)"$', init, re.M)[1],
+        Path("README.md").read_text("utf-8"),
+    )
     setup(
+        **metadata,
+        long_description_content_type="text/markdown",
         ext_modules=[shared, *modules],
         cmdclass={"build_ext": BuildExtensions},
     )

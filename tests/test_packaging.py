@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,75 @@ def test_readme_figures_are_those_measured():
         text = (ROOT / name).read_text("utf-8")
         (shown,) = re.findall(r"<!-- figures -->\n(.*?)\n<!-- end -->", text, re.S)
         assert shown == format_table(measured, "zh" if ".zh" in name else "en")
+
+
+@pytest.fixture
+def setup_file():
+    pytest.importorskip("setuptools")
+    found = spec_from_file_location("setup_file", ROOT / "setup.py")
+    module = module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+def test_links_of_the_readme_are_absolute_in_the_metadata(setup_file):
+    address = "https://example.org/owner/name"
+    made = setup_file.make_metadata(address, "1.2.3", README)
+    text = made["long_description"]
+    prose = re.sub("(?s)```.*?```", "", text)
+    links = re.findall(r'\]\(([^)#]+)\)|src="([^"]+)"', prose)
+    assert links
+    for link in map("".join, links):
+        assert link.startswith("https://"), link
+    assert f"({address}/raw/v1.2.3/doc/images/" in text
+    assert set(made["project_urls"]) == {
+        "Changelog",
+        "Documentation",
+        "Issues",
+        "Source",
+    }
+
+
+def test_links_to_files_alone_are_changed(setup_file):
+    text = """See [a](b/c.md#d), [e](https://f.org/g.png), ![h](i.svg) and [j](#k).
+<img src="l.png" alt="m"> <a href='n.md'>o</a>
+```python
+p = q[0](r)
+```
+"""
+    made = setup_file.make_metadata("https://s.org/t", "0.1.0.dev0", text)
+    assert (
+        made["long_description"]
+        == """See [a](https://s.org/t/blob/HEAD/b/c.md#d), [e](https://f.org/g.png), \
+![h](https://s.org/t/raw/HEAD/i.svg) and [j](#k).
+<img src="https://s.org/t/raw/HEAD/l.png" alt="m"> \
+<a href='https://s.org/t/blob/HEAD/n.md'>o</a>
+```python
+p = q[0](r)
+```
+"""
+    )
+    made = setup_file.make_metadata("", "0.1.0", text)
+    assert made == {"long_description": text, "project_urls": {}}
+
+
+@pytest.mark.skipif(not (ROOT / ".pre-commit-config.yaml").exists(), reason="not here")
+def test_linters_are_pinned_alike():
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text("utf-8")
+    pins = set(re.findall(r"additional_dependencies: \[(.+)\]", hooks))
+    assert pins == set(PROJECT["optional-dependencies"]["lint"])
+
+
+@pytest.mark.skipif(not (ROOT / ".github").is_dir(), reason="not here")
+def test_wheels_are_built_for_every_python_that_is_named():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    named = {
+        "cp" + kind.rpartition(" ")[2].replace(".", "") + "-*"
+        for kind in PROJECT["classifiers"]
+        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", kind)
+    }
+    built = set(settings["tool"]["cibuildwheel"]["build"])
+    assert named == {name for name in built if "t-" not in name}
 
 
 @with_source
