@@ -254,6 +254,27 @@ def add_legend(ax, classes, others=()):
     return legend
 
 
+def name_curves(ax, **kwargs):
+    """Draw a legend of what has a label, with short names.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        The axes.
+    **kwargs : dict
+        Parameters of matplotlib's ``legend``.
+
+    Returns
+    -------
+    matplotlib.legend.Legend
+    """
+    handles, names = ax.get_legend_handles_labels()
+    legend = ax.legend(handles, shorten_names(names, NAME_LENGTH), **kwargs)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    return legend
+
+
 def use_fonts(ax):
     """Use fonts with the characters of the texts in axes, if any are installed.
 

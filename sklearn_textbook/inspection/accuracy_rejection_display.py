@@ -7,7 +7,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.weights import check_weights
-from sklearn_textbook.inspection._axes import make_axes, use_fonts
+from sklearn_textbook.inspection._axes import make_axes, name_curves, use_fonts
 
 
 class AccuracyRejectionDisplay:
@@ -205,12 +205,15 @@ class AccuracyRejectionDisplay:
         self.ax_ = make_axes(ax)
         self.figure_ = self.ax_.figure
         name = self.name if name is None else name
-        style = {"label": name, "drawstyle": "steps-pre"} | kwargs
+        style = {"label": name, "drawstyle": "steps-pre"}
+        if len(self.coverage) == 1:  # a line of one point is not visible
+            style |= {"marker": "o", "clip_on": False}
+        style |= kwargs
         (self.line_,) = self.ax_.plot(self.coverage, self.accuracy, **style)
         self.ax_.set_xlabel("coverage (fraction of the rows kept)")
         self.ax_.set_ylabel("accuracy of the rows kept")
         self.ax_.set_xlim(0.0, 1.0)
         if name is not None:
-            self.ax_.legend()
+            name_curves(self.ax_)
             use_fonts(self.ax_)
         return self

@@ -21,8 +21,9 @@ ARROW_COLOR = "#D55E00"
 CIRCLE_COLOR = "#5F6368"
 #: Length of the longest arrow of a biplot, as a fraction of the extent of the points.
 ARROW_REACH = 0.85
-#: Maximum number of variables whose names are drawn.
-MAX_NAMES = 40
+#: Maximum number of variables whose names are drawn, and part of the area of the axes
+#: that names may cover; the longest arrows have names.
+MAX_NAMES, NAMES_SHARE = 40, 0.2
 #: Maximum number of placements of names while the limits are widened.
 N_PLACEMENTS = 5
 #: Minimum distance in points of a name that is connected with its arrow.
@@ -34,7 +35,8 @@ class BiplotDisplay:
 
     Points are rows, drawn at scores with variance 1, :math:`y_k / \sqrt{\lambda_k}`.
     Arrows are variables, drawn at their correlations with the components, multiplied by
-    a common factor to fill the figure; their names are outside the arrows. The inner
+    a common factor to fill the figure; their names are outside the arrows, those of
+    the longest arrows if there is no room for all. The inner
     product of a point and an arrow (without the factor) approximates the standardized
     value of the variable in this row: rows in the direction of an arrow have large
     values, and arrows in the same direction belong to correlated variables. In the
@@ -310,6 +312,8 @@ class BiplotDisplay:
         names = write_names(
             [f"x{k}" for k in range(len(tips))] if names is None else names
         )
+        lengths = np.nan_to_num(np.hypot(*tips.T), nan=-1.0)
+        named = set(np.argsort(-lengths, kind="stable")[:MAX_NAMES].tolist())
         for number, tip in enumerate(tips):
             if not np.isfinite(tip).all():
                 continue
@@ -317,7 +321,7 @@ class BiplotDisplay:
                 "", xy=tip, xytext=(0, 0), arrowprops=style, zorder=3
             )
             self.arrows_.append(arrow)
-            if len(tips) <= MAX_NAMES:
+            if number in named:
                 self.names_.append(self._write_name(names[number], tip))
         # matplotlib ignores arrows in its data limits, so they are set here.
         reach = tips[np.isfinite(tips).all(axis=1)]
@@ -350,6 +354,7 @@ class BiplotDisplay:
         names = sorted(self.names_, key=lambda name: -np.hypot(*name.xy))
         if not names:
             return
+        names = self._choose_names(names)
         tips = np.array([name.xy for name in names])
         arrows = np.stack([np.zeros_like(tips), tips], axis=1)
         angles = np.arctan2(tips[:, 1], tips[:, 0])
@@ -368,6 +373,29 @@ class BiplotDisplay:
                 break
         place_texts(ax, names, angles, lines=arrows)
         self._draw_leaders(names)
+
+    def _choose_names(self, names):
+        """Remove the names of the shortest arrows if there is too little room."""
+        areas = [_find_box(name).width * _find_box(name).height for name in names]
+        box = self.ax_.bbox
+        is_kept = np.cumsum(areas) <= NAMES_SHARE * box.width * box.height
+        n_kept = max(1, int(is_kept.sum()))
+        for name in names[n_kept:]:
+            name.remove()
+        self.names_ = [name for name in self.names_ if name in names[:n_kept]]
+        n_more = len(self.arrows_) - n_kept
+        if n_more > 0:
+            self.ax_.annotate(
+                f"+{n_more:,} names",
+                (1.0, 0.0),
+                xytext=(-4.0, 4.0),
+                xycoords="axes fraction",
+                textcoords="offset points",
+                ha="right",
+                fontsize="small",
+                color=ARROW_COLOR,
+            )
+        return names[:n_kept]
 
     def _draw_leaders(self, names):
         """Connect names far from their arrow with its tip by a thin line."""

@@ -10,6 +10,7 @@ from sklearn_textbook.inspection._axes import (
     add_legend,
     find_foreground,
     make_axes,
+    separate_ticks,
     use_fonts,
     write_names,
 )
@@ -248,8 +249,11 @@ class DiscriminantDisplay:
         ImportError
             If matplotlib is not installed.
         """
+        is_new = ax is None
         self.ax_ = ax = make_axes(ax)
         self.figure_ = ax.figure
+        if is_new:  # leaves room for a legend beside axes with equal units
+            self.figure_.set_layout_engine("compressed")
         self.projection_line_ = None
         self.decision_lines_ = []
         if self.points.shape[1] == 1:
@@ -265,6 +269,7 @@ class DiscriminantDisplay:
             classes = zip(self._class_points, self.class_names, strict=True)
             add_legend(ax, list(classes), others)
         use_fonts(ax)
+        separate_ticks([ax])
         return self
 
     # ---------------------------------------------------------------------- parts

@@ -10,7 +10,7 @@ from sklearn_textbook.ensemble.diversity import (
     diversity_report,
     kappa_error_points,
 )
-from sklearn_textbook.inspection._axes import make_axes, use_fonts
+from sklearn_textbook.inspection._axes import make_axes, name_curves, use_fonts
 
 #: Blue and orange of Okabe and Ito, safe for colour-blind people.
 POINT_COLOR = "#0072B2"
@@ -230,7 +230,7 @@ class KappaErrorDisplay:
         ax.set_xlabel(r"$\kappa$ of two members")
         ax.set_ylabel("mean error of two members")
         if name is not None:
-            legend = ax.legend(fontsize="small")
+            legend = name_curves(ax, fontsize="small")
             for handle in legend.legend_handles:
                 handle.set_alpha(1.0)  # points may be too faint to show their colour
         use_fonts(ax)

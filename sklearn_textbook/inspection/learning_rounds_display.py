@@ -293,7 +293,8 @@ class LearningRoundsDisplay:
             numbers = np.arange(1, len(values) + 1)
             (line,) = self.ax_.plot(numbers, values, **(style | line_kw))
             self.lines_[name] = line
-        self.ax_.xaxis.get_major_locator().set_params(integer=True)
+        # With a single round, no other number would be on the axis.
+        self.ax_.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
         self.ax_.set_xlabel("round")
         self.ax_.set_ylabel(self.metric)
 

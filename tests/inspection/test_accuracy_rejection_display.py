@@ -95,3 +95,15 @@ def test_errors():
         draw([0, 1], [0, 1], confidence=[1, np.nan])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         draw([0, 1], [0], confidence=[1, 1])
+
+
+def test_a_single_point_and_long_names_can_be_seen():
+    name = "A voting classifier with a description that is much too long, $p$"
+    display = draw(["a"] * 3, ["a"] * 3, confidence=[0.5] * 3, name=name)
+    assert display.coverage.tolist() == [1.0]
+    assert display.line_.get_marker() == "o"
+    (text,) = display.ax_.get_legend().get_texts()
+    assert text.get_text() == "A voting classifier with a description…"
+    assert not text.get_parse_math()
+    many = draw(["a", "b"], ["a", "a"], confidence=[0.5, 0.7])
+    assert many.line_.get_marker() == "None"

@@ -237,6 +237,26 @@ def test_names_and_many_classes():
     assert legend.get_window_extent().x0 > display.ax_.get_window_extent().x1
 
 
+def test_of_many_long_names_those_of_the_longest_arrows_are_written():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 40))
+    names = [f"size of the loan requested by the applicant {n}" for n in range(40)]
+    pca = PCA(2, standardize=True).fit(X)
+    display = BiplotDisplay.from_estimator(pca, X, feature_names=names)
+    display.figure_.draw_without_rendering()
+    assert len(display.arrows_) == 40
+    n_names = len(display.names_)
+    assert 3 <= n_names < 25
+    lengths = np.sort([np.hypot(*arrow.xy) for arrow in display.arrows_])
+    written = np.sort([np.hypot(*name.xy) for name in display.names_])
+    np.testing.assert_allclose(written, lengths[-n_names:])
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert f"+{40 - n_names} names" in texts
+    # The points still fill the figure.
+    scores = pca.transform(X) / np.sqrt(pca.explained_variance_)
+    assert np.ptp(display.ax_.get_xlim()) < 2 * np.ptp(scores[:, 0])
+
+
 def test_chinese_names_get_a_font_that_has_them(monkeypatch):
     monkeypatch.setattr(font_manager, "get_font_names", lambda: ["SimHei"])
     lettering._find_chinese_fonts.cache_clear()

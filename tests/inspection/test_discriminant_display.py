@@ -1,5 +1,7 @@
 """The drawing of linear discriminants shows what the estimator computes."""
 
+import itertools
+
 import matplotlib
 import numpy as np
 import pytest
@@ -203,3 +205,35 @@ def test_what_cannot_be_drawn(melons):
         draw(X, y, model=LinearRegression())
     with pytest.raises(ValueError, match="at least two classes"):
         draw(X, np.zeros(60))
+
+
+def make_long_names(n_classes):
+    rng = np.random.default_rng(0)
+    names = [f"class with a rather long name {n:02d}" for n in range(n_classes)]
+    return rng.normal(size=(200, 5)), np.array(names)[np.arange(200) % n_classes]
+
+
+def test_legend_of_many_classes_and_labels_are_inside_the_figure():
+    display = draw(*make_long_names(30))
+    display.figure_.draw_without_rendering()
+    figure = display.figure_.bbox
+    legend = display.ax_.get_legend().get_window_extent()
+    assert display.ax_.bbox.x1 < legend.x0 < legend.x1 <= figure.x1
+    label = display.ax_.yaxis.label.get_window_extent()
+    assert label.x0 >= 0.0
+    assert display.ax_.get_ylabel() == "second direction"
+
+
+def test_ticks_of_small_projections_do_not_overlap():
+    X, y = make_long_names(2)
+    display = draw(X * [1, 1, 1, 1, 1e4], y)
+    display.figure_.draw_without_rendering()
+    axis = display.ax_.xaxis
+    low, high = axis.get_view_interval()
+    boxes = [
+        label.get_window_extent()
+        for label, place in zip(axis.get_ticklabels(), axis.get_ticklocs(), strict=True)
+        if low <= place <= high
+    ]
+    assert len(boxes) >= 3
+    assert all(a.x1 < b.x0 for a, b in itertools.pairwise(boxes))

@@ -91,3 +91,9 @@ def test_wrong_use_is_refused():
         KappaErrorDisplay([0.1], [0.1]).plot(hull="yes")
     with pytest.raises(NotFittedError):
         KappaErrorDisplay.from_estimator(BaggingClassifier(), X, Y)
+
+
+def test_long_names_are_short_in_the_legend():
+    display = KappaErrorDisplay([0.1, 0.2], [0.1, 0.3], name="a long name " * 9).plot()
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts == ["a long name a long name a long name a…", "mean"]

@@ -299,3 +299,10 @@ def test_drawing_what_is_not_there():
         LearningRoundsDisplay(training=[0.1]).plot(kind="margins")
     with pytest.raises(ValueError, match="nothing to draw with kind='rounds'"):
         LearningRoundsDisplay(margins={1: [0.5]}).plot()
+
+
+def test_a_single_round_is_a_whole_number():
+    display = LearningRoundsDisplay(training=[0.1]).plot()
+    display.figure_.draw_without_rendering()
+    low, high = display.ax_.get_xlim()
+    assert [tick for tick in display.ax_.get_xticks() if low <= tick <= high] == [1]
