@@ -22,6 +22,8 @@ LEVEL_LENGTH, LEVEL_SIZE, SMALLEST, LETTER_WIDTH, LINE_HEIGHT = 20, 9.0, 5.5, 0.
 #: Units of durations, and steps of times of day, in seconds.
 UNITS = {"days": 86400, "hours": 3600, "minutes": 60}
 TIME_STEPS = (1, 5, 15, 30, 60, 300, 900, 1800, 3600, 7200, 10800, 14400, 21600)
+#: Maximum number of times that a figure is laid out for its ticks.
+MAX_LAYOUTS = 4
 #: Maximum number of entries of a legend inside the axes, and of classes in a legend.
 MAX_INSIDE, MAX_CLASSES = 8, 24
 
@@ -68,16 +70,17 @@ def separate_ticks(axes):
     from matplotlib.ticker import MaxNLocator
 
     figure = axes[0].figure.figure  # also of a part of a figure
-    figure.draw_without_rendering()  # places the axes
-    is_changed = False
-    for axis in (axis for ax in axes for axis in (ax.xaxis, ax.yaxis)):
-        for n_bins in (8, 6, 5, 4, 3, 2, 1):
-            if not _labels_overlap(axis):
-                break
-            axis.set_major_locator(MaxNLocator(n_bins, min_n_ticks=1))
-            is_changed = True
-    if is_changed:
-        figure.draw_without_rendering()  # other labels may have moved the axes
+    for _ in range(MAX_LAYOUTS):  # other labels may move the axes
+        figure.draw_without_rendering()  # places the axes
+        is_changed = False
+        for axis in (axis for ax in axes for axis in (ax.xaxis, ax.yaxis)):
+            for n_bins in (8, 6, 5, 4, 3, 2, 1):
+                if not _labels_overlap(axis):
+                    break
+                axis.set_major_locator(MaxNLocator(n_bins, min_n_ticks=1))
+                is_changed = True
+        if not is_changed:
+            break
 
 
 def _labels_overlap(axis):

@@ -3,6 +3,7 @@
 import itertools
 
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -209,8 +210,9 @@ def test_what_cannot_be_drawn(melons):
 
 def make_long_names(n_classes):
     rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5)) * [1, 1000, 1e-5, 1, 1e6]
     names = [f"class with a rather long name {n:02d}" for n in range(n_classes)]
-    return rng.normal(size=(200, 5)), np.array(names)[np.arange(200) % n_classes]
+    return X, np.array(names)[rng.integers(0, n_classes, 200)]
 
 
 def test_legend_of_many_classes_and_labels_are_inside_the_figure():
@@ -225,8 +227,9 @@ def test_legend_of_many_classes_and_labels_are_inside_the_figure():
 
 
 def test_ticks_of_small_projections_do_not_overlap():
+    _, ax = plt.subplots(figsize=(4.5, 3), layout="constrained")
     X, y = make_long_names(2)
-    display = draw(X * [1, 1, 1, 1, 1e4], y)
+    display = draw(100 * X, y, ax=ax)
     display.figure_.draw_without_rendering()
     axis = display.ax_.xaxis
     low, high = axis.get_view_interval()
@@ -235,5 +238,5 @@ def test_ticks_of_small_projections_do_not_overlap():
         for label, place in zip(axis.get_ticklabels(), axis.get_ticklocs(), strict=True)
         if low <= place <= high
     ]
-    assert len(boxes) >= 3
-    assert all(a.x1 < b.x0 for a, b in itertools.pairwise(boxes))
+    assert len(boxes) >= 2
+    assert all(a.x1 + 2 < b.x0 for a, b in itertools.pairwise(boxes))
