@@ -136,7 +136,7 @@ def test_blocks_of_python_are_named():
             n_blocks += 1
             is_python = re.search(r"^ *(?:from|import) |\w\(", block, re.MULTILINE)
             assert not is_python, (path.name, block)
-    assert n_blocks > 20
+    assert n_blocks > 15
 
 
 def command_options():

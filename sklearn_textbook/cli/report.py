@@ -24,8 +24,10 @@ MOST_LEVELS = 6
 MOST_CLASSES = 15
 MOST_CONFUSIONS = 10
 MOST_RULES = 20
-#: Pruned branches that ``fit`` lists.
+#: Pruned branches that ``fit`` lists, the lines of their rules and the width of these.
 MOST_BRANCHES = 5
+MOST_LINES = 4
+LEAST_WIDTH = 32
 #: Surrogates of a test that ``fit`` prints; ``show`` prints all.
 MOST_SURROGATES = 1
 
@@ -121,12 +123,26 @@ def print_pruning(output, estimator, most=None):
     """Print the pruning report with some of the pruned branches, None for all."""
     from sklearn_textbook.tree import export_pruning_report
 
-    indent = None
+    start = None
     for line in export_pruning_report(estimator, max_rows=most).splitlines():
         if line.startswith("leaves "):  # the header: rules wrap below the last column
-            indent = min(line.rindex("  ") + 2, output.width // 2)
-        is_rule = indent is not None and not line.startswith("...")
-        output.write(output.hang(Text(line), *([indent] if is_rule else [])))
+            start = line.rindex("  ") + 2
+        if start is None or line.startswith("..."):
+            output.write(output.hang(Text(line)))
+            continue
+        indent = min(start, output.width - LEAST_WIDTH)
+        room = MOST_LINES * (output.width - indent)
+        rule = _shorten_rule(line[start:], room)
+        output.write(output.hang(Text(line[:start] + rule), indent))
+
+
+def _shorten_rule(text, room):
+    """Leave out the last conditions of a long rule, but not what it predicts."""
+    conditions, then, prediction = text.rpartition(" THEN ")
+    if len(text) <= room or not then:
+        return text
+    kept = conditions[: max(room - len(then + prediction) - 2, 0)]
+    return f"{kept.rpartition(' ')[0]} …{then}{prediction}"
 
 
 def describe_default_pruning(estimator):

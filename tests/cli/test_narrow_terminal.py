@@ -10,8 +10,8 @@ import pytest
 
 from sklearn_textbook.cli.columns import print_columns
 from sklearn_textbook.cli.output import Output, cut_between_entries
-from sklearn_textbook.cli.report import print_pruning, print_tree
-from sklearn_textbook.tree import CARTClassifier
+from sklearn_textbook.cli.report import MOST_LINES, print_pruning, print_tree
+from sklearn_textbook.tree import CARTClassifier, ObliqueTreeClassifier
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -81,6 +81,32 @@ def test_rules_of_pruned_branches_wrap_below_their_heading(monkeypatch):
     assert {line[start - 2 : start] for line in lines} == {"  "}
     assert all(line[start] != " " for line in lines)
     assert others.startswith("... ")
+
+
+def test_long_rules_of_pruned_branches_are_shortened(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
+    table = pd.read_csv(DATA / "credit.csv")
+    tree = ObliqueTreeClassifier(pruning="cost_complexity", random_state=0)
+    tree.fit(table.drop(columns="Status"), table["Status"])
+    terminal, pipe = Output(Terminal()), Output(io.StringIO())
+    for output in (terminal, pipe):
+        print_pruning(output, tree, 3)
+    _, branches = terminal.stream.getvalue().split("\n\n")
+    header, *lines, _ = branches.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 3 * (MOST_LINES + 1)
+    start = header.index("is now")
+    rules = [
+        " ".join(rule.split())
+        for rule in re.split("^.{5}[0-9] .*?  IF", "\n".join(lines), flags=re.MULTILINE)
+    ]
+    whole = pipe.stream.getvalue().split("\n\n")[1].splitlines()[1:4]
+    for rule, line in zip(rules[1:], whole, strict=True):
+        assert "… THEN" in rule
+        first, last = rule.split(" … ")
+        assert line[start:].startswith(f"IF {first}")
+        assert line.endswith(last)
 
 
 def test_lines_of_a_pipe_are_whole():
