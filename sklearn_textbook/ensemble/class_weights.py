@@ -1,4 +1,4 @@
-"""Class weights of an ensemble whose members are fitted to samples of the rows."""
+"""Class weights of an ensemble whose members are trained on samples of the rows."""
 
 from __future__ import annotations
 

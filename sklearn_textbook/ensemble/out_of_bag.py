@@ -219,7 +219,7 @@ def score_named(name, is_scored, target, predicted, probabilities=None, classes=
 
 
 class DrawnRowsMixin:
-    """Ensembles whose members are fitted to rows that are drawn by their seeds."""
+    """Ensembles whose members are trained on rows that are drawn by their seeds."""
 
     @abstractmethod
     def _list_draws(self):

@@ -188,7 +188,7 @@ class RowDraw:
     n_rows : int
         Number of rows.
     n_drawn_rows : int or None
-        Rows of a bootstrap sample; None: every member is fitted to every row once.
+        Rows of a bootstrap sample; None: every member is trained on every row once.
     weight : ndarray of float64, shape (n_rows,), default=None
         With samples, rows are drawn with probabilities in proportion; without, the
         weights of the rows.

@@ -160,7 +160,7 @@ def write_c(program, tables, prefix=""):
     predictions = describe_predictions(program, quote)
     rows, n_test = tables.rows, tables.n_test_fields
     comments = comment_nodes(program, quote, "  /* {} */")
-    refused = ["a level that training did not have"] * (program.unseen == "REFUSED")
+    refused = ["a level that was not seen in training"] * (program.unseen == "REFUSED")
     refused += ["a missing value"] * program.refuses_missing
     texts = {
         "test_fields": declare(tables.fields["nodes"][:n_test]),

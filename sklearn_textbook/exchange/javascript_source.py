@@ -87,7 +87,7 @@ const trees = [
 const start = [{{start}}];
 
 // Read a row as numbers and codes of levels; NaN is a missing value, -1 a level that
-// training did not have.
+// was not seen in training.
 export function encodeRow(row) {
   const isArray = Array.isArray(row) || ArrayBuffer.isView(row);
   if (isArray && row.length !== columns.length) {
@@ -235,7 +235,7 @@ function spread(number, share, row, mean) {
 %if refuses_unseen
     if (branch === REFUSED) {
       const name = JSON.stringify(columns[column].name);
-      throw new Error(`Column ${name} has a level that training did not have.`);
+      throw new Error(`Column ${name} has a level that was not seen in training.`);
     }
 %end
 %if fractional

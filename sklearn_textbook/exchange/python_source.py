@@ -95,7 +95,7 @@ def is_missing(value):
 def encode_row(row):
     """Read a row as numbers and codes of levels.
 
-    NaN is a missing value, -1 a level that training did not have.
+    NaN is a missing value, -1 a level that was not seen in training.
     """
     has_names = hasattr(row, "keys")
     if not has_names and len(row) != len(COLUMNS):
@@ -210,7 +210,7 @@ def spread(number, share, row, mean):
         if branch == REFUSED:
             name = COLUMNS[column][0]
             raise ValueError(
-                f"Column {name!r} has a level that training did not have."
+                f"Column {name!r} has a level that was not seen in training."
             )
 %end
 %if fractional

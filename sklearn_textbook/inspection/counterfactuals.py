@@ -1,4 +1,4 @@
-"""Counterfactuals: the cheapest changes after which a tree predicts otherwise."""
+"""Counterfactual explanations: the cheapest changes that change a prediction."""
 
 from __future__ import annotations
 
@@ -105,9 +105,9 @@ class Counterfactual:
         old, new = (_show(p) for p in (self.prediction, self.new_prediction))
         head = f"Row {self.row}: {old}"
         if not self.is_found:
-            return f"{head}; no allowed change leads to what is wanted"
+            return f"{head}; no allowed change reaches the target"
         if not self.changes:
-            return f"{head}, as wanted"
+            return f"{head}, already the target"
         share = f", {format_share(self.confidence)}" if self.confidence else ""
         rows = f"{self.n_samples:,} training row{'s' if self.n_samples != 1 else ''}"
         lines = [f"{head} -> {new} ({rows}{share}) by"]
@@ -134,11 +134,12 @@ def find_counterfactuals(
 ):
     r"""Find the cheapest change of each row that changes the prediction of a tree.
 
-    All leaves with the desired prediction are compared. The distance of a row from a
-    leaf is a sum over the columns that have to change: for a numeric column, the
-    distance of its value from the interval of the leaf divided by the range of the
-    column; for an ordinal column, the fraction of the levels that are passed; and 1 for
-    another level of a nominal column, and for a missing value that has to be known.
+    Such changes are known as counterfactual explanations. All leaves with the desired
+    prediction are compared. The distance of a row from a leaf is a sum over the columns
+    that have to change: for a numeric column, the distance of its value from the
+    interval of the leaf divided by the range of the column; for an ordinal column, the
+    fraction of the levels that are passed; and 1 for another level of a nominal column,
+    and for a missing value that has to be known.
 
     Parameters
     ----------

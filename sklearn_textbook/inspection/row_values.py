@@ -66,7 +66,7 @@ class RowValues:
         return bool(code) if schema.source == BOOLEAN else code
 
     def _read_unknown(self, row, column):
-        """Return a level that training did not have."""
+        """Return a level that was not seen in training."""
         name = self.schema.columns[column].name
         frame = nw.from_native(self.X, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):

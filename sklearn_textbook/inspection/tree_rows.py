@@ -224,7 +224,7 @@ class TreeExplainer:
         value = describe_value(self.values.value(row, feature))
         name = self.words.name(feature)
         if self.values.code(row, feature) < 0:
-            return f"{name} is {value}, which training did not have"
+            return f"{name} is {value}, which was not seen in training"
         return f"{name} is {value}, which has no branch here"
 
     def _find_stand_in(self, row, node, branch):

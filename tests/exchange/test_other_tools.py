@@ -120,7 +120,7 @@ def test_treelite(model):
 
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 def test_shap_of_levels(missing):
-    """Leaves of levels that training did not have must not stop it."""
+    """Leaves of levels that were not seen in training must not stop it."""
     shap = pytest.importorskip("shap")
     X = make_frame(missing=missing)
     model = RandomForestRegressor(5, max_depth=6, random_state=0)

@@ -255,12 +255,12 @@ def test_text():
     double = find_counterfactuals(model, X[:1], reference=X, column_costs={"income": 2})
     assert double[0].cost == pytest.approx(1.0)
     (none,) = find_counterfactuals(model, X[:1], fixed=["income"])
-    assert str(none) == "Row 0: 'no'; no allowed change leads to what is wanted"
+    assert str(none) == "Row 0: 'no'; no allowed change reaches the target"
     assert find_counterfactuals(model, X[:1], directions={"income": "decrease"}) == [
         none
     ]
     (same,) = find_counterfactuals(model, X[:1], target="no")
-    assert str(same) == "Row 0: 'no', as wanted"
+    assert str(same) == "Row 0: 'no', already the target"
     assert "income" in find_counterfactuals(model, X)._repr_html_()
     table = sparse.csr_array(np.array([[0.0, 1], [2, 0]]))
     tree = CARTClassifier().fit(table, [0, 1])

@@ -165,7 +165,7 @@ def make_ages(missing):
 def test_values_that_do_not_decide():
     model, new = make_ages("surrogate")
     unknown, missing, both = explain(model, new)
-    text = "sex is other, which training did not have"
+    text = "sex is other, which was not seen in training"
     assert text in unknown.sentence
     assert len(unknown.leaves) == 1
     decider = missing.path[[t.column for t in missing.path].index("age")]
@@ -242,7 +242,8 @@ def test_levels_and_leaves_without_rows():
     assert empty.sentence == (
         "a is r: no training row is here, so the node above decides: 50% for 'no'"
     )
-    assert unknown.sentence.startswith("a is new, which training did not have: 50% of")
+    start = "a is new, which was not seen in training: 50% of"
+    assert unknown.sentence.startswith(start)
     assert (unknown.leaf.node, unknown.path) == (0, ())
 
 
@@ -270,7 +271,7 @@ def test_oblique_test_of_unknown_level():
     tree = ObliqueTreeClassifier(max_depth=1, handle_unknown="fractional").fit(frame, y)
     (entry,) = explain(tree, pd.DataFrame({"a": [0.5], "b": ["new"]}))
     # The sum of a row with an unknown level says nothing.
-    assert "b is new, which training did not have, so the row is divided" in str(
+    assert "b is new, which was not seen in training, so the row is divided" in str(
         entry.sentence
     )
     assert re.search(r"to the sum of 2 columns is <= [-\d.]+ \(", entry.sentence)

@@ -1,4 +1,4 @@
-"""LinearRegression fitted to rows in blocks."""
+"""LinearRegression trained on rows in blocks."""
 
 import numpy as np
 import pandas as pd

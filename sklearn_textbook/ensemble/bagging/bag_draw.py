@@ -22,7 +22,7 @@ class BagDraw(RowDraw):
     n_rows : int
         Number of rows.
     n_drawn_rows : int or None
-        Rows that a member draws; None: it is fitted to every row once.
+        Rows that a member draws; None: it is trained on every row once.
     weight : ndarray of float64, shape (n_rows,), default=None
         Where rows are drawn, they are with probabilities in proportion; where all are
         used, their weights.
@@ -45,7 +45,7 @@ class BagDraw(RowDraw):
 
     @property
     def takes_all_columns(self):
-        """Whether every member is fitted to all columns, in their order."""
+        """Whether every member is trained on all columns, in their order."""
         return not self.replaces_columns and self.n_drawn_columns == self.n_columns
 
     def is_like(self, other):

@@ -1,4 +1,4 @@
-"""Bagging, 自助聚集: members fitted to different samples of rows and columns."""
+"""Bagging, 自助聚集: members trained on different samples of rows and columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn_textbook.ensemble.bagging.row_sampling import RowSamplingMixin
 class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
     r"""Bagging of any classifiers (自助聚集), with one encoded table for all trees.
 
-    Each member is fitted to a bootstrap sample (自助采样): as many rows as there are,
+    Each member is trained on a bootstrap sample (自助采样): as many rows as there are,
     drawn with replacement, about 63.2 % of which are distinct. The ensemble predicts
     the class with the largest mean probability or, with ``voting="hard"``, the class
     with the most votes:
@@ -186,7 +186,7 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
 class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
     r"""Bagging of any regressors (自助聚集), with one encoded table for all trees.
 
-    Each member is fitted to a bootstrap sample (自助采样): as many rows as there are,
+    Each member is trained on a bootstrap sample (自助采样): as many rows as there are,
     drawn with replacement, about 63.2 % of which are distinct. The ensemble predicts
     the mean
 

@@ -1,4 +1,4 @@
-"""Random subspaces, 随机子空间: members fitted to all rows and some of the columns."""
+"""Random subspaces, 随机子空间: members trained on all rows and some of the columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RandomSubspaceClassifier(DrawnColumns, BaggingClassifierMixin, BaseBagging
     r"""Random subspace ensemble (随机子空间) of any classifiers, such as trees.
 
     Member t draws :math:`d'` of the d columns without replacement, the subspace
-    :math:`\mathcal{F}_t`, and is fitted to these columns of all rows. The ensemble
+    :math:`\mathcal{F}_t`, and is trained on these columns of all rows. The ensemble
     predicts the class with the largest mean probability or, with ``voting="hard"``, the
     class with the most votes, as in the textbook:
 
@@ -139,7 +139,7 @@ class RandomSubspaceRegressor(DrawnColumns, BaggingRegressorMixin, BaseBagging):
     r"""Random subspace ensemble (随机子空间) of any regressors, such as trees.
 
     Member t draws :math:`d'` of the d columns without replacement, the subspace
-    :math:`\mathcal{F}_t`, and is fitted to these columns of all rows. The ensemble
+    :math:`\mathcal{F}_t`, and is trained on these columns of all rows. The ensemble
     predicts the mean
 
     .. math:: H(x) = \frac{1}{T} \sum_{t=1}^{T} h_t(\mathrm{Map}_{\mathcal{F}_t}(x)).

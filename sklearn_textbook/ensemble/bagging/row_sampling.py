@@ -44,7 +44,7 @@ class RowSamplingMixin(OutOfBagMixin):
         if self.oob_score and self.warm_start:
             raise ValueError(
                 "Out of bag estimate only available if warm_start=False, since members "
-                "of an earlier fit may have been fitted to other rows; got "
+                "of an earlier fit may have been trained on other rows; got "
                 f"oob_score={value!r}."
             )
 

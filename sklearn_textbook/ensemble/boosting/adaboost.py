@@ -1,4 +1,4 @@
-"""AdaBoost: members that are fitted to weights of rows, 提升方法."""
+"""AdaBoost: members that are trained on weights of rows, 提升方法."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
     verbose : bool, default=False
         Whether to print a line for each fitted member.
     cv : int, cross-validation generator or iterable, default=None
-        Folds for determining weights: each is predicted by members fitted to the
+        Folds for determining weights: each is predicted by members trained on the
         others; ``LeaveOneOut()`` is allowed. None: 5 folds.
     prefit : bool, default=False
         Whether the members are already fitted and are used as they are. Weights are

@@ -33,7 +33,7 @@ def _final_has(method):
 class StackingClassifier(ClassifierMixin, BaseStacking):
     """Stacking of any classifiers: a final classifier combines their outputs.
 
-    Each member predicts every row after being fitted to the other folds. These
+    Each member predicts every row after being trained on the other folds. These
     predictions form the secondary table (次级训练集), to which the final estimator is
     fitted. The members are then refitted to all rows.
 
@@ -70,7 +70,7 @@ default="auto"
     Attributes
     ----------
     estimators_ : list of estimator
-        The members, fitted to all rows with class numbers (indices into ``classes_``);
+        The members, trained on all rows with class numbers (indices into ``classes_``);
         with ``cv="prefit"``, the estimators as given.
     named_estimators_ : Bunch
         The fitted members by name.
@@ -261,7 +261,7 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     Attributes
     ----------
     estimators_ : list of regressor
-        The members, fitted to all rows; with ``cv="prefit"``, the estimators as given.
+        The members, trained on all rows; with ``cv="prefit"``, the estimators as given.
     named_estimators_ : Bunch
         The fitted members by name.
     final_estimator_ : regressor

@@ -46,7 +46,7 @@ def compute_member_decisions(member, X, n_classes, routed):
     """Compute the decision function of a member, which must have all classes."""
     if 0 < len(member.classes_) < n_classes:
         raise ValueError(
-            f"A {type(member).__name__} was fitted to rows of only "
+            f"A {type(member).__name__} was trained on rows of only "
             f"{len(member.classes_)} of the {n_classes} classes, so its "
             "decision_function cannot be averaged with the others. Draw more rows "
             "(max_samples)."

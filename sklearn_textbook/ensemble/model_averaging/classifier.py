@@ -60,7 +60,7 @@ class BayesianModelAveragingClassifier(
         the model; 1 always includes it, 0 always excludes it. None: all members, or all
         subsets, are equally probable.
     cv : int, cross-validation generator or iterable, default=None
-        Folds for held-out predictions: each is predicted by members fitted to the
+        Folds for held-out predictions: each is predicted by members trained on the
         others. None: 5 folds.
     n_jobs : int, default=None
         Number of workers among which members and folds are divided. None: one, or the
@@ -126,7 +126,7 @@ class BayesianModelAveragingClassifier(
         Logarithms of the probabilities of the true classes. Only with members, unless
         ``weighting="bic"``.
     estimators_ : list of classifier
-        The members, fitted to all rows; with ``prefit=True``, the estimators as given.
+        The members, trained on all rows; with ``prefit=True``, the estimators as given.
         Like ``named_estimators_``, only with members.
     named_estimators_ : Bunch
         The fitted members by name.

@@ -61,7 +61,7 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
         the model; 1 always includes it, 0 always excludes it. None: all members, or all
         subsets, are equally probable.
     cv : int, cross-validation generator or iterable, default=None
-        Folds for held-out predictions: each is predicted by members fitted to the
+        Folds for held-out predictions: each is predicted by members trained on the
         others. None: 5 folds.
     n_jobs : int, default=None
         Number of workers among which members and folds are divided. None: one, or the
@@ -123,7 +123,7 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
     standard_deviations_ : ndarray of shape (n_members,)
         Square roots of the variances :math:`\sigma_i^2`. Only with members.
     estimators_ : list of regressor
-        The members, fitted to all rows; with ``prefit=True``, the estimators as given.
+        The members, trained on all rows; with ``prefit=True``, the estimators as given.
         Like ``named_estimators_``, only with members.
     named_estimators_ : Bunch
         The fitted members by name.

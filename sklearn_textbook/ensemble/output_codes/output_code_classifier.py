@@ -108,7 +108,7 @@ class OutputCodeClassifier(
           or complementary, every column has both signs, and no two rows are equal. Of
           up to 100 such codes, the one with the largest row separation is used; ties
           are broken by the largest column separation.
-        - "one_vs_rest" (一对其余): each class against all others.
+        - "one_vs_rest" (一对其余): each class against the rest.
         - "one_vs_one" (一对一): each pair of classes, n (n - 1) / 2 columns.
         - "exhaustive": all :math:`2^{n - 1} - 1` divisions of the n classes into two
           sides, in the order of Dietterich and Bakiri [1]_; up to 11 classes. The row

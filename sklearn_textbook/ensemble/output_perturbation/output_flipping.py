@@ -103,7 +103,7 @@ class LabelFlips:
 class OutputFlippingClassifier(BaseOutputPerturbation):
     r"""Ensemble of classifiers fitted to randomly flipped labels, 翻转法.
 
-    All members are fitted to the same rows (output flipping), but the labels of a
+    All members are trained on the same rows (output flipping), but the labels of a
     random fraction p of them, the ``flip_rate``, are changed such that class
     frequencies remain the same on average. A row of class i is assigned class j with
     the probability
@@ -135,8 +135,8 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
         probability. Members without ``predict_proba`` always vote.
         decides. Members without ``predict_proba`` vote.
     bootstrap : bool, default=False
-        Whether each member is fitted to a bootstrap sample of the rows (自助采样). If
-        False, each is fitted to all rows.
+        Whether each member is trained on a bootstrap sample of the rows (自助采样). If
+        False, each is trained on all rows.
     max_samples : int or float, default=None
         Number of rows in a bootstrap sample, or their fraction of all rows. None: as
         many as there are.

@@ -79,8 +79,8 @@ class OutputSmearingClassifier(BaseOutputPerturbation):
     noise : float, default=1.0
         Standard deviation of the noise, as a multiple of that of the output.
     bootstrap : bool, default=False
-        Whether each member is fitted to a bootstrap sample of the rows (自助采样). If
-        False, each is fitted to all rows.
+        Whether each member is trained on a bootstrap sample of the rows (自助采样). If
+        False, each is trained on all rows.
     max_samples : int or float, default=None
         Number of rows in a bootstrap sample, or their fraction of all rows. None: as
         many as there are.

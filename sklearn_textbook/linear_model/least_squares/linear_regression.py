@@ -346,7 +346,7 @@ class LinearRegression(
         Parameters
         ----------
         other : LinearRegression
-            Model fitted to rows with the same columns; if some are nominal, with
+            Model trained on rows with the same columns; if some are nominal, with
             :meth:`partial_fit`, so that both have the same levels. It is not changed.
 
         Returns
@@ -373,7 +373,7 @@ class LinearRegression(
             model._require_rows()
         if other.design_ != self.design_:
             raise ValueError(
-                "The models were fitted to tables with different columns: "
+                "The models were trained on tables with different columns: "
                 f"{list(self.coef_names_)} and {list(other.coef_names_)}. Nominal "
                 "columns must have the same levels in both; partial_fit keeps all "
                 "declared levels."

@@ -62,7 +62,7 @@ def list_ranges(tree, node, missing):
     if record["kind"] != NOMINAL:
         ranges = [(float(record["threshold"]), 0), (np.inf, 1)]
         return [(-0.5, STAY), *ranges] if record["kind"] == ORDINAL else ranges
-    # Code -1 is a level that training did not have; those after the levels are marks
+    # Code -1 is a level that was not seen in training; those after the levels are marks
     # of missing values other than NaN.
     children = [STAY, *tree.read_level_map(record).tolist()]
     children.append(missing)
