@@ -8,6 +8,8 @@ import numbers
 
 import numpy as np
 
+from sklearn_textbook._contract.caller import warn_caller
+
 LARGEST_INTEGER = 2**63 - 1  # no count of rows or columns is larger
 LONGEST_VALUE = 100  # number of characters of a value that messages show
 
@@ -109,6 +111,38 @@ def check_choice(name, value, choices, *, accepts_none=False):
         _fail(name, value, allowed, choices)
 
 
+def check_deprecated(name, value, choices, advice, *, accepts_none=False):
+    """Check a parameter that scikit-learn gives up; its default is "deprecated".
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    value : object
+        The given value.
+    choices : iterable of str
+        The allowed words.
+    advice : str
+        When scikit-learn has deprecated it, and what to do instead.
+    accepts_none : bool, default=False
+        Whether None is allowed.
+
+    Raises
+    ------
+    ValueError
+        If it is not one of the words.
+
+    Warns
+    -----
+    FutureWarning
+        If it is given.
+    """
+    if isinstance(value, str) and value == "deprecated":
+        return
+    check_choice(name, value, choices, accepts_none=accepts_none)
+    warn_caller(f"{name!r} was deprecated in scikit-learn {advice}", FutureWarning)
+
+
 def check_truth(name, value):
     """Require True or False.
 
@@ -141,6 +175,18 @@ def check_integer(name, value, smallest, largest=None, *, accepts_none=False):
         end = "inf)" if largest is None else f"{largest}]"
         allowed = f"an int in the range [{smallest}, {end}"
         _fail(name, value, allowed + (" or None" if accepts_none else ""))
+
+
+def check_verbose(value):
+    """Require an integer of at least 0, or True or False, as scikit-learn does.
+
+    Raises
+    ------
+    ValueError
+        If it is neither.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        check_integer("verbose", value, 0)
 
 
 def check_real(name, value, smallest, largest=math.inf):

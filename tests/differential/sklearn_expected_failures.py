@@ -83,7 +83,6 @@ GRADIENT_BOOSTING = {
     EXACT + "test_huber_overfit": "reads the private attribute _loss",
     EXACT + "test_binomial_error_exact_backward_compat": NEWTON,
     EXACT + "test_multinomial_error_exact_backward_compat": NEWTON,
-    EXACT + "test_criterion_param_deprecation": "wants criterion, which ours has not",
     **{
         f"{BINNED}test_init_parameters_validation[params{number}-err_msg{number}-"
         f"HistGradientBoosting{kind}-X{place}-y{place}]": (

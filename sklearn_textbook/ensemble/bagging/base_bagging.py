@@ -22,6 +22,7 @@ from sklearn_textbook._contract.parameters import (
     check_integer,
     check_random_seed,
     check_truth,
+    check_verbose,
     is_integer,
 )
 from sklearn_textbook._contract.threads import check_n_jobs
@@ -73,7 +74,7 @@ class BaseBagging(
         check_count_or_share("max_features", self.max_features, 1)
         check_truth("warm_start", self.warm_start)
         check_random_seed("random_state", self.random_state)
-        check_integer("verbose", self.verbose, 0)
+        check_verbose(self.verbose)
         check_n_jobs(self.n_jobs)
         check_estimator("estimator", self.estimator, ("fit", "predict"))
 

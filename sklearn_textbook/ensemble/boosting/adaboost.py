@@ -28,7 +28,7 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
     weighted votes. The bound holds as well.
 
     Parameters of scikit-learn's ``AdaBoostClassifier`` have the same name, meaning and
-    default here, so it is enough to replace the import.
+    default here, except that the default ``estimator`` is another stump.
 
     Parameters
     ----------
@@ -66,6 +66,8 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
         Seed for the draws, and for every ``random_state`` of the members.
     verbose : int, default=0
         Whether to print the error and the weight of each round.
+    algorithm : {"SAMME"}, default="deprecated"
+        Has no effect, except for a FutureWarning; scikit-learn has removed it.
 
     Attributes
     ----------
@@ -167,6 +169,7 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
         n_jobs=None,
         random_state=None,
         verbose=0,
+        algorithm="deprecated",
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -180,3 +183,4 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.algorithm = algorithm

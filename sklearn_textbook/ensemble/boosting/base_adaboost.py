@@ -17,11 +17,13 @@ from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_call
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (
     check_choice,
+    check_deprecated,
     check_estimator,
     check_integer,
     check_random_seed,
     check_real,
     check_truth,
+    check_verbose,
     is_checked,
 )
 from sklearn_textbook._contract.threads import check_n_jobs
@@ -73,8 +75,14 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
         check_truth("store_weights", self.store_weights)
         check_truth("warm_start", self.warm_start)
         check_random_seed("random_state", self.random_state)
-        check_integer("verbose", self.verbose, 0)
+        check_verbose(self.verbose)
         check_n_jobs(self.n_jobs)
+        check_deprecated(
+            "algorithm",
+            self.algorithm,
+            ("SAMME",),
+            "1.6 and removed in 1.8. Leave it out: SAMME is the only one.",
+        )
         self._check_estimator()
 
     def _check_estimator(self):
@@ -129,6 +137,11 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
         -------
         self : AdaBoostClassifier
             The fitted ensemble.
+
+        Warns
+        -----
+        FutureWarning
+            If ``algorithm`` is given.
         """
         self._check_parameters()
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import closing
+from math import ceil
 
 import numpy as np
 from scipy import sparse
@@ -17,11 +18,13 @@ from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (
     check_choice,
+    check_deprecated,
     check_integer,
     check_random_seed,
     check_real,
     check_smoothing,
     check_truth,
+    check_verbose,
 )
 from sklearn_textbook._contract.random_state import borrow_random_state
 from sklearn_textbook._contract.threads import check_n_jobs, count_threads
@@ -103,6 +106,14 @@ class BaseGradientBoosting(
             raise ValueError(
                 f"The 'subsample' parameter must be above 0; got {self.subsample!r}."
             )
+        check_real("ccp_alpha", self.ccp_alpha, 0.0)
+        check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
+        check_deprecated(
+            "criterion",
+            self.criterion,
+            ("friedman_mse", "squared_error"),
+            "1.9. Leave it out: both choose the same splits.",
+        )
         check_choice("missing", self.missing, ("learned", "error"))
         check_real("l2_regularization", self.l2_regularization, 0.0)
         check_smoothing(self.categorical_smoothing)
@@ -111,7 +122,7 @@ class BaseGradientBoosting(
         check_real("tol", self.tol, 0.0)
         check_truth("warm_start", self.warm_start)
         check_random_seed("random_state", self.random_state)
-        check_integer("verbose", self.verbose, 0)
+        check_verbose(self.verbose)
         check_n_jobs(self.n_jobs)
         if isinstance(self.interaction_cst, str):
             check_choice(
@@ -194,6 +205,11 @@ class BaseGradientBoosting(
         ------
         ValueError
             If a parameter, the table, the target or a weight is invalid.
+
+        Warns
+        -----
+        FutureWarning
+            If ``criterion`` is given.
         """
         self._check_parameters()
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
@@ -212,7 +228,10 @@ class BaseGradientBoosting(
             )
         grower = self._read_table(X, y)
         weight = self._weigh(y, check_weights(sample_weight, grower.n_rows))
-        grower.prepare(weight)
+        if not hasattr(self, "estimators_"):
+            is_own = isinstance(self.loss, Loss)
+            self.loss_ = clone(self.loss) if is_own else self._make_loss()
+        grower.prepare(weight, **self._limit_leaves(weight, grower.n_rows))
         if n_new == 0:
             warn_of_no_lack()
         else:
@@ -272,6 +291,25 @@ class BaseGradientBoosting(
             max_bins=self.max_bins,
             l2_regularization=float(self.l2_regularization),
             interaction_groups=groups,
+            ccp_alpha=float(self.ccp_alpha),
+        )
+
+    def _limit_leaves(self, weight, n_rows):
+        """Convert ``min_weight_fraction_leaf`` to what the grower takes."""
+        share = self.min_weight_fraction_leaf * self.subsample
+        if not share:
+            return {}
+        if weight is not None:
+            weight = weight[weight > 0]
+            n_rows = len(weight)
+        if weight is None or (weight == weight[0]).all():
+            return {"min_rows_leaf": ceil(share * n_rows)}
+        if self.loss_.has_constant_hessian:
+            return {"min_weight_leaf": share * float(weight.sum())}
+        raise ValueError(
+            "min_weight_fraction_leaf with weights that differ needs a loss with "
+            "constant second derivatives, such as 'squared_error'; got "
+            f"loss={self.loss!r}. Use min_samples_leaf, which counts rows."
         )
 
     def _start(self, X, y, weight, is_new):
@@ -299,9 +337,6 @@ class BaseGradientBoosting(
 
     def _grow(self, grower, X, y, weight, validation, done, context, hooks):
         """Grow the new trees."""
-        if not done:
-            is_own = isinstance(self.loss, Loss)
-            self.loss_ = clone(self.loss) if is_own else self._make_loss()
         y = self.loss_.check_target(y)
         self._template = grower.host
         self.max_features_ = grower.host.max_features_

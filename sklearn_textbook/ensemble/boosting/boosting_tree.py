@@ -16,6 +16,7 @@ from sklearn_textbook._contract.parameters import (
     check_integer,
     check_real,
     check_truth,
+    check_verbose,
 )
 from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook._contract.weights import check_weights
@@ -248,7 +249,7 @@ class BoostingTreeRegressor(
         check_integer("n_estimators", self.n_estimators, 1)
         check_real("learning_rate", self.learning_rate, 0.0)
         check_truth("warm_start", self.warm_start)
-        check_integer("verbose", self.verbose, 0)
+        check_verbose(self.verbose)
         check_n_jobs(self.n_jobs)
 
     def _make_template(self):

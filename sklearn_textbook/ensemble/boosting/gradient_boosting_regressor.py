@@ -72,9 +72,17 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         Minimum number of rows in a node to be split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=20
         Minimum number of rows in each leaf; a float is a fraction of all rows.
+    min_weight_fraction_leaf : float, default=0.0
+        Minimum share of each leaf in the total weight of the rows times ``subsample``.
+        With weights that differ, only for losses with constant second derivatives:
+        "squared_error", "absolute_error", "huber" and "quantile".
     min_impurity_decrease : float, default=0.0
         A node is split only if this decreases twice the second-order approximation of
         the loss, divided by the sum of all hessians, by at least this value.
+    ccp_alpha : float, default=0.0
+        Each tree is pruned to minimal cost complexity with this cost of a leaf, before
+        its leaves get their values. The risk is the variance of the derivatives of the
+        loss, as in scikit-learn.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Number of columns sampled at each node: an integer, a fraction of all columns,
         their square root or binary logarithm. None: all.
@@ -126,6 +134,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         Seed for sampling rows and columns, and for choosing validation rows.
     verbose : int, default=0
         Whether to print the loss of each round.
+    criterion : {"friedman_mse", "squared_error"}, default="deprecated"
+        Has no effect, except for a FutureWarning: both choose the same splits.
 
     Attributes
     ----------
@@ -174,11 +184,13 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     weighted median of the residuals with the absolute error, their weighted quantile
     with "quantile", and one step of Friedman's algorithm [1]_ with "huber".
 
-    scikit-learn has two implementations. Where they differ, names and defaults here are
-    those of ``HistGradientBoostingRegressor``, except that the number of rounds is
-    ``n_estimators`` and early stopping is set by ``n_iter_no_change``. The trees of
-    ``GradientBoostingRegressor`` are obtained, up to ties, with ``max_depth=3,
-    max_leaf_nodes=None, min_samples_leaf=1, max_bins=None`` and the squared error.
+    Differences from scikit-learn, which has two implementations: this one takes all
+    parameters of ``GradientBoostingRegressor``, but trees have by default 31 leaves of
+    at least 20 rows, from 255 bins, as those of ``HistGradientBoostingRegressor``. With
+    ``max_depth=3, max_leaf_nodes=None, min_samples_leaf=1, max_bins=None``, they are
+    those of ``GradientBoostingRegressor``, up to ties and, with ``subsample`` or
+    ``max_features``, to chance. ``train_score_`` is half the squared error. There is no
+    ``monitor`` in ``fit``, but there are callbacks.
 
     With bins, gradients and hessians are rounded to multiples of a power of two that is
     so small that a sum over all rows has 62 bits. Sums are therefore exact, and the
@@ -217,7 +229,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         max_leaf_nodes=31,
         min_samples_split=2,
         min_samples_leaf=20,
+        min_weight_fraction_leaf=0.0,
         min_impurity_decrease=0.0,
+        ccp_alpha=0.0,
         max_features=None,
         l2_regularization=0.0,
         max_bins=255,
@@ -234,6 +248,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         n_jobs=None,
         random_state=None,
         verbose=0,
+        criterion="deprecated",
     ):
         self.loss = loss
         self.learning_rate = learning_rate
@@ -245,7 +260,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.max_features = max_features
         self.l2_regularization = l2_regularization
         self.max_bins = max_bins
@@ -262,6 +279,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.criterion = criterion
 
     def _check_parameters(self):
         super()._check_parameters()

@@ -22,7 +22,7 @@ from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
 from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.labels import is_no_number
-from sklearn_textbook._contract.parameters import check_integer, show_value
+from sklearn_textbook._contract.parameters import check_verbose, show_value
 from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook.ensemble.combination.fitting import (
     FitReport,
@@ -61,8 +61,7 @@ class BaseCombination(
     def _check_parameters(self):
         """Raise ValueError for parameters that are not allowed."""
         self._check_estimators()
-        if not isinstance(self.verbose, (bool, np.bool_)):
-            check_integer("verbose", self.verbose, 0)
+        check_verbose(self.verbose)
         check_n_jobs(self.n_jobs)
 
     def _check_weights(self):

@@ -23,6 +23,7 @@ from sklearn_textbook._contract.parameters import (
     check_integer,
     check_random_seed,
     check_truth,
+    check_verbose,
     is_checked,
     is_integer,
     is_real,
@@ -135,7 +136,7 @@ class BaseForest(
         check_n_jobs(self.n_jobs)
         for name in ("bootstrap", "warm_start"):
             check_truth(name, getattr(self, name))
-        check_integer("verbose", self.verbose, 0)
+        check_verbose(self.verbose)
         check_random_seed("random_state", self.random_state)
         self._check_max_samples()
         check_oob_score(self.oob_score)

@@ -30,8 +30,8 @@ from sklearn_textbook._contract.labels import (
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_estimator,
-    check_integer,
     check_random_seed,
+    check_verbose,
     is_checked,
     is_real,
     show_value,
@@ -280,7 +280,7 @@ class OutputCodeClassifier(
         check_choice("decoding", self.decoding, tuple(DECODINGS))
         check_choice("loss", self.loss, tuple(LOSSES))
         check_random_seed("random_state", self.random_state)
-        check_integer("verbose", self.verbose, 0)
+        check_verbose(self.verbose)
         check_n_jobs(self.n_jobs)
 
     def _get_estimator(self):

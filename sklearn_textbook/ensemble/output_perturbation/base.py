@@ -33,6 +33,7 @@ from sklearn_textbook._contract.parameters import (
     check_integer,
     check_random_seed,
     check_truth,
+    check_verbose,
 )
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.threads_at_exit import run_to_end
@@ -172,7 +173,7 @@ class BaseOutputPerturbation(
         check_integer("n_estimators", self.n_estimators, 1)
         for name in ("bootstrap", "warm_start"):
             check_truth(name, getattr(self, name))
-        check_integer("verbose", self.verbose, 0)
+        check_verbose(self.verbose)
         check_random_seed("random_state", self.random_state)
         check_count_or_share("max_samples", self.max_samples, 1, words=(None,))
         if not self.bootstrap and self.max_samples is not None:

@@ -58,9 +58,9 @@ class LogisticRegression(
     Parameters
     ----------
     penalty : {"l1", "l2", "elasticnet"} or None, default="deprecated"
-        scikit-learn's former way to choose a penalty, with a FutureWarning: "l2" is
-        ``l1_ratio=0``, "l1" is ``l1_ratio=1``, and "elasticnet" takes ``l1_ratio`` as
-        it is, all with ``C=1.0`` unless another is given; None is ``C=np.inf``.
+        Kind of penalty, which scikit-learn has deprecated, with a FutureWarning: "l2"
+        is ``l1_ratio=0``, "l1" is ``l1_ratio=1``, and "elasticnet" takes ``l1_ratio``
+        as it is, all with ``C=1.0`` unless another is given; None is ``C=np.inf``.
     C : float or None, default=None
         Inverse strength of the penalty, as in scikit-learn. The penalty
         :math:`\bigl(\rho \lVert w \rVert_1 + \frac{1 - \rho}{2} \lVert w
@@ -148,7 +148,7 @@ class LogisticRegression(
         Number of threads. None: one per core. The result does not depend on it, bit for
         bit.
     multi_class : {"auto", "ovr", "multinomial"}, default="deprecated"
-        scikit-learn's former choice of the model of several classes, with a
+        Model of several classes, which scikit-learn has deprecated, with a
         FutureWarning. "auto" and "multinomial" are the model above, "ovr" is only for
         two classes.
 
@@ -367,7 +367,6 @@ class LogisticRegression(
             If ``penalty``, ``multi_class`` or ``l1_ratio=None`` is given.
         """
         self._check_parameters()
-        self._warn_of_deprecated()
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
         context = self._init_callback_context(max_subtasks=int(self.max_iter) + 1)

@@ -17,10 +17,12 @@ from sklearn_textbook._contract.labels import (
 )
 from sklearn_textbook._contract.parameters import (
     check_choice,
+    check_deprecated,
     check_integer,
     check_random_seed,
     check_real,
     check_truth,
+    check_verbose,
     is_checked,
     is_real,
     name_some,
@@ -38,10 +40,6 @@ from sklearn_textbook.linear_model.logistic.solvers import (
 
 PARAMETRIZATIONS = ("auto", "reference", "symmetric")
 SEPARATION = ("check", "exact", "ignore")
-PENALTIES = ("l1", "l2", "elasticnet")
-MULTI_CLASS = ("auto", "ovr", "multinomial")
-#: The default of parameters that scikit-learn no longer has, or will not have.
-DEPRECATED = "deprecated"
 
 
 class LogisticInput(BaseLinearModel):
@@ -49,8 +47,15 @@ class LogisticInput(BaseLinearModel):
 
     def _check_parameters(self):
         self._check_table_parameters()
-        if self.penalty != DEPRECATED:
-            check_choice("penalty", self.penalty, PENALTIES, accepts_none=True)
+        check_deprecated(
+            "penalty",
+            self.penalty,
+            ("l1", "l2", "elasticnet"),
+            "1.8 and is removed in 1.10. Use l1_ratio=0 and a finite C for 'l2', "
+            "l1_ratio=1 for 'l1', an l1_ratio in between for 'elasticnet', and "
+            "C=np.inf for None.",
+            accepts_none=True,
+        )
         if is_checked() and not (self.C is None or (is_real(self.C) and self.C > 0)):
             raise ValueError(
                 "The 'C' parameter must be a float in the range (0.0, inf] or None; "
@@ -64,9 +69,14 @@ class LogisticInput(BaseLinearModel):
         check_truth("dual", self.dual)
         check_real("intercept_scaling", self.intercept_scaling, 0.0)
         check_random_seed("random_state", self.random_state)
-        check_integer("verbose", self.verbose, 0)
-        if self.multi_class != DEPRECATED:
-            check_choice("multi_class", self.multi_class, MULTI_CLASS)
+        check_verbose(self.verbose)
+        check_deprecated(
+            "multi_class",
+            self.multi_class,
+            ("auto", "ovr", "multinomial"),
+            "1.5 and removed in 1.8. Leave it out: more than two classes have one "
+            "multinomial model.",
+        )
         check_choice("solver", self.solver, ("auto", *SOLVERS, *STOCK_SOLVERS))
         self._check_solver()
         check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
@@ -84,6 +94,7 @@ class LogisticInput(BaseLinearModel):
                 "The 'class_weight' parameter must be a dict, 'balanced' or None; got "
                 f"{self.class_weight!r}.{suggest(self.class_weight, ('balanced',))}"
             )
+        self._warn_of_penalty()
 
     def _check_solver(self):
         """Refuse solvers that cannot minimise the loss with its penalty."""
@@ -105,24 +116,11 @@ class LogisticInput(BaseLinearModel):
                 f"{self.intercept_scaling!r}."
             )
 
-    def _warn_of_deprecated(self):
-        """Warn of what scikit-learn warns of: parameters that it gives up."""
-        if self.penalty != DEPRECATED:
-            warn_caller(
-                "'penalty' was deprecated in scikit-learn 1.8 and is removed in 1.10. "
-                "Use l1_ratio=0 and a finite C for 'l2', l1_ratio=1 for 'l1', an "
-                "l1_ratio in between for 'elasticnet', and C=np.inf for None.",
-                FutureWarning,
-            )
+    def _warn_of_penalty(self):
+        """Warn of parameters of the penalty that have no effect."""
         if self.l1_ratio is None:
             warn_caller(
                 "'l1_ratio=None' was deprecated in scikit-learn 1.8. Use l1_ratio=0.",
-                FutureWarning,
-            )
-        if self.multi_class != DEPRECATED:
-            warn_caller(
-                "'multi_class' was deprecated in scikit-learn 1.5 and removed in 1.8. "
-                "Leave it out: more than two classes have one multinomial model.",
                 FutureWarning,
             )
         if self.penalty is None and self.C not in (None, 1.0):
@@ -166,7 +164,7 @@ class LogisticInput(BaseLinearModel):
         l1_ratio = 0.0 if self.l1_ratio is None else float(self.l1_ratio)
         if self.penalty is None:
             return math.inf, 0.0
-        if self.penalty != DEPRECATED:
+        if self.penalty != "deprecated":
             l1_ratio = {"l1": 1.0, "l2": 0.0}.get(self.penalty, l1_ratio)
         elif self.C is None and l1_ratio == 0.0 and self.solver != LIBLINEAR:
             return math.inf, 0.0

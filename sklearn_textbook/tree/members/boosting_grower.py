@@ -12,6 +12,7 @@ from sklearn_textbook.tree.encode import NOMINAL
 from sklearn_textbook.tree.grow.gradient_plan import MAX_CODES, GradientPlan
 from sklearn_textbook.tree.members.grower import MemberGrower
 from sklearn_textbook.tree.members.targets import make_value_target
+from sklearn_textbook.tree.prune import compute_weakest_link_sequence, prune_to_alpha
 from sklearn_textbook.tree.route import RoutedTree, find_leaves
 
 #: Up to this number of distinct values each value is a bin; above, sorting is faster.
@@ -46,6 +47,9 @@ class BoostingGrower(MemberGrower):
     interaction_groups : function, default=None
         Function of the names of the columns that returns the groups of columns that may
         be tested on the same path. None: no restriction.
+    ccp_alpha : float, default=0.0
+        Cost of a leaf by which each tree is pruned; the risk of a node is the variance
+        of the gradient in it, as in scikit-learn.
 
     Raises
     ------
@@ -65,22 +69,28 @@ class BoostingGrower(MemberGrower):
         max_bins=None,
         l2_regularization=0.0,
         interaction_groups=None,
+        ccp_alpha=0.0,
     ):
         super().__init__(template, X, y, owner=owner, n_jobs=n_jobs, max_bins=max_bins)
         self.l2_regularization = l2_regularization
+        self.ccp_alpha = ccp_alpha
         self.weight = None
         self.groups = None
         if interaction_groups is not None:
             self.groups = interaction_groups(self.host.schema_.names)
         self._gradient_plan = None
 
-    def prepare(self, weight=None):
+    def prepare(self, weight=None, min_rows_leaf=1, min_weight_leaf=0.0):
         """Prepare to grow trees.
 
         Parameters
         ----------
         weight : ndarray of float64, shape (n_rows,), default=None
             Weights of the rows; None: 1.
+        min_rows_leaf : int, default=1
+            Least number of rows in a leaf, in addition to the template's.
+        min_weight_leaf : float, default=0.0
+            Least sum of hessians in a leaf.
 
         Warns
         -----
@@ -92,7 +102,11 @@ class BoostingGrower(MemberGrower):
             self.table, self.rows.target, None, self.n_rows
         )
         mean = 1.0 if weight is None else float(weight[weight > 0].mean())
-        self._rules = replace(rules, min_weight_leaf=MIN_HESSIAN * mean)
+        self._rules = replace(
+            rules,
+            min_samples_leaf=max(rules.min_samples_leaf, min_rows_leaf),
+            min_weight_leaf=max(MIN_HESSIAN * mean, min_weight_leaf),
+        )
         self._gradient_plan = self._choose_plan()
         self.weight = weight
         smoothing = self.host.categorical_smoothing
@@ -180,7 +194,7 @@ class BoostingGrower(MemberGrower):
             grown = self._gradient_plan.grow(
                 gradient, hessian, rows, random_state, largest, out, variance
             )
-            return grown.tree, grown.leaf_of_row
+            return self._prune(grown.tree, grown.leaf_of_row, gradient, rows)
         weight = np.ones(len(gradient)) if hessian is None else hessian
         steps = -gradient / np.where(weight > 0, weight, 1.0)
         if rows is not None:
@@ -200,7 +214,33 @@ class BoostingGrower(MemberGrower):
         )
         tree = member.tree_
         leaves = find_leaves(tree, self.rows.matrix, self.n_threads)
-        return tree, leaves.astype(np.int32)
+        return self._prune(tree, leaves.astype(np.int32), gradient, rows)
+
+    def _prune(self, tree, leaf_of_row, gradient, rows):
+        """Prune a tree to minimal cost complexity."""
+        if self.ccp_alpha == 0.0:
+            return tree, leaf_of_row
+        nodes = tree.nodes.copy()
+        used = slice(None) if rows is None else rows
+        weight = np.ones(len(gradient)) if self.weight is None else self.weight
+        weight, gradient, leaf = weight[used], gradient[used], leaf_of_row[used]
+        squares = np.divide(
+            gradient**2, weight, out=np.zeros_like(weight), where=weight > 0
+        )
+        sums = np.array(
+            [np.bincount(leaf, of, len(nodes)) for of in (weight, gradient, squares)]
+        )
+        for node in range(len(nodes) - 1, 0, -1):  # children come after their parents
+            sums[:, nodes["parent"][node]] += sums[:, node]
+        weight, gradient, squares = sums
+        safe = np.where(weight > 0, weight, 1.0)
+        nodes["weight"] = weight
+        nodes["impurity"] = squares / safe - (gradient / safe) ** 2
+        sequence = compute_weakest_link_sequence(tree.replace(nodes=nodes))
+        pruned = prune_to_alpha(tree, self.ccp_alpha, sequence)
+        if pruned is not tree:
+            leaf_of_row[:] = find_leaves(pruned, self.rows.matrix, self.n_threads)
+        return pruned, leaf_of_row
 
     @property
     def adds_l2(self):
