@@ -9,6 +9,7 @@ import numpy as np
 from sklearn_textbook.exchange.c_template import ENCODE_NUMBER, ENCODE_TEXT
 from sklearn_textbook.exchange.score_program import REAL_FIELDS
 from sklearn_textbook.exchange.source_parts import (
+    EPSILON,
     comment_nodes,
     describe_columns,
     describe_predictions,
@@ -16,6 +17,15 @@ from sklearn_textbook.exchange.source_parts import (
     list_level_groups,
     write_rows,
 )
+
+#: Predicted values from scores, by the link.
+VALUES = {
+    "exp": "exp(s)",
+    "logit": f"fmin(fmax(1.0 / (1.0 + exp(-s)), {EPSILON}), 1.0 - {EPSILON})",
+    "cloglog": f"fmin(fmax(-expm1(-exp(fmin(s, 700.0))), {EPSILON}), 1.0 - {EPSILON})",
+    "inverse": "1.0 / s",
+    "power": "pow(s, {scale!r})",
+}
 
 
 def quote(text):
@@ -46,6 +56,8 @@ def write_number(value):
     """Write a number, exactly."""
     if isinstance(value, int):
         return str(value)
+    if np.isnan(value):
+        return "(double)NAN"
     if np.isinf(value):
         return "(double)INFINITY" if value > 0 else "-(double)INFINITY"
     return repr(value)
@@ -66,11 +78,11 @@ def name_encoders(groups, columns, prefix):
     return names
 
 
-def write_encoders(program, encoders, groups):
+def write_encoders(columns, encoders, groups):
     """Write the functions that encode columns."""
     written = []
     for number, functions in encoders.items():
-        name = program.total.schema.columns[number].name
+        name = columns[number].name
         for function, template, group in zip(
             functions, (ENCODE_TEXT, ENCODE_NUMBER), groups[number], strict=True
         ):
@@ -122,7 +134,19 @@ def write_labels(program, prefix):
     return "\n".join(lines)
 
 
-def write_c(program, tables, prefix=""):
+def list_called(encoders, groups):
+    """List the calls of the functions that encode each column."""
+    return {
+        number: " or ".join(
+            f"{function}()"
+            for function, group in zip(encoders[number], groups[number], strict=True)
+            if group
+        )
+        for number in encoders
+    }
+
+
+def write_c(program, tables, prefix="", is_inner=False):
     """Write what the template of C needs.
 
     Parameters
@@ -133,6 +157,8 @@ def write_c(program, tables, prefix=""):
         Its records.
     prefix : str, default=""
         Beginning of the names of functions.
+    is_inner : bool, default=False
+        Whether labels and functions that encode levels are left out.
 
     Returns
     -------
@@ -148,14 +174,7 @@ def write_c(program, tables, prefix=""):
         if column.levels is not None
     }
     encoders = name_encoders(groups, schema.columns, prefix)
-    called = {
-        number: " or ".join(
-            f"{function}()"
-            for function, group in zip(encoders[number], groups[number], strict=True)
-            if group
-        )
-        for number in encoders
-    }
+    called = {} if is_inner else list_called(encoders, groups)
     columns = describe_columns(program, quote, "NaN", called)
     predictions = describe_predictions(program, quote)
     rows, n_test = tables.rows, tables.n_test_fields
@@ -169,15 +188,20 @@ def write_c(program, tables, prefix=""):
         "surrogates": write_rows(rows["surrogates"], write_number, "{}", n_test),
         **{
             name: write_rows(rows[name], write_number, "{}")
-            for name in ("terms", "values", "trees")
+            for name in ("terms", "values", "trees", "linear")
         },
         "start": ", ".join(map(write_number, program.total.start.tolist())),
-        "labels": write_labels(program, prefix),
-        "encoders": write_encoders(program, encoders, groups),
+        "labels": "" if is_inner else write_labels(program, prefix),
+        "encoders": "",
         "columns": "\n".join(f" *   {line}" for line in columns),
         "predictions": "\n".join(f" * {line}" for line in predictions),
         "refused": "".join(f" or {what}" for what in refused),
         "or_missing": " || isnan(row[j])" if program.refuses_missing else "",
+        "n_linear": str(len(rows["linear"])),
         "prefix": prefix,
+        "value": VALUES.get(program.total.link, "").format(scale=program.total.scale),
     }
-    return {"strings": any(group for group, _ in groups.values())}, texts
+    if not is_inner:
+        texts["encoders"] = write_encoders(schema.columns, encoders, groups)
+    strings = not is_inner and any(group for group, _ in groups.values())
+    return {"strings": strings, "converts": program.total.link in VALUES}, texts

@@ -20,6 +20,7 @@ TEMPLATE = r"""
 
 enum { N_COLUMNS = {{n_columns}}, N_TREES = {{n_trees}}, WIDTH = {{width}} };
 enum { N_SCORES = {{n_scores}}, N_SUMS = {{n_sums}}, N_OUTPUTS = {{n_outputs}} };
+%if trees
 enum { STAY = -1, FRACTIONAL = -2, REFUSED = -3, UNKNOWN = -4 };
 %if kinds
 enum { NUMERIC = 1, ORDINAL = 2, NOMINAL = 3, OBLIQUE = 4 };
@@ -40,6 +41,7 @@ typedef struct {
 static const Node nodes[] = {
 {{nodes}}
 };
+%end
 %if surrogates
 
 /* Tests for rows whose value is missing: value <= threshold leads to low_branch. */
@@ -65,10 +67,14 @@ static const Term terms[] = {
 {{terms}}
 };
 %end
-%if nominal
+%if maps
 
+%if trees
 /* Children of levels: -1 and the child of every level, or a number of levels, these,
    and their children; -1 is a level that the node has not seen. */
+%else
+/* Places in values of what levels add to the scores; -1 is a level that is refused. */
+%end
 static const int maps[] = {
 {{maps}}
 };
@@ -83,6 +89,7 @@ static const int n_levels[] = {
 static const double values[][WIDTH] = {
 {{values}}
 };
+%if trees
 
 typedef struct {
     int root, score;
@@ -92,10 +99,26 @@ typedef struct {
 static const Tree trees[] = {
 {{trees}}
 };
+%else
+
+/* What columns add to the scores: place is that in values of the factors of a number,
+   or the first of its levels in maps; missing and unseen are the places in values of a
+   missing value and of other levels, or -1 if they are refused; centre is subtracted
+   from a number before. */
+typedef struct {
+    int feature, n_levels, place, missing, unseen;
+    double centre;
+} Linear;
+
+static const Linear linear[] = {
+{{linear}}
+};
+%end
 
 static const double start[] = {{{start}}};
 {{labels}}
 {{encoders}}
+%if trees
 /* Child of a value that is present, or UNKNOWN. */
 static int test_value(const Test *test, int low_branch, double value)
 {
@@ -230,6 +253,7 @@ static int spread(int number, double share, const double *row, double *mean)
         mean[j] += share * values[node->stop][j];
     return 0;
 }
+%end
 %if chooses
 
 /* The first of the largest values, up to a tolerance. */
@@ -242,9 +266,10 @@ static int choose(const double *value, int n_values, double tolerance)
     return best;
 }
 %end
+%if trees
 
 /* Add up what the trees give. */
-static int add_trees(const double *row, double *sums)
+static int add_up(const double *row, double *sums)
 {
     double mean[WIDTH];
     int j, number, status;
@@ -283,17 +308,52 @@ static int add_trees(const double *row, double *sums)
 %end
     return 0;
 }
+%else
+
+/* Add up what the columns give. */
+static int add_up(const double *row, double *sums)
+{
+    int i, j, place;
+    for (j = 0; j < N_COLUMNS; j++)
+        if (isinf(row[j]){{or_missing}})
+            return 1 + j;
+    for (j = 0; j < N_SUMS; j++)
+        sums[j] = j < N_SCORES ? start[j] : 0.0;
+    for (i = 0; i < {{n_linear}}; i++) {
+        const Linear *term = &linear[i];
+        double value = row[term->feature], factor = 1.0;
+        place = term->place;
+        if (isnan(value))
+            place = term->missing;
+%if maps
+        else if (term->n_levels > 0)
+            place = value >= 0.0 && value < term->n_levels
+                ? maps[term->place + (int)value] : term->unseen;
+%end
+        else
+            factor = value - term->centre;
+%if refuses_unseen
+        if (place < 0)
+            return 1 + term->feature;
+%end
+        for (j = 0; j < N_SUMS; j++)
+            sums[j] += factor * values[place][j];
+    }
+    return 0;
+}
+%end
 
 /* {{about_scores}} */
 int {{prefix}}predict_scores(const double *row, double *scores)
 {
     double sums[N_SUMS];
-    int j, status = add_trees(row, sums);
+    int j, status = add_up(row, sums);
     for (j = 0; j < N_SCORES && !status; j++)
         scores[j] = sums[j]{{last_division}};
     return status;
 }
 %if classifier
+%if has_shares
 
 /* Probabilities of the classes; those of several outputs follow one another. */
 int {{prefix}}predict_proba(const double *row, double *probabilities)
@@ -302,7 +362,7 @@ int {{prefix}}predict_proba(const double *row, double *probabilities)
     double largest, total = 0.0;
     int j;
 %end
-%if positive_shares
+%if some_shares
     double total = 0.0, scores[N_SCORES];
     int j;
 %end
@@ -327,12 +387,15 @@ int {{prefix}}predict_proba(const double *row, double *probabilities)
     for (j = 0; j < N_SCORES; j++)
         probabilities[j] /= total;
 %end
-%if positive_shares
+%if some_shares
     if (status)
         return status;
     for (j = 0; j < N_SCORES; j++) {
         scores[j] = probabilities[j];
         probabilities[j] = scores[j] > 0.0 ? scores[j] : 0.0;
+%if clipped_shares
+        probabilities[j] = scores[j] < 1.0 ? probabilities[j] : 1.0;
+%end
         total += probabilities[j];
     }
     if (!(total > 0.0))
@@ -342,12 +405,13 @@ int {{prefix}}predict_proba(const double *row, double *probabilities)
 %end
     return status;
 }
+%end
 
 /* Numbers of the predicted classes, one for each output. */
 int {{prefix}}predict_classes(const double *row, int *classes)
 {
     double sums[N_SUMS];
-    int status = add_trees(row, sums);
+    int status = add_up(row, sums);
 %if one_score
     classes[0] = sums[0] > 0.0;
     return status;
@@ -388,9 +452,11 @@ int {{prefix}}predict(const double *row)
 int {{prefix}}predict_values(const double *row, double *predicted)
 {
     int status = {{prefix}}predict_scores(row, predicted);
-%if exp
-    if (!status)
-        predicted[0] = exp(predicted[0]);
+%if converts
+    if (!status) {
+        double s = predicted[0];
+        predicted[0] = {{value}};
+    }
 %end
     return status;
 }

@@ -7,6 +7,7 @@ import json
 import numpy as np
 
 from sklearn_textbook.exchange.source_parts import (
+    EPSILON,
     comment_nodes,
     describe_columns,
     describe_predictions,
@@ -32,6 +33,7 @@ const columns = [
 ];
 export const classes = {{labels}};
 const WIDTH = {{width}}, N_SCORES = {{n_scores}}, N_OUTPUTS = {{n_outputs}};
+%if trees
 const STAY = -1, FRACTIONAL = -2, REFUSED = -3, UNKNOWN = -4;
 %if kinds
 const NUMERIC = 1, ORDINAL = 2, NOMINAL = 3, OBLIQUE = 4;
@@ -44,6 +46,7 @@ const {{node_fields}};
 const nodes = [
 {{nodes}}
 ];
+%end
 %if surrogates
 
 // Tests for rows whose value is missing: value <= threshold leads to LOW_BRANCH.
@@ -60,10 +63,14 @@ const terms = [
 {{terms}}
 ];
 %end
-%if nominal
+%if maps
 
+%if trees
 // Children of levels: -1 and the child of every level, or a number of levels, these,
 // and their children; -1 is a level that the node has not seen.
+%else
+// Places in values of what levels add to the scores; -1 is a level that is refused.
+%end
 const maps = [
 {{maps}}
 ];
@@ -78,11 +85,22 @@ const nLevels = [
 const values = [
 {{values}}
 ];
+%if trees
 
 // Root, first score and weight of every tree.
 const trees = [
 {{trees}}
 ];
+%else
+
+// What columns add to the scores: feature; number of levels; the place in values of the
+// factors of a number, or the first of its levels in maps; the places in values of a
+// missing value and of other levels, or -1 if they are refused; what is subtracted from
+// a number before.
+const linear = [
+{{linear}}
+];
+%end
 
 const start = [{{start}}];
 
@@ -142,6 +160,7 @@ function encodeValue(column, given) {
   }
   return value;
 }
+%if trees
 
 // Child of a value that is present, or UNKNOWN.
 function testValue(test, lowBranch, value) {
@@ -259,6 +278,7 @@ function spread(number, share, row, mean) {
   }
   values[node[STOP]].forEach((value, j) => { mean[j] += share * value; });
 }
+%end
 %if chooses
 
 // The first of the largest values, up to a tolerance.
@@ -270,9 +290,10 @@ function choose(value, tolerance) {
   return best;
 }
 %end
+%if trees
 
 // Add up what the trees give.
-function addTrees(given) {
+function addUp(given) {
   const row = encodeRow(given);
   const sums = [...start, ...new Array({{n_sums}} - N_SCORES).fill(0)];
   for (const [root, score, weight] of trees) {
@@ -299,12 +320,42 @@ function addTrees(given) {
 %end
   return sums;
 }
+%else
+
+// Add up what the columns give.
+function addUp(given) {
+  const row = encodeRow(given);
+  const sums = [...start, ...new Array({{n_sums}} - N_SCORES).fill(0)];
+  for (const [feature, nLevels, first, missing, unseen, centre] of linear) {
+    const value = row[feature];
+    let place = first, factor = 1;
+    if (Number.isNaN(value)) {
+      place = missing;
+%if maps
+    } else if (nLevels > 0) {
+      place = value >= 0 && value < nLevels ? maps[first + value] : unseen;
+%end
+    } else {
+      factor = value - centre;
+    }
+%if refuses_unseen
+    if (place < 0) {
+      const name = JSON.stringify(columns[feature].name);
+      throw new Error(`Column ${name} has a level that training did not have.`);
+    }
+%end
+    values[place].forEach((weight, j) => { sums[j] += factor * weight; });
+  }
+  return sums;
+}
+%end
 
 // {{about_scores}}
 export function predictScores(row) {
-  return addTrees(row).slice(0, N_SCORES).map((score) => score{{last_division}});
+  return addUp(row).slice(0, N_SCORES).map((score) => score{{last_division}});
 }
 %if classifier
+%if has_shares
 
 // Probabilities of the classes; those of several outputs follow one another.
 export function predictProba(row) {
@@ -318,6 +369,11 @@ export function predictProba(row) {
 %end
 %if positive_shares
   const parts = scores.map((score) => Math.max(score, 0));
+%end
+%if clipped_shares
+  const parts = scores.map((score) => Math.min(Math.max(score, 0), 1));
+%end
+%if some_shares
   if (!parts.some((part) => part > 0)) {
     parts[choose(scores, 0)] = 1;
   }
@@ -330,10 +386,11 @@ export function predictProba(row) {
   return scores;
 %end
 }
+%end
 
 // Numbers of the predicted classes, one for each output.
 export function predictClasses(row) {
-  const sums = addTrees(row);
+  const sums = addUp(row);
 %if one_score
   return [sums[0] > 0 ? 1 : 0];
 %else
@@ -380,11 +437,21 @@ export function predict(row) {
 %end
 """.lstrip()
 
+#: Predicted values from scores, by the link.
+VALUES = {
+    "exp": "Math.exp(s)",
+    "logit": f"Math.min(Math.max(1 / (1 + Math.exp(-s)), {EPSILON}), 1 - {EPSILON})",
+    "cloglog": "Math.min(Math.max(-Math.expm1(-Math.exp(Math.min(s, 700))), "
+    f"{EPSILON}), 1 - {EPSILON})",
+    "inverse": "1 / s",
+    "power": "s ** {scale!r}",
+}
+
 
 def write_number(value):
     """Write a number, exactly."""
-    if isinstance(value, float) and np.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, float) and not np.isfinite(value):
+        return f"{'-' * (value < 0)}{'Infinity' if np.isinf(value) else 'NaN'}"
     return repr(value)
 
 
@@ -474,12 +541,14 @@ def write_javascript(program, tables):
         "nodes": write_rows(rows["nodes"], write_number, "[]", comments=comments),
         **{
             name: write_rows(rows[name], write_number, "[]")
-            for name in ("surrogates", "terms", "values", "trees")
+            for name in ("surrogates", "terms", "values", "trees", "linear")
         },
         "start": ", ".join(map(write_number, total.start.tolist())),
         "is_refused": is_refused,
-        "to_values": ".map(Math.exp)" if total.link == "exp" else "",
+        "to_values": "",
     }
-    shared = total.link in ("softmax", "positive_shares")
+    if total.link in VALUES:
+        value = VALUES[total.link].format(scale=total.scale)
+        texts["to_values"] = f".map((s) => {value})"
     numerals = any(map(takes_numerals, total.schema.columns))
-    return {"temporal": any(temporal), "numerals": numerals, "shared": shared}, texts
+    return {"temporal": any(temporal), "numerals": numerals}, texts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_textbook.exchange.source_parts import (
+    EPSILON,
     comment_nodes,
     describe_columns,
     describe_predictions,
@@ -35,6 +36,7 @@ COLUMNS = (
 )
 CLASSES = {{labels}}
 WIDTH, N_SCORES, N_OUTPUTS = {{width}}, {{n_scores}}, {{n_outputs}}
+%if trees
 STAY, FRACTIONAL, REFUSED, UNKNOWN = -1, -2, -3, -4
 %if kinds
 NUMERIC, ORDINAL, NOMINAL, OBLIQUE = 1, 2, 3, 4
@@ -47,6 +49,7 @@ NUMERIC, ORDINAL, NOMINAL, OBLIQUE = 1, 2, 3, 4
 NODES = (
 {{nodes}}
 )
+%end
 %if surrogates
 
 # Tests for rows whose value is missing: value <= threshold leads to LOW_BRANCH.
@@ -63,10 +66,14 @@ TERMS = (
 {{terms}}
 )
 %end
-%if nominal
+%if maps
 
+%if trees
 # Children of levels: -1 and the child of every level, or a number of levels, these,
 # and their children; -1 is a level that the node has not seen.
+%else
+# Places in VALUES of what levels add to the scores; -1 is a level that is refused.
+%end
 MAPS = (
 {{maps}}
 )
@@ -75,11 +82,22 @@ MAPS = (
 VALUES = (
 {{values}}
 )
+%if trees
 
 # Root, first score and weight of every tree.
 TREES = (
 {{trees}}
 )
+%else
+
+# What columns add to the scores: feature; number of levels; the place in VALUES of the
+# factors of a number, or the first of its levels in MAPS; the places in VALUES of a
+# missing value and of other levels, or -1 if they are refused; what is subtracted from
+# a number before.
+LINEAR = (
+{{linear}}
+)
+%end
 
 START = ({{start}},)
 
@@ -125,6 +143,7 @@ def encode_value(name, source, levels, value):
     elif source == "string" or not isinstance(value, str):
         return float(value)
     raise ValueError(f"Column {name!r} does not take {value!r}.")
+%if trees
 
 
 def test_value(test, low_branch, value):
@@ -231,6 +250,7 @@ def spread(number, share, row, mean):
         node = NODES[node[FIRST] + branch]
     for j, value in enumerate(VALUES[node[STOP]]):
         mean[j] += share * value
+%end
 %if chooses
 
 
@@ -244,7 +264,8 @@ def choose(values, tolerance):
 %end
 
 
-def add_trees(row):
+%if trees
+def add_up(row):
     """Add up what the trees give."""
     row = encode_row(row)
     sums = [*START, *[0.0] * ({{n_sums}} - N_SCORES)]
@@ -263,6 +284,31 @@ def add_trees(row):
         for j, value in enumerate(mean):
             sums[score + j] += weight * value
 %end
+%else
+def add_up(row):
+    """Add up what the columns give."""
+    row = encode_row(row)
+    sums = [*START, *[0.0] * ({{n_sums}} - N_SCORES)]
+    for feature, n_levels, place, missing, unseen, centre in LINEAR:
+        value, factor = row[feature], 1.0
+        if value != value:
+            place = missing
+%if maps
+        elif n_levels > 0:
+            place = MAPS[place + value] if 0 <= value < n_levels else unseen
+%end
+        else:
+            factor = value - centre
+%if refuses_unseen
+        if place < 0:
+            name = COLUMNS[feature][0]
+            raise ValueError(
+                f"Column {name!r} has a level that training did not have."
+            )
+%end
+        for j, value in enumerate(VALUES[place]):
+            sums[j] += factor * value
+%end
 %if divides_first
     for j in range(N_SCORES):
         sums[j] /= {{divisor}}
@@ -272,8 +318,18 @@ def add_trees(row):
 
 def predict_scores(row):
     """{{about_scores}}"""
-    return [score{{last_division}} for score in add_trees(row)[:N_SCORES]]
+    return [score{{last_division}} for score in add_up(row)[:N_SCORES]]
+%if sigmoid
+
+
+def expit(value):
+    """The logistic function."""
+    if value < -700.0:  # where exp(-value) is too large
+        return math.exp(value)
+    return 1.0 / (1.0 + math.exp(-value))
+%end
 %if classifier
+%if has_shares
 
 
 def predict_proba(row):
@@ -290,6 +346,11 @@ def predict_proba(row):
 %end
 %if positive_shares
     parts = [max(score, 0.0) for score in scores]
+%end
+%if clipped_shares
+    parts = [min(max(score, 0.0), 1.0) for score in scores]
+%end
+%if some_shares
     if not any(part > 0.0 for part in parts):
         parts[choose(scores, 0.0)] = 1.0
 %end
@@ -299,20 +360,12 @@ def predict_proba(row):
         total += part
     return [part / total for part in parts]
 %end
-%if expit
-
-
-def expit(value):
-    """The logistic function."""
-    if value < -700.0:  # where exp(-value) is too large
-        return math.exp(value)
-    return 1.0 / (1.0 + math.exp(-value))
 %end
 
 
 def predict_classes(row):
     """Numbers of the predicted classes, one for each output."""
-    sums = add_trees(row)
+    sums = add_up(row)
 %if one_score
     return [int(sums[0] > 0.0)]
 %else
@@ -355,11 +408,21 @@ def predict(row):
 %end
 '''.lstrip()
 
+#: Predicted values from scores, by the link.
+VALUES = {
+    "exp": "math.exp(s)",
+    "logit": f"min(max(expit(s), {EPSILON}), 1.0 - {EPSILON})",
+    "cloglog": f"min(max(-math.expm1(-math.exp(min(s, 700.0))), {EPSILON}), "
+    f"1.0 - {EPSILON})",
+    "inverse": "(1.0 / s if s else math.copysign(math.inf, s))",
+    "power": "(s**{scale!r} if s > 0.0 else math.nan)",
+}
+
 
 def write_number(value):
     """Write a number, exactly."""
-    if isinstance(value, float) and np.isinf(value):
-        return "math.inf" if value > 0 else "-math.inf"
+    if isinstance(value, float) and not np.isfinite(value):
+        return f"{'-' * (value < 0)}math.{'inf' if np.isinf(value) else 'nan'}"
     return repr(value)
 
 
@@ -418,13 +481,13 @@ def write_python(program, tables):
         "nodes": write_rows(rows["nodes"], write_number, "()", comments=comments),
         **{
             name: write_rows(rows[name], write_number, "()")
-            for name in ("surrogates", "terms", "values", "trees")
+            for name in ("surrogates", "terms", "values", "trees", "linear")
         },
         "start": ", ".join(map(write_number, total.start.tolist())),
         "is_refused": is_refused,
         "predicted": "predict_scores(row)",
     }
-    if total.link == "exp":
-        texts["predicted"] = "[math.exp(s) for s in predict_scores(row)]"
-    shared = total.link in ("softmax", "positive_shares")
-    return {"temporal": temporal, "shared": shared}, texts
+    if total.link in VALUES:
+        value = VALUES[total.link].format(scale=total.scale)
+        texts["predicted"] = f"[{value} for s in predict_scores(row)]"
+    return {"temporal": temporal}, texts

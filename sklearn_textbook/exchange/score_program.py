@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,8 +29,13 @@ from sklearn_textbook.tree.members import is_tree
 UNSEEN = {"parent": "STAY", "fractional": "FRACTIONAL", "error": "REFUSED"}
 #: Fields of records.
 TERM_FIELDS = ("feature", "level", "weight", "fill")
+LINEAR_FIELDS = ("feature", "n_levels", "place", "missing", "unseen", "centre")
 TREE_FIELDS = ("root", "score", "weight")
-REAL_FIELDS = {"threshold", "weight", "fill"}
+REAL_FIELDS = {"threshold", "weight", "fill", "centre"}
+#: How scores are converted to predictions: those of trees, see TreeSum; those of linear
+#: models; "scores": classes by the largest score, without probabilities.
+LINKS = ("identity", "expit", "softmax", "exp", "positive_shares")
+LINKS += ("logit", "cloglog", "inverse", "power", "clipped_shares", "scores")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +61,41 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
+class LinearTerm:
+    """What a column adds to the scores of a linear model.
+
+    Parameters
+    ----------
+    feature : int
+        The column.
+    rows : tuple of ndarray of float64, shape (n_scores,), or None
+        Of a column of numbers one row, which is multiplied by the number minus
+        ``centre``. Of a column with levels a row for each level; None: the model
+        refuses the level.
+    missing, unseen : ndarray of float64, shape (n_scores,), or None
+        What missing values and levels not seen in training add. None: they are refused.
+    is_number : bool
+        Whether the column has numbers.
+    centre : float
+        What is subtracted from a number.
+    """
+
+    feature: int
+    rows: tuple
+    missing: np.ndarray | None
+    unseen: np.ndarray | None
+    is_number: bool = True
+    centre: float = 0.0
+
+    @property
+    def refuses_levels(self):
+        """Whether a level is refused."""
+        return not self.is_number and any(
+            row is None for row in (*self.rows, self.unseen)
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class ScoreProgram:
     """Tables of a model, and how its predictions follow from them.
 
@@ -64,9 +104,13 @@ class ScoreProgram:
     Parameters
     ----------
     total : TreeSum
-        Columns, classes and link.
+        Columns, classes and link; of a linear model without trees.
     parts : list of Part
         The trees in the order of addition.
+    linear : tuple of LinearTerm
+        Instead of trees, what columns add to the scores.
+    refuses_missing : bool
+        Whether the model allows no missing values.
     votes : bool
         Whether a tree adds its weight to the class of its largest value.
     breaks_ties : bool
@@ -87,6 +131,8 @@ class ScoreProgram:
 
     total: TreeSum
     parts: list
+    linear: tuple = ()
+    refuses_missing: bool = False
     votes: bool = False
     breaks_ties: bool = False
     second: int = 0
@@ -98,7 +144,7 @@ class ScoreProgram:
     @property
     def width(self):
         """Number of values of a node."""
-        return self.parts[0].values.shape[1]
+        return self.parts[0].values.shape[1] if self.parts else self.n_sums
 
     @property
     def n_sums(self):
@@ -107,14 +153,17 @@ class ScoreProgram:
         return 2 * n_scores if self.breaks_ties or self.deciding else n_scores
 
     @property
-    def refuses_missing(self):
-        """Whether the model allows no missing values."""
-        return self.total.reader.missing == "error"
-
-    @property
     def unseen(self):
         """Where a level not seen in a node leads."""
+        if not self.parts:
+            refuses = any(term.refuses_levels for term in self.linear)
+            return UNSEEN["error" if refuses else "parent"]
         return UNSEEN[self.parts[0].tree.handle_unknown]
+
+    @property
+    def refuses_unseen(self):
+        """Whether the model refuses levels not seen in training."""
+        return self.unseen == "REFUSED"
 
     def count_kinds(self):
         """Count the tests of every kind, surrogates included."""
@@ -136,7 +185,8 @@ class ScoreProgram:
         n_levels = self.total.schema.n_levels
         in_sums = any(n_levels[tree.terms["feature"]].any() for tree in trees)
         levels = bool(counts[[ORDINAL, NOMINAL]].any())
-        unseen = trees[0].handle_unknown if levels or in_sums else "parent"
+        has_unseen = levels or in_sums or any(not t.is_number for t in self.linear)
+        unseen = self.unseen if has_unseen else "STAY"
         divides = any(
             (tree.nodes["missing_branch"][~tree.is_leaf] == FRACTIONAL).any()
             for tree in trees
@@ -144,33 +194,42 @@ class ScoreProgram:
         total = self.total
         single = total.link == "expit"
         return {
+            "trees": bool(trees),
             "kinds": bool(counts[[ORDINAL, NOMINAL, OBLIQUE]].any()),
             "levels": levels,
             "nominal": bool(counts[NOMINAL]),
+            "maps": bool(counts[NOMINAL]) or any(not t.is_number for t in self.linear),
             "oblique": bool(counts[OBLIQUE]),
             "level_terms": bool(in_sums),
             "level_columns": levels or bool(in_sums),
             "surrogates": any(len(tree.surrogates) for tree in trees),
-            "fractional": divides or unseen == "fractional",
-            "refuses_unseen": unseen == "error",
+            "fractional": divides or unseen == "FRACTIONAL",
+            "refuses_unseen": unseen == "REFUSED",
             "refuses_missing": self.refuses_missing,
             "votes": self.votes,
             "ties": self.breaks_ties,
             "divides_first": self.divides_first,
             "classifier": total.is_classifier,
+            "has_shares": total.link != "scores",
             "one_score": single,
             "chooses": self.votes or (total.is_classifier and not single),
             "one_output": total.n_outputs == 1,
-            **{
-                name: total.link == name
-                for name in ("identity", "expit", "softmax", "exp", "positive_shares")
-            },
+            "sigmoid": total.link in ("expit", "logit"),
+            "shared": total.link in ("softmax", "positive_shares", "clipped_shares"),
+            "some_shares": total.link in ("positive_shares", "clipped_shares"),
+            **{name: total.link == name for name in LINKS},
         }
 
 
 def make_program(model):
-    """Read a fitted model as a :class:`ScoreProgram`; see :func:`read_trees`."""
+    """Read a fitted tree or ensemble of trees; see :func:`read_trees`."""
     total = read_trees(model)
+    refuses = {"refuses_missing": total.reader.missing == "error"}
+    return replace(_read_parts(total), **refuses)
+
+
+def _read_parts(total):
+    model = total.model
     if is_tree(model):
         return _read_tree(total)
     if isinstance(model, BaseGradientBoosting):
@@ -255,10 +314,12 @@ class Tables:
     fields : dict of tuple of str
         Names of the fields of each table.
     rows : dict of list of tuple
-        The records of ``nodes``, ``surrogates``, ``terms``, ``trees`` and ``values``.
+        The records of ``nodes``, ``surrogates``, ``terms``, ``trees``, ``linear`` and
+        ``values``.
     maps : list of int
         The level maps of nominal tests; see
-        :mod:`sklearn_textbook.tree.grow.level_map`.
+        :mod:`sklearn_textbook.tree.grow.level_map`. Of linear models the places in
+        ``values`` of the rows of levels.
     n_test_fields : int
         Number of fields of a test, with which nodes and surrogates begin.
     """
@@ -308,10 +369,12 @@ def write_tables(program, flags):
         "surrogates": (*test, "low_branch"),
         "terms": TERM_FIELDS,
         "trees": TREE_FIELDS,
+        "linear": LINEAR_FIELDS,
         "values": tuple(range(program.width)),
     }
     rows = {name: [] for name in fields}
     maps = []
+    _add_linear(program, rows, maps)
     for part in program.parts:
         rows["trees"].append((len(rows["nodes"]), part.score, part.weight))
         columns = _list_node_columns(part, rows, len(maps))
@@ -324,6 +387,30 @@ def write_tables(program, flags):
         rows["terms"] += _zip({n: tree.terms[n] for n in TERM_FIELDS}, TERM_FIELDS)
         maps += tree.level_branch.tolist()
     return Tables(fields, rows, maps, len(test))
+
+
+def _add_linear(program, rows, maps):
+    """List the records of the columns of a linear model; equal rows are one."""
+    known = {}
+
+    def place(row):
+        if row is None:
+            return -1
+        row = tuple(map(float, row))
+        if row not in known:
+            known[row] = len(rows["values"])
+            rows["values"].append(row)
+        return known[row]
+
+    for term in program.linear:
+        n_levels, first = len(term.rows), len(maps)
+        places = [place(row) for row in term.rows]
+        if term.is_number:
+            n_levels, (first,) = 0, places
+        else:
+            maps += places
+        ends = place(term.missing), place(term.unseen)
+        rows["linear"].append((term.feature, n_levels, first, *ends, term.centre))
 
 
 def _zip(columns, names):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook.exchange import (
@@ -11,15 +12,26 @@ from sklearn_textbook.exchange import (
     javascript_source,
     python_source,
 )
-from sklearn_textbook.exchange.score_program import make_program, write_tables
+from sklearn_textbook.exchange.model_steps import read_steps
+from sklearn_textbook.exchange.score_program import write_tables
 from sklearn_textbook.exchange.source_parts import make_texts, render
 from sklearn_textbook.exchange.sql_nodes import write_nodes
 from sklearn_textbook.exchange.sql_source import write_sql
+from sklearn_textbook.exchange.steps_source import (
+    write_steps_c,
+    write_steps_javascript,
+    write_steps_python,
+)
 
 WRITERS = {
     "c": (c_template.TEMPLATE, c_source.write_c),
     "javascript": (javascript_source.TEMPLATE, javascript_source.write_javascript),
     "python": (python_source.TEMPLATE, python_source.write_python),
+}
+STEP_WRITERS = {
+    "c": write_steps_c,
+    "javascript": write_steps_javascript,
+    "python": write_steps_python,
 }
 
 
@@ -29,14 +41,19 @@ def export_code(model, language="c", *, prefix="", table="data", form="expressio
     The code adds the values of the trees in the same order and precision as the model,
     so predicted classes, also at ties, and sums are equal. All tests and all treatments
     of missing values and unknown levels are supported: divided rows, surrogate splits,
-    branches for missing values, oblique splits, votes.
+    branches for missing values, oblique splits, votes. Sums of linear models may be
+    rounded differently in the last digits.
 
     Parameters
     ----------
     model : estimator
-        A fitted tree, forest, bagging or random subspace ensemble of trees, output
-        perturbation, AdaBoost of trees, boosting tree or gradient boosting model of
-        this package.
+        A fitted tree, list of rules, forest, bagging or random subspace ensemble,
+        output perturbation, AdaBoost, boosting tree, gradient boosting, output code,
+        vote, average or stack, or linear model of this package; members may be these
+        or linear and logistic regressions of scikit-learn. Or a scikit-learn
+        ``Pipeline`` that ends in one of them, with scalers, imputers, encoders,
+        ``ColumnTransformer``, ``FeatureUnion``, selectors of columns, PCA or truncated
+        SVD before it. In SQL: trees and ensembles of trees.
     language : {"c", "javascript", "python", "sql"}, default="c"
         C99; a JavaScript module (ECMAScript 2020); a Python module that uses only the
         standard library; or SQL.
@@ -76,12 +93,15 @@ def export_code(model, language="c", *, prefix="", table="data", form="expressio
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
     TypeError
-        If the model is of another kind.
+        If the model, a member or a step of a pipeline is of another kind.
     ValueError
         If a parameter is invalid, the language cannot represent a level or label, such
         as an integer beyond float64, or SQL cannot express the model: oblique splits of
         dates, durations or times of day, and with ``form="expression"`` votes of trees
-        that divide rows, or trees that need more than 64 MiB.
+        that divide rows, or trees that need more than 64 MiB. If a parameter of the
+        model cannot be exported, such as ``reject_label`` of votes,
+        ``decoding="probability"`` of output codes or ``link="probit"``; the message
+        names it.
 
     Warns
     -----
@@ -99,6 +119,10 @@ def export_code(model, language="c", *, prefix="", table="data", form="expressio
     ``missing="error"`` or an unseen level with ``handle_unknown="error"``, C returns a
     status, JavaScript and Python raise an error that names the column, and predictions
     in SQL are NULL.
+
+    A model that consists of models is written as the code of each of them, and what
+    joins these. Programs compute in double precision, pipelines of scikit-learn in the
+    precision of the table.
 
     Dates are seconds since 1970-01-01 UTC, durations are in seconds, times of day in
     seconds since midnight. C accepts these numbers; JavaScript accepts them, or a Date,
@@ -139,14 +163,40 @@ def export_code(model, language="c", *, prefix="", table="data", form="expressio
         )
     if not isinstance(table, str) or not table:
         raise ValueError(f"table must be the name of a table, got {table!r}.")
-    program = make_program(model)
-    if form == "nodes":
-        return write_nodes(program, table, prefix or "model_")
+    steps = read_steps(model)
     if language == "sql":
-        return write_sql(program, table)
+        if not steps.is_single or steps.program.linear:
+            raise ValueError(
+                f"SQL cannot express {type(model).__name__}. Use another language."
+            )
+        if form == "nodes":
+            return write_nodes(steps.program, table, prefix or "model_")
+        return write_sql(steps.program, table)
+    options = {"prefix": prefix} if language == "c" else {}
+    write = partial(write_program, language=language)
+    if steps.is_single:
+        return write(steps.program, **options)
+    return STEP_WRITERS[language](steps, write, **options)
+
+
+def write_program(program, language, **options):
+    """Write a single program.
+
+    Parameters
+    ----------
+    program : ScoreProgram
+        The program.
+    language : {"c", "javascript", "python"}
+        The language.
+    **options : object
+        Of :func:`~sklearn_textbook.exchange.c_source.write_c`.
+
+    Returns
+    -------
+    str
+    """
     template, write = WRITERS[language]
     flags = program.list_flags()
     tables = write_tables(program, flags)
-    options = {"prefix": prefix} if language == "c" else {}
     own_flags, texts = write(program, tables, **options)
     return render(template, flags | own_flags, make_texts(program, tables) | texts)

@@ -9,6 +9,8 @@ import numpy as np
 from sklearn_textbook.tree.encode.columns import BOOLEAN, NULL, TEMPORAL
 from sklearn_textbook.tree.grow.layout import NOMINAL, OBLIQUE
 
+#: How near to 0 and 1 the means of generalised linear models come.
+EPSILON = float(np.finfo(np.float64).eps)
 #: Largest number of nodes that have comments.
 MAX_COMMENTED = 2000
 
@@ -156,6 +158,8 @@ def require_exact(value, what, language):
 def describe_model(program):
     """Describe the model and its size."""
     trees = [part.tree for part in program.parts]
+    if not trees:
+        return f"{type(program.total.model).__name__} of sklearn_textbook."
     n_nodes = sum(tree.node_count for tree in trees)
     return (
         f"{type(program.total.model).__name__} of sklearn_textbook: "
@@ -182,7 +186,8 @@ def describe_columns(program, quote, missing, encoders):
     list of str
     """
     lines = []
-    for number, column in enumerate(program.total.schema.columns):
+    schema = getattr(program, "schema", program.total.schema)
+    for number, column in enumerate(schema.columns):
         what = "number"
         if column.source in TEMPORAL:
             what = TEMPORAL[column.source]
@@ -222,6 +227,13 @@ SCORES = {
     "softmax": "Scores: of every class; probabilities are softmax({scale} * scores)",
     "exp": "Scores: the logarithms of the predictions",
     "positive_shares": "Scores: of every class; probabilities are shares of those > 0",
+    "clipped_shares": "Scores: of every class; probabilities are shares of "
+    "min(max(score, 0), 1)",
+    "scores": "Scores: of every class, of which the largest is predicted",
+    "logit": "Scores: the log odds of the predictions",
+    "cloglog": "Scores: log(-log(1 - prediction))",
+    "inverse": "Scores: the reciprocals of the predictions",
+    "power": "Scores: the predictions are their powers, score^{scale}",
 }
 
 

@@ -228,6 +228,11 @@ def read_trees(model):
     return _read(model)
 
 
+def is_tree_sum(model):
+    """Whether a model is of a kind that `read_trees` reads."""
+    return is_tree(model) or _read.dispatch(type(model)) is not _read.dispatch(object)
+
+
 @singledispatch
 def _read(model):
     if not is_tree(model):

@@ -14,7 +14,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsRegressor
 
 from sklearn_textbook.ensemble import (
     AdaBoostClassifier,
@@ -24,7 +24,7 @@ from sklearn_textbook.ensemble import (
     RandomForestRegressor,
 )
 from sklearn_textbook.exchange import export_code
-from sklearn_textbook.exchange.score_program import make_program
+from sklearn_textbook.exchange.model_steps import read_steps
 from sklearn_textbook.exchange.tree_sum import read_trees
 from sklearn_textbook.tree import (
     C45Classifier,
@@ -33,6 +33,7 @@ from sklearn_textbook.tree import (
     ID3Classifier,
     ObliqueTreeClassifier,
 )
+from tests.exchange import model_cases
 from tests.exchange.test_levels import make_frame, make_target
 from tests.exchange.test_tree_sum import MODELS
 
@@ -160,15 +161,20 @@ def compile_c(source, folder, harness=""):
 
 def run_c(model, rows, folder):
     """Predict rows; classes as numbers."""
-    total = read_trees(model)
-    matrix = np.ascontiguousarray(total.read(rows), dtype=np.float64)
+    steps = read_steps(model)
+    total = steps.program.total
+    matrix = np.ascontiguousarray(steps.schema.read(rows), dtype=np.float64)
     width = total.n_scores
     if total.is_classifier:
         width = len(total.classes[0]) if total.n_outputs == 1 else width
     body = (CLASSES if total.is_classifier else VALUES).replace("WIDTH_OUT", str(width))
+    if total.link == "scores":
+        body = body.replace("predict_proba", "predict_scores")
     library = compile_c(export_code(model), folder, HARNESS % body)
     kind = np.int32 if total.is_classifier else np.float64
     first = np.empty((len(rows), total.n_outputs), dtype=kind)
+    if not total.is_classifier:
+        first = np.empty((len(rows), total.n_scores))
     second = np.empty((len(rows), width))
     pointers = (array.ctypes.data_as(ctypes.c_void_p) for array in (first, second))
     library.run(matrix.ctypes.data_as(ctypes.c_void_p), len(rows), *pointers)
@@ -230,9 +236,11 @@ def require_equal(name, predicted, others, links=1e-14):
 
 # ------------------------------------------------------------------------- languages
 def test_models_need_all_parts_of_the_code():
-    flags = [make_program(fit(name)).list_flags() for name in ALL]
-    found = {flag for of_model in flags for flag, holds in of_model.items() if holds}
-    assert set(flags[0]) - found == {"refuses_unseen", "refuses_missing"}
+    models = [fit(name) for name in ALL]
+    models += [model_cases.fit(name) for name in model_cases.CASES]
+    flags = [step.program.list_flags() for m in models for step in read_steps(m).steps]
+    found = {flag for of_step in flags for flag, holds in of_step.items() if holds}
+    assert set(flags[0]) - found == {"refuses_unseen"}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -570,8 +578,8 @@ def test_errors():
             export_code(model, **options)
     with pytest.raises(NotFittedError):
         export_code(ID3Classifier())
-    with pytest.raises(TypeError, match="LinearRegression"):
-        export_code(LinearRegression().fit(frame, frame["a"]))
+    with pytest.raises(TypeError, match="got KNeighborsRegressor, which cannot be"):
+        export_code(KNeighborsRegressor().fit(frame, frame["a"]))
 
 
 def test_sums_of_dates_in_sql():
