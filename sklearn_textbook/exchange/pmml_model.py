@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.written_files import write_file
 from sklearn_textbook.ensemble.bagging.base_bagging import BaseBagging
 from sklearn_textbook.ensemble.forest.base_forest import BaseForest
@@ -19,12 +20,15 @@ from sklearn_textbook.exchange.pmml_tree import (
     format_label,
     format_number,
 )
+from sklearn_textbook.exchange.source_parts import MAX_COMMENTED
 from sklearn_textbook.exchange.tree_sum import add_members, read_trees
 from sklearn_textbook.tree.encode.columns import TEMPORAL
 from sklearn_textbook.tree.grow.layout import OBLIQUE
 from sklearn_textbook.tree.members import is_tree
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
+#: Length of a text from which a warning is issued.
+LONG = 10**7
 #: Characters that XML 1.0 does not allow.
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -65,6 +69,11 @@ def to_pmml(model, path=None, *, target="target"):
         levels that mix strings and numbers; characters that XML does not allow. The
         message names the node and column, or the parameter.
 
+    Warns
+    -----
+    UserWarning
+        If the text has more than ten million characters.
+
     Notes
     -----
     Trees become ``TreeModel`` elements, ensembles ``MiningModel`` elements. A model
@@ -72,7 +81,11 @@ def to_pmml(model, path=None, *, target="target"):
     at the nodes, since few programs support
     ``missingValueStrategy="weightedConfidence"``. If the probabilities of classes are
     equal up to rounding (in C4.5, differ by less than 1e-6), it may predict a different
-    class than the model.
+    class than the model. If they are equal in forests and bagging, programs choose one
+    of the classes; PMML4S does not choose the first if there are more than four.
+
+    Scores are written for nodes in which rows can end. Texts of more than 2,000 nodes
+    have no line breaks.
 
     Rows for which the model raises an error have no prediction (a missing value with
     ``missing="error"``), or no prediction from the trees that meet an unseen level
@@ -92,6 +105,11 @@ def to_pmml(model, path=None, *, target="target"):
         raise TypeError(f"target must be a non-empty string, got {target!r}.")
     total = read_trees(model)
     text = _Converter(total, target).run()
+    if len(text) > LONG:
+        warn_caller(
+            f"The PMML text has {len(text) / 1e6:.1f} million characters, which "
+            "programs take long to read. ONNX and source code are shorter."
+        )
     if path is not None:
         write_file(path, text)
     return text
@@ -245,7 +263,8 @@ class _Converter:
         # The last model of a chain knows the probabilities.
         last = root.find(".//RegressionModel")
         self._write_outputs(model if last is None else last)
-        ElementTree.indent(root)
+        if sum(tree.node_count for tree in total.trees) <= MAX_COMMENTED:
+            ElementTree.indent(root)
         text = ElementTree.tostring(root, encoding="unicode")
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 

@@ -1,9 +1,8 @@
 """Grown trees as TreeModel elements of PMML.
 
-The predicates of the children of a node specify the child for a missing value, so that
-the result does not depend on how a program treats predicates with an unknown value.
-They leave it open only where a missing value divides the row, with
-``missingValueStrategy="weightedConfidence"``.
+Of a numeric test, the child that missing values take is the last one and has the
+predicate True: with ``missingValueStrategy="none"``, comparisons with missing values
+are false. In other tests, ``isMissing`` says which child they take.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 
 from sklearn_textbook.exchange.onnx_trees import list_surrogates
+from sklearn_textbook.exchange.score_program import find_stops
 from sklearn_textbook.tree.grow.layout import (
     FRACTIONAL,
     NUMERIC,
@@ -26,7 +26,7 @@ MAX_DEPTH = 400
 
 def format_number(value):
     """Write a number so that it reads back equal."""
-    return repr(float(value))
+    return repr(float(value)).removesuffix(".0")
 
 
 def format_label(value):
@@ -155,38 +155,43 @@ class TreeWriter:
     def _write_nodes(self, model):
         """Write all nodes, those of a parent one after the other."""
         nodes, is_leaf = self.tree.nodes, self.tree.is_leaf
-        stack = [(model, 0, ElementTree.Element("True"))]
+        # Where rows with a level that no child takes end.
+        may_end = find_stops(self.tree) & (is_leaf | (nodes["kind"] != NUMERIC))
+        stack = [(model, 0, 0, ElementTree.Element("True"))]
         while stack:
-            parent, node, predicate = stack.pop()
-            element = self._write_node(parent, node, predicate, str(node))
+            parent, node, branch, predicate = stack.pop()
+            if branch == STAY:
+                self._write_node(parent, node, predicate, f"{node} missing")
+                continue
+            element = self._write_node(
+                parent, node, predicate, str(node), may_end[node]
+            )
             if is_leaf[node]:
                 continue
             first = int(nodes["first_child"][node])
-            found = self._list_predicates(node)
-            for branch, predicate in found:
-                if branch == STAY:
-                    self._write_node(element, node, predicate, f"{node} missing")
-            # The last one is written first.
-            stack += [
-                (element, first + branch, predicate)
-                for branch, predicate in reversed(found)
-                if branch >= 0
-            ]
+            # The last one is put on the stack first.
+            for branch, predicate in reversed(self._list_predicates(node)):
+                child = node if branch == STAY else first + branch
+                stack.append((element, child, branch, predicate))
 
-    def _write_node(self, parent, node, predicate, name):
-        """Write a node without its children."""
-        weight = float(self.tree.nodes["weight"][node])
-        attributes = {"id": name, "recordCount": format_number(weight)}
-        attributes["score"] = self.scores[node]
-        element = ElementTree.SubElement(parent, "Node", attributes)
+    def _write_node(self, parent, node, predicate, name, may_end=True):
+        """Write a node without its children, and its scores if rows may end in it."""
+        element = ElementTree.SubElement(parent, "Node", {"id": name})
         element.append(predicate)
+        if not may_end:
+            return element
+        weight = float(self.tree.nodes["weight"][node])
+        element.set("recordCount", format_number(weight))
+        element.set("score", self.scores[node])
         if self.values is not None:
+            # Programs divide the counts if there are no probabilities.
+            is_pure = self.values[node].max() == 1.0
             for label, value in zip(self.labels, self.values[node], strict=True):
-                share = format_number(value)
                 attributes = {"value": label}
                 # A leaf of no weight has the probabilities of its parent.
                 attributes["recordCount"] = format_number(value * (weight or 1.0))
-                attributes |= {"confidence": share, "probability": share}
+                if not is_pure:
+                    attributes["probability"] = format_number(value)
                 ElementTree.SubElement(element, "ScoreDistribution", attributes)
         return element
 
@@ -200,6 +205,10 @@ class TreeWriter:
         surrogates = list_surrogates(self.tree, node)
         if self.allows_missing and len(surrogates):
             return self._add_surrogates(column, found, surrogates, missing)
+        if record["kind"] == NUMERIC:
+            last = 1 if missing == FRACTIONAL else missing
+            others = [(b, test) for b, test in found.items() if b != last]
+            return [*others, (last, ElementTree.Element("True"))]
         if missing != FRACTIONAL:
             absent = make_predicate(column, "isMissing")
             if missing in found:

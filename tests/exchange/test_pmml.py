@@ -154,6 +154,29 @@ def test_ties(run):
     require_equal(run, model, new)
 
 
+@pytest.mark.parametrize("n_classes", [4, 6])
+def test_ties_of_many_classes(n_classes, run):
+    """Of more than four classes, PMML4S predicts any of the most probable."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 4, (300, 3)).astype(float), columns=list("pqr"))
+    y = np.array(list("abcdef"))[rng.integers(0, n_classes, 300)]
+    model = RandomForestClassifier(2, random_state=0).fit(X, y)
+    probabilities = model.predict_proba(X)
+    ordered = np.sort(probabilities, axis=1)
+    is_tie = ordered[:, -1] == ordered[:, -2]
+    assert is_tie.sum() > 10
+    found = run(to_pmml(model), X)["predicted_target"].to_numpy()
+    expected = model.predict(X)
+    assert_array_equal(found[~is_tie], expected[~is_tie])
+    if n_classes > 4 and run is run_pmml4s:
+        codes = np.searchsorted(model.classes_, found)
+        chosen = np.take_along_axis(probabilities, codes[:, np.newaxis], 1)[:, 0]
+        assert_array_equal(chosen, ordered[:, -1])
+        assert (found != expected).any()
+    else:
+        assert_array_equal(found, expected)
+
+
 def test_strings_that_need_quotes(run):
     X = make_frame()
     levels = {"p": 'a "b" c', "q": "back\\slash", "r": "<&>", "s": "中 文", "t": "it's"}
@@ -233,6 +256,32 @@ def test_elements(tmp_path):
     surrogates = ElementTree.fromstring(to_pmml(fit("cart", 3)))
     predicates = surrogates.iter(f"{SPACE}CompoundPredicate")
     assert "surrogate" in {p.get("booleanOperator") for p in predicates}
+
+
+def test_size(monkeypatch):
+    """Large models have no line breaks, and scores only where rows end."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(1000, 4)), columns=list("pqrs"))
+    y = rng.integers(0, 3, 1000)
+    model = RandomForestClassifier(5, random_state=0).fit(X, y)
+    text = to_pmml(model)
+    n_nodes = sum(member.tree_.node_count for member in model.estimators_)
+    n_leaves = sum(member.get_n_leaves() for member in model.estimators_)
+    assert n_nodes > 2000
+    assert len(text) < 200 * n_nodes
+    assert text.count("<ScoreDistribution") == 3 * n_leaves
+    assert text.count("\n") == 2
+    # Where an unknown level may end a row, inner nodes have scores, too.
+    X["letter"] = rng.choice(list("abc"), 1000)
+    tree = CARTClassifier(max_depth=4).fit(X, y)
+    is_inner = ~tree.tree_.is_leaf
+    tests_levels = tree.tree_.nodes["feature"] == 4
+    assert (tests_levels & is_inner).any()
+    n_ends = (tests_levels | ~is_inner).sum()
+    assert to_pmml(tree).count("<ScoreDistribution") == 3 * n_ends
+    monkeypatch.setattr("sklearn_textbook.exchange.pmml_model.LONG", 1000)
+    with pytest.warns(UserWarning, match=r"The PMML text has 0\.\d million characters"):
+        to_pmml(model)
 
 
 def test_errors():
