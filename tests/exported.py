@@ -60,12 +60,14 @@ def _convert(model, X, folder):
 
 
 def _write_code(model, X, folder):
-    for language in ("c", "javascript", "python", "sql"):
+    for language in ("c", "javascript", "python"):
         exchange.export_code(model, language)
     program = {}
     exec(exchange.export_code(model, "python"), program)
     row = [None if value != value else value for value in X.iloc[0]]
-    assert program["predict"](row) == model.predict(X.iloc[:1])[0]
+    found, expected = program["predict"](row), model.predict(X.iloc[:1])[0]
+    # Sums of linear models are rounded in another order.
+    assert found == expected or abs(found - expected) < 1e-12 * abs(expected)
 
 
 def _find_changes(model, X, folder):
@@ -79,7 +81,8 @@ EXPORTS = {
     "scikit-learn": _convert,
     "ONNX": lambda model, X, folder: exchange.to_onnx(model),
     "PMML": lambda model, X, folder: exchange.to_pmml(model),
-    "C, JS, Python, SQL": _write_code,
+    "C, JS, Python": _write_code,
+    "SQL": lambda model, X, folder: exchange.export_code(model, "sql"),
     "rules": lambda model, X, folder: tree.export_rules(model),
     "page": lambda model, X, folder: tree.to_html(model),
     "explain": lambda model, X, folder: inspection.explain(model, X.iloc[:2]),
