@@ -59,7 +59,7 @@ class Steps:
         if not _is_wanted():
             return
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             _CountColumn(),
             TimeElapsedColumn(),

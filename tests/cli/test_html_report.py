@@ -512,3 +512,16 @@ def test_page_in_a_browser(report, browser, width, scheme):
     assert shown[2] == 4
     assert shown[3] == shown[5]  # figures have the colour of the text
     assert (shown[3] == "rgb(230, 237, 243)") == (scheme == "dark")
+
+
+def test_scores_that_are_chosen(report):
+    options = ("--cv", "3", "--scoring", "f1_macro,log_loss")
+    page, out = report(breast_cancer(), "kind", *options)
+    scores = out[out.index("\nscores\n") :].splitlines()
+    (line,) = (line for line in scores if line.startswith("cross-validated "))
+    cells = re.split("  +", line)
+    rows = page.find_table("F1 macro", "log loss")
+    assert rows["cross-validated"] == cells[1:]
+    assert re.search(r"cross-validatedF1 macro 0\.9\d+ ± .*, log loss ", page.text)
+    for explanation in ("F1 macroharmonic mean of", "log lossmean of minus"):
+        assert explanation in page.text

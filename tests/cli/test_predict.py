@@ -108,6 +108,15 @@ def test_all_columns_are_copied_as_they_are_written(command):
     assert text.splitlines()[1] == '007,1,"1,50",1.2.2024,"it\'s, so",a'
 
 
+def test_all_columns_of_the_standard_input(command, iris_model, monkeypatch):
+    content = (DATA / "iris.csv").read_bytes()
+    stream = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", stream)
+    text = command("predict", iris_model, "-", "--all-columns")
+    lines = content.decode().replace(";", ",").splitlines()
+    assert [line.rpartition(",")[0] for line in text.splitlines()] == lines
+
+
 def test_components_beside_all_columns(command):
     table = read_table(DATA / "iris.csv").frame
     fit = ("fit", DATA / "iris.csv", "--algorithm", "pca", "--target", "species")
