@@ -77,7 +77,7 @@ def _measure_balanced_accuracy(y, values, sample_weight):
 
 
 def _measure_auc(y, shares, labels, weights):
-    """Mean over the classes of the area under the curve of one against the rest."""
+    """Mean over the classes of the one-vs-rest area under the curve."""
     areas, n_classes = [], shares.shape[1]
     # With two classes, both areas are equal.
     for column in range(1 if n_classes == 2 else 0, n_classes):

@@ -166,7 +166,7 @@ class Scorer:
             return self.score("mean", y_true, Predicted(values), weights)
         sums = [_sum_weights(y_true == label, weights) for label in self.labels]
         values = np.full(len(y_true), self.labels[np.argmax(sums)])
-        return self.score("largest class", y_true, Predicted(values), weights)
+        return self.score("majority class", y_true, Predicted(values), weights)
 
 
 def find_probabilities(estimator):
@@ -288,7 +288,7 @@ def cross_validate(
         Mean and standard deviation of the metrics over the folds; after that of the
         estimator those of its members.
     predicted : Predicted
-        For every row, what is predicted by the model that was fitted without it.
+        For every row, what is predicted by the model that was not trained on it.
     """
     template = clone(estimator)
     if getattr(template, "oob_score", False):

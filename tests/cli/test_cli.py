@@ -379,7 +379,7 @@ def test_scores_are_those_of_scikit_learn(command):
         scores = cross_val_score(tree, X, y, cv=folds, scoring=scoring)
         expected.append(f"{scores.mean():.3f} ± {scores.std():.3f}")
     assert f"cross-validated  {'  '.join(expected)}  5 folds\n" in text
-    assert "largest class    0.333          0.000          -              150" in text
+    assert "majority class   0.333          0.000          -              150" in text
     assert re.search(r"\ntraining +1\.000 +1\.000 +1\.000 +150 rows\n", text)
     predicted = cross_val_predict(tree, X, y, cv=folds)
     counts = confusion_matrix(y, predicted)

@@ -501,7 +501,7 @@ def test_compare_scores_as_fit_does(command):
     scores = read_scores(text)
     trees = {name: a for name, a in CLI_ALGORITHMS.items() if a.has_trees}
     of_classes = [name for name, a in trees.items() if a.classifier]
-    assert list(scores) == ["largest class", *of_classes, "logistic"]
+    assert list(scores) == ["majority class", *of_classes, "logistic"]
     for name in ("c45", "extra-trees"):
         few = ("--trees", 7) if name == "extra-trees" else ()
         fitted = command(*IRIS, *("--algorithm", name, "--cv", 4, "--seed", 3), *few)

@@ -247,6 +247,8 @@ def test_classifiers_on_text_and_gaps(report, algorithm):
     has_path = any(label.startswith("Risk of the pruned") for label in page.labels)
     assert has_path == (algorithm in ("cart", "oblique-tree"))
     assert not any("coef" in table[0] for table in page.tables)
+    assert "majority-class baseline" in page.text
+    assert ("Each curve is one-vs-rest." in page.text) == has_curves
 
 
 @pytest.mark.parametrize("algorithm", REGRESSORS)
@@ -258,6 +260,7 @@ def test_regressors(report, algorithm):
     if algorithm == "negative-correlation":
         options += ["--set", "member=linear"]
     page, _ = report(frame, "target", *options)
+    assert "mean baseline" in page.text
     assert "Errors: cross-validated" in page.headings
     assert "Residuals against predicted values" in page.labels
     assert any(label.startswith("Distribution of target") for label in page.labels)

@@ -33,11 +33,11 @@ from sklearn_textbook.cli.scoring import count_confusions, score_classes
 from sklearn_textbook.io.naming import count_things
 from sklearn_textbook.tree.rules import write_weight
 
-#: Classes that have curves, one against the rest.
+#: Classes that have curves, one-vs-rest.
 MOST_CURVES = 6
 _SOURCES = {
-    "cross-validated": "Each row is predicted by a model that was fitted without it.",
-    "test": "The rows of the test table, to which no model was fitted.",
+    "cross-validated": "Each row is predicted by a model that was not trained on it.",
+    "test": "The rows of the test table, on which no model was trained.",
 }
 _MEASURES = {
     "accuracy": "fraction of rows whose class is predicted correctly",
@@ -97,7 +97,7 @@ def write_scores(scores, notes, judged):
             (where, *map(_write_number, values.values()), f"{len(rows.true):,} rows")
             for where, values, rows in pooled
         ]
-        caption = "All predicted rows together, not averaged over folds"
+        caption = "Pooled over folds: all predicted rows together"
         table = make_table(["", *heads, " "], lines, caption=caption, right=heads)
         parts.append(table)
     terms = [
@@ -207,7 +207,7 @@ def _draw_curves(where, rows):
         calibrations.append((name, *groups))
     if not rocs:
         return Html()
-    against = "" if len(rows.labels) == 2 else " Each class against all others."
+    against = "" if len(rows.labels) == 2 else " Each curve is one-vs-rest."
     areas = "; ".join(f"{name}: {area:.3f}" for name, *_, area in rocs)
     first = draw(
         f"roc-{where}",

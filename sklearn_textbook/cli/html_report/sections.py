@@ -130,7 +130,7 @@ def _summarize(fitted):
     columns = count_things(training.features.num_columns, "column")
     lines = {
         "table": display_path(training.file.path),
-        "learned from": f"{rows}, {columns}",
+        "trained on": f"{rows}, {columns}",
         "target": report.describe_target(goal),
         "model": report.describe_model(fitted.model.estimator),
     }
@@ -146,7 +146,8 @@ def _summarize(fitted):
             if np.isfinite(score.means[name])
         ]
         is_mean = score is shown[0]
-        what = f"always the {score.where}" if is_mean else score.where
+        baseline = f"{score.where.replace(' ', '-')} baseline"
+        what = baseline if is_mean else score.where
         lines[what] = f"{', '.join(words)} ({score.note})"
     return _list_terms(lines)
 
@@ -409,7 +410,7 @@ def report_components(path, estimator, file, frame, left_out, seed):
     """
     lines = {
         "table": display_path(file.path),
-        "learned from": f"{count_things(frame.num_rows, 'row')}, "
+        "trained on": f"{count_things(frame.num_rows, 'row')}, "
         f"{count_things(frame.num_columns, 'column')}",
         "model": report.describe_model(estimator),
     }
