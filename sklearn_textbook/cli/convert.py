@@ -5,12 +5,9 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from sklearn_textbook.cli.ensemble_report import is_combination
 from sklearn_textbook.cli.errors import explain_error, refuse_use
-from sklearn_textbook.cli.model_report import is_other_model
 from sklearn_textbook.cli.output_files import refuse_overwriting
 from sklearn_textbook.cli.progress import show_progress
-from sklearn_textbook.cli.report import is_rule_list
 from sklearn_textbook.cli.show import write_content
 from sklearn_textbook.io import read_model
 from sklearn_textbook.io.model_file import ModelFileError, looks_like_model
@@ -80,12 +77,6 @@ def convert_model(model, path, **options):
     refuse_overwriting("OUTPUT", path, {"MODEL": [model]})
     with show_progress("reading the model"):
         saved = read_model(model)
-    kind = saved.estimator
-    if is_other_model(kind) or is_combination(kind) or is_rule_list(kind):
-        refuse_use(
-            f"{model} contains a {type(kind).__name__}; only trees and ensembles of "
-            "trees can be converted"
-        )
     try:
         with show_progress(f"writing {suffix[1:]}"):
             WRITERS[suffix](saved, path, **given)

@@ -92,11 +92,14 @@ class ModelSteps:
         The columns of the table.
     steps : list of Step
         The last one makes the predictions.
+    unused : frozenset of int
+        Columns of the table that no step reads.
     """
 
     model: object
     schema: TableSchema
     steps: list
+    unused: frozenset = frozenset()
 
     @property
     def program(self):
@@ -137,7 +140,8 @@ def read_steps(model, splits_votes=False):
         check_is_fitted(model)
     reader = StepReader(model, splits_votes)
     reader.finish(*resolve(model, reader, reader.list_places()))
-    return ModelSteps(model, reader.make_schema(), reader.steps)
+    unused = frozenset(i for i, column in enumerate(reader.columns) if column is None)
+    return ModelSteps(model, reader.make_schema(), reader.steps, unused)
 
 
 class StepReader:

@@ -6,23 +6,17 @@ import numpy as np
 
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook._contract.written_files import write_file
-from sklearn_textbook.ensemble.boosting.base_adaboost import BaseAdaBoost
-from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
-    BaseGradientBoosting,
-)
-from sklearn_textbook.ensemble.boosting.boosting_tree import BoostingTreeRegressor
-from sklearn_textbook.ensemble.forest.base_forest import BaseForest
+from sklearn_textbook.exchange.model_steps import read_steps
 from sklearn_textbook.exchange.onnx_graph import IR_VERSION, ML, OPSETS, Graph
-from sklearn_textbook.exchange.onnx_trees import TreeOperators, divides_rows
-from sklearn_textbook.exchange.tree_sum import add_members, read_trees
+from sklearn_textbook.exchange.onnx_program import Predictions
+from sklearn_textbook.exchange.onnx_trees import divides_rows
 from sklearn_textbook.tree.encode.columns import TEMPORAL
-from sklearn_textbook.tree.members import is_tree
 
 MATRIX = "X"
 
 
 def to_onnx(model, path=None, *, inputs="auto", missing_string=""):
-    """Convert a fitted tree or ensemble of trees to ONNX.
+    """Convert a fitted model to ONNX.
 
     The result makes the same predictions as the model, in double precision, also for
     missing values and levels not seen in training. It requires version 5 of the
@@ -31,9 +25,7 @@ def to_onnx(model, path=None, *, inputs="auto", missing_string=""):
     Parameters
     ----------
     model : estimator
-        A fitted tree, forest, bagging or random subspace ensemble of trees, output
-        perturbation, AdaBoost of trees, boosting tree or gradient boosting model of
-        this package.
+        A fitted model, as for :func:`export_code`.
     path : str, path-like or None, default=None
         File to which the model is written, if given.
     inputs : {"auto", "columns", "matrix"}, default="auto"
@@ -51,8 +43,10 @@ def to_onnx(model, path=None, *, inputs="auto", missing_string=""):
     onnx.ModelProto
         The ONNX model. Classifiers have the outputs ``label``, shape (n_rows,), and
         ``probabilities``, shape (n_rows, n_classes), or for several outputs
-        ``label_0``, ``probabilities_0``, ``label_1`` and so on; regressors have the
-        output ``variable``, shape (n_rows, n_outputs). Where the model raises an error
+        ``label_0``, ``probabilities_0``, ``label_1`` and so on; those without
+        ``predict_proba`` (hard votes, output codes) have ``scores``, the largest of
+        which is the prediction, instead of probabilities. Regressors have the output
+        ``variable``, shape (n_rows, n_outputs). Where the model raises an error
         (an infinite number; a missing value with ``missing="error"``; an unseen level
         with ``handle_unknown="error"``), numbers are NaN, and labels are "" or -1.
 
@@ -63,11 +57,12 @@ def to_onnx(model, path=None, *, inputs="auto", missing_string=""):
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
     TypeError
-        If the model is of another kind.
+        If the model, a member or a step of a pipeline is of another kind.
     ValueError
-        If ONNX cannot represent the model: members that vote and divide rows, columns
-        that mix strings and numbers, or class labels other than strings, numbers and
-        booleans.
+        If ONNX cannot represent the model: trees of several outputs that vote and
+        divide rows, columns that mix strings and numbers, or class labels other than
+        strings, numbers and booleans; or if a parameter cannot be exported, as in
+        :func:`export_code`.
 
     Notes
     -----
@@ -88,33 +83,29 @@ def to_onnx(model, path=None, *, inputs="auto", missing_string=""):
     check_choice("inputs", inputs, ("auto", "columns", "matrix"))
     if not isinstance(missing_string, str):
         raise TypeError(f"missing_string must be a string, got {missing_string!r}.")
-    total = read_trees(model)
-    _require_supported(total)
-    has_strings = [_has_strings(column) for column in total.schema.columns]
+    steps = read_steps(model, splits_votes=True)
+    _require_supported(steps)
+    has_strings = [_has_strings(column) for column in steps.schema.columns]
     if inputs == "matrix" and any(has_strings):
-        name = total.feature_names[has_strings.index(True)]
+        name = steps.schema.names[has_strings.index(True)]
         raise ValueError(
             f"inputs='matrix' requires numeric columns, but column {name!r} has "
             "strings. Use inputs='columns'."
         )
     is_matrix = inputs == "matrix" or (inputs == "auto" and not any(has_strings))
-    onnx_model = _Converter(total, is_matrix, missing_string).run()
+    onnx_model = _Converter(steps, is_matrix, missing_string).run()
     if path is not None:
         write_file(path, onnx_model.SerializeToString())
     return onnx_model
-
-
-def _allows_missing(total):
-    return total.reader.missing != "error"
 
 
 def _has_strings(column):
     return any(isinstance(level, str) for level in column.levels or ())
 
 
-def _require_supported(total):
+def _require_supported(steps):
     """Raise ValueError for a model that ONNX cannot represent."""
-    for column in total.schema.columns:
+    for column in steps.schema.columns:
         are_strings = {isinstance(level, str) for level in column.levels or ()}
         if len(are_strings) > 1:
             raise ValueError(
@@ -127,18 +118,23 @@ def _require_supported(total):
                     f"The level {level} of column {column.name!r} is an integer that "
                     "double precision cannot represent. Use strings as levels."
                 )
-    if not total.is_vote:
-        return
-    for number, tree in enumerate(total.trees):
-        node = divides_rows(tree, _allows_missing(total))
+    for step in steps.steps:
+        if step.program.votes:
+            _require_whole_rows(step.program)
+
+
+def _require_whole_rows(program):
+    """Raise ValueError for trees of several outputs that vote and divide rows."""
+    for number, part in enumerate(program.parts):
+        node = divides_rows(part.tree, not program.refuses_missing)
         if node is not None:
-            name = total.feature_names[tree.nodes["feature"][node]]
+            name = program.total.feature_names[part.tree.nodes["feature"][node]]
             raise ValueError(
                 f"Node {node} of member {number} divides rows with a missing value or "
-                f"an unseen level of column {name!r}. Members that vote then vote for "
-                "the class with the largest mean, which cannot be converted to ONNX. "
-                "Fit the members with missing='learned' and handle_unknown='parent', "
-                "or the ensemble with voting='soft' if it has this parameter."
+                f"an unseen level of column {name!r}. Members of several outputs that "
+                "vote cannot be converted to ONNX then. Fit the members with "
+                "missing='learned' and handle_unknown='parent', or the ensemble with "
+                "voting='soft'."
             )
 
 
@@ -147,7 +143,7 @@ class _Converter:
 
     Parameters
     ----------
-    total : TreeSum
+    steps : ModelSteps
         The model.
     is_matrix : bool
         Whether there is one input.
@@ -155,17 +151,23 @@ class _Converter:
         The string that represents a missing value.
     """
 
-    def __init__(self, total, is_matrix, missing_string):
-        self.total, self.is_matrix = total, is_matrix
+    def __init__(self, steps, is_matrix, missing_string):
+        self.steps, self.is_matrix = steps, is_matrix
+        self.columns = steps.schema.columns
+        # Columns that are not used have no inputs of their own.
+        unused = () if is_matrix else steps.unused
+        self.used = [i for i in range(len(self.columns)) if i not in unused]
         self.missing_string = missing_string
         self.outputs = []
+        total = steps.program.total
         suffixes = [f"_{i}" for i in range(total.n_outputs)]
         self.suffixes = suffixes if total.n_outputs > 1 else [""]
         reserved = {"variable"}
         if total.is_classifier:
-            names = ("label", "probabilities")
+            names = ("label", "probabilities", "scores")
             reserved = {name + end for name in names for end in self.suffixes}
-        inputs = [MATRIX] if is_matrix else total.feature_names
+        names = [str(self.columns[number].name) for number in self.used]
+        inputs = [MATRIX] if is_matrix else names
         for number, name in enumerate(inputs):
             if name in reserved or name in inputs[:number] or not name:
                 raise ValueError(
@@ -180,16 +182,20 @@ class _Converter:
     def run(self):
         """Convert the model."""
         helper = self.graph.onnx.helper
-        inputs, matrix, refused = self._add_inputs()
-        scores, deciding, sums_refused = self._add_scores(matrix)
-        refused = self.graph.add("Or", refused, sums_refused)
-        if self.total.is_classifier:
-            self._add_classes(scores, deciding, refused)
+        inputs, values, refused = self._add_inputs()
+        for step in self.steps.steps:
+            matrix = self._take(values, step)
+            own = Predictions(self.graph, step.program, matrix)
+            refused = self.graph.add("Or", refused, own.refused)
+            parts = [own.give(kind) for kind in step.gives]
+            values = self.graph.join([values, *parts]) if parts else values
+        if step.program.total.is_classifier:
+            self._add_classes(own, refused)
         else:
-            self._add_values(scores, refused)
+            self._add_values(own, refused)
         graph = helper.make_graph(
             self.graph.nodes,
-            type(self.total.model).__name__,
+            type(self.steps.model).__name__,
             inputs,
             self.outputs,
             self.graph.list_constants(),
@@ -204,19 +210,56 @@ class _Converter:
         self.graph.onnx.checker.check_model(model)
         return model
 
+    def _take(self, values, step):
+        """Take the columns of a step, with its codes of levels."""
+        graph, n_table = self.graph, len(self.columns)
+        places = list(step.places)
+        if self.steps.is_single:
+            return values
+        maps = {}
+        for number, place in enumerate(places):
+            column = step.program.total.schema.columns[number]
+            if place >= n_table or column.levels is None:
+                continue
+            levels = self.columns[place].levels
+            if levels != column.levels:
+                maps[number] = [column.codes.get(level, -1) for level in levels]
+        kept = {place: index for index, place in enumerate(self.used)}
+        n_unused = n_table - len(self.used)
+        taken = graph.take(values, [kept.get(p, p - n_unused) for p in places])
+        if not maps:
+            return taken
+        parts = []
+        for number in range(len(places)):
+            part = graph.take(taken, [number])
+            if number in maps:
+                part = self._map_codes(part, maps[number])
+            parts.append(part)
+        return graph.join(parts)
+
+    def _map_codes(self, codes, table):
+        """Replace codes; that of an unseen level, -1, is the last one of the table."""
+        graph = self.graph
+        absent = graph.add("IsNaN", codes)
+        known = graph.add("Where", absent, graph.constant([0.0]), codes)
+        table = graph.constant([*table, -1])
+        found = graph.add("Gather", table, graph.cast(known, np.int64), axis=0)
+        return graph.add("Where", absent, codes, found)
+
     # -------------------------------------------------------------------- inputs
     def _add_inputs(self):
         """Add the inputs; return them, the columns, and which rows are wrong."""
         graph = self.graph
         make = graph.onnx.helper.make_tensor_value_info
         types = graph.onnx.TensorProto
-        columns = self.total.schema.columns
+        columns = self.columns
         inputs, parts, numbers = [], [], []
         if self.is_matrix:
             text = "; ".join(map(self._describe, columns))
             inputs.append(make(MATRIX, types.DOUBLE, [None, len(columns)], text))
             numbers = [MATRIX]
-        for i, column in enumerate(columns):
+        for i in self.used:
+            column = columns[i]
             if _has_strings(column):
                 info = make(
                     column.name, types.STRING, [None, 1], self._describe(column)
@@ -231,22 +274,10 @@ class _Converter:
             if not self.is_matrix:
                 inputs.append(info)
         matrix = graph.join(parts)
-        if self.is_matrix and not any(self.total.schema.n_levels):
+        if self.is_matrix and not any(self.steps.schema.n_levels):
             matrix = MATRIX
-        return inputs, matrix, self._find_wrong(matrix, numbers)
-
-    def _find_wrong(self, matrix, numbers):
-        """Find the rows that the model refuses to read."""
-        graph = self.graph
-        if not numbers:
-            wrong = graph.add("IsInf", matrix)
-        else:
-            wrong = graph.add("IsInf", graph.join(numbers))
-        wrong = graph.any_of(wrong)
-        if not _allows_missing(self.total):
-            missing = graph.any_of(graph.add("IsNaN", matrix))
-            wrong = graph.add("Or", wrong, missing)
-        return wrong
+        wrong = graph.add("IsInf", graph.join(numbers) if numbers else matrix)
+        return inputs, matrix, graph.any_of(wrong)
 
     def _describe(self, column):
         """Describe a column for people."""
@@ -292,31 +323,6 @@ class _Converter:
         absent = graph.add("IsNaN", name)
         return graph.add("Where", absent, graph.constant([np.nan]), codes)
 
-    # -------------------------------------------------------------------- scores
-    def _add_scores(self, matrix):
-        """Add scores, those by which a class is chosen, and the rows refused."""
-        graph, total = self.graph, self.total
-        trees, values, divisor = _list_values(total)
-        n_scores = total.n_scores
-        operators = TreeOperators(graph, trees, _allows_missing(total))
-        sums = operators.add(matrix, values)
-        width = values[0].shape[1]
-        refused = graph.add("Greater", graph.take(sums, [width]), graph.constant([0.0]))
-        scores = graph.take(sums, range(n_scores))
-        if total.start.any():
-            scores = graph.add("Add", graph.constant([total.start]), scores)
-        deciding = scores
-        if divisor != 1.0:
-            scores = graph.add("Div", scores, graph.constant([divisor]))
-        if isinstance(total.model, BaseForest):
-            deciding = scores
-        if width > n_scores:
-            other = graph.take(sums, range(n_scores, width))
-            if total.is_vote:
-                return scores, (deciding, other), refused
-            deciding = other
-        return scores, (deciding, None), refused
-
     # ------------------------------------------------------------------- outputs
     def _finish(self, operator, *inputs, name, dtype, shape):
         """Add an operator whose result is an output."""
@@ -325,37 +331,29 @@ class _Converter:
         kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
         self.outputs.append(helper.make_tensor_value_info(name, kind, shape))
 
-    def _add_values(self, scores, refused):
-        if self.total.link == "exp":
-            scores = self.graph.add("Exp", scores)
+    def _add_values(self, own, refused):
         self._finish(
             "Where",
             refused,
             self.graph.constant([np.nan]),
-            scores,
+            own.give("values"),
             name="variable",
             dtype=np.float64,
-            shape=[None, self.total.n_scores],
+            shape=[None, own.total.n_scores],
         )
 
-    def _add_classes(self, scores, deciding, refused):
+    def _add_classes(self, own, refused):
         """Add labels and probabilities of every output."""
-        graph, total = self.graph, self.total
-        width = total.n_scores // total.n_outputs
+        graph, total = self.graph, own.total
         nan = graph.constant([np.nan])
+        what = "scores" if total.link == "scores" else "probabilities"
         for i, (classes, end) in enumerate(
             zip(total.classes, self.suffixes, strict=True)
         ):
-            part = range(i * width, i * width + (len(classes) if width > 1 else 1))
-            own = scores if total.n_outputs == 1 else graph.take(scores, part)
-            first, second = (
-                name if name is None else graph.take(name, part) for name in deciding
-            )
-            chosen = self._choose(first, second, len(classes))
             wrong = graph.constant([len(classes)], np.int64)
             axis = graph.constant([1], np.int64)
             is_wrong = graph.add("Squeeze", refused, axis)
-            chosen = graph.add("Where", is_wrong, wrong, chosen)
+            chosen = graph.add("Where", is_wrong, wrong, own.choose(i))
             labels = _list_labels(classes)
             self._finish(
                 "Gather",
@@ -369,99 +367,11 @@ class _Converter:
                 "Where",
                 refused,
                 nan,
-                self._to_probabilities(own, len(classes)),
-                name=f"probabilities{end}",
+                own.to_probabilities(i),
+                name=f"{what}{end}",
                 dtype=np.float64,
                 shape=[None, len(classes)],
             )
-
-    def _choose(self, scores, second, n_classes):
-        """Choose a class number for every row."""
-        graph, total = self.graph, self.total
-        axis = graph.constant([1], np.int64)
-        if total.n_scores == 1:
-            above = graph.add("Greater", scores, graph.constant([0.0]))
-            return graph.add("Squeeze", graph.cast(above, np.int64), axis)
-        if second is not None:
-            # Of the classes with most votes the one with the largest probability.
-            most = graph.add("ReduceMax", scores, axis, keepdims=1)
-            least = graph.add("Sub", most, graph.constant([0.5 / len(total.trees)]))
-            is_top = graph.add("Greater", scores, least)
-            scores = graph.add("Where", is_top, second, graph.constant([-1.0]))
-        if total.class_tolerance == 0.0:
-            return graph.add("ArgMax", scores, axis=1, keepdims=0)
-        best, largest = graph.constant([[0]], np.int64), graph.take(scores, [0])
-        for number in range(1, n_classes):
-            score = graph.take(scores, [number])
-            bound = graph.constant([total.class_tolerance])
-            is_larger = graph.add("Greater", score, graph.add("Add", largest, bound))
-            index = graph.constant([[number]], np.int64)
-            best = graph.add("Where", is_larger, index, best)
-            largest = graph.add("Where", is_larger, score, largest)
-        shape = graph.add("Shape", scores, end=1)
-        return graph.add("Expand", graph.add("Squeeze", best, axis), shape)
-
-    def _to_probabilities(self, scores, n_classes):
-        """Turn scores into probabilities."""
-        graph, total = self.graph, self.total
-        if total.link == "identity":
-            return scores
-        if total.link == "positive_shares":
-            return self._to_shares(scores, n_classes)
-        if total.scale != 1.0:
-            scores = graph.add("Mul", scores, graph.constant([total.scale]))
-        if total.link == "softmax":
-            return graph.add("Softmax", scores, axis=1)
-        both = graph.join([graph.add("Neg", scores), scores])
-        return graph.add("Sigmoid", both)
-
-    def _to_shares(self, scores, n_classes):
-        """Divide positive scores by their sum."""
-        graph = self.graph
-        zero, axis = graph.constant([0.0]), graph.constant([1], np.int64)
-        kept = graph.add("Max", scores, zero)
-        sums = graph.add("ReduceSum", kept, axis, keepdims=1)
-        best = graph.add("ArgMax", scores, axis=1, keepdims=1)
-        numbers = graph.constant([range(n_classes)], np.int64)
-        alone = graph.cast(graph.add("Equal", best, numbers), np.float64)
-        is_high = graph.add("Greater", sums, zero)
-        kept = graph.add("Where", is_high, kept, alone)
-        sums = graph.add("Where", is_high, sums, graph.constant([1.0]))
-        return graph.add("Div", kept, sums)
-
-
-def _list_values(total):
-    """List trees, values of their nodes, and what the sums are divided by.
-
-    Means are sums that are divided at the end, as the models compute them. Values that
-    choose the class, if others than the scores, follow the scores.
-    """
-    model = total.model
-    if is_tree(model):
-        (tree,) = total.trees
-        values = tree.statistics[:, :, 0]
-        if total.is_classifier:
-            own = model.tree_.value.reshape(values.shape)
-            if not np.array_equal(own, values):
-                values = np.concatenate([values, own], axis=1)
-        return total.trees, [values], 1.0
-    if isinstance(model, BaseGradientBoosting):
-        values = []
-        for tree, first in zip(total.trees, total.first, strict=True):
-            table = np.zeros((tree.node_count, total.n_scores))
-            table[:, first : first + tree.n_outputs] = tree.statistics[:, :, 0]
-            values.append(table)
-        return total.trees, values, 1.0
-    if isinstance(model, BoostingTreeRegressor | BaseAdaBoost):
-        return total.trees, [tree.statistics[:, :, 0] for tree in total.trees], 1.0
-    weights = np.ones(len(total.trees))
-    trees = add_members(model, weights, total.is_vote)
-    values = [tree.statistics[:, :, 0] for tree in trees]
-    if total.is_vote:
-        others = [tree.statistics[:, :, 0] for tree in add_members(model, weights)]
-        values = [np.concatenate(p, 1) for p in zip(values, others, strict=True)]
-    divisor = 1.0 if total.link == "positive_shares" else float(len(trees))
-    return trees, values, divisor
 
 
 def _list_labels(classes):

@@ -17,6 +17,7 @@ from sklearn_textbook.exchange.score_program import write_tables
 from sklearn_textbook.exchange.source_parts import make_texts, render
 from sklearn_textbook.exchange.sql_nodes import write_nodes
 from sklearn_textbook.exchange.sql_source import write_sql
+from sklearn_textbook.exchange.sql_steps import write_steps_sql
 from sklearn_textbook.exchange.steps_source import (
     write_steps_c,
     write_steps_javascript,
@@ -53,7 +54,7 @@ def export_code(model, language="c", *, prefix="", table="data", form="expressio
         or linear and logistic regressions of scikit-learn. Or a scikit-learn
         ``Pipeline`` that ends in one of them, with scalers, imputers, encoders,
         ``ColumnTransformer``, ``FeatureUnion``, selectors of columns, PCA or truncated
-        SVD before it. In SQL: trees and ensembles of trees.
+        SVD before it. With ``form="nodes"``, trees and ensembles of trees.
     language : {"c", "javascript", "python", "sql"}, default="c"
         C99; a JavaScript module (ECMAScript 2020); a Python module that uses only the
         standard library; or SQL.
@@ -165,13 +166,17 @@ def export_code(model, language="c", *, prefix="", table="data", form="expressio
         raise ValueError(f"table must be the name of a table, got {table!r}.")
     steps = read_steps(model)
     if language == "sql":
-        if not steps.is_single or steps.program.linear:
-            raise ValueError(
-                f"SQL cannot express {type(model).__name__}. Use another language."
-            )
+        is_trees = steps.is_single and not steps.program.linear
         if form == "nodes":
+            if not is_trees:
+                raise ValueError(
+                    "form='nodes' is for trees and ensembles of trees; got "
+                    f"{type(model).__name__}. Use form='expression'."
+                )
             return write_nodes(steps.program, table, prefix or "model_")
-        return write_sql(steps.program, table)
+        if is_trees:
+            return write_sql(steps.program, table)
+        return write_steps_sql(steps, table)
     options = {"prefix": prefix} if language == "c" else {}
     write = partial(write_program, language=language)
     if steps.is_single:

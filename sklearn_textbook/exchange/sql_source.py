@@ -14,6 +14,7 @@ import numpy as np
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook.exchange.source_parts import (
+    EPSILON,
     SCORES,
     describe_model,
     describe_predictions,
@@ -371,11 +372,31 @@ def write_choice(values, means, tolerance, labels):
     return "\n    ".join([*lines, f"ELSE {labels[-1]} END"])
 
 
+def write_value(total, score):
+    """Write a predicted value as an expression of its score."""
+    least, most = write_real(EPSILON), write_real(1.0 - EPSILON)
+    one = write_real(1.0)
+    expressions = {
+        "exp": f"EXP({score})",
+        "inverse": f"{one} / {score}",
+        "power": f"POWER({score}, {write_real(total.scale)})",
+        "logit": f"{one} / ({one} + EXP(-({score})))",
+        "cloglog": f"{one} - EXP(-EXP({score}))",
+    }
+    text = expressions.get(total.link, score)
+    if total.link in ("logit", "cloglog"):
+        text = (
+            f"CASE WHEN {text} < {least} THEN {least} WHEN {text} > {most} THEN "
+            f"{most} ELSE {text} END"
+        )
+    return text
+
+
 def write_predictions(program, sums, scores):
     """Write the predictions from the names of the sums, or expressions of them."""
     total = program.total
     if not total.is_classifier:
-        return [f"EXP({score})" if total.link == "exp" else score for score in scores]
+        return [write_value(total, score) for score in scores]
     labels = [list(map(write_literal, names)) for names in list_labels(program)]
     if total.link == "expit":
         no, yes = labels[0]

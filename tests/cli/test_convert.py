@@ -122,6 +122,18 @@ def test_refusals(command):
         assert "cannot be written" in text
     command("convert", "none.json", "iris.c", code=4)
     command(*IRIS, "--algorithm", "lda", "--save", "lda.json")
-    error = command("convert", "lda.json", "iris.c", code=2)
-    assert "lda.json contains a LinearDiscriminantAnalysis; only trees and" in error
-    assert not Path("iris.c").exists()
+    error = command("convert", "lda.json", "iris.pmml", code=2)
+    assert "lda.json: model must be a fitted tree or ensemble of trees" in error
+    assert not Path("iris.pmml").exists()
+
+
+@pytest.mark.parametrize("algorithm", ["lda", "logistic-regression"])
+def test_linear_models(command, algorithm):
+    command(*IRIS, "--algorithm", algorithm, "--save", "linear.json")
+    for suffix in ("c", "mjs", "py", "sql"):
+        assert command("convert", "linear.json", f"linear.{suffix}") == ""
+    module = {}
+    exec(Path("linear.py").read_text("utf-8"), module)
+    X = pd.read_csv(DATA / "iris.csv", sep=";").drop(columns="species")
+    found = [module["predict"](row) for row in X.to_dict("records")]
+    assert found == load_model("linear.json").predict(X).tolist()

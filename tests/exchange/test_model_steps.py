@@ -48,6 +48,7 @@ from tests.exchange.test_source_code import (
     run_c,
     run_javascript,
     run_python,
+    run_sql,
 )
 
 
@@ -86,6 +87,28 @@ def test_c(name, tmp_path):
         require_equal(name, model.classes_[first[:, 0]], second)
     else:
         require_equal(name, second, second)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_sql(name):
+    model, (X, expected, numbers) = fit(name), predict(name)
+    rows = list_rows(X[:60])
+    found = run_sql(export_code(model, "sql"), rows, X)
+    if hasattr(model, "classes_"):
+        assert found["prediction"].tolist() == expected[:60].tolist()
+        return
+    values = found.filter(regex="^prediction").to_numpy(float)
+    assert_allclose(values, numbers[:60], rtol=1e-12, atol=1e-12)
+
+
+def test_shares_in_sql():
+    """The scores of the last step are the probabilities."""
+    X, _, shares = predict("soft votes")
+    rows = list_rows(X[:60])
+    found = run_sql(export_code(fit("soft votes"), "sql"), rows, X)
+    names = [name for name in found if name.startswith("score")]
+    scores = found[names[-3:]].to_numpy(float)
+    assert_allclose(scores, shares[:60], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", [*COMPOSED, *PIPELINES])

@@ -8,10 +8,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsRegressor
 
 from sklearn_textbook.ensemble import (
     AdaBoostClassifier,
+    AveragingRegressor,
     BaggingClassifier,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
@@ -20,12 +21,15 @@ from sklearn_textbook.ensemble import (
     RandomForestRegressor,
 )
 from sklearn_textbook.exchange import to_onnx
+from sklearn_textbook.exchange.onnx_program import MAX_PRODUCTS
+from sklearn_textbook.linear_model import LinearRegression
 from sklearn_textbook.tree import (
     C45Classifier,
     CARTClassifier,
     CARTRegressor,
     ObliqueTreeClassifier,
 )
+from tests.exchange import model_cases
 from tests.exchange.tables import make_labels, make_table, make_values
 from tests.exchange.test_levels import make_frame, make_target
 from tests.exchange.test_tree_sum import MODELS, SOME, fit
@@ -176,6 +180,70 @@ def test_many_levels_booleans_and_dates():
     assert "strings" in texts["city"]
 
 
+@pytest.mark.parametrize("name", model_cases.CASES)
+def test_linear_models_steps_and_pipelines(name):
+    model, (X, predicted, numbers) = model_cases.fit(name), model_cases.predict(name)
+    found = run(to_onnx(model), X)
+    if not hasattr(model, "classes_"):
+        assert_allclose(found["variable"], numbers, rtol=1e-12, atol=1e-12)
+        return
+    assert_array_equal(found["label"], predicted)
+    assert set(found) == {"label", "scores" if numbers is None else "probabilities"}
+    if numbers is not None:
+        assert_allclose(found["probabilities"], numbers, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        AdaBoostClassifier(C45Classifier(pruning=None, max_depth=3), n_estimators=5),
+        AdaBoostClassifier(C45Classifier(laplace=True, max_depth=3), n_estimators=3),
+        BaggingClassifier(C45Classifier(), **SOME, voting="hard"),
+        BaggingClassifier(
+            C45Classifier(laplace=True, handle_unknown="fractional"),
+            **SOME,
+            voting="hard",
+        ),
+        RandomForestClassifier(**SOME, voting="hard", handle_unknown="fractional"),
+    ],
+    ids=str,
+)
+def test_votes_of_divided_rows(model):
+    X = make_frame(missing=0.1)
+    y = np.digitize(make_target(X), [0.0, 2.0])
+    new = make_frame(1000, missing=0.2, seed=1, unknown=True)
+    require_equal(model.fit(X, y), new)
+
+
+def test_many_columns():
+    """Sums of many products are products of matrices."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 700))).add_prefix("x")
+    X["text"] = rng.choice(list("abc"), 200)
+    X.iloc[::7, 3] = np.nan
+    y = X["x0"] + X["x3"].fillna(2) + (X["text"] == "a")
+    y = np.stack([np.digitize(y, [0.0, 1.0]) == k for k in range(6)], axis=1) * 1.0
+    model = LinearRegression(missing="mean", alpha=1.0).fit(X, y)
+    assert len(X.columns) * y.shape[1] > MAX_PRODUCTS
+    found = run(to_onnx(model), X)["variable"]
+    assert_allclose(found, model.predict(X), rtol=1e-12, atol=1e-12)
+    model = LinearRegression(missing="drop", alpha=1.0).fit(X, y)
+    found = run(to_onnx(model), X)["variable"]
+    assert np.isnan(found).any()
+    assert_allclose(found, model.predict(X), rtol=1e-12, atol=1e-12)
+
+
+def test_levels_in_another_order():
+    """Members that were fitted apart have other codes for the levels."""
+    X, y = make_frame(), make_target(make_frame())
+    other = X.assign(letter=pd.Categorical(X["letter"], list("wvutsrqp")))
+    tables = {"one": X, "two": other}
+    members = [(name, CARTRegressor().fit(table, y)) for name, table in tables.items()]
+    model = AveragingRegressor(members, prefit=True).fit(X, y)
+    new = make_frame(500, missing=0.2, seed=1, unknown=True)
+    require_equal(model, new)
+
+
 def test_several_outputs():
     X = make_frame(missing=0.1)
     y = make_target(X)
@@ -241,15 +309,16 @@ def test_errors():
     y = make_target(X) > 1
     with pytest.raises(NotFittedError):
         to_onnx(CARTClassifier())
-    with pytest.raises(TypeError, match="LinearRegression"):
-        to_onnx(LinearRegression().fit(X[["a"]].fillna(0), y))
+    with pytest.raises(TypeError, match="got KNeighborsRegressor, which cannot be"):
+        to_onnx(KNeighborsRegressor().fit(X[["a"]].fillna(0), y))
     model = CARTClassifier(missing="branch").fit(X, y)
     with pytest.raises(ValueError, match="inputs"):
         to_onnx(model, inputs="rows")
     with pytest.raises(ValueError, match="column 'letter' has strings"):
         to_onnx(model, inputs="matrix")
-    votes = AdaBoostClassifier(C45Classifier(), n_estimators=2).fit(X, y)
-    with pytest.raises(ValueError, match=r"Node 0 of member 0 divides rows .* column"):
+    votes = RandomForestClassifier(2, voting="hard", handle_unknown="fractional")
+    votes.fit(X, np.stack([y, X["a"] > 0], axis=1))
+    with pytest.raises(ValueError, match=r"Node \d+ of member 0 divides rows"):
         to_onnx(votes)
     mixed = X.assign(letter=[1, "a"] * 200)
     model = CARTClassifier(missing="branch").fit(mixed, y)
