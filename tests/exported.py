@@ -69,6 +69,13 @@ def _write_code(model, X, folder):
     assert found == expected or np.isclose(found, expected, rtol=1e-12)
 
 
+def _write_query(model, X, folder):
+    try:
+        exchange.export_code(model, "sql")
+    except ValueError:
+        exchange.export_code(model, "sql", form="nodes")
+
+
 def _find_changes(model, X, folder):
     target = None if is_classifier(model) else (3.0, None)
     inspection.find_counterfactuals(model, X.iloc[:1], target=target)
@@ -81,7 +88,7 @@ EXPORTS = {
     "ONNX": lambda model, X, folder: exchange.to_onnx(model),
     "PMML": lambda model, X, folder: exchange.to_pmml(model),
     "C, JS, Python": _write_code,
-    "SQL": lambda model, X, folder: exchange.export_code(model, "sql"),
+    "SQL": _write_query,
     "rules": lambda model, X, folder: tree.export_rules(model),
     "page": lambda model, X, folder: tree.to_html(model),
     "explain": lambda model, X, folder: inspection.explain(model, X.iloc[:2]),
