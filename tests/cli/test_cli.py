@@ -514,7 +514,8 @@ def test_estimators_are_written_as_in_python(command):
     command(*arguments, "bagging", *options)
     member = load_model("m.json").estimator
     assert (member.max_depth, member.pruning.confidence) == (2, 0.1)
-    options = ("--member", "c45", "--set", "final_estimator=LogisticRegression(C=2)")
+    logistic = "LogisticRegression(C=2, parametrization=reference)"
+    options = ("--member", "c45", "--set", f"final_estimator={logistic}")
     text = command(*arguments, "stacking", *options, "--cv", 0)
     # Of three classes, the last is the reference.
     assert re.search(r"\n +setosa +versicolor\nintercept ", text)
