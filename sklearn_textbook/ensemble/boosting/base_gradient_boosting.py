@@ -493,6 +493,12 @@ class BaseGradientBoosting(
             yield raw
 
     @property
+    def n_trees_per_iteration_(self):
+        """Number of trees of each round."""
+        check_is_fitted(self)
+        return self.estimators_.shape[1]
+
+    @property
     def feature_importances_(self):
         """Importance of each column: its share of the decrease of the loss.
 

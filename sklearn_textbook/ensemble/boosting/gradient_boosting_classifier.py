@@ -141,6 +141,8 @@ class GradientBoostingClassifier(
         The trees; their values are raw scores that include the learning rate.
     n_estimators_ : int
         Number of rounds.
+    n_trees_per_iteration_ : int
+        Number of trees of each round.
     loss_ : Loss
         The loss.
     init_ : estimator or None
