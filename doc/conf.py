@@ -10,6 +10,8 @@ import sklearn_textbook
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
+from api_links import find_guides
+
 project = "sklearn_textbook"
 copyright = "2026, The sklearn_textbook developers"
 author = "The sklearn_textbook developers"
@@ -19,7 +21,10 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
+    "api_links",
     "mathml",
     "page_checks",
 ]
@@ -44,6 +49,7 @@ html_title = "sklearn_textbook"
 html_show_sourcelink = False
 
 autosummary_generate = True
+autosummary_context = {"guides": find_guides(Path(__file__).parent / "api")}
 autodoc_default_options = {"members": True, "inherited-members": True}
 numpydoc_show_class_members = False
 numpydoc_use_plots = False
@@ -51,6 +57,16 @@ numpydoc_use_plots = False
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "auto_examples",
+    "subsection_order": [
+        f"examples/{section}"
+        for section in (
+            *("trees", "ensembles", "explanations", "linear_models"),
+            *("projections", "other_programs"),
+        )
+    ],
+    "backreferences_dir": "api/generated/backreferences",
+    "doc_module": ("sklearn_textbook",),
+    "reference_url": {"sklearn_textbook": None},  # examples link to the reference
     "filename_pattern": os.sep,  # run every example
     "parallel": True,  # in as many processes as sphinx-build has by -j
     "abort_on_example_error": True,
