@@ -49,7 +49,9 @@ return [...document.querySelectorAll('.bd-article *, .bd-header *')].filter(elem
 """
 HEADER = "return document.querySelector('.bd-header').getBoundingClientRect().height"
 CONTENTS = "return document.querySelector('.bd-toc')?.checkVisibility() ?? false"
-HITS = "return [...document.querySelectorAll('#search-results li > a')].map(a => a.href)"
+HITS = (
+    "return [...document.querySelectorAll('#search-results li > a')].map(a => a.href)"
+)
 
 
 class Window:

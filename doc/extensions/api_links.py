@@ -22,8 +22,10 @@ GUIDES = {
     "diversity": "ensemble.diversity.* inspection.KappaErrorDisplay",
     "output_codes": "ensemble.OutputCode*",
     "negative_correlation": "ensemble.NegativeCorrelation*",
-    "boosting": "*Boost* *.AdditiveModel *.fit_additive_model inspection.LearningRounds* "
-    "ensemble.boosting.*",
+    "boosting": (
+        "*Boost* *.AdditiveModel *.fit_additive_model inspection.LearningRounds* "
+        "ensemble.boosting.*"
+    ),
     "ensembles": "ensemble.* *.Importances* *.PartialDependence* *.partial_dependence",
     "singular_values": "decomposition.*SVD* decomposition.Singular* decomposition.svd",
     "principal_components": "decomposition.PCA *.BiplotDisplay *.ScreeDisplay",
@@ -33,7 +35,7 @@ GUIDES = {
     "generalized_linear": "linear_model.Generalized* linear_model.generalized.*",
     "linear_regression": "linear_model.* inspection.ResidualsDisplay",
     "explaining": "inspection.*",
-    "source_code": "exchange.export_code exchange.to_shap exchange.TreeSum *.read_trees",
+    "source_code": "exchange.export_* exchange.to_shap exchange.TreeSum *.read_trees",
     "exports": "exchange.to_onnx exchange.to_pmml",
     "other_tools": "exchange.*",
     "files": "io.*",
@@ -46,9 +48,12 @@ PROJECTS = {
     "sklearn": (
         "https://scikit-learn.org/stable/",
         "modules/generated/{}.html",
-        "base calibration compose datasets decomposition discriminant_analysis dummy "
-        "ensemble feature_selection impute inspection linear_model metrics "
-        "model_selection naive_bayes neighbors pipeline preprocessing svm tree utils",
+        (
+            "base calibration compose datasets decomposition discriminant_analysis "
+            "dummy ensemble feature_selection impute inspection linear_model metrics "
+            "model_selection naive_bayes neighbors pipeline preprocessing svm tree "
+            "utils"
+        ),
     ),
     "numpy": ("https://numpy.org/doc/stable/", "reference/generated/{}.html", ""),
     "scipy": (
@@ -105,7 +110,8 @@ def write_inventories(app, config):
         head = f"# Sphinx inventory version 2\n# Project: {project}\n# Version: \n"
         zipped = "# The remainder of this file is compressed using zlib.\n"
         path = folder / f"{project}.inv"
-        path.write_bytes((head + zipped).encode() + zlib.compress("".join(lines).encode()))
+        body = zlib.compress("".join(lines).encode())
+        path.write_bytes((head + zipped).encode() + body)
         config.intersphinx_mapping[project] = (address, str(path))
 
 

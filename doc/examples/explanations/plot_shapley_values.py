@@ -10,8 +10,8 @@ example, a forest predicts the progression of diabetes from ten measurements.
 # %%
 # The forest and the contributions
 # --------------------------------
-# The contributions of all rows are an array of rows and columns. With the mean, they add
-# up to the predictions.
+# The contributions of all rows are an array of rows and columns. With the mean, they
+# add up to the predictions.
 import numpy as np
 from sklearn.datasets import load_diabetes
 
