@@ -127,9 +127,8 @@ def test_refusals(command):
     assert not Path("iris.pmml").exists()
 
 
-@pytest.mark.parametrize("algorithm", ["lda", "logistic-regression"])
-def test_linear_models(command, algorithm):
-    command(*IRIS, "--algorithm", algorithm, "--save", "linear.json")
+def test_linear_models(command):
+    command(*IRIS, "--algorithm", "lda", "--save", "linear.json")
     for suffix in ("c", "mjs", "py", "sql"):
         assert command("convert", "linear.json", f"linear.{suffix}") == ""
     module = {}
