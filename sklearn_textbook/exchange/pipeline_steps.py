@@ -56,8 +56,7 @@ def transform(step, reader, places):
     program = read_projection(step)
     if program is None:
         raise TypeError(
-            f"{type(step).__name__} cannot be exported; of transformers {KNOWN} can. "
-            "skl2onnx converts more of them, see to_onnx."
+            f"{type(step).__name__} cannot be exported; of transformers {KNOWN} can."
         )
     return reader.add(program, places, ("values",))[0]
 
