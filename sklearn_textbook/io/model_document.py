@@ -36,6 +36,7 @@ from sklearn_textbook.io.saved_target import (
     unpack_classes,
 )
 from sklearn_textbook.tree.encode import TableSchema
+from sklearn_textbook.tree.explain.listed_rules import collect_listed_rules
 from sklearn_textbook.tree.explain.neighbours import (
     join_neighbours,
     list_thresholds,
@@ -244,6 +245,7 @@ def _fit_tree(estimator, document):
 def _fit_rules(estimator, tree_estimator, rules):
     """Set the fitted attributes of a list of rules."""
     rule_list = RuleList.from_dict(rules, tree_estimator.tree_)
+    collect_listed_rules(rule_list)  # whose conditions must not exclude each other
     estimator.tree_estimator_ = tree_estimator
     estimator.rule_list_ = rule_list
     set_columns(estimator, tree_estimator.schema_)

@@ -134,7 +134,9 @@ def test_numbers_survive_to_the_last_bit():
 
 def test_ragged_classes_read_back():
     statistics = np.array([[[1.0, 2.0, 0.0], [0.0, 1.0, 2.0]]])
-    tree = make_tree(make_nodes([0]), statistics, is_classifier=True)
+    nodes = make_nodes([0])
+    nodes["weight"] = 3.0
+    tree = make_tree(nodes, statistics, is_classifier=True)
     tree = tree.replace(n_classes=np.array([2, 3]))
     assert_equal_trees(GrownTree.from_dict(tree.to_dict()), tree)
 
@@ -267,6 +269,13 @@ DAMAGE = [
     (("nodes", "feature", 0), 3, "nodes, record 0: feature must be 0 to 2"),
     (("nodes", "feature", 0), -2, "nodes, record 0: feature must be 0 to 2"),
     (("nodes", "feature", 7), 0, "nodes, record 7: feature must be -2 in a leaf"),
+    (
+        ("nodes", "feature", 0),
+        1,
+        "nodes, record 0: a numeric test needs a feature w",
+    ),
+    (("nodes", "weight", 0), 0.0, "nodes, record 0: weight must be positive"),
+    (("nodes", "improvement", 2), "NaN", "nodes, record 2: improvement must be"),
     (("nodes", "feature", 1), 0, "nodes, record 1: an ordinal or nominal test needs"),
     (("nodes", "missing_branch", 0), 2, "nodes, record 0: missing_branch must be"),
     (("nodes", "missing_branch", 0), -3, "nodes, record 0: missing_branch must be"),
@@ -300,6 +309,18 @@ def test_damaged_classifier():
     tree = make_tree(make_nodes([0]), statistics, is_classifier=True)
     with pytest.raises(ValueError, match="class weights, numbers >= 0"):
         GrownTree.from_dict(tree.to_dict())
+
+
+@pytest.mark.parametrize("weights", [[0.5, 1.0], [0.0, 0.0], [1e300, 0.0]])
+def test_class_weights_of_another_node(weights):
+    """The statistics of a classifier are parts of the weight of a node."""
+    statistics = np.array([[[0.25, 0.75]], [[0.0, 1.0]], [weights]])
+    tree = make_tree(make_nodes([2, 0, 0]), statistics, is_classifier=True)
+    with pytest.raises(ValueError, match="statistics, record 2: the class weights"):
+        GrownTree.from_dict(tree.to_dict())
+    nodes = tree.nodes.copy()
+    nodes["weight"][2] = 0.0  # whose proportions are estimates
+    check_tree(tree.replace(nodes=nodes))
 
 
 def test_surrogates_out_of_order():

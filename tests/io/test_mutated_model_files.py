@@ -4,6 +4,7 @@ SKLEARN_TEXTBOOK_TEST_TABLES=500 takes 10,000 changed files of each kind.
 """
 
 import json
+import re
 import warnings
 from contextlib import suppress
 
@@ -24,6 +25,7 @@ from sklearn_textbook.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn_textbook.inspection import explain, find_counterfactuals
 from sklearn_textbook.io import ModelFileError, read_model
 from sklearn_textbook.io.model_document import write_document
 from sklearn_textbook.tree import (
@@ -33,6 +35,7 @@ from sklearn_textbook.tree import (
     CARTRegressor,
     ObliqueTreeClassifier,
     ObliqueTreeRegressor,
+    export_rules,
     export_text,
 )
 from tests.amount import FACTOR
@@ -42,6 +45,8 @@ from tests.io.test_ensemble_file import make_frame
 from tests.io.test_fitted_model_file import CASES, NUMBERS, fit
 
 N_FILES = 20 * FACTOR
+#: What an error about a changed node names.
+NAMED = "feature|level map|terms|weight|statistics|neighbours"
 FRAME, LABELS, VALUES = (each[:40] for each in make_frame())
 TWO_LABELS = np.column_stack([LABELS, np.where(VALUES > 1, "a", "b")])
 TWO_VALUES = np.column_stack([VALUES, -VALUES])
@@ -101,9 +106,66 @@ def use(model, rows):
                 assert part.shape[0] == rows.shape[0]
     if hasattr(estimator, "tree_"):
         assert export_text(estimator)
+        assert len(explain(estimator, rows)) == rows.shape[0]
+        with suppress(ValueError):  # no other class, or a sum of columns
+            find_counterfactuals(estimator, rows[:1])
+    if hasattr(estimator, "tree_") or hasattr(estimator, "rule_list_"):
+        assert isinstance(export_rules(estimator, "dict"), list)
     if isinstance(estimator, BayesianModelAveragingRegressor):
         values, deviations = estimator.predict(rows, return_std=True)
         assert values.shape == deviations.shape
+
+
+@pytest.mark.parametrize("kind", ["cart", "c4.5", "regression", "oblique", "rules"])
+def test_changed_nodes(tmp_path, kind):
+    """Another column or number in a node is refused by its name, or can be used."""
+    model, X, y = MODELS[kind]
+    text = json.dumps(write_document(fit(model, X, y), "y", {}))
+    document, path, n_refused = json.loads(text), tmp_path / "model.json", 0
+    nodes = document["tree"]["nodes"]
+    changes = [("feature", column) for column in range(X.shape[1])]
+    changes += [("weight", number) for number in (0.0, 1.0, 1e300)]
+    changes += [("statistics", number) for number in (0.0, 1.0, 1e300)]
+    for name, entry in changes:
+        for node in range(min(len(nodes["kind"]), 8)):
+            document = json.loads(text)
+            if name == "statistics":
+                document["tree"][name][node][0][0] = entry
+            else:
+                document["tree"]["nodes"][name][node] = entry
+            path.write_text(json.dumps(document), encoding="utf-8")
+            reason, saved = None, None
+            try:
+                saved = read_model(path)
+            except ModelFileError as error:
+                reason = str(error)
+            if reason is not None:
+                assert re.search(
+                    "feature|level map|terms|weight|statistics|neighbours", reason
+                )
+                n_refused += 1
+                continue
+            with suppress(ValueError):
+                use(saved, X[:3])
+    assert n_refused > len(changes)
+
+
+def test_rules_that_no_row_satisfies(tmp_path):
+    """Changed level maps, after which the conditions of a rule exclude each other."""
+    model, X, y = MODELS["rules"]
+    text = json.dumps(write_document(fit(model, X, y), "y", {}))
+    path, reasons = tmp_path / "model.json", []
+    for place in range(len(json.loads(text)["tree"]["level_branch"])):
+        document = json.loads(text)
+        document["tree"]["level_branch"][place] = -1
+        path.write_text(json.dumps(document), encoding="utf-8")
+        try:
+            model = read_model(path)
+        except ModelFileError as error:
+            reasons.append(str(error))
+        else:
+            use(model, X[:3])
+    assert any("nodes: no row satisfies all conditions" in reason for reason in reasons)
 
 
 @pytest.mark.parametrize("kind", MODELS)

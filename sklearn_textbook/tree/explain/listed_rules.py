@@ -90,6 +90,11 @@ def collect_listed_rules(rule_list):
     -------
     list of Rule
         Their ``node`` is the index of the rule.
+
+    Raises
+    ------
+    ValueError
+        If the conditions of a rule exclude each other.
     """
     rules = []
     for number in range(len(rule_list) + 1):
@@ -98,6 +103,10 @@ def collect_listed_rules(rule_list):
             part = slice(rule_list.start[number], rule_list.start[number + 1])
             for node in rule_list.nodes[part].tolist():
                 path = extend_path(path, strict_condition(rule_list.tree, node))
+                if path is None:
+                    raise ValueError(
+                        f"nodes: no row satisfies all conditions of rule {number}."
+                    )
         rules.append(
             Rule(
                 node=number,

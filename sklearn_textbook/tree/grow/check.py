@@ -21,6 +21,9 @@ from sklearn_textbook.tree.grow.level_map import list_places, measure_level_maps
 
 UNSEEN_POLICIES = ("parent", "fractional", "error")
 
+#: Relative error of sums of weights, which may have been added in another order.
+ROUNDING = 1e-6
+
 _KINDS = (LEAF, NUMERIC, ORDINAL, NOMINAL, OBLIQUE)
 
 
@@ -51,6 +54,7 @@ def check_tree(tree):
         )
     _check_statistics(tree)
     _check_shape(nodes)
+    _check_weights(tree)
     inner = nodes["kind"] != LEAF
     _check_tests(nodes, inner, tree, "nodes")
     _check_branches(nodes, inner)
@@ -149,12 +153,28 @@ def _check_shape(nodes):
         "nodes",
         "parent contradicts first_child and n_children",
     )
+
+
+def _check_weights(tree):
+    """Check the weights of nodes, and that they are those of their classes."""
+    nodes = tree.nodes
     weight = nodes["weight"]
     refuse(
         ~np.isfinite(weight) | (weight < 0) | (nodes["n_samples"] < 0),
         "nodes",
         "weight and n_samples must be finite and not negative",
     )
+    if not weight[0] > 0:
+        raise ValueError("nodes, record 0: weight must be positive.")
+    refuse(~np.isfinite(nodes["improvement"]), "nodes", "improvement must be finite")
+    if tree.is_classifier:
+        # Nodes without weight have estimated proportions.
+        gap = np.abs(tree.statistics.sum(axis=2) - weight[:, np.newaxis]).max(axis=1)
+        refuse(
+            (weight > 0) & (gap > ROUNDING * weight),
+            "statistics",
+            "the class weights must add up to the weight of the node",
+        )
 
 
 def _check_tests(records, tests, tree, name):
@@ -170,6 +190,11 @@ def _check_tests(records, tests, tree, name):
         tests & ((kind == ORDINAL) | (kind == NOMINAL)) & (levels == 0),
         name,
         "an ordinal or nominal test needs a feature with levels",
+    )
+    refuse(
+        tests & (kind == NUMERIC) & (levels > 0),
+        name,
+        "a numeric test needs a feature without levels",
     )
     ordered = (kind == NUMERIC) | (kind == ORDINAL)
     refuse(
