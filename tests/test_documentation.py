@@ -39,6 +39,23 @@ def test_reference_lists_internals_apart():
     assert len(everything) == len(set(everything))
 
 
+def test_reference_links_to_the_guide():
+    find_guide = load_extension("api_links").find_guide
+    for name in listed_names("index.rst"):
+        assert (DOC / "user_guide" / f"{find_guide(name)}.rst").exists(), name
+    assert find_guide("sklearn_textbook.tree.C45Classifier") == "id3_c45"
+
+
+def test_inventories_have_the_names_of_other_projects():
+    names = dict(
+        load_extension("api_links").list_names(["sklearn.tree", "sklearn.base"])
+    )
+    assert names["sklearn.tree.DecisionTreeClassifier"] == "py:class"
+    assert names["sklearn.tree.plot_tree"] == "py:function"
+    assert names["sklearn.base.clone"] == "py:function"
+    assert not any("._" in name for name in names)
+
+
 def load_extension(name):
     """Import a module of the documentation's own Sphinx extensions."""
     path = DOC / "extensions" / f"{name}.py"

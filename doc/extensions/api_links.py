@@ -22,10 +22,8 @@ GUIDES = {
     "diversity": "ensemble.diversity.* inspection.KappaErrorDisplay",
     "output_codes": "ensemble.OutputCode*",
     "negative_correlation": "ensemble.NegativeCorrelation*",
-    "boosting": (
-        "*Boost* *.AdditiveModel *.fit_additive_model inspection.LearningRounds* "
-        "ensemble.boosting.*"
-    ),
+    "boosting": "*Boost* *.Additive* *.fit_additive_model *.LearningRoundsDisplay "
+    "ensemble.boosting.*",
     "ensembles": "ensemble.* *.Importances* *.PartialDependence* *.partial_dependence",
     "singular_values": "decomposition.*SVD* decomposition.Singular* decomposition.svd",
     "principal_components": "decomposition.PCA *.BiplotDisplay *.ScreeDisplay",
@@ -35,7 +33,7 @@ GUIDES = {
     "generalized_linear": "linear_model.Generalized* linear_model.generalized.*",
     "linear_regression": "linear_model.* inspection.ResidualsDisplay",
     "explaining": "inspection.*",
-    "source_code": "exchange.export_* exchange.to_shap exchange.TreeSum *.read_trees",
+    "source_code": "exchange.export_code exchange.to_shap *.TreeSum *.read_trees",
     "exports": "exchange.to_onnx exchange.to_pmml",
     "other_tools": "exchange.*",
     "files": "io.*",
@@ -49,10 +47,9 @@ PROJECTS = {
         "https://scikit-learn.org/stable/",
         "modules/generated/{}.html",
         (
-            "base calibration compose datasets decomposition discriminant_analysis "
-            "dummy ensemble feature_selection impute inspection linear_model metrics "
-            "model_selection naive_bayes neighbors pipeline preprocessing svm tree "
-            "utils"
+            "base compose datasets decomposition discriminant_analysis dummy ensemble "
+            "feature_selection inspection linear_model metrics model_selection "
+            "naive_bayes neighbors pipeline preprocessing tree utils"
         ),
     ),
     "numpy": ("https://numpy.org/doc/stable/", "reference/generated/{}.html", ""),
@@ -92,7 +89,8 @@ def list_names(modules):
         public = getattr(module, "__all__", None)
         for name, member in vars(module).items():
             is_own = getattr(member, "__module__", "") == module.__name__
-            if callable(member) and (name in public if public else is_own):
+            is_public = name in public if public else is_own and name[0] != "_"
+            if callable(member) and is_public:
                 role = "class" if inspect.isclass(member) else "function"
                 yield f"{module.__name__}.{name}", f"py:{role}"
 
@@ -110,8 +108,9 @@ def write_inventories(app, config):
         head = f"# Sphinx inventory version 2\n# Project: {project}\n# Version: \n"
         zipped = "# The remainder of this file is compressed using zlib.\n"
         path = folder / f"{project}.inv"
-        body = zlib.compress("".join(lines).encode())
-        path.write_bytes((head + zipped).encode() + body)
+        path.write_bytes(
+            (head + zipped).encode() + zlib.compress("".join(lines).encode())
+        )
         config.intersphinx_mapping[project] = (address, str(path))
 
 
