@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, make_classification
 from sklearn.dummy import DummyRegressor
@@ -641,3 +642,48 @@ def test_growth_that_explodes_is_an_error():
     model = GradientBoostingRegressor(learning_rate=1e4, n_estimators=200)
     with pytest.raises(ValueError, match="not finite"):
         model.fit(X, y)
+
+
+# ------------------------------------------------------------------ nominal columns
+def make_unrelated(n_distinct, n_rows=4000):
+    """A column that no test can divide, as too few rows differ from the others."""
+    column = np.zeros(n_rows)
+    column[:n_distinct] = np.arange(1, n_distinct + 1)
+    return column
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("smoothing", ["auto", 0, 20.0])
+def test_levels_without_bins(smoothing, is_weighted):
+    """How levels are divided does not depend on other columns."""
+    rng = np.random.default_rng(0)
+    level = rng.integers(0, 100, 4000)
+    y = rng.normal(size=100)[level] + rng.normal(size=4000)
+    names = np.array([f"k{k}" for k in range(100)], dtype=object)[level]
+    names[rng.random(4000) < 0.1] = None
+    weight = rng.uniform(0.5, 2.0, 4000) if is_weighted else None
+    model = GradientBoostingRegressor(
+        n_estimators=5,
+        max_bins=None,
+        min_samples_leaf=1100,
+        categorical_smoothing=smoothing,
+    )
+    predicted = []
+    for n_distinct in (1000, 1050):
+        X = pd.DataFrame({"level": names, "other": make_unrelated(n_distinct)})
+        model.fit(X, y, sample_weight=weight)
+        assert all(
+            (member.tree_.nodes["feature"] != 1).all()
+            for member in model.estimators_.ravel()
+        )
+        predicted.append(model.predict(X))
+    assert np.ptp(predicted[0]) > 0
+    assert_allclose(predicted[0], predicted[1], rtol=1e-9)
+
+
+def test_too_many_values_without_bins():
+    X = pd.DataFrame({"x": np.arange(70_000.0), "level": ["a", "b"] * 35_000})
+    model = GradientBoostingRegressor(n_estimators=1, max_bins=None)
+    with pytest.raises(ValueError, match="Column 'x' has 70000 distinct values.*65535"):
+        model.fit(X, X["x"])
+    assert model.fit(X[["x"]], X["x"]).n_estimators_ == 1

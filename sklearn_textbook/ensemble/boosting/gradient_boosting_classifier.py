@@ -81,7 +81,8 @@ class GradientBoostingClassifier(
     max_bins : int, default=255
         Maximum number of groups of neighbouring values into which a numeric column is
         divided, with equal numbers of rows as far as possible. None: thresholds are
-        exact.
+        exact; with nominal columns, ``l2_regularization`` or ``interaction_cst``, no
+        column may then have more than 65,535 distinct values.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype (strings, objects, unordered categories; ordered ones
         are ordinal), none, or given by a mask, indices or names. Their levels are

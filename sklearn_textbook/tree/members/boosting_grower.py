@@ -54,8 +54,8 @@ class BoostingGrower(MemberGrower):
     Raises
     ------
     ValueError
-        If a column has more than 65535 distinct values and ``l2_regularization`` or
-        ``interaction_groups`` is used, which need bins.
+        If a column has more than 65535 distinct values and there are nominal columns,
+        or ``l2_regularization`` or ``interaction_groups`` is used, which need bins.
     """
 
     def __init__(
@@ -117,7 +117,9 @@ class BoostingGrower(MemberGrower):
         table = self.table
         n_codes = table.n_distinct + (table.n_missing > 0)
         is_numeric = np.array([kind != NOMINAL for kind in table.schema.kinds])
+        # In sorted columns, levels are smoothed and missing ones sent by other rules.
         needs_bins = self.l2_regularization > 0 or self.groups is not None
+        needs_bins |= not is_numeric.all()
         if (
             self.max_bins is None
             and not needs_bins
