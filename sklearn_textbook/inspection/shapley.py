@@ -136,8 +136,13 @@ def shap_values(model, X, *, interactions=False, n_jobs=None):
         scores of classes or outputs if there is more than one. Scores are class
         probabilities for trees and for ensembles that average them; predicted values in
         regression; log-odds in gradient boosting, or the scores before the softmax for
-        more than two classes; logarithms of the mean for losses with a log link; and
-        sums of the weights of votes in AdaBoost.
+        more than two classes; logarithms of the mean for losses with a log link; sums
+        of the weights of votes in AdaBoost; the mean class probabilities of the members
+        (with ``voting="hard"``: proportions of votes) in
+        :class:`~sklearn_textbook.ensemble.OutputFlippingClassifier`; and in
+        :class:`~sklearn_textbook.ensemble.OutputSmearingClassifier` the mean values
+        that the members predict for each class, before negative ones become 0 and they
+        are divided by their sum, which gives the probabilities.
 
     Raises
     ------

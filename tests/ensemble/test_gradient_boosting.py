@@ -216,10 +216,14 @@ def test_warm_start_with_samples_of_rows_from_now_on():
     X, y = load_diabetes(return_X_y=True)
     model = GradientBoostingRegressor(n_estimators=4, warm_start=True, random_state=0)
     model.fit(X, y).set_params(n_estimators=6, subsample=0.5).fit(X, y)
+    assert np.isnan(model.oob_scores_[:4]).all()
+    assert (model.oob_improvement_[:4] == 0).all()  # they are added up
     for losses in (model.oob_scores_, model.oob_improvement_):
-        assert np.isnan(losses[:4]).all()
         assert np.isfinite(losses[4:]).all()
         assert len(losses) == 6
+    stock = StockRegressor(n_estimators=4, warm_start=True, random_state=0)
+    stock.fit(X, y).set_params(n_estimators=6, subsample=0.5).fit(X, y)
+    assert (stock.oob_improvement_[:4] == 0).all()
     assert model.oob_score_ == model.oob_scores_[-1]
 
 
@@ -250,6 +254,26 @@ def test_early_stopping():
     assert len(model.validation_score_) == model.n_estimators_ == len(model)
     last = model.validation_score_[-1]
     assert not (last + model.tol < model.validation_score_[-5:-1]).any()
+
+
+@pytest.mark.parametrize("n_rounds", [2, 5])
+def test_when_early_stopping_stops(n_rounds):
+    """Not when the best loss is ``n_rounds`` old, but as in scikit-learn."""
+    X, y = make_classification(600, 8, flip_y=0.3, random_state=1)
+    settings = {"n_estimators": 200, "learning_rate": 0.5, "random_state": 0}
+    split = {"X_val": X[400:], "y_val": y[400:]}
+    whole = GradientBoostingClassifier(**settings, subsample=0.5, n_iter_no_change=200)
+    losses = whole.fit(X[:400], y[:400], **split).validation_score_
+    model = clone(whole).set_params(n_iter_no_change=n_rounds)
+    model.fit(X[:400], y[:400], **split)
+    stops = [
+        k + 1
+        for k in range(n_rounds, 200)
+        if not (losses[k] + model.tol < losses[k - n_rounds : k]).any()
+    ]
+    assert len(model.validation_score_) == stops[0]
+    assert_allclose(model.validation_score_, losses[: stops[0]])
+    assert stops[0] != losses[: stops[0]].argmin() + n_rounds + 1
 
 
 def test_early_stopping_goes_on_with_the_rounds_before():
@@ -642,6 +666,50 @@ def test_growth_that_explodes_is_an_error():
     model = GradientBoostingRegressor(learning_rate=1e4, n_estimators=200)
     with pytest.raises(ValueError, match="not finite"):
         model.fit(X, y)
+
+
+# ------------------------------------------------------------------------- leaves
+@pytest.mark.parametrize("subsample", [1.0, 0.7])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_leaves_of_one_class(subsample, is_weighted):
+    """With the exponential loss they have the limit of the documentation, always."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 3))
+    y = (X[:, 0] + 0.7 * X[:, 1] + 0.5 * rng.normal(size=400) > 0).astype(int)
+    weight = rng.integers(0, 4, 400).astype(float) if is_weighted else None
+    model = GradientBoostingClassifier(
+        loss="exponential", n_estimators=40, min_samples_leaf=5, subsample=subsample
+    ).fit(X, y, sample_weight=weight)
+    n_found = 0
+    for member in model.estimators_.ravel():
+        leaves, values = member.apply(X), member.tree_.statistics[:, 0, 0] / 0.1
+        for leaf in np.flatnonzero(member.tree_.is_leaf):
+            inside = (leaves == leaf) & (weight > 0 if is_weighted else True)
+            if len(np.unique(y[inside])) == 1:
+                n_found += 1
+                sign = 2 * y[inside][0] - 1
+                limit = sign * 26 * np.log(2)
+                assert values[leaf] == pytest.approx(limit)
+    assert n_found > 20
+
+
+def test_smallest_sum_of_hessians():
+    """On separable rows, learning ends where leaves would have less."""
+    X = np.repeat(np.arange(2.0), 50)[:, np.newaxis]
+    y = X[:, 0].astype(int)
+    for unit in (1.0, 1000.0):
+        model = GradientBoostingClassifier(n_estimators=150, learning_rate=1.0)
+        model.fit(X, y, sample_weight=np.full(100, unit))
+        splits = [member.get_n_leaves() > 1 for member in model.estimators_.ravel()]
+        n_rounds = np.count_nonzero(splits)
+        assert splits == [True] * n_rounds + [False] * (150 - n_rounds)
+        assert n_rounds < 20
+        for member in model.estimators_.ravel()[:n_rounds]:
+            tree = member.tree_
+            assert tree.nodes["weight"][tree.is_leaf].min() >= 0.001 * unit
+        stock = HistGradientBoostingClassifier(max_iter=150, learning_rate=1.0)
+        stock.fit(X, y)
+        assert_allclose(model.predict_proba(X), stock.predict_proba(X), rtol=1e-3)
 
 
 # ------------------------------------------------------------------ nominal columns

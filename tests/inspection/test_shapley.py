@@ -269,3 +269,16 @@ def test_errors():
     new = make_frame(50, unknown=True, seed=3)
     with pytest.raises(ValueError, match=re.escape("'letter'")):
         shap_values(strict, new)
+
+
+@pytest.mark.parametrize("name", ["flipping", "smearing"])
+def test_scores_of_perturbed_outputs(name):
+    """As documented: mean probabilities, and means before negative ones become 0."""
+    model, new = fit(name), make_frame(60, missing=0.1, seed=1)
+    result = shap_values(model, new)
+    scores = result.values.sum(axis=1) + result.base_values
+    if name == "smearing":
+        assert (scores < 0).any()
+        scores = np.maximum(scores, 0.0)
+        scores /= scores.sum(axis=1, keepdims=True)
+    assert_allclose(scores, model.predict_proba(new), atol=1e-10)

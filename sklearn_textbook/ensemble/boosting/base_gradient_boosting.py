@@ -395,9 +395,17 @@ class BaseGradientBoosting(
 
     def _keep_history(self, n_done):
         """Keep the losses of earlier rounds; NaN where they were not computed."""
-        names = ("train_score_", "validation_score_", "oob_scores_", "oob_improvement_")
-        unknown = [np.nan] * n_done
-        return {name: [*vars(self).pop(name, unknown)][:n_done] for name in names}
+        # Improvements are added up.
+        unknown = {
+            "train_score_": np.nan,
+            "validation_score_": np.nan,
+            "oob_scores_": np.nan,
+            "oob_improvement_": 0.0,
+        }
+        return {
+            name: [*vars(self).pop(name, [value] * n_done)][:n_done]
+            for name, value in unknown.items()
+        }
 
     def _describe(self, rounds, stopping, done, kept):
         """List the fitted attributes after some rounds."""

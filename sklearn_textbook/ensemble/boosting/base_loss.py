@@ -338,7 +338,14 @@ class Loss(BaseEstimator):
             self.compute_gradients(y, raw, weight, gradient, hessian, n_threads)
             gradient_sums = sum_by_node(gradient[score], leaf_of_row, n_nodes)
             hessian_sums = sum_by_node(hessian[score], leaf_of_row, n_nodes)
+        gradient_sums = self._correct_sums(
+            y, weight, leaf_of_row, gradient_sums, hessian_sums
+        )
         return self._solve_leaves(gradient_sums, hessian_sums, l2)
+
+    def _correct_sums(self, y, weight, leaf_of_row, gradient_sums, hessian_sums):
+        """Return the sums of the gradients, corrected where more is known."""
+        return gradient_sums
 
     def _solve_leaves(self, gradient_sums, hessian_sums, l2):
         """Compute the values of leaves from their sums."""

@@ -12,6 +12,7 @@ from sklearn_textbook.ensemble.boosting.compiled_loss import (
     CompiledLoss,
     take_log_ratio,
 )
+from sklearn_textbook.ensemble.boosting.loss_rows import sum_by_node
 
 
 class LogLoss(CompiledLoss):
@@ -71,8 +72,9 @@ class ExponentialLoss(LogLoss):
     .. math:: c = \frac12 \log \frac{W_+ + \lambda / 2}{W_- + \lambda / 2}, \quad
         W_\pm = \sum_{\tilde y_i = \pm 1} w_i e^{-\tilde y_i f(x_i)}
 
-    where the ratio is limited to the range from :math:`2^{-52}` to :math:`2^{52}`, so
-    the value of a leaf with a single class is at most about 18.
+    where the ratio is limited to the range from :math:`2^{-52}` to :math:`2^{52}`. The
+    value of a leaf whose rows have one class is therefore 18.02 or -18.02 if
+    :math:`\lambda` is 0.
 
     See Also
     --------
@@ -101,6 +103,19 @@ class ExponentialLoss(LogLoss):
     kind = _losses.Kind.EXPONENTIAL
     has_newton_leaves = False
     _unit = 2.0
+
+    def _correct_sums(self, y, weight, leaf_of_row, gradient_sums, hessian_sums):
+        # In a leaf of one class, they differ by rounding errors only.
+        if weight is not None:
+            leaf_of_row = np.where(weight > 0, leaf_of_row, -1)
+        n_nodes = len(gradient_sums)
+        n_above = sum_by_node(y, leaf_of_row, n_nodes)
+        n_below = sum_by_node(1.0 - y, leaf_of_row, n_nodes)
+        return np.select(
+            [(n_below == 0) & (n_above > 0), (n_above == 0) & (n_below > 0)],
+            [-hessian_sums, hessian_sums],
+            gradient_sums,
+        )
 
     def _solve_leaves(self, gradient_sums, hessian_sums, l2):
         above = np.maximum(hessian_sums - gradient_sums, 0.0)

@@ -118,13 +118,15 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         Predictions before the first round: those of a regressor, which is fitted first;
         0; or the constant with the smallest loss (None).
     n_iter_no_change : int, default=None
-        Fitting stops when the loss of the validation rows has not decreased by ``tol``
-        for this many rounds. None: no early stopping.
+        Number of rounds k. Fitting stops after the first round whose loss of the
+        validation rows is not lower, by more than ``tol``, than the highest of the k
+        rounds before, as in scikit-learn's ``GradientBoostingRegressor``. This may be
+        sooner or later than k rounds after the lowest loss. None: no early stopping.
     validation_fraction : float, default=0.1
         Fraction of the training rows held out for validation if ``fit`` is not given
         ``X_val``.
     tol : float, default=1e-4
-        Smallest decrease of the loss that counts as an improvement.
+        Tolerance of ``n_iter_no_change``.
     warm_start : bool, default=False
         Whether ``fit`` keeps the fitted trees and adds new ones, up to
         ``n_estimators``.
@@ -156,8 +158,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         Mean loss of the validation rows, with ``n_iter_no_change``.
     oob_scores_, oob_improvement_ : ndarray of float64, shape (n_rounds,)
         With ``subsample`` below 1, for the rows not used to grow the trees of a round:
-        their mean loss after the round, and its decrease in the round; 0 for rounds
-        before a warm start that used all rows.
+        their mean loss after the round, and its decrease in the round. For rounds
+        before a warm start that used all rows, these are NaN and 0.
     oob_score_ : float
         The last value of ``oob_scores_``.
     feature_importances_ : ndarray of shape (n_features,)
@@ -186,6 +188,12 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     where :math:`G_R, H_R` are sums over the rows of a leaf [2]_. Leaves have the
     weighted median of the residuals with the absolute error, their weighted quantile
     with "quantile", and one step of Friedman's algorithm [1]_ with "huber".
+
+    The sum of the hessians of a leaf is at least 0.001, in units of the mean weight of
+    a row, as in scikit-learn's ``HistGradientBoosting*`` and LightGBM
+    (``min_sum_hessian_in_leaf``). On rows that are predicted almost with certainty,
+    the hessians of losses with a log link tend to 0, and trees without a split
+    follow.
 
     Differences from scikit-learn, which has two implementations: this one takes all
     parameters of ``GradientBoostingRegressor``, but trees have by default 31 leaves of

@@ -297,6 +297,10 @@ class GradientRounds:
         loss, scores = self.loss, self.scores
         values = tree.statistics[:, 0, 0]
         weight = tree.nodes["weight"]
+        if rows is not None:
+            leaf_of_all = leaf_of_row
+            leaf_of_row = np.full(len(leaf_of_all), -1, dtype=np.int32)
+            leaf_of_row[rows] = leaf_of_all[rows]
         if loss.has_leaf_sums:
             added = self.l2_regularization if self.grower.adds_l2 else 0.0
             return loss.compute_leaf_values(
@@ -310,10 +314,6 @@ class GradientRounds:
                 score=score,
                 l2=self.l2_regularization,
             )
-        if rows is not None:
-            leaf_of_all = leaf_of_row
-            leaf_of_row = np.full(len(leaf_of_all), -1, dtype=np.int32)
-            leaf_of_row[rows] = leaf_of_all[rows]
         values = loss.compute_leaf_values(
             scores.y,
             scores.raw,
@@ -356,9 +356,10 @@ class EarlyStopping:
     loss : Loss
         The loss.
     n_rounds : int
-        Rounds that may bring no improvement.
+        Number of rounds before with which a round is compared.
     tol : float
-        A smaller decrease is no improvement.
+        The last round has a loss that is not lower by more than this than the highest
+        of theirs.
     """
 
     def __init__(self, scores, loss, n_rounds, tol):
