@@ -85,12 +85,17 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         are drawn to the mean of the node when its splits are judged, so that they are
         worth on other rows what they are worth on these: by the mean of so many rows;
         "auto" estimates the number in each node. Such columns are also split in the
-        declared (strings: alphabetical) order of their levels. 0: neither.
+        declared (strings: alphabetical) order of their levels, and only in this order
+        in nodes of up to 64 rows, whatever their weights: in such nodes, a row of
+        weight 2 may differ from two rows. 0: neither.
     missing : {"learned", "branch", "surrogate", "error"}, default="learned"
         How missing values are treated: "learned" sends them to the child that is better
         in training, as in scikit-learn; "branch" to a child of their own; "surrogate"
         to the child chosen by a surrogate split on another column, as in rpart, without
-        a monotonic constraint; "error" raises an error.
+        a monotonic constraint; "error" raises an error. A surrogate must have two rows
+        on either side (of levels: two that it sends right and two that it sends
+        wrong), whatever their weights, so that a row of weight 2 may differ from two
+        rows.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
         How a level without training rows in the node is treated in prediction: "parent"
         predicts from the node itself; "fractional" sends the row to all children in
@@ -332,12 +337,17 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         are drawn to the mean of the node when its splits are judged, so that they are
         worth on other rows what they are worth on these: by the mean of so many rows;
         "auto" estimates the number in each node. Such columns are also split in the
-        declared (strings: alphabetical) order of their levels. 0: neither.
+        declared (strings: alphabetical) order of their levels, and only in this order
+        in nodes of up to 64 rows, whatever their weights: in such nodes, a row of
+        weight 2 may differ from two rows. 0: neither.
     missing : {"learned", "branch", "surrogate", "error"}, default="learned"
         How missing values are treated: "learned" sends them to the child that is better
         in training, as in scikit-learn; "branch" to a child of their own; "surrogate"
         to the child chosen by a surrogate split on another column, as in rpart, without
-        a monotonic constraint; "error" raises an error.
+        a monotonic constraint; "error" raises an error. A surrogate must have two rows
+        on either side (of levels: two that it sends right and two that it sends
+        wrong), whatever their weights, so that a row of weight 2 may differ from two
+        rows.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
         How a level without training rows in the node is treated in prediction: "parent"
         predicts from the node itself; "fractional" sends the row to all children in

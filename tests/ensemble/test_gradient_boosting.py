@@ -749,6 +749,48 @@ def test_levels_without_bins(smoothing, is_weighted):
     assert_allclose(predicted[0], predicted[1], rtol=1e-9)
 
 
+@pytest.mark.parametrize("is_classifier", [False, True])
+def test_where_weights_of_levels_are_not_copies(is_classifier):
+    """Rows are counted in two rules: more than 64 in a node, and a given smoothing."""
+    kind = GradientBoostingRegressor
+    if is_classifier:
+        kind = GradientBoostingClassifier
+    n_different = np.zeros(3, dtype=int)
+    for seed in range(10 * FACTOR):
+        rng = np.random.default_rng(seed)
+        for number, (n_rows, smoothing) in enumerate(
+            [(40, "auto"), (200, "auto"), (200, 5.0)]
+        ):
+            level = rng.integers(0, 15, n_rows)
+            X = pd.DataFrame({"level": [f"k{k:02}" for k in level]})
+            y = rng.normal(size=15)[level] + rng.normal(size=n_rows)
+            y = (y > 0).astype(int) if is_classifier else y
+            copies = rng.integers(1, 4, n_rows)
+            rows = np.repeat(np.arange(n_rows), copies)
+            # Of a tree with one test, only the root is divided.
+            model = kind(
+                n_estimators=3,
+                max_leaf_nodes=2,
+                min_samples_leaf=1,
+                categorical_smoothing=smoothing,
+            )
+            stages = "staged_decision_function" if is_classifier else "staged_predict"
+            weighted = model.fit(X, y, sample_weight=copies.astype(float))
+            *_, found = getattr(weighted, stages)(X)
+            if number == 2:
+                scaled = smoothing * copies.sum() / n_rows
+                model = clone(model).set_params(categorical_smoothing=scaled)
+            *_, expected = getattr(clone(model).fit(X.iloc[rows], y[rows]), stages)(X)
+            if number > 0:
+                assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+            model.set_params(categorical_smoothing=smoothing)
+            *_, plain = getattr(clone(model).fit(X.iloc[rows], y[rows]), stages)(X)
+            n_different[number] += not np.allclose(found, plain, rtol=1e-9, atol=1e-9)
+    assert n_different[0] > 0
+    assert n_different[1] == 0
+    assert n_different[2] > 0
+
+
 def test_too_many_values_without_bins():
     X = pd.DataFrame({"x": np.arange(70_000.0), "level": ["a", "b"] * 35_000})
     model = GradientBoostingRegressor(n_estimators=1, max_bins=None)

@@ -11,6 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_textbook.tree import CARTClassifier, CARTRegressor
+from tests.amount import FACTOR
+from tests.growth.test_smoothed_levels import make_case as make_many_levels_case
+from tests.reference import smoothed_levels
 from tests.reference.cart_tree import Column
 from tests.reference.cases import Case, make_case, make_seeded_case
 from tests.reference.compare import find_difference, read_grown_tree
@@ -91,6 +94,48 @@ def test_an_integer_weight_is_so_many_rows(seed):
         case, weights=[w * n for w, n in zip(case.weights, copies, strict=True)]
     )
     assert_same_nodes(grow(weighted), grow(repeated), case, *COUNTS_OF_ROWS)
+
+
+def make_weighted_and_repeated(case, seed):
+    """A case with the weights 1, 2 and 3, and the same with so many rows instead."""
+    case = case.with_settings(
+        min_samples_split=2, min_samples_leaf=1, min_weight_fraction_leaf=0.0
+    )
+    copies = random.Random(seed).choices([1, 2, 3], k=len(case.y))
+    weighted = replace(case, weights=[float(n) for n in copies])
+    rows = [row for row, n in enumerate(copies) for _ in range(n)]
+    return weighted, replace(case.take(rows), weights=[1.0] * len(rows))
+
+
+@pytest.mark.parametrize("rule", ["surrogates", "levels"])
+def test_where_weights_are_not_copies(rule, monkeypatch):
+    """Two rules count rows as documented; with them counting weights, all is equal.
+
+    A surrogate needs two rows, and levels are divided by their means in nodes of more
+    than 64 rows.
+    """
+    make = make_seeded_case if rule == "surrogates" else make_many_levels_case
+    n_different = 0
+    for seed in range(60 * FACTOR if rule == "levels" else 120 * FACTOR):
+        case = make(seed)
+        missing = "surrogate" if rule == "surrogates" else "learned"
+        if rule == "surrogates" and case.settings["missing"] != missing:
+            continue
+        case = case.with_settings(missing=missing)
+        weighted, repeated = make_weighted_and_repeated(case, seed)
+        got = grow(repeated)
+        with monkeypatch.context() as patch:
+            patch.setattr(smoothed_levels, "count_rows", add_weights)
+            expected = weighted.grow_reference()
+        ignored = (*COUNTS_OF_ROWS, "n_used")
+        assert_same_nodes(expected, got, weighted, *ignored)
+        plain = without(grow(weighted), *ignored)
+        n_different += find_difference(plain, without(got, *ignored)) is not None
+    assert n_different > 0
+
+
+def add_weights(rows, weights):
+    return sum(weights[row] for row in rows)
 
 
 @some_examples

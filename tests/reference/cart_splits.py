@@ -8,6 +8,7 @@ import math
 from fractions import Fraction
 from itertools import pairwise
 
+from tests.reference import smoothed_levels
 from tests.reference.sampled_columns import sample_columns
 from tests.reference.smoothed_levels import (
     ORDERED_ROWS,
@@ -240,7 +241,8 @@ def list_nominal(grower, column, present, missing, judge):
         if is_smoothed and settings.categorical_split == "subset":
             for group in list_declared(with_joined):
                 yield part_group(group, with_joined, own_child)
-            if len(judge.node_rows) <= ORDERED_ROWS:
+            n_rows = smoothed_levels.count_rows(judge.node_rows, grower.target.weights)
+            if n_rows <= ORDERED_ROWS:
                 return
         smoothed = smooth(grower, with_joined, judge) if is_smoothed else None
         if smoothed is not None and smoothed.added is None:

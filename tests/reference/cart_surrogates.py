@@ -6,6 +6,7 @@ After Breiman et al. (1984), section 5.3, in the way of the R package rpart.
 from fractions import Fraction
 from itertools import pairwise
 
+from tests.reference import smoothed_levels
 from tests.reference.cart_splits import (
     MARGIN,
     MISSING,
@@ -57,6 +58,11 @@ def find_surrogates(grower, rows, split):
     return found[:MAX_SURROGATES]
 
 
+def has_few_rows(rows, weights):
+    """Whether there are less than two rows."""
+    return smoothed_levels.count_rows(rows, weights) < 2
+
+
 def imitate_by_threshold(values, present, side, weights, margin):
     """The threshold, and its direction, that agrees best with the sides."""
     judged = [row for row in present if row in side]
@@ -66,7 +72,10 @@ def imitate_by_threshold(values, present, side, weights, margin):
     for low, high in pairwise(distinct):
         below = [row for row in judged if values[row] <= low]
         above = [row for row in judged if values[row] > low]
-        if len(below) < 2 or len(above) < 2:
+        if (
+            min(smoothed_levels.count_rows(part, weights) for part in (below, above))
+            < 2
+        ):
             continue
         for low_branch in (1, 0):
             agreeing = [row for row in below if side[row] == low_branch]
@@ -95,7 +104,8 @@ def imitate_by_levels(values, present, side, weights, margin, is_smoothed):
             sum(weights[row] for row in rows if side[row] == k) for k in (0, 1)
         )
         if left_out is not None:
-            mean = Fraction(first + second) / len(rows)
+            n_rows = smoothed_levels.count_rows(rows, weights)
+            mean = Fraction(first + second) / n_rows
             first, second = first - mean * (left_out == 0), second - mean * left_out
         if abs(first - second) <= margin:
             return otherwise
@@ -107,7 +117,11 @@ def imitate_by_levels(values, present, side, weights, margin, is_smoothed):
         rows = [row for row in judged if values[row] == level]
         level_map[level] = heavier(rows, otherwise=majority)
     agreeing = [row for row in judged if level_map[values[row]] == side[row]]
-    if len(agreeing) < 2 or len(judged) - len(agreeing) < 2:
+    others = [row for row in judged if level_map[values[row]] != side[row]]
+    if (
+        min(smoothed_levels.count_rows(part, weights) for part in (agreeing, others))
+        < 2
+    ):
         return None
     if is_smoothed:
         by_level = {level: [] for level in level_map}

@@ -13,6 +13,11 @@ FEW_LEVELS = 9
 ORDERED_ROWS = 64
 
 
+def count_rows(rows, weights):
+    """Count rows for rules that do not weigh them."""
+    return len(rows)
+
+
 def has_many_levels(column):
     """Whether a column has, in the whole table, too many levels to be left as it is."""
     return len({value for value in column.values if value is not None}) > FEW_LEVELS

@@ -93,7 +93,8 @@ class GradientBoostingClassifier(
         drawn to that of the node when their splits are judged: as by this number of
         rows with the step of the node; "auto" estimates it in each node. Such columns
         are also split in the declared (strings: alphabetical) order of their levels. 0:
-        neither. As in :class:`~sklearn_textbook.tree.CARTClassifier`.
+        neither. As in :class:`~sklearn_textbook.tree.CARTClassifier`, but a given
+        number counts rows, too, whatever their weights.
     missing : {"learned", "error"}, default="learned"
         How missing values are treated: "learned" sends them to the child that decreases
         the loss more; "error" raises an error.
