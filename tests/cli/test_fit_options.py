@@ -151,7 +151,7 @@ def test_compare_prunes_as_fit_does(command):
         text = command("compare", *arguments, "--algorithms", "cart", *more)
         fitted = command("fit", *arguments, *more)
         accuracy = re.search(r"\ncross-validated +(\S+ ± \S+)", fitted)[1]
-        assert f"\ncart           {accuracy}" in text
+        assert re.search(rf"\ncart +{re.escape(accuracy)}", text)
     assert len(columns["y"]) == 120
 
 

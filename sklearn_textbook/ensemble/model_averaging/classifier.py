@@ -201,7 +201,7 @@ class BayesianModelAveragingClassifier(
     >>> averaging = BayesianModelAveragingClassifier(
     ...     members, weighting="pseudo_bma_plus", random_state=0).fit(X, y)
     >>> averaging.weights_.round(2)
-    array([0.95, 0.05])
+    array([0.6, 0.4])
 
     Find the columns that matter:
 
