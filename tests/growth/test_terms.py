@@ -154,7 +154,7 @@ def test_damaged_terms(column, place, entry, message):
 @pytest.mark.parametrize(
     ("column", "entry", "message"),
     [
-        ("kind", 1, "terms, record 0: node must be the number of an oblique test"),
+        ("kind", 1, "nodes, record 0: a numeric test needs a feature without levels"),
         ("threshold", np.inf, "threshold of an oblique test must be finite"),
         ("threshold", np.nan, "threshold of an oblique test must be finite"),
         ("missing_branch", 0, "missing_branch of an oblique test must be -1"),

@@ -221,5 +221,5 @@ def test_wrong_axis_is_named():
 
 def test_without_matplotlib_there_is_a_clear_error(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"sklearn-textbook\[plot\]"):
+    with pytest.raises(ImportError, match=r"pip install matplotlib"):
         PruningPathDisplay(make_path()).plot()

@@ -306,11 +306,10 @@ class BaseGradientBoosting(
             return {"min_rows_leaf": ceil(share * n_rows)}
         if self.loss_.has_constant_hessian:
             return {"min_weight_leaf": share * float(weight.sum())}
-        raise ValueError(
-            "min_weight_fraction_leaf with weights that differ needs a loss with "
-            "constant second derivatives, such as 'squared_error'; got "
-            f"loss={self.loss!r}. Use min_samples_leaf, which counts rows."
-        )
+        # The grower knows hessians, not weights: so many rows have the weight.
+        lightest = np.cumsum(np.sort(weight))
+        n_rows_leaf = 1 + int(np.searchsorted(lightest, share * lightest[-1]))
+        return {"min_rows_leaf": min(n_rows_leaf, n_rows)}
 
     def _start(self, X, y, weight, is_new):
         """Raw scores before the first round."""

@@ -64,8 +64,9 @@ class GradientBoostingClassifier(
     min_samples_leaf : int or float, default=20
         Minimum number of rows in each leaf; a float is a fraction of all rows.
     min_weight_fraction_leaf : float, default=0.0
-        Minimum share of each leaf in the number of rows times ``subsample``; not
-        supported with weights that differ.
+        Minimum share of each leaf in the total weight of the rows times ``subsample``.
+        With weights that differ, each leaf has as many rows as the lightest rows with
+        this weight, hence at least the weight.
     min_impurity_decrease : float, default=0.0
         A node is split only if this decreases twice the second-order approximation of
         the loss, divided by the sum of all hessians, by at least this value.

@@ -74,8 +74,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         Minimum number of rows in each leaf; a float is a fraction of all rows.
     min_weight_fraction_leaf : float, default=0.0
         Minimum share of each leaf in the total weight of the rows times ``subsample``.
-        With weights that differ, only for losses with constant second derivatives:
-        "squared_error", "absolute_error", "huber" and "quantile".
+        With weights that differ and a loss other than "squared_error",
+        "absolute_error", "huber" and "quantile", each leaf has as many rows as the
+        lightest rows with this weight, hence at least the weight.
     min_impurity_decrease : float, default=0.0
         A node is split only if this decreases twice the second-order approximation of
         the loss, divided by the sum of all hessians, by at least this value.
