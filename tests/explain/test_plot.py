@@ -595,7 +595,7 @@ def test_wrong_parameters_are_named(parameters, message):
 
 def test_without_matplotlib_there_is_a_clear_error(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"sklearn-textbook\[plot\]"):
+    with pytest.raises(ImportError, match=r"pip install matplotlib"):
         plot_tree(make_wide(3))
 
 
