@@ -104,13 +104,14 @@ def test_readme_main_command_works(tmp_path):
     assert report.read_text("utf-8").startswith("<!DOCTYPE html>")
 
 
-@pytest.mark.parametrize("name", ["README.md", "README.zh.md"])
-def test_readme_python_example_prints_what_is_shown(name, capsys):
-    text = (ROOT / name).read_text("utf-8")
-    (block,) = re.findall(r"```python\n(.*?)```", text, re.S)
-    (shown,) = re.findall(r"```text\n(.*?)```", text, re.S)
-    exec(compile(block, name, "exec"), {})
+def test_readme_python_example_prints_what_is_shown(capsys):
+    example = re.compile(r"```python\n(.*?)```.*?```text\n(.*?)```", re.S)
+    ((block, shown),) = example.findall(README)
+    exec(compile(block, "README.md", "exec"), {})
     assert capsys.readouterr().out == shown
+    assert example.findall((ROOT / "README.zh.md").read_text("utf-8")) == [
+        (block, shown)
+    ]
 
 
 @pytest.mark.parametrize("name", ["README.md", "README.zh.md"])
