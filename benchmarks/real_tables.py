@@ -27,6 +27,7 @@ from benchmarks.pairs import Outcome, make_parser, run_pairs
 from benchmarks.text_columns import (
     RANDOM_SOURCES,
     SOURCES,
+    make_lightgbm,
     make_ordinal,
     on_codes,
     read_source,
@@ -40,23 +41,15 @@ TABLES["diamonds"] = RANDOM_SOURCES["diamonds"]
 TABLES["lending"] = SOURCES["lending"]
 
 
-def _make_lightgbm(is_class, n_jobs):
-    import lightgbm
-
-    kind = "Classifier" if is_class else "Regressor"
-    made = getattr(lightgbm, f"LGBM{kind}")
-    return made(random_state=0, n_jobs=n_jobs, verbose=-1)
-
-
-def _make_tree(package, prefix, is_class):
+def _find_class(package, prefix, is_class):
     return getattr(package, f"{prefix}{'Classifier' if is_class else 'Regressor'}")
 
 
 def _make_forest(package, is_class, n_jobs):
     # A third of the columns in regression, as in R; scikit-learn's default is all.
     columns = "sqrt" if is_class else 1 / 3
-    made = _make_tree(package, "RandomForest", is_class)
-    return made(max_features=columns, random_state=0, n_jobs=n_jobs)
+    kind = _find_class(package, "RandomForest", is_class)
+    return kind(max_features=columns, random_state=0, n_jobs=n_jobs)
 
 
 @dataclass(frozen=True)
@@ -72,9 +65,9 @@ class Kind:
 KINDS = {
     "tree": Kind(
         "scikit-learn",
-        lambda is_class, n_jobs: _make_tree(tree, "CART", is_class)(n_jobs=n_jobs),
+        lambda is_class, n_jobs: _find_class(tree, "CART", is_class)(n_jobs=n_jobs),
         lambda is_class, n_jobs: on_codes(
-            _make_tree(stock_tree, "DecisionTree", is_class)(random_state=0),
+            _find_class(stock_tree, "DecisionTree", is_class)(random_state=0),
             make_ordinal(),
         ),
     ),
@@ -87,10 +80,12 @@ KINDS = {
     ),
     "boosting": Kind(
         "LightGBM",
-        lambda is_class, n_jobs: _make_tree(ensemble, "GradientBoosting", is_class)(
+        lambda is_class, n_jobs: _find_class(ensemble, "GradientBoosting", is_class)(
             random_state=0, n_jobs=n_jobs, max_depth=None, max_leaf_nodes=31
         ),
-        _make_lightgbm,
+        lambda is_class, n_jobs: make_lightgbm("boosting", is_class).set_params(
+            n_jobs=n_jobs
+        ),
     ),
 }
 WORKS = {

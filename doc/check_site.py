@@ -82,9 +82,9 @@ class Window:
         self.browser.get("about:blank")
         hits = self.run(HITS, f"search.html?q={quote(question)}")
         stop, same_since = time.monotonic() + seconds, time.monotonic()
-        while time.monotonic() < min(stop, same_since + 1) or not hits:
-            if time.monotonic() > stop:
-                break
+        while time.monotonic() < stop and (
+            not hits or time.monotonic() < same_since + 1
+        ):
             time.sleep(0.1)
             found = self.run(HITS)
             if found != hits:

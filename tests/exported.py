@@ -100,8 +100,7 @@ EXPORTS = {
 def fit_model(estimator):
     """Fit an estimator to text and missing values if it takes them."""
     y = make_target(estimator)
-    makes = [make_text] if find_way(estimator, make_text()) == "yes" else [make_numbers]
-    X = makes[0]()
+    X = make_text() if find_way(estimator, make_text()) == "yes" else make_numbers()
     if find_way(estimator, make_missing()) == "yes":
         X.iloc[::7, 1] = np.nan
     return clone(estimator).fit(X, y), X

@@ -132,10 +132,10 @@ def describe_estimator(estimator):
 
 def list_family(family):
     """The first instances of the classes of a family, by name."""
-    for name, instances in sorted(INSTANCES.items()):
+    for _, instances in sorted(INSTANCES.items()):
         package = type(instances[0]).__module__.split(".")[1]
         if package == family or (not family and package not in FAMILIES.values()):
-            yield name, instances[0]
+            yield instances[0]
 
 
 def name_class(estimator):
@@ -160,7 +160,7 @@ def format_family(family):
     columns = [*TABLES, "weights", "3 classes", "2 outputs"]
     rows = [
         [name_class(estimator), *describe_estimator(estimator)]
-        for _, estimator in list_family(family)
+        for estimator in list_family(family)
     ]
     return format_rows(columns, rows)
 

@@ -112,7 +112,7 @@ def check_choice(name, value, choices, *, accepts_none=False):
 
 
 def check_deprecated(name, value, choices, advice, *, accepts_none=False):
-    """Check a parameter that scikit-learn gives up; its default is "deprecated".
+    """Check a parameter that scikit-learn has deprecated; its default is "deprecated".
 
     Parameters
     ----------

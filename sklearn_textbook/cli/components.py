@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as compute
@@ -35,6 +33,7 @@ from sklearn_textbook.cli.output_files import (
     list_inputs,
     require_model_output,
     require_table_output,
+    write_table_output,
 )
 from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.cli.training_table import (
@@ -44,7 +43,6 @@ from sklearn_textbook.cli.training_table import (
     require_numbers,
 )
 from sklearn_textbook.io import save_model
-from sklearn_textbook.io.table_writer import choose_writer, write_csv
 
 #: Columns whose standard deviations differ by less than that are of the same scale.
 MOST_SPREAD = 20
@@ -177,8 +175,4 @@ def transform_table(model, table, *, path, all_columns, **options):
     names = estimator.get_feature_names_out().tolist()
     columns = {name: pa.array(each) for name, each in zip(names, made.T, strict=True)}
     frame = join_columns(rows, copied, columns)
-    if path is None:
-        write_csv(frame, sys.stdout)
-    else:
-        with show_progress("writing the table"):
-            choose_writer(path)(frame, path)
+    write_table_output(path, frame)

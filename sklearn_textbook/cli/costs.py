@@ -43,12 +43,11 @@ def make_scorer(goal, path, metrics=()):
 
 def _check_metrics(goal, names):
     """Check the names of scores: they must be for classes, or for numbers."""
-    fits, others = CLASS_SCORES, NUMBER_SCORES
+    fits, others, kind, not_kind = CLASS_SCORES, NUMBER_SCORES, "classes", "numbers"
     if not goal.is_classes:
-        fits, others = others, fits
+        fits, others, kind, not_kind = others, fits, not_kind, kind
     for name in names:
         if name in others:
-            kind, not_kind = ("classes", "numbers")[:: 1 if goal.is_classes else -1]
             refuse_use(
                 f"--scoring: {name} is for {not_kind}, and {goal.name!r} has {kind}; "
                 f"choose from {', '.join(fits)}"

@@ -17,13 +17,12 @@ from sklearn_textbook.cli.model_table import (
     read_notes,
 )
 from sklearn_textbook.cli.output import Output, make_table
-from sklearn_textbook.cli.output_files import require_table_output
+from sklearn_textbook.cli.output_files import require_table_output, write_table_output
 from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.ensemble.diversity import diversity_report
 from sklearn_textbook.ensemble.diversity.members import require_classifiers
 from sklearn_textbook.io.naming import count_things
 from sklearn_textbook.io.table_file import display_path
-from sklearn_textbook.io.table_writer import choose_writer
 
 _NAMES = {
     "q_statistic": "Q",
@@ -70,7 +69,7 @@ def measure_diversity(model, table, *, path, max_members_shown, **options):
         reason = " ".join(str(error).split())
         raise make_fit_error(reason, rows.file.path) from error
     if path is not None:
-        choose_writer(path)(pa.table(dict(report.pairwise)), path)
+        write_table_output(path, pa.table(dict(report.pairwise)))
     output = Output()
     weighted = ", weighted" if report.is_weighted else ""
     output.write(

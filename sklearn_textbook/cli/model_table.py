@@ -337,7 +337,7 @@ def _select_features(file, schema, others):
                 or f"there are: {list_names(list(given))}",
             )
         return file.frame.select(list(wanted))
-    features = file.frame.drop_columns([n for n in others if n in file.names])
+    features = file.frame.drop_columns([name for name in file.names if name in others])
     if features.num_columns != len(schema.columns):
         raise TableFileError(
             f"has {features.num_columns} columns to predict from, but the model has "

@@ -1,7 +1,8 @@
-"""Files that a command writes: what is refused before the work."""
+"""Files that a command writes, and what is refused before the work."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -114,3 +115,15 @@ def require_model_output(path: str | None, inputs: Mapping[str, Sequence[str]]) 
     except OSError as error:
         raise ModelFileError(f"cannot be written ({error.strerror})", path) from None
     refuse_overwriting("--save", path, inputs)
+
+
+def write_table_output(path: str | None, frame) -> None:
+    """Write a table to a file or, without one, as csv to the standard output."""
+    from sklearn_textbook.cli.progress import show_progress
+    from sklearn_textbook.io.table_writer import choose_writer, write_csv
+
+    if path is None:
+        write_csv(frame, sys.stdout)
+        return
+    with show_progress("writing the table"):
+        choose_writer(path)(frame, path)

@@ -23,11 +23,10 @@ from sklearn_textbook.cli.model_table import (
     score_table,
 )
 from sklearn_textbook.cli.output import Output
-from sklearn_textbook.cli.output_files import require_table_output
+from sklearn_textbook.cli.output_files import require_table_output, write_table_output
 from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.cli.scoring import find_probabilities
 from sklearn_textbook.io.table_file import display_path
-from sklearn_textbook.io.table_writer import choose_writer, write_csv
 
 
 def predict_table(model, table, *, path, proba, explain, all_columns, **options):
@@ -73,11 +72,7 @@ def predict_table(model, table, *, path, proba, explain, all_columns, **options)
             sentences = explain_rows(scorer, saved.estimator, X, predicted)
         columns["explanation"] = pa.array(sentences)
     frame = join_columns(rows, copied, columns)
-    if path is None:
-        write_csv(frame, sys.stdout)
-    else:
-        with show_progress("writing the table"):
-            choose_writer(path)(frame, path)
+    write_table_output(path, frame)
     messages = Output(sys.stderr)
     messages.notes(find_unseen_levels(saved, rows))
     if rows.target is not None:

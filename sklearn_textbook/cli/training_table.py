@@ -318,7 +318,7 @@ def read_weights(file, name):
 
 def print_layout(output, file, options, facts=()):
     """Print the size of a table, some facts, and the columns that are left out."""
-    left_out = [*options["drop"], *options["id"]]
+    left_out = list(dict.fromkeys([*options["drop"], *options["id"]]))
     rows = count_things(file.n_rows, "row")
     columns = count_things(file.n_columns + len(left_out), "column")
     line = Text(display_path(file.path), style="bold")

@@ -44,6 +44,16 @@ class BookColumn:
         return values
 
 
+def nominal_column(name, *levels):
+    """Declare a nominal column that is in English."""
+    return BookColumn(name, name, levels={level: level for level in levels})
+
+
+def numeric_column(name):
+    """Declare a numeric column that is in English."""
+    return BookColumn(name, name, NUMERIC)
+
+
 @dataclass(frozen=True)
 class BookTable:
     """A packaged table: its file, its feature columns, its target, its description."""

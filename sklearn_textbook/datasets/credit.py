@@ -1,29 +1,29 @@
-"""A public table as tables are: text, numbers and missing values."""
+"""The credit scoring table: real data with text, numbers and missing values."""
 
-from sklearn_textbook.datasets._table import NUMERIC, BookColumn, BookTable, load_table
-
-
-def _nominal(name, *levels):
-    return BookColumn(name, name, levels={level: level for level in levels})
-
-
-def _numeric(name):
-    return BookColumn(name, name, NUMERIC)
-
+from sklearn_textbook.datasets._table import (
+    BookTable,
+    load_table,
+    nominal_column,
+    numeric_column,
+)
 
 _TABLE = BookTable(
     "credit.csv",
     (
-        _numeric("seniority"),
-        _nominal("home", "owner", "rent", "parents", "priv", "other", "ignore"),
-        _numeric("time"),
-        _numeric("age"),
-        _nominal("marital", "single", "married", "separated", "divorced", "widow"),
-        _nominal("records", "no", "yes"),
-        _nominal("job", "fixed", "partime", "freelance", "others"),
-        *map(_numeric, ("expenses", "income", "assets", "debt", "amount", "price")),
+        numeric_column("seniority"),
+        nominal_column("home", "owner", "rent", "parents", "priv", "other", "ignore"),
+        numeric_column("time"),
+        numeric_column("age"),
+        nominal_column(
+            "marital", "single", "married", "separated", "divorced", "widow"
+        ),
+        nominal_column("records", "no", "yes"),
+        nominal_column("job", "fixed", "partime", "freelance", "others"),
+        *map(
+            numeric_column, ("expenses", "income", "assets", "debt", "amount", "price")
+        ),
     ),
-    _nominal("status", "good", "bad"),
+    nominal_column("status", "good", "bad"),
     """\
 Credit scoring
 
@@ -42,7 +42,7 @@ names are written in lower case here.
 def load_credit(*, return_X_y=False, as_frame=False):
     """Load the credit scoring data set (classification).
 
-    A real table of some size, with text and missing values, for examples.
+    A real table for examples, with text and missing values.
 
     ==============   ============================================
     Classes          2 (good 3,200, bad 1,254)

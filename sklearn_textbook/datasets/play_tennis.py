@@ -1,31 +1,26 @@
 """The play-tennis (golf, weather) tables of the literature on trees."""
 
 from sklearn_textbook.datasets._table import (
-    NUMERIC,
-    BookColumn,
     BookTable,
     check_choice,
     load_table,
+    nominal_column,
+    numeric_column,
 )
 
-
-def _nominal(name, *levels):
-    return BookColumn(name, name, levels={level: level for level in levels})
-
-
-_OUTLOOK = _nominal("outlook", "sunny", "overcast", "rain")
-_WINDY = _nominal("windy", "true", "false")
-_PLAY = _nominal("play", "yes", "no")
+_OUTLOOK = nominal_column("outlook", "sunny", "overcast", "rain")
+_WINDY = nominal_column("windy", "true", "false")
+_PLAY = nominal_column("play", "yes", "no")
 _NOMINAL_COLUMNS = (
     _OUTLOOK,
-    _nominal("temperature", "hot", "mild", "cool"),
-    _nominal("humidity", "high", "normal"),
+    nominal_column("temperature", "hot", "mild", "cool"),
+    nominal_column("humidity", "high", "normal"),
     _WINDY,
 )
 _NUMERIC_COLUMNS = (
     _OUTLOOK,
-    BookColumn("temperature", "temperature", NUMERIC),
-    BookColumn("humidity", "humidity", NUMERIC),
+    numeric_column("temperature"),
+    numeric_column("humidity"),
     _WINDY,
 )
 _DESCRIPTION = """\

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn_textbook.exchange.c_template import ENCODE_NUMBER, ENCODE_TEXT
 from sklearn_textbook.exchange.score_program import REAL_FIELDS
 from sklearn_textbook.exchange.source_parts import (
-    EPSILON,
     comment_nodes,
     describe_columns,
     describe_predictions,
@@ -17,6 +16,7 @@ from sklearn_textbook.exchange.source_parts import (
     list_level_groups,
     write_rows,
 )
+from sklearn_textbook.linear_model.generalized.links import EPSILON
 
 #: Predicted values from scores, by the link.
 VALUES = {

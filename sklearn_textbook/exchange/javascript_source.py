@@ -7,7 +7,6 @@ import json
 import numpy as np
 
 from sklearn_textbook.exchange.source_parts import (
-    EPSILON,
     comment_nodes,
     describe_columns,
     describe_predictions,
@@ -16,6 +15,7 @@ from sklearn_textbook.exchange.source_parts import (
     require_exact,
     write_rows,
 )
+from sklearn_textbook.linear_model.generalized.links import EPSILON
 from sklearn_textbook.tree.encode.columns import NULL, STRING, TEMPORAL
 
 TEMPLATE = r"""
@@ -341,7 +341,7 @@ function addUp(given) {
 %if refuses_unseen
     if (place < 0) {
       const name = JSON.stringify(columns[feature].name);
-      throw new Error(`Column ${name} has a level that training did not have.`);
+      throw new Error(`Column ${name} has a level that was not seen in training.`);
     }
 %end
     values[place].forEach((weight, j) => { sums[j] += factor * weight; });

@@ -27,11 +27,13 @@ from sklearn_textbook.ensemble import (
 )
 from sklearn_textbook.ensemble.bagging.base_bagging import BaseBagging
 from sklearn_textbook.ensemble.boosting.base_adaboost import BaseAdaBoost
+from sklearn_textbook.ensemble.combination.rules import TOLERANCE
 from sklearn_textbook.exchange.linear_program import (
     make_header,
     make_linear,
     read_linear,
 )
+from sklearn_textbook.exchange.onnx_trees import divides_rows as find_divided
 from sklearn_textbook.exchange.pipeline_steps import transform
 from sklearn_textbook.exchange.rule_program import make_choice, make_rule_program
 from sklearn_textbook.exchange.score_program import (
@@ -42,15 +44,9 @@ from sklearn_textbook.exchange.score_program import (
 )
 from sklearn_textbook.exchange.tree_sum import is_tree_sum
 from sklearn_textbook.tree import C45RulesClassifier
-from sklearn_textbook.tree.encode import NOMINAL, ColumnSchema, TableSchema
+from sklearn_textbook.tree.encode import NOMINAL, NUMERIC, ColumnSchema, TableSchema
 from sklearn_textbook.tree.encode.columns import NULL, NUMBER
 from sklearn_textbook.tree.encode.read import default_names, numeric_schema
-
-#: What a step gives to later ones: values, probabilities of classes, 1 for the
-#: predicted class and 0 for the others, or scores.
-RESULTS = ("values", "shares", "votes", "scores")
-#: Difference of fractions of votes below which they count as equal.
-TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +152,7 @@ class StepReader:
     """
 
     def __init__(self, model, splits_votes):
-        self.model, self.splits_votes = model, splits_votes
+        self.splits_votes = splits_votes
         self.names, self.has_names = (), False
         self.columns = []
         with suppress(AttributeError):  # members may not know their columns
@@ -183,7 +179,7 @@ class StepReader:
         return found
 
     def finish(self, program, places, gives=()):
-        """Add the last step."""
+        """Add a step, and note how it reads the columns of the table."""
         columns = program.total.schema.columns
         if places is None:
             places = tuple(range(len(columns)))
@@ -220,14 +216,10 @@ class StepReader:
     def make_schema(self):
         """Describe the columns of the table; one that nothing reads has no values."""
         columns = [
-            ColumnSchema(str(name), "numeric", None, NULL) if column is None else column
+            ColumnSchema(str(name), NUMERIC, None, NULL) if column is None else column
             for name, column in zip(self.names, self.columns, strict=True)
         ]
         return TableSchema(tuple(columns), self.has_names)
-
-    def give(self, model, places, gives):
-        """Add a model as a step."""
-        return self.add(*resolve(model, self, places), gives)
 
 
 def require_plain(places, model):
@@ -385,11 +377,9 @@ def resolve(model, reader, places):
 
 def divides_rows(program):
     """Whether a tree of a program divides rows."""
-    from sklearn_textbook.exchange.onnx_trees import divides_rows
-
     allows_missing = not program.refuses_missing
     trees = [part.tree for part in program.parts]
-    return any(divides_rows(tree, allows_missing) is not None for tree in trees)
+    return any(find_divided(tree, allows_missing) is not None for tree in trees)
 
 
 def split_votes(program, reader, places):
@@ -474,8 +464,9 @@ def _resolve_voting(model: VotingClassifier, reader, places):
     members = [(name, one, None) for name, one in model._list_fitted()]
     weights = model._list_weights()
     weights = np.ones(len(members)) if weights is None else np.asarray(weights, float)
-    weights = weights / weights.sum()
     classes, ties = model.classes_, is_hard and model.tie_breaking == "confidence"
+    if not ties:  # equal sums of whole numbers are equal
+        weights = weights / weights.sum()
     if not model.prefit:
         classes = np.arange(len(classes))
     kinds = ["votes" if is_hard else "shares"]
@@ -485,6 +476,11 @@ def _resolve_voting(model: VotingClassifier, reader, places):
             raise ValueError(
                 "tie_breaking='confidence' of VotingClassifier can be exported only if "
                 "all members have predict_proba."
+            )
+        if (weights % 1.0).any():
+            raise ValueError(
+                "tie_breaking='confidence' of VotingClassifier can be exported only "
+                "with whole numbers as weights; 'first' can with any."
             )
         kinds.append("shares")
     combination = Combination(model, len(classes) * len(kinds))
@@ -566,7 +562,7 @@ def _resolve_stacking(model, reader, places):
 
 
 def add_decisions(program, places, reader, method="decision_function"):
-    """Add a member whose decision function are its scores."""
+    """Add a member whose scores are its decision function."""
     total = program.total
     if method != "decision_function" or total.link != "expit" or total.scale != 1.0:
         raise ValueError(

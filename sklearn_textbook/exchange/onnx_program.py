@@ -6,7 +6,7 @@ import numpy as np
 
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook.exchange.onnx_trees import TreeOperators
-from sklearn_textbook.exchange.source_parts import EPSILON
+from sklearn_textbook.linear_model.generalized.links import EPSILON
 
 #: Largest number of products of a row that are added one after the other, as the model
 #: does; more are added by a product of matrices.
@@ -23,13 +23,9 @@ def list_node_values(program):
     for part in program.parts:
         values, others = part.values, None
         if program.votes:
-            n = n_scores // program.total.n_outputs
-            own = values[:, :n_scores].reshape(len(values), -1, n)
-            best = np.apply_along_axis(_choose, 2, own, program.tolerance)
-            votes = np.eye(n)[best].reshape(len(values), -1)
             if program.breaks_ties:
                 others = values[:, program.second :][:, :n_scores]
-            values = votes
+            values = program.count_votes(values)
         elif program.deciding:
             values, others = values[:, :n_scores], values[:, program.deciding :]
         wide = np.zeros((len(values), program.n_sums))
@@ -38,15 +34,6 @@ def list_node_values(program):
             wide[:, n_scores:] = others
         found.append(wide)
     return found
-
-
-def _choose(values, tolerance):
-    """Choose the first of the largest values, up to a tolerance."""
-    best = 0
-    for number, value in enumerate(values):
-        if value > values[best] + tolerance:
-            best = number
-    return best
 
 
 class Predictions:

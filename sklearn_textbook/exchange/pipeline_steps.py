@@ -156,6 +156,8 @@ def _add_affine(step, reader, places, coef, centre=None, start=None):
 @transform.register(preprocessing.RobustScaler)
 @transform.register(preprocessing.MaxAbsScaler)
 def _scale(step, reader, places):
+    if hasattr(step, "clip"):  # MaxAbsScaler, in newer versions of scikit-learn
+        _refuse(step, "clip", False)
     centre = getattr(step, "mean_", getattr(step, "center_", None))
     if not getattr(step, "with_mean", getattr(step, "with_centering", True)):
         centre = None
@@ -318,7 +320,7 @@ def _add_levels(step, reader, places, tables):
         )
         plain.append(place)
     schema = TableSchema(tuple(columns), False)
-    refuses = any(term.missing is None for term in terms)
+    refuses = all(term.missing is None for term in terms)
     program = make_linear(
         *(step, schema, tuple(terms), np.zeros(ends[-1])),
         refuses_missing=refuses,

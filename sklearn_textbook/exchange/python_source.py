@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_textbook.exchange.source_parts import (
-    EPSILON,
     comment_nodes,
     describe_columns,
     describe_predictions,
@@ -13,6 +12,7 @@ from sklearn_textbook.exchange.source_parts import (
     to_plain,
     write_rows,
 )
+from sklearn_textbook.linear_model.generalized.links import EPSILON
 from sklearn_textbook.tree.encode.columns import NULL, STRING, TEMPORAL
 from sklearn_textbook.tree.explain.rule_python import SECONDS
 
@@ -303,7 +303,7 @@ def add_up(row):
         if place < 0:
             name = COLUMNS[feature][0]
             raise ValueError(
-                f"Column {name!r} has a level that training did not have."
+                f"Column {name!r} has a level that was not seen in training."
             )
 %end
         for j, value in enumerate(VALUES[place]):
@@ -327,6 +327,18 @@ def expit(value):
     if value < -700.0:  # where exp(-value) is too large
         return math.exp(value)
     return 1.0 / (1.0 + math.exp(-value))
+%end
+%if power
+
+
+def power(value, exponent):
+    """A power; NaN if it is not a real number."""
+    try:
+        return math.pow(value, exponent)
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return math.nan if value else math.inf
 %end
 %if classifier
 %if has_shares
@@ -415,7 +427,7 @@ VALUES = {
     "cloglog": f"min(max(-math.expm1(-math.exp(min(s, 700.0))), {EPSILON}), "
     f"1.0 - {EPSILON})",
     "inverse": "(1.0 / s if s else math.copysign(math.inf, s))",
-    "power": "(s**{scale!r} if s > 0.0 else math.nan)",
+    "power": "power(s, {scale!r})",
 }
 
 

@@ -21,7 +21,7 @@ from sklearn_textbook.tree.grow.layout import (
 
 
 def make_chain(n_tests):
-    """Make the nodes of tests of which each has a leaf and the next test as children.
+    """Make leaves for a chain of tests, each with a leaf and the next test as children.
 
     The children of test i are the nodes 1 + 2 i and 2 + 2 i.
     """

@@ -24,6 +24,7 @@ from sklearn_textbook.tree.grow.layout import (
     STAY,
 )
 from sklearn_textbook.tree.members import is_tree
+from sklearn_textbook.tree.route.pick_classes import pick_classes
 
 #: Where a level not seen in a node leads, as named in the source code.
 UNSEEN = {"parent": "STAY", "fractional": "FRACTIONAL", "error": "REFUSED"}
@@ -160,10 +161,12 @@ class ScoreProgram:
             return UNSEEN["error" if refuses else "parent"]
         return UNSEEN[self.parts[0].tree.handle_unknown]
 
-    @property
-    def refuses_unseen(self):
-        """Whether the model refuses levels not seen in training."""
-        return self.unseen == "REFUSED"
+    def count_votes(self, values):
+        """Count the votes of nodes: 1 for the class of the largest value."""
+        n_scores = self.total.n_scores
+        n = n_scores // self.total.n_outputs
+        best = pick_classes(values[:, :n_scores].reshape(-1, n), self.tolerance)
+        return np.eye(n)[best].reshape(len(values), -1)
 
     def count_kinds(self):
         """Count the tests of every kind, surrogates included."""
@@ -224,8 +227,7 @@ class ScoreProgram:
 def make_program(model):
     """Read a fitted tree or ensemble of trees; see :func:`read_trees`."""
     total = read_trees(model)
-    refuses = {"refuses_missing": total.reader.missing == "error"}
-    return replace(_read_parts(total), **refuses)
+    return replace(_read_parts(total), refuses_missing=total.reader.missing == "error")
 
 
 def _read_parts(total):

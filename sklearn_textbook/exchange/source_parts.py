@@ -9,8 +9,6 @@ import numpy as np
 from sklearn_textbook.tree.encode.columns import BOOLEAN, NULL, TEMPORAL
 from sklearn_textbook.tree.grow.layout import NOMINAL, OBLIQUE
 
-#: How near to 0 and 1 the means of generalised linear models come.
-EPSILON = float(np.finfo(np.float64).eps)
 #: Largest number of nodes that have comments.
 MAX_COMMENTED = 2000
 

@@ -14,12 +14,12 @@ import numpy as np
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook.exchange.source_parts import (
-    EPSILON,
     SCORES,
     describe_model,
     describe_predictions,
     list_labels,
 )
+from sklearn_textbook.linear_model.generalized.links import EPSILON
 from sklearn_textbook.tree.encode.columns import NUMBER, STRING, TEMPORAL
 from sklearn_textbook.tree.explain.conditions import (
     SumCondition,
@@ -36,6 +36,7 @@ from sklearn_textbook.tree.explain.rule_sql import (
     write_stand_in,
 )
 from sklearn_textbook.tree.grow.layout import FRACTIONAL, STAY
+from sklearn_textbook.tree.route.pick_classes import pick_classes
 
 #: A level that the model refuses; the prediction is NULL.
 REFUSED = -3
@@ -295,24 +296,12 @@ def list_trees(program):
     for part in program.parts:
         values = part.values
         if program.votes:
-            n = total.n_scores // total.n_outputs
-            votes = values[:, : total.n_scores].reshape(len(values), -1, n)
-            best = np.apply_along_axis(choose, 2, votes, program.tolerance)
-            votes = np.eye(n)[best].reshape(len(values), -1)
             start = program.second if program.breaks_ties else program.width
+            votes = program.count_votes(values)
             values = np.concatenate([votes, values[:, start:]], axis=1)
         fitted = FittedTree(part.tree, total.schema, total.feature_names, [], [])
         trees.append(SqlTree(fitted, values))
     return trees
-
-
-def choose(values, tolerance):
-    """Find the first of the largest values, up to a tolerance."""
-    best = 0
-    for number, value in enumerate(values):
-        if value > values[best] + tolerance:
-            best = number
-    return best
 
 
 def write_sums(program, trees):
@@ -480,10 +469,8 @@ class Query:
     def choose_in_nodes(self, values):
         """Choose the class of every node."""
         n_classes, first = len(self.total.classes[0]), self.program.deciding
-        return [
-            choose(row[first : first + n_classes], self.program.tolerance)
-            for row in values
-        ]
+        shares = values[:, first : first + n_classes]
+        return pick_classes(shares, self.program.tolerance).tolist()
 
     def write_refusals(self):
         """List the tests of rows for which the model raises an error."""

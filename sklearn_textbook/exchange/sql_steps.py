@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from sklearn_textbook.exchange.sql_source import (
+    MAX_TOLERANT,
     Query,
     list_trees,
     refuse_divided_votes,
@@ -40,7 +41,7 @@ def write_steps_sql(steps, table):
     """
     names = [str(name) for name in steps.schema.names]
     taken = {name.lower() for name in (table, *names)}
-    source, parts = table, []
+    source, parts, refused = table, [], []
     for number, step in enumerate(steps.steps):
         program = _rename(step, names)
         is_last = number == len(steps.steps) - 1
@@ -51,7 +52,8 @@ def write_steps_sql(steps, table):
         # Nearly equal values are compared in the columns, not in the nodes of a tree.
         query = Query(program, source, divides=True)
         _avoid(query, taken)
-        inner = _write_inner(query, trees, source)
+        refused += [*query.write_refusals(), *_list_refused_levels(program)]
+        inner = _write_inner(query, trees, source, refused)
         if is_last:
             text = query.write(inner)
             break
@@ -90,7 +92,6 @@ def _avoid(query, taken):
     query.sums = query.name_columns("sum", query.program.n_sums)
     if not query.has_divisor:
         query.sums[: query.total.n_scores] = query.scores
-    query.class_number = None
     taken |= query.taken
 
 
@@ -104,8 +105,9 @@ def _rename(step, names):
     )
     total = replace(total, schema=TableSchema(columns), feature_names=own)
     program = replace(step.program, total=total)
-    # Sums of equal votes are equal, and rounding cannot make one of them larger.
-    return replace(program, tolerance=0.0) if program.linear else program
+    # More classes cannot be compared up to a tolerance.
+    exceeds = total.is_classifier and len(total.classes[0]) > MAX_TOLERANT
+    return replace(program, tolerance=0.0) if program.linear and exceeds else program
 
 
 def _number_classes(program):
@@ -114,12 +116,30 @@ def _number_classes(program):
     return replace(program, total=replace(program.total, classes=classes))
 
 
-def _write_inner(query, trees, source):
-    """Write the query of the sums of a program."""
+def _list_refused_levels(program):
+    """List the tests of levels and missing values that linear terms refuse."""
+    total, tests = program.total, []
+    for term in program.linear:
+        if term.is_number:
+            continue
+        column = total.schema.columns[term.feature]
+        name = quote_identifier(total.feature_names[term.feature])
+        if term.unseen is None:
+            pairs = zip(list_level_literals(column), term.rows, strict=True)
+            known = ", ".join(level for level, row in pairs if row is not None)
+            tests.append(f"{name} NOT IN ({known})")
+        if term.missing is None:
+            tests.append(f"{name} IS NULL")
+    return tests
+
+
+def _write_inner(query, trees, source, refused):
+    """Write the query of the sums of a program; NULL in rows refused so far."""
     program = query.program
     sums = write_sums(program, trees) if trees else _write_linear_sums(program)
-    if refused := " OR ".join(query.write_refusals()):
-        sums = [f"CASE WHEN {refused} THEN NULL ELSE {text} END" for text in sums]
+    if refused:
+        tests = " OR ".join(dict.fromkeys(refused))
+        sums = [f"CASE WHEN {tests} THEN NULL ELSE {text} END" for text in sums]
     columns = ",\n".join(
         f"{text} AS {name}" for text, name in zip(sums, query.sums, strict=True)
     )

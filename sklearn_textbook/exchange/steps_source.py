@@ -30,15 +30,15 @@ A ValueError names a column whose value is not allowed.
 
 
 COLUMNS = {{names}}
-%if classifier
-CLASSES = {{labels}}
-%end
 # What each step but the last one gives, and the places of its columns among the columns
 # of a row and the results of earlier steps.
 STEPS = (
 {{step_rows}}
 )
 LAST, PLACES = {{last}}
+%if classifier
+CLASSES = LAST["CLASSES"]
+%end
 
 
 def read_row(row):
@@ -319,14 +319,14 @@ def write_steps_python(steps, write):
     view, sources, rows = TableView(steps), [], []
     for number, step in enumerate(steps.steps):
         n_classes = sum(map(len, step.program.total.classes))
-        values = "[predict(row)]" if step.program.total.n_outputs == 1 else None
+        is_one = step.program.total.n_outputs == 1
         kinds = {
-            "values": f"lambda row: {values or 'predict(row)'}",
+            "values": f"lambda row: {'[predict(row)]' if is_one else 'predict(row)'}",
             "shares": "predict_proba",
             "scores": "predict_scores",
             "votes": (
-                "lambda row: "
-                f"[float(k == predict_classes(row)[0]) for k in range({n_classes})]"
+                "lambda row: [float(k == c) for c in predict_classes(row) "
+                f"for k in range({n_classes})]"
             ),
         }
         given = "locals()"
@@ -334,12 +334,13 @@ def write_steps_python(steps, write):
             given = f"({' '.join(f'{kinds[kind]},' for kind in step.gives)})"
         source = indent(write(step.program).rstrip(), "    ")
         sources.append(f"def make_step_{number}():\n{source}\n\n    return {given}")
-        rows.append(f"make_step_{number}(), {_write_tuple(step.places)}")
+        rows.append(f"make_step_{number}(), {step.places!r}")
     texts = {
-        **_describe(view, python_source.quote_plain, "None, NaN or pandas.NA", "{}"),
+        **_describe(
+            view, python_source.quote_plain, "None, NaN or pandas.NA", "    {}"
+        ),
         "steps": "\n\n\n".join(sources),
         "names": repr(tuple(str(name) for name in view.schema.names)),
-        "labels": f'make_step_{len(rows) - 1}()["CLASSES"]',
         "step_rows": "\n".join(f"    ({row})," for row in rows[:-1]),
         "last": rows[-1],
     }
@@ -357,8 +358,8 @@ def write_steps_javascript(steps, write):
             "shares": "predictProba",
             "scores": "predictScores",
             "votes": (
-                f"(row) => Array.from({{ length: {n_classes} }}, "
-                "(_, k) => (k === predictClasses(row)[0] ? 1 : 0))"
+                "(row) => predictClasses(row).flatMap((c) => "
+                f"Array.from({{ length: {n_classes} }}, (_, k) => (k === c ? 1 : 0)))"
             ),
         }
         given = f"[{', '.join(kinds[kind] for kind in step.gives)}]"
@@ -488,18 +489,11 @@ def _write_codes(view, step):
     return "\n".join(lines)
 
 
-def _write_tuple(places):
-    """Write places as a tuple."""
-    return f"({' '.join(f'{place},' for place in places)})"
-
-
 def _describe(view, quote, missing, line):
     """Write the texts at the beginning."""
     columns = describe_columns(view, quote, missing, {})
     return {
         "about": view.describe(),
-        "columns": "\n".join(
-            line.format(text) if line != "{}" else f"    {text}" for text in columns
-        ),
+        "columns": "\n".join(map(line.format, columns)),
         "predictions": "\n".join(describe_predictions(view, quote)),
     }

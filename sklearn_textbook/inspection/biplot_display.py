@@ -376,7 +376,7 @@ class BiplotDisplay:
 
     def _choose_names(self, names):
         """Remove the names of the shortest arrows if there is too little room."""
-        areas = [_find_box(name).width * _find_box(name).height for name in names]
+        areas = [box.width * box.height for box in map(_find_box, names)]
         box = self.ax_.bbox
         is_kept = np.cumsum(areas) <= NAMES_SHARE * box.width * box.height
         n_kept = max(1, int(is_kept.sum()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
@@ -11,7 +10,11 @@ from scipy import sparse
 from scipy.stats.mstats import mquantiles
 from sklearn.utils import Bunch
 
-from sklearn_textbook._contract.parameters import check_choice, check_integer
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_integer,
+    is_integer,
+)
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.exchange.tree_sum import read_trees
 from sklearn_textbook.tree.encode import TableSchema
@@ -226,7 +229,7 @@ class DependenceModel:
         self.percentiles = percentiles
         self.grid_resolution = grid_resolution
         self.custom_values = {
-            self.find_columns(key)[0]: values
+            self._find(key, "custom_values"): values
             for key, values in (custom_values or {}).items()
         }
         chosen = self._find_categorical(categorical_features)
@@ -261,8 +264,7 @@ class DependenceModel:
         if isinstance(key, str) and key in self.names:
             return self.names.index(key)
         n_columns = len(self.names)
-        is_index = isinstance(key, Integral) and not isinstance(key, bool | np.bool_)
-        if is_index and 0 <= key < n_columns:
+        if is_integer(key) and 0 <= key < n_columns:
             return int(key)
         raise ValueError(
             f"{parameter} must be column names, {self.names}, or indices from 0 to "
@@ -364,9 +366,7 @@ class DependenceModel:
         schema = self.schema.columns[column]
         if column in self.custom_values:
             return _code_values(schema, self.custom_values[column])
-        values = self.matrix[:, [column]]
-        values = values.toarray() if sparse.issparse(values) else values
-        values = values[np.isfinite(values)].astype(np.float64)
+        values = self._read_values(column)
         distinct = np.unique(values)
         if schema.kind != NUMERIC:
             distinct = distinct[distinct >= 0]  # levels of training
@@ -383,12 +383,15 @@ class DependenceModel:
             )
         return np.linspace(*ends, num=self.grid_resolution)
 
-    def find_deciles(self, column):
-        """Compute the deciles of a numeric column, as values of the grid."""
+    def _read_values(self, column):
+        """Return the present values of a column."""
         values = self.matrix[:, [column]]
         values = values.toarray() if sparse.issparse(values) else values
-        values = values[np.isfinite(values)]
-        deciles = mquantiles(values, prob=np.arange(0.1, 1.0, 0.1))
+        return values[np.isfinite(values)].astype(np.float64)
+
+    def find_deciles(self, column):
+        """Compute the deciles of a numeric column, as values of the grid."""
+        deciles = mquantiles(self._read_values(column), prob=np.arange(0.1, 1.0, 0.1))
         return _decode_values(self.schema.columns[column], np.asarray(deciles))
 
 
@@ -526,8 +529,8 @@ def _average_tree(tree, points, columns):
     nodes = full.nodes.copy()
     is_other = (nodes["kind"] != LEAF) & ~np.isin(nodes["feature"], columns)
     nodes["missing_branch"][is_other] = FRACTIONAL
-    divided = replace(
-        tree, nodes=nodes, statistics=full.statistics, surrogates=tree.surrogates[:0]
+    divided = tree.replace(
+        nodes=nodes, statistics=full.statistics, surrogates=tree.surrogates[:0]
     )
     matrix = np.full((len(points), tree.n_features), np.nan)
     matrix[:, columns] = points

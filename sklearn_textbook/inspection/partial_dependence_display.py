@@ -12,6 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_count_or_share,
+    check_integer,
     check_random_seed,
 )
 from sklearn_textbook.inspection._axes import (
@@ -213,6 +214,30 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
         results = Parallel(n_jobs=n_jobs, verbose=verbose, prefer="threads")(
             delayed(model.compute)(*both) for both in zip(columns, kinds, strict=True)
         )
+        display = cls._from_results(
+            model,
+            results,
+            columns,
+            is_categorical,
+            target,
+            kind=kind,
+            subsample=subsample,
+            random_state=random_state,
+        )
+        return display.plot(
+            ax=ax,
+            n_cols=n_cols,
+            line_kw=line_kw,
+            ice_lines_kw=ice_lines_kw,
+            pd_line_kw=pd_line_kw,
+            contour_kw=contour_kw,
+            centered=centered,
+            **kwargs,
+        )
+
+    @classmethod
+    def _from_results(cls, model, results, columns, is_categorical, target, **options):
+        """Make the display of what a model has computed for each plot."""
         mean = model.compute_mean()
         measure, number = _choose_target(model, target, results, mean)
         numeric = {
@@ -227,25 +252,14 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
             feature_names=model.names,
             target_idx=number,
             deciles={column: model.find_deciles(column) for column in sorted(numeric)},
-            kind=kind,
-            subsample=subsample,
-            random_state=random_state,
             is_categorical=is_categorical,
+            **options,
         )
         display.measure, display.mean = measure, float(mean[number])
         display.time_zones = {
             column: model.schema.columns[column].time_zone for column in numeric
         }
-        return display.plot(
-            ax=ax,
-            n_cols=n_cols,
-            line_kw=line_kw,
-            ice_lines_kw=ice_lines_kw,
-            pd_line_kw=pd_line_kw,
-            contour_kw=contour_kw,
-            centered=centered,
-            **kwargs,
-        )
+        return display
 
     def plot(
         self,
@@ -290,6 +304,7 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
         ImportError
             If matplotlib is not installed.
         """
+        check_integer("n_cols", n_cols, 1)
         n_plots = len(self.features)
         kinds = _read_kinds(self.kind, n_plots)
         levels = self.is_categorical or [(False,) * len(pair) for pair in self.features]
@@ -304,11 +319,29 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
         ]
         if pdp_lim is None:
             pdp_lim = _find_limits(results, base if any(has_bars) else None)
-        if ax is None:
-            columns = min(n_cols, n_plots)
-            rows = -(-n_plots // n_cols)
-            height = SIZE[1] + NAMES_HEIGHT * any(map(any, levels))
-            ax = make_axes(size=(SIZE[0] * columns, height * rows))
+        if "both" in kinds:  # scikit-learn draws averages in the colour of the rows
+            pd_line_kw = _distinguish(pd_line_kw)
+        height = SIZE[1] + NAMES_HEIGHT * any(map(any, levels))
+        n_rows = -(-n_plots // n_cols)
+        drawn = self._place(results, levels, kinds)
+        drawn.plot(
+            ax=make_axes(ax, size=(SIZE[0] * min(n_cols, n_plots), height * n_rows)),
+            n_cols=n_cols,
+            pdp_lim=pdp_lim,
+            pd_line_kw=pd_line_kw,
+            heatmap_kw={"aspect": "auto", **(heatmap_kw or {})},
+            **kwargs,
+        )
+        vars(self).update({k: v for k, v in vars(drawn).items() if k.endswith("_")})
+        self._correct_deciles()
+        for number, axes in enumerate(self.axes_.ravel()[:n_plots]):
+            if has_bars[number]:
+                _move_bars(axes, base, is_named=number == has_bars.index(True))
+            self._write_labels(axes, number, any(levels[number]))
+        return self
+
+    def _place(self, results, levels, kinds):
+        """Make a display of scikit-learn with the results at positions on the axes."""
         units = {
             column: choose_unit(values)[1]
             for pair, result in zip(self.features, results, strict=True)
@@ -322,7 +355,7 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
                 np.arange(len(v)) if has_levels else _place_values(v, units.get(c, 1))
                 for c, v in zip(pair, result.grid_values, strict=True)
             ]
-        drawn = sklearn.inspection.PartialDependenceDisplay(
+        return sklearn.inspection.PartialDependenceDisplay(
             results,
             features=self.features,
             feature_names=self.feature_names,
@@ -339,31 +372,23 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
                 for c, kind in zip(levels, kinds, strict=True)
             ],
         )
-        if "both" in kinds:  # scikit-learn draws averages in the colour of the rows
-            pd_line_kw = _distinguish(pd_line_kw)
-        drawn.plot(
-            ax=ax,
-            n_cols=n_cols,
-            pdp_lim=pdp_lim,
-            pd_line_kw=pd_line_kw,
-            heatmap_kw={"aspect": "auto", **(heatmap_kw or {})},
-            **kwargs,
-        )
-        fitted = {k: v for k, v in vars(drawn).items() if k.endswith("_")}
-        vars(self).update(fitted)
-        for axes, lines in zip(
-            self.axes_.ravel(), self.deciles_hlines_.ravel(), strict=True
+
+    def _correct_deciles(self):
+        """Draw deciles in the scale of their axis and the colour of the style.
+
+        scikit-learn draws those of the y axis in the scale of the x axis, and all in
+        black.
+        """
+        for axes, across, along in zip(
+            self.axes_.ravel(),
+            self.deciles_vlines_.ravel(),
+            self.deciles_hlines_.ravel(),
+            strict=True,
         ):
-            if lines is not None:  # scikit-learn draws them in the scale of the x axis
-                lines.set_transform(axes.get_yaxis_transform())
-        for lines in (*self.deciles_vlines_.ravel(), *self.deciles_hlines_.ravel()):
-            if lines is not None:  # scikit-learn draws them in black
+            if along is not None:
+                along.set_transform(axes.get_yaxis_transform())
+            for lines in filter(None, (across, along)):
                 lines.set_color(find_foreground())
-        for number, axes in enumerate(self.axes_.ravel()[:n_plots]):
-            if has_bars[number]:
-                _move_bars(axes, base, is_named=number == has_bars.index(True))
-            self._write_labels(axes, number, any(levels[number]))
-        return self
 
     def _write_labels(self, axes, number, has_levels):
         """Write names of columns and levels, dates, and what the curve shows."""
@@ -392,7 +417,11 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
 
 
 def _check_list(features):
-    if isinstance(features, str) or not hasattr(features, "__len__"):
+    if (
+        isinstance(features, str)
+        or not hasattr(features, "__len__")
+        or not len(features)
+    ):
         raise ValueError(f"features must be a list of columns, got {features!r}.")
 
 
@@ -454,7 +483,7 @@ def _choose_target(model, target, results, mean):
     number = classes.index(target)
     if n_targets > 1:
         return measure, number
-    if number == 0:
+    if len(classes) == 2 and number == 0:
         for values in [mean, *(v for r in results for k, v in r.items() if k in KINDS)]:
             np.subtract(0.0 if model.is_raw else 1.0, values, out=values)
     return measure, 0

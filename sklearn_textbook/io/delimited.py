@@ -23,7 +23,7 @@ from sklearn_textbook.io.text_encoding import decode_to_utf8
 SEPARATORS = {"\t": "tab", ";": "semicolon", "|": "pipe", ",": "comma"}
 
 # A first line for Excel, perhaps quoted: sep=;
-_SEPARATOR_LINE = re.compile(rb'[\r\n]*("?sep=([\t -~])"?[ \t]*)(?=[\r\n])', re.I)
+_SEPARATOR_LINE = re.compile(rb'[\r\n]*("?sep=([\t !#-~])"?[ \t]*)(?=[\r\n])', re.I)
 _SAMPLE_BYTES = 1 << 18
 _SAMPLE_ROWS = 200
 

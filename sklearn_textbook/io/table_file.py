@@ -17,6 +17,14 @@ STANDARD_INPUT = "-"
 PACKED = (".gz", ".bz2", ".zst")
 
 
+def find_ending(path):
+    """Return the ending of a name in small letters, without that of compression."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in PACKED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
 def display_path(path):
     """Return the path of a table for a message; "-" is the standard input."""
     return "standard input" if path == STANDARD_INPUT else str(path)

@@ -30,11 +30,11 @@ from sklearn_textbook.io.number_formats import (
 )
 from sklearn_textbook.io.table_excel import read_sheet
 from sklearn_textbook.io.table_file import (
-    PACKED,
     STANDARD_INPUT,
     TableFile,
     TableFileError,
     TableSource,
+    find_ending,
 )
 from sklearn_textbook.io.table_typed import LAYOUTS, load_typed
 
@@ -53,7 +53,7 @@ FORMATS = {
     ".arff": "arff",
 }
 
-#: What parameters mean something for some formats only.
+#: Formats of the parameters that apply only to some of them.
 _FORMATS_OF_OPTIONS = {
     "sheet": ("excel",),
     "skip_lines": ("csv", "excel"),
@@ -241,7 +241,9 @@ def _require_lines(skip_lines, comment):
     """Check the parameters for lines that are left out."""
     if not isinstance(skip_lines, Integral) or skip_lines < 0:
         raise ValueError(f"skip_lines must be an integer >= 0, got {skip_lines!r}")
-    is_mark = isinstance(comment, str) and comment.strip() and "\n" not in comment
+    is_mark = (
+        isinstance(comment, str) and comment.strip() and not set("\r\n") & set(comment)
+    )
     if comment is not None and not is_mark:
         raise ValueError(f"comment must be a text such as '#', got {comment!r}")
 
@@ -268,10 +270,7 @@ def guess_format(path):
     """
     if path == STANDARD_INPUT:
         return "csv"
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes and suffixes[-1] in PACKED:
-        suffixes.pop()
-    known = FORMATS.get(suffixes[-1] if suffixes else "")
+    known = FORMATS.get(find_ending(path))
     if known:
         return known
     c45 = find_c45_files(path)
@@ -306,7 +305,7 @@ def _finish(
     """Check names, drop columns and convert the others, for all formats."""
     _require_names(table.column_names, options, source.path)
     names = set(table.column_names)
-    table = table.drop_columns([name for name in options["drop"] if name in names])
+    table = table.drop_columns(list(names.intersection(options["drop"])))
     context = ColumnContext(
         source.path,
         find_line,

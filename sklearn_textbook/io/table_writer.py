@@ -15,7 +15,7 @@ import pyarrow.parquet as parquet
 from sklearn_textbook._contract.written_files import check_writable, write_file
 from sklearn_textbook.io.arff import format_arff
 from sklearn_textbook.io.table_excel import import_openpyxl
-from sklearn_textbook.io.table_file import PACKED, TableFileError
+from sklearn_textbook.io.table_file import PACKED, TableFileError, find_ending
 from sklearn_textbook.io.table_reader import FORMATS
 
 _TEXT_ENDINGS = {"": ",", ".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}
@@ -47,9 +47,8 @@ def choose_writer(path):
     ImportError
         If it is that of Excel and openpyxl is not installed.
     """
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes] or [""]
-    packed = suffixes.pop() if suffixes[-1] in PACKED else ""
-    ending = suffixes[-1] if suffixes else ""
+    ending, last = find_ending(path), Path(path).suffix.lower()
+    packed = last if last in PACKED else ""
     write_text = _TEXT_WRITERS.get(ending)
     encode = _ENCODERS.get(FORMATS.get(ending))
     if write_text is not None:
@@ -86,12 +85,7 @@ def writes_text(path):
     answer : bool
         Other formats have types.
     """
-    if path is None:
-        return True
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes and suffixes[-1] in PACKED:
-        suffixes.pop()
-    return (suffixes[-1] if suffixes else "") in _TEXT_ENDINGS
+    return path is None or find_ending(path) in _TEXT_ENDINGS
 
 
 def write_csv(frame, stream, delimiter=","):

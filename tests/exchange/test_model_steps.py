@@ -344,3 +344,57 @@ def test_members_that_read_levels_in_another_order(tmp_path):
     model = AveragingRegressor(members, prefit=True).fit(frames[0], y)
     _, found = run_c(model, FRAME, tmp_path)
     assert_allclose(found[:, 0], model.predict(FRAME))
+
+
+def test_rows_that_an_early_step_refuses_are_null_in_sql():
+    """A tree after the encoder would take its NULL for a missing value."""
+    X = pd.DataFrame({"level": ["a", "b", "c"] * 10})
+    encoder = OneHotEncoder(sparse_output=False)
+    model = make_pipeline(encoder, CARTRegressor(min_samples_leaf=1))
+    model.fit(X, [1.0, 2.0, 3.0] * 10)
+    table = pd.DataFrame({"level": ["a", "never seen", None]})
+    found = run_sql(export_code(model, "sql"), list_rows(table), table)
+    assert found["prediction"].iloc[0] == 1.0
+    assert found["prediction"].iloc[1:].isna().all()
+    X = pd.DataFrame({"x": np.arange(30.0)})
+    model = make_pipeline(StandardScaler(), CARTRegressor()).fit(X, X["x"])
+    table = pd.DataFrame({"x": [3.0, np.inf]})
+    found = run_sql(export_code(model, "sql"), [{"x": 3.0}, {"x": np.inf}], table)
+    assert found["prediction"].tolist()[0] == 3.0
+    assert found["prediction"].isna().tolist() == [False, True]
+
+
+def test_missing_category_of_one_of_two_columns():
+    X = pd.DataFrame({"a": ["u", None, "v"] * 8, "b": ["x", "y"] * 12})
+    y = np.arange(24.0) % 3
+    model = make_pipeline(OneHotEncoder(sparse_output=False), CARTRegressor())
+    model.fit(X, y)
+    rows = [["u", "x"], [None, "y"]]
+    found, _ = run_python(export_code(model, "python"), rows)
+    table = pd.DataFrame(rows, columns=["a", "b"])
+    assert_allclose(found, model.predict(table), rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="Column 'b'"):
+        run_python(export_code(model, "python"), [["u", None]])
+
+
+def test_ties_by_confidence_need_whole_numbers_as_weights():
+    X, y = np.arange(12.0).reshape(-1, 1), np.arange(12) % 3
+    members = [(f"m{k}", CARTClassifier(max_depth=k)) for k in (1, 2, 3)]
+    model = VotingClassifier(
+        members, tie_breaking="confidence", weights=[0.3, 0.1, 0.2]
+    )
+    with pytest.raises(ValueError, match="only with whole numbers as weights"):
+        export_code(model.fit(X, y), "python")
+
+
+@pytest.mark.parametrize("link_power", [0.5, -1.0, 0.4])
+def test_powers_of_scores_that_are_not_positive(link_power):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1))
+    model = GeneralizedLinearRegressor(
+        family="gaussian", link="power", link_power=link_power
+    ).fit(X, 4.0 + rng.uniform(size=60))
+    rows = [[x] for x in (-500.0, -50.0, 0.0, 50.0, 500.0)]
+    found, _ = run_python(export_code(model, "python"), rows)
+    with np.errstate(all="ignore"):
+        assert_allclose(found, model.predict(rows), rtol=1e-12)

@@ -284,3 +284,12 @@ def test_ensembles_have_no_charts():
         ValueError, match="given for a tree, got RandomForestClassifier"
     ):
         to_html(forest, X=IRIS.data, y=SPECIES)
+
+
+def test_the_smallest_value_can_be_the_threshold():
+    """C4.5 takes values of the table for thresholds."""
+    table = np.array([[0.0], [1.0]] * 10)
+    model = C45Classifier().fit(table, [0, 1] * 10)
+    assert model.tree_.nodes["threshold"][0] == 0.0
+    ((_, _, chart),) = chart_nodes(model, table, [0, 1] * 10)
+    assert count_bars(chart) == {(0, True): 10, (1, False): 10}

@@ -62,6 +62,8 @@ def browser(tmp_path_factory):
         "goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"}
     )
     driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    # The page of a new tab may still load parts of itself.
+    driver.get("about:blank")
     driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": TIMER})
     yield driver
     driver.quit()

@@ -239,6 +239,7 @@ def test_compact_trees_of_a_forest_stay_compact():
             r"levels seen in training.*got 'w'",
         ),
         ("a", {"custom_values": {"a": []}}, "must be a non-empty 1D array"),
+        ("a", {"custom_values": {"z": [1]}}, "custom_values must be column names.*'z'"),
     ],
 )
 def test_wrong_parameters_are_named(features, parameters, message):

@@ -612,3 +612,8 @@ def test_error_keeps_its_parts_through_a_pickle():
     copy = pickle.loads(pickle.dumps(error))
     assert str(copy) == str(error) == "a.csv, line 3, column 'x': is odd; fix it"
     assert (copy.line, copy.column, copy.remedy) == (3, "x", "fix it")
+
+
+def test_a_column_dropped_twice_takes_no_other_with_it(write):
+    path = write("a,b,c\n1,2,3\n4,5,6\n")
+    assert read_table(path, drop=["a", "a"]).names == ["b", "c"]

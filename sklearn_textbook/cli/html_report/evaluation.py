@@ -47,8 +47,8 @@ _MEASURES = {
     "another class: 0.5 is guessing (mean over the classes)",
     "F1 macro": "harmonic mean of precision and recall of a class, averaged over the "
     "classes with equal weights",
-    "F1 micro": "that of all classes together: the accuracy",
-    "F1 weighted": "that of the classes, averaged by their numbers of rows",
+    "F1 micro": "F1 of all classes together, which equals the accuracy",
+    "F1 weighted": "F1 of each class, averaged with the numbers of rows as weights",
     "precision macro": "fraction of the rows predicted as a class that belong to it, "
     "averaged over the classes",
     "recall macro": "fraction of the rows of a class that are predicted as it, "
@@ -97,7 +97,7 @@ def write_scores(scores, notes, judged):
             (where, *map(_write_number, values.values()), f"{len(rows.true):,} rows")
             for where, values, rows in pooled
         ]
-        caption = "Pooled over folds: all predicted rows together"
+        caption = "All predicted rows together, not averaged over folds"
         table = make_table(["", *heads, " "], lines, caption=caption, right=heads)
         parts.append(table)
     terms = [

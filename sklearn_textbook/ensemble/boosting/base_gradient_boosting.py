@@ -228,7 +228,7 @@ class BaseGradientBoosting(
             )
         grower = self._read_table(X, y)
         weight = self._weigh(y, check_weights(sample_weight, grower.n_rows))
-        if not hasattr(self, "estimators_"):
+        if not done:
             is_own = isinstance(self.loss, Loss)
             self.loss_ = clone(self.loss) if is_own else self._make_loss()
         grower.prepare(weight, **self._limit_leaves(weight, grower.n_rows))

@@ -133,7 +133,6 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
         How members are combined: "soft" averages their probabilities; "hard" gives each
         one vote, as in the paper, where ties go to the class with the largest mean
         probability. Members without ``predict_proba`` always vote.
-        decides. Members without ``predict_proba`` vote.
     bootstrap : bool, default=False
         Whether each member is trained on a bootstrap sample of the rows (自助采样). If
         False, each is trained on all rows.

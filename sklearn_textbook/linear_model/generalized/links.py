@@ -218,7 +218,7 @@ class PowerLink(Link):
         return np.power(mean, self.exponent)
 
     def invert(self, predictor):
-        r"""Compute :math:`\mu = \eta^{1 / \lambda}`; NaN of a negative number."""
+        r"""Compute :math:`\mu = \eta^{1 / \lambda}`; NaN if it is not a real number."""
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             return np.power(predictor, 1.0 / self.exponent)
 

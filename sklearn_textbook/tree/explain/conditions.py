@@ -284,7 +284,7 @@ def branch_condition(tree, node, branch):
     if kind == NUMERIC:
         low, high = _numeric_range(float(record["threshold"]), branch)
         return Condition(feature, low, high, None, missing, chains)
-    children = _level_children(tree, kind, record)
+    children = list_level_children(tree, kind, record)
     shares = [float(child == branch) if child >= 0 else None for child in children]
     unseen = _unseen_share(tree, node, branch)
     shares = tuple(unseen if share is None else share for share in (*shares, None))
@@ -364,7 +364,7 @@ def _numeric_range(threshold, branch):
     return math.inf, -math.inf
 
 
-def _level_children(tree, kind, test):
+def list_level_children(tree, kind, test):
     """Return the child index of every level code; -1 for unseen levels."""
     if kind == NOMINAL:
         return tree.read_level_map(test).tolist()
@@ -417,7 +417,7 @@ def _stand_in(tree, surrogate, branch):
         else:
             low, high = threshold, math.inf
         return StandIn(feature, low, high)
-    children = _level_children(tree, kind, surrogate)
+    children = list_level_children(tree, kind, surrogate)
     if kind != NOMINAL and surrogate["low_branch"] == 1:
         children = [1 - child for child in children]
     return StandIn(

@@ -73,11 +73,11 @@ class Words:
     max_letters : int or None, default=None
         Maximum length of a level; with ``max_levels``, sets and sums of levels have
         about twice this length. ``None`` for any length.
-    max_surrogates : int or None, default=None
-        Maximum number of surrogates written for a test; ``None`` for all.
     rows : ndarray or CSR array of shape (n_rows, n_features), or None, default=None
         Numbers and level codes of rows, to which the text of thresholds must apply, in
         addition to the training rows.
+    max_surrogates : int or None, default=None
+        Maximum number of surrogates written for a test; ``None`` for all.
     """
 
     def __init__(

@@ -9,11 +9,11 @@ import numpy as np
 
 from sklearn_textbook._contract.labels import check_target, encode_known_labels
 from sklearn_textbook.tree.encode.columns import BOOLEAN, TEMPORAL
-from sklearn_textbook.tree.explain.conditions import read_terms
-from sklearn_textbook.tree.explain.describe import level_values
+from sklearn_textbook.tree.explain.conditions import list_level_children, read_terms
+from sklearn_textbook.tree.explain.describe import has_children, level_values
 from sklearn_textbook.tree.explain.digits import format_number
 from sklearn_textbook.tree.explain.fitted import word
-from sklearn_textbook.tree.grow.layout import LEAF, NOMINAL
+from sklearn_textbook.tree.grow.layout import NOMINAL
 from sklearn_textbook.tree.route import find_decision_path
 
 #: Number of bins of a histogram, and maximum numbers of levels and of points.
@@ -109,7 +109,7 @@ class ChartMaker:
             None for a leaf, and if no row with a value of the column enters the node.
         """
         record = self.tree.nodes[node]
-        if record["kind"] == LEAF or record["n_children"] == 0:
+        if not has_children(self.tree, node):
             return None
         rows = self.rows[self.starts[node] : self.starts[node + 1]]
         terms = read_terms(self.tree, node)
@@ -170,14 +170,12 @@ class ChartMaker:
             return chart
         # The threshold is an edge of two bins, and a value equal to it on its left.
         width = (high - low) / N_BINS or 1.0
-        n_left = int(np.ceil((threshold - low) / width))
-        n_right = int(np.ceil((high - threshold) / width))
-        bins = n_left + np.ceil((values - threshold) / width).astype(int) - 1
         is_low = values <= threshold
-        bins = np.clip(bins, np.where(is_low, 0, n_left), None)
-        bins = np.clip(bins, None, np.where(is_low, n_left - 1, n_left + n_right - 1))
-        bins = np.maximum(bins, 0)
-        n_bins = max(n_left + n_right, 1)
+        n_left = max(int(np.ceil((threshold - low) / width)), int(is_low.any()))
+        n_bins = n_left + int(np.ceil((high - threshold) / width))
+        bins = n_left + np.ceil((values - threshold) / width).astype(int) - 1
+        first, last = np.where(is_low, [[0], [n_left - 1]], [[n_left], [n_bins - 1]])
+        bins = np.clip(bins, first, last)
         chart.marks.append(n_left / n_bins)
         counts = np.zeros((n_bins, self.n_classes))
         np.add.at(counts, (bins, target), 1.0)
@@ -199,10 +197,7 @@ class ChartMaker:
             branch_of = (np.arange(2) > record["threshold"]).astype(int)
         else:
             names = list(map(word, level_values(column)))
-            if record["kind"] == NOMINAL:
-                branch_of = np.asarray(self.tree.read_level_map(record))
-            else:
-                branch_of = (np.arange(len(names)) > record["threshold"]).astype(int)
+            branch_of = np.array(list_level_children(self.tree, record["kind"], record))
         count = np.bincount(codes, minlength=len(names))
         levels = np.flatnonzero(count)
         if record["kind"] == NOMINAL:

@@ -136,11 +136,10 @@ def _write_term(fitted, condition, term):
     summands = list_summands(term, column)
     if summands is None:
         refuse_seconds(condition.node, column.source, name)
-    name = quote_identifier(name)
-    if summands is None:
-        number = write_number(column, name)
+        number = write_number(column, quote_identifier(name))
         weight, fill = write_literal(term.weight), write_literal(term.fill)
         return f"COALESCE({weight} * {number}, {fill})"
+    name = quote_identifier(name)
     literals = [write_literal(False), write_literal(True)]
     if column.levels is not None:
         literals = list_level_literals(column)
@@ -158,7 +157,7 @@ def refuse_seconds(node, source, name):
         raise ValueError(
             f"Node {node} has an oblique test with column {name!r}, which contains "
             f"{TEMPORAL[source]}, but SQL has no standard function for the number of "
-            'seconds. Use format="python".'
+            "seconds. Use Python instead."
         )
 
 
