@@ -58,7 +58,7 @@ def read_page():
         our_module, _, our_name = ours.rpartition(".")
         pairs.append(
             (
-                getattr(import_module(module), name),
+                getattr(import_module(f"sklearn.{module}"), name),
                 getattr(import_module(f"sklearn_textbook.{our_module}"), our_name),
             )
         )
