@@ -47,8 +47,19 @@ def check_columns(estimator, X, *target, reset=True):
     """
     if not reset:
         require_two_dimensions(X)
+        if has_names_of_fit(estimator, X):
+            return
     with unique_names():
         validate_data(estimator, X, *target, reset=reset, skip_check_array=True)
+
+
+def has_names_of_fit(estimator, X):
+    """Whether X is a frame of pandas with the columns of the training table."""
+    columns = getattr(X, "columns", None)
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None or not hasattr(columns, "tolist"):
+        return False
+    return columns.tolist() == names.tolist()
 
 
 def read_numeric_table(estimator, X, *target, **options):

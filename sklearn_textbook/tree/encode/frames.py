@@ -24,6 +24,9 @@ from sklearn_textbook.tree.encode.columns import (
 )
 from sklearn_textbook.tree.encode.objects import unify_levels
 
+#: Sets of one dtype; columns of one of them are a matrix.
+FLOAT_DTYPES = ({np.dtype(np.float64)}, {np.dtype(np.float32)})
+
 
 def is_frame(X):
     """Return whether X is a data frame supported by narwhals."""
@@ -80,11 +83,17 @@ class FrameTable:
 
     @cached_property
     def series(self):
-        """The columns as series of narwhals."""
+        """The columns: series of pandas, or of narwhals for any other frame."""
+        if self.frame.implementation.is_pandas():
+            return [column for _, column in self.frame.to_native().items()]
         return list(self.frame.iter_columns())
 
     def read_matrix(self):
         """Return all columns as numbers if they share one float dtype, else None."""
+        if self.frame.implementation.is_pandas():
+            native = self.frame.to_native()
+            if set(native.dtypes) in FLOAT_DTYPES:
+                return native.to_numpy()
         dtypes = set(self.frame.schema.dtypes())
         if len(dtypes) > 1 or not dtypes <= {nw.Float64(), nw.Float32()}:
             return None
@@ -94,7 +103,14 @@ class FrameTable:
 
     def read_column(self, position, name, as_levels=False):
         """Return one column."""
-        return column_from_series(self.series[position], name, as_levels)
+        series = self.series[position]
+        if self.frame.implementation.is_pandas():
+            # Most columns of pandas are arrays; narwhals' steps would take longer than
+            # the prediction of a row.
+            if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
+                return column_from_array(series.to_numpy(), name, as_levels)
+            series = nw.from_native(series, series_only=True)
+        return column_from_series(series, name, as_levels)
 
 
 def column_from_series(series, name, as_levels=False):
