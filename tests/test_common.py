@@ -221,3 +221,24 @@ def test_missing_and_infinite_targets(name):
     y[7], y[9:11] = -np.inf, 1.0
     with pytest.raises(ValueError, match="^y has an infinite value in row 7: drop"):
         clone(INSTANCES[name][0]).fit(X, y)
+
+
+@loop_over("name", sorted(INSTANCES))
+def test_records_are_no_table(name):
+    """A dict, or a list of them, as read from JSON: the message says what to write."""
+    estimator = clone(INSTANCES[name][0])
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    y = np.arange(12) % 2
+    message = r"^X must be a table, got {}\. Pass pandas\.DataFrame\({}"
+    for table, found, code in (
+        ({"a": 1.0, "b": 2.0}, "a dict", r"\[X\]\) if it is one row"),
+        ({"a": X[:, 0], "b": X[:, 1]}, "a dict", r"X\) if its values are columns"),
+        ([{"a": 1.0, "b": 2.0}] * 12, "a list of dicts", r"X\), in which each"),
+    ):
+        expected = message.format(found, code)
+        with pytest.raises(TypeError, match=expected):
+            clone(estimator).fit(table, y)
+        fitted = clone(estimator).fit(pd.DataFrame(X, columns=["a", "b"]), y)
+        predict = getattr(fitted, "predict", None) or fitted.transform
+        with pytest.raises(TypeError, match=expected):
+            predict(table)

@@ -11,7 +11,10 @@ from sklearn.utils.validation import validate_data
 
 from sklearn_textbook._contract.labels import find_no_number, is_no_number
 from sklearn_textbook._contract.parameters import show_value
-from sklearn_textbook._contract.table_shape import require_two_dimensions
+from sklearn_textbook._contract.table_shape import (
+    refuse_records,
+    require_two_dimensions,
+)
 
 
 @contextmanager
@@ -45,6 +48,7 @@ def check_columns(estimator, X, *target, reset=True):
     ValueError, TypeError
         If X is no table, or its columns are other ones or have the same name.
     """
+    refuse_records(X)
     if not reset:
         require_two_dimensions(X)
         if has_names_of_fit(estimator, X):
@@ -86,6 +90,7 @@ def read_numeric_table(estimator, X, *target, **options):
     ValueError, TypeError
         If a value is no number, and as ``validate_data``.
     """
+    refuse_records(X)
     name = type(estimator).__name__
     if hasattr(X, "columns") and len(X) > 0 and len(X.columns) == 0:
         raise ValueError(

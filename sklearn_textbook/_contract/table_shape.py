@@ -5,14 +5,35 @@ from __future__ import annotations
 import numpy as np
 
 
+def refuse_records(X):
+    """Raise TypeError for a dictionary, or a list of them.
+
+    Parameters
+    ----------
+    X : object
+        Of a sequence, only the first entry is looked at.
+    """
+    if isinstance(X, dict) and not hasattr(X, "shape"):  # as scipy's matrix by keys
+        found, remedy = "a dict", "pandas.DataFrame([X]) if it is one row"
+        if X and not np.isscalar(next(iter(X.values()))):
+            remedy = "pandas.DataFrame(X) if its values are columns"
+    elif isinstance(X, (list, tuple)) and X and isinstance(X[0], dict):
+        found = f"a {type(X).__name__} of dicts"
+        remedy = "pandas.DataFrame(X), in which each of them is a row"
+    else:
+        return
+    raise TypeError(f"X must be a table, got {found}. Pass {remedy}.")
+
+
 def require_two_dimensions(X):
-    """Raise ValueError, worded as scikit-learn's, unless X is a table.
+    """Raise unless X is a table: ValueError, worded as scikit-learn's, or TypeError.
 
     Parameters
     ----------
     X : object
         Of a list, only the first entry is looked at.
     """
+    refuse_records(X)
     n_dimensions = _count_dimensions(X)
     if n_dimensions == 2:
         return

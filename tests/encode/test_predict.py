@@ -203,7 +203,7 @@ def test_sparse_blocks():
         ([1, 2], ValueError, "Expected 2D array, got 1D array"),
         (3.0, ValueError, "got scalar array"),
         (None, ValueError, "got scalar array"),
-        ({"a": [1]}, ValueError, "got scalar array"),
+        ({"a": [1]}, TypeError, "got a dict. Pass pandas.DataFrame"),
         (np.zeros((2, 2, 2)), ValueError, "Found array with dim 3"),
         (np.zeros((0, 3)), ValueError, r"0 sample\(s\) \(shape=\(0, 3\)\)"),
         (

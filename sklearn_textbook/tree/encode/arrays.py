@@ -6,7 +6,10 @@ import numpy as np
 import scipy  # whose submodules are loaded on first use
 
 from sklearn_textbook._contract.finite import check_sparse_format
-from sklearn_textbook._contract.table_shape import require_two_dimensions
+from sklearn_textbook._contract.table_shape import (
+    refuse_records,
+    require_two_dimensions,
+)
 from sklearn_textbook.tree.encode.columns import (
     BOOLEAN,
     DATE,
@@ -125,6 +128,7 @@ class ArrayTable:
                 X = X.astype(np.float64).filled(np.nan)
             else:
                 X = np.where(np.ma.getmaskarray(X), None, X.data.astype(object))
+        refuse_records(X)
         array = X if isinstance(X, np.ndarray) else array_from_sequence(X)
         if array.dtype.kind == "V":
             raise TypeError(
