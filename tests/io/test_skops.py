@@ -1,19 +1,28 @@
 """skops saves and reads our estimators with the types that are listed for it."""
 
+from pathlib import Path
+from textwrap import dedent
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import is_classifier
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from sklearn_textbook.decomposition import PCA
+from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn_textbook.ensemble import (
     AveragingRegressor,
     BaggingClassifier,
+    GradientBoostingClassifier,
     OutputFlippingClassifier,
     OutputSmearingClassifier,
+    RandomForestClassifier,
     StackingClassifier,
     StackingRegressor,
     VotingClassifier,
@@ -32,6 +41,7 @@ from tests.io.test_ensemble_file import CLASSIFIERS, REGRESSORS, make_frame
 from tests.io.test_fitted_model_file import CASES, LABELS, NUMBERS, fit
 
 FRAME, TREE_LABELS, TREE_VALUES = make_frame()
+GUIDE = Path(__file__).parents[2] / "doc" / "user_guide" / "files.rst"
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +95,50 @@ def test_pipelines(reload):
     for model in (make_pipeline(*steps), BaggingClassifier(steps[-1], 2)):
         model = fit(model, NUMBERS, LABELS)
         assert_same(reload(model), model, NUMBERS)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        CARTClassifier(),
+        GradientBoostingClassifier(n_estimators=3),
+        LinearDiscriminantAnalysis(),
+        LogisticRegression(C=1.0),
+        RandomForestClassifier(n_estimators=3),
+    ],
+    ids=repr,
+)
+def test_pipelines_that_prepare_columns(estimator):
+    io = pytest.importorskip("skops.io")
+    columns = make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler()), ["number"]),
+        (OneHotEncoder(drop="first", sparse_output=False), ["letter"]),
+        (OrdinalEncoder(), ["size"]),
+    )
+    X = pd.DataFrame(
+        {
+            "number": [1.5, None, 2.0, 4.0, 3.5, 1.0, 0.5, 2.5] * 5,
+            "letter": list("abcabacb") * 5,
+            "size": ["small", "large"] * 20,
+        }
+    )
+    y = ["no", "yes", "no", "yes", "yes", "no", "yes", "yes"] * 5
+    model = make_pipeline(columns, estimator).fit(X, y)
+    trusted = [*list_trusted_types(), "numpy.dtype"]
+    assert_same(io.loads(io.dumps(model), trusted=trusted), model, X)
+
+
+def test_documented_example(tmp_path, monkeypatch):
+    pytest.importorskip("skops.io")
+    if not GUIDE.is_file():
+        pytest.skip("without the source, there is no documentation")
+    monkeypatch.chdir(tmp_path)
+    text = GUIDE.read_text(encoding="utf-8").partition("    import skops.io\n")
+    example = dedent(text[1] + text[2].partition("\n:func:")[0])
+    names = {}
+    exec(example, names)
+    X = names["golf"].data
+    assert_same(names["loaded"], names["pipeline"], X)
 
 
 @pytest.mark.parametrize(
