@@ -220,6 +220,30 @@ def apply_known_class_weight(class_weight, classes, codes, y, weight):
     return _multiply(class_weight, expanded, y, weight)
 
 
+def balance_classes(codes, weight=None):
+    """Weight of each class with which all classes have the same total weight.
+
+    As scikit-learn's "balanced", which counts weights of rows only from 1.7 on.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n_rows,)
+        Class numbers of the rows.
+    weight : ndarray of shape (n_rows,), default=None
+        Weights of the rows; None: all 1.
+
+    Returns
+    -------
+    of_class : ndarray of float64, shape (n_classes,)
+        0 for a class without weight, which does not count.
+    """
+    totals = np.bincount(codes, weights=weight)
+    is_present = totals > 0
+    of_class = np.zeros(len(totals))
+    of_class[is_present] = totals.sum() / (is_present.sum() * totals[is_present])
+    return of_class
+
+
 def _multiply(class_weight, expanded, y, weight):
     """Multiply weights by those of the rows' classes, and check these."""
     is_wrong = ~(np.isfinite(expanded) & (expanded >= 0))

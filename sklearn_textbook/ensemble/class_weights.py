@@ -7,7 +7,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import suggest
-from sklearn_textbook._contract.weights import check_class_weight
+from sklearn_textbook._contract.weights import balance_classes, check_class_weight
 
 PRESETS = ("balanced", "balanced_subsample")
 
@@ -60,10 +60,5 @@ def weigh_classes(class_weight, labels, sample_weight):
     weight = np.ones(len(labels))
     for of_output in labels.reshape(len(labels), -1).T:
         codes = np.unique(of_output, return_inverse=True)[1]
-        totals = np.bincount(codes, weights=sample_weight)
-        # A class without weight does not count.
-        is_present = totals > 0
-        of_class = np.zeros(len(totals))
-        of_class[is_present] = totals.sum() / is_present.sum() / totals[is_present]
-        weight *= of_class[codes]
+        weight *= balance_classes(codes, sample_weight)[codes]
     return weight

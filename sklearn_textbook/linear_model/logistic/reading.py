@@ -30,6 +30,7 @@ from sklearn_textbook._contract.parameters import (
     suggest,
 )
 from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.weights import balance_classes
 from sklearn_textbook.linear_model.base import BaseLinearModel
 from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
 from sklearn_textbook.linear_model.logistic.solvers import (
@@ -303,10 +304,8 @@ def weigh_classes(class_weight, classes, codes, weight):
                 f"{show_value(given)} for class {label!r}. To leave out a class, leave "
                 "out its rows."
             )
-    if weight is not None and class_weight == "balanced":
-        # Before 1.7, scikit-learn's function takes no weights.
-        totals = np.bincount(codes, weight)
-        factors = totals.sum() / (len(classes) * totals)
+    if class_weight == "balanced":
+        factors = balance_classes(codes, weight)
     else:
         factors = compute_class_weight(class_weight, classes=classes, y=classes[codes])
     return factors[codes] * (1.0 if weight is None else weight)
