@@ -54,21 +54,47 @@ def suggest(value, choices):
     """
     if not isinstance(value, str):
         return ""
-    spelled = {_spell(choice): choice for choice in choices if isinstance(choice, str)}
-    given = _spell(value)
-    near = difflib.get_close_matches(given, spelled, n=1, cutoff=0.6)
+    words = [choice for choice in choices if isinstance(choice, str)]
+    near = [find_closest(value, words)]
     # Beginnings, and first letters: "cc" and "ccp" of "cost_complexity".
-    near += [word for word in spelled if len(given) > 1 and word.startswith(given)]
-    for word in spelled:
-        initials = "".join(part[0] for part in word.split("_") if part)
+    given = _spell(value)
+    for word in words:
+        spelled = _spell(word)
+        initials = "".join(part[0] for part in spelled.split("_") if part)
         is_short = len(initials) > 1 and len(given) <= len(initials) + 1
-        if is_short and given.startswith(initials):
+        is_start = len(given) > 1 and spelled.startswith(given)
+        if is_start or (is_short and given.startswith(initials)):
             near.append(word)
-    return f" Did you mean {spelled[near[0]]!r}?" if near else ""
+    closest = next(filter(None, near), None)
+    return "" if closest is None else f" Did you mean {closest!r}?"
+
+
+def find_closest(name, names, cutoff=0.6):
+    """Find the closest of some names; case, hyphens and blanks do not matter.
+
+    Parameters
+    ----------
+    name : str
+        The unknown name.
+    names : iterable of str
+        The known names.
+    cutoff : float, default=0.6
+        Required similarity, from 0 to 1.
+
+    Returns
+    -------
+    closest : str or None
+        None if no name is that similar.
+    """
+    spelled = {}
+    for other in names:
+        spelled.setdefault(_spell(other), other)
+    near = difflib.get_close_matches(_spell(name), spelled, n=1, cutoff=cutoff)
+    return spelled[near[0]] if near else None
 
 
 def _spell(word):
-    return word.strip().lower().replace("-", "_").replace(" ", "_")
+    return word.strip().casefold().replace("-", "_").replace(" ", "_")
 
 
 def is_checked():

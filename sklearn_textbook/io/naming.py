@@ -1,6 +1,6 @@
 """Names in messages: the closest one, short lists, short texts."""
 
-from difflib import get_close_matches
+from sklearn_textbook._contract.parameters import find_closest
 
 
 def count_things(number, thing):
@@ -56,11 +56,8 @@ def suggest_name(name, names, *, cutoff=0.6):
     >>> suggest_name("Specis", ["length", "species"])
     "did you mean 'species'?"
     """
-    folded = {}
-    for other in names:
-        folded.setdefault(str(other).casefold(), str(other))
-    near = get_close_matches(str(name).casefold(), list(folded), n=1, cutoff=cutoff)
-    return f"did you mean {folded[near[0]]!r}?" if near else ""
+    closest = find_closest(str(name), map(str, names), cutoff)
+    return "" if closest is None else f"did you mean {closest!r}?"
 
 
 def list_names(names, most=12):

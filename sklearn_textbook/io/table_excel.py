@@ -108,8 +108,8 @@ def _choose_sheet(sheets, wish, path):
         raise TableFileError(
             f"no sheet {wish!r}",
             path=path,
-            remedy=f"{explain_unknown_name(str(wish), by_name)}; numbers are from 1 to "
-            f"{len(sheets)}",
+            remedy=f"numbers are from 1 to {len(sheets)}; "
+            f"{explain_unknown_name(str(wish), by_name)}",
         )
     return sheets[number - 1]
 

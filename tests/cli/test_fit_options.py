@@ -422,7 +422,7 @@ def test_sheets_titles_and_comments(command):
     layout = ("--skip-lines", 1, "--comment", "#")
     assert predicted == command("predict", "m.json", "t.csv", *layout)
     message = command("fit", "t.xlsx", *fit, "--sheet", "2024", code=3)
-    assert "t.xlsx: no sheet '2024'; there are: 'Sheet', 'data of 2024'" in message
+    assert "t.xlsx: no sheet '2024'; numbers are from 1 to 2; there are: " in message
     message = command("fit", "table.csv", *fit, "--sheet", "a", code=3)
     assert "table.csv: sheet is for excel files, and this is csv" in message
 

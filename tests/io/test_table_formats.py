@@ -232,8 +232,9 @@ def test_sheets_by_name_and_number(two_sheets, wish):
 def test_unknown_sheets(two_sheets, wish):
     with pytest.raises(TableFileError, match="t.xlsx: no sheet ") as caught:
         read_table(two_sheets, sheet=wish)
-    assert str(caught.value).endswith("numbers are from 1 to 2")
-    assert f"no sheet {wish!r}; " in str(caught.value)
+    message = str(caught.value)
+    assert f"no sheet {wish!r}; numbers are from 1 to 2; " in message
+    assert message.endswith(("there are: '2024', '1'", "did you mean '2024'?", "'1'?"))
 
 
 def test_damaged_excel(tmp_path):
