@@ -97,6 +97,40 @@ def _spell(word):
     return word.strip().casefold().replace("-", "_").replace(" ", "_")
 
 
+def read_feature_names(feature_names, n_names, each="column"):
+    """Read the names that a caller gives to columns.
+
+    Parameters
+    ----------
+    feature_names : sequence of str or None
+        The given names.
+    n_names : int
+        Number of names there must be.
+    each : str, default="column"
+        What has a name each, for the message.
+
+    Returns
+    -------
+    names : list of str or None
+        None if none are given.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer, or one text in place of a sequence.
+    """
+    if feature_names is None:
+        return None
+    is_text = isinstance(feature_names, str)
+    names = [] if is_text else [str(name) for name in feature_names]
+    if len(names) != n_names:
+        got = show_value(feature_names) if is_text else len(names)
+        raise ValueError(
+            f"feature_names must have {n_names} names, one per {each}, got {got}."
+        )
+    return names
+
+
 def is_checked():
     """Whether parameters are to be checked (scikit-learn's global setting)."""
     from sklearn import get_config  # slow to import, and not needed to print a tree

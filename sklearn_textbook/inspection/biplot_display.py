@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.parameters import read_feature_names
 from sklearn_textbook.inspection._axes import (
     add_legend,
     make_axes,
@@ -118,12 +119,7 @@ class BiplotDisplay:
         self.labels = labels
         self._loadings = _read_pairs("loadings", loadings)
         self._scores = None if scores is None else _read_pairs("scores", scores)
-        n_names = None if feature_names is None else len(feature_names)
-        if n_names not in (None, len(self._loadings)):
-            raise ValueError(
-                f"feature_names must have {len(self._loadings)} names, one per row of "
-                f"loadings, got {n_names}."
-            )
+        read_feature_names(feature_names, len(self._loadings), each="row of loadings")
         n_rows = None if scores is None else len(self._scores)
         if labels is not None and len(labels) != n_rows:
             raise ValueError(

@@ -6,7 +6,11 @@ import numpy as np
 from scipy.special import stdtrit
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.parameters import check_choice, check_integer
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_integer,
+    read_feature_names,
+)
 from sklearn_textbook.inspection._axes import (
     NAME_LENGTH,
     find_foreground,
@@ -113,11 +117,7 @@ class ImportancesDisplay:
                     f"values must have {n_columns} rows, one per importance, and at "
                     f"least one column; got shape {shape}."
                 )
-        if feature_names is not None and len(feature_names) != n_columns:
-            raise ValueError(
-                f"feature_names must have {n_columns} names, one per importance, got "
-                f"{len(feature_names)}."
-            )
+        read_feature_names(feature_names, n_columns, each="importance")
 
     @classmethod
     def from_estimator(cls, estimator, *, feature_names=None, ax=None, **kwargs):

@@ -14,6 +14,7 @@ from sklearn_textbook._contract.parameters import (
     check_choice,
     check_integer,
     is_integer,
+    read_feature_names,
 )
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.exchange.tree_sum import read_trees
@@ -214,7 +215,9 @@ class DependenceModel:
         check_integer("grid_resolution", grid_resolution, 2)
         self.trees = trees = _read_sum(estimator)
         self.schema = trees.schema
-        self.names = _check_names(self.schema, feature_names)
+        if feature_names is None:
+            feature_names = self.schema.names
+        self.names = read_feature_names(feature_names, len(self.schema.columns))
         self.matrix = trees.read(X)
         self.weight = None
         if sample_weight is not None:
@@ -441,18 +444,6 @@ def _why_brute(trees, has_rows, has_weights, response):
     if any((tree.read_columns("kind")[0] == OBLIQUE).any() for tree in trees.trees):
         return f"for {name} with oblique tests, which depend on several columns"
     return None
-
-
-def _check_names(schema, names):
-    if names is None:
-        return list(schema.names)
-    names = [str(name) for name in names]
-    if len(names) != len(schema.columns):
-        raise ValueError(
-            f"feature_names must have {len(schema.columns)} names, one per column; "
-            f"got {len(names)}."
-        )
-    return names
 
 
 def _check_percentiles(percentiles):

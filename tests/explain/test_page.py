@@ -306,7 +306,7 @@ def test_class_names_of_boosting_and_output_codes():
 def test_wrong_number_of_names_for_an_ensemble_of_some_columns(n_names):
     model = ENSEMBLES["subspaces"][0].fit(IRIS.data, SPECIES)
     with pytest.raises(ValueError, match=f"must have 4 names, .*, got {n_names}"):
-        to_html(model, feature_names="abcde"[:n_names])
+        to_html(model, feature_names=list("abcde"[:n_names]))
 
 
 def test_names_given_for_an_ensemble_of_some_columns():

@@ -293,6 +293,7 @@ def test_deep_trees_have_no_limit_of_recursion():
         ({"decimals": True}, r"decimals must be an integer >= 0 or None, got True"),
         ({"max_levels": 0}, r"max_levels must be an integer >= 1 or None"),
         ({"feature_names": ["a"]}, r"feature_names must have 3 names.*got 1"),
+        ({"feature_names": "abc"}, r"feature_names must have 3 names.*got 'abc'"),
         ({"class_names": ["a", "b"]}, r"class_names must have 3 names.*\['a', 'b'\]"),
         ({"class_names": "abc"}, r"class_names must have 3 names.*'abc'"),
     ],

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.parameters import read_feature_names
 from sklearn_textbook.tree.encode.columns import (
     CATEGORY,
     MIXED,
@@ -287,12 +288,7 @@ def _read_training_table(X, categorical_features, feature_names):
     table = open_table(X)
     names = table.names
     if names is None and feature_names is not None:
-        names = tuple(str(name) for name in feature_names)
-        if len(names) != table.n_columns:
-            raise ValueError(
-                f"feature_names must have {table.n_columns} names, one per column, got "
-                f"{len(names)}."
-            )
+        names = tuple(read_feature_names(feature_names, table.n_columns))
     is_categorical = find_categorical(categorical_features, names, table.n_columns)
     has_names = names is not None
     names = names if has_names else default_names(table.n_columns)

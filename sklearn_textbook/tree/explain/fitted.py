@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sklearn_textbook._contract.cached_property import cached_property
+from sklearn_textbook._contract.parameters import read_feature_names
 from sklearn_textbook.tree.encode.schema import TableSchema
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.route import pick_classes
@@ -149,12 +150,7 @@ def join_names(tree, schema, classes, feature_names=None, class_names=None):
     """Make a :class:`FittedTree` from its parts; see :func:`read_fitted`."""
     if feature_names is None:
         feature_names = schema.names
-    feature_names = [str(name) for name in feature_names]
-    if len(feature_names) != tree.n_features:
-        raise ValueError(
-            f"feature_names must have {tree.n_features} names, one per column, got "
-            f"{len(feature_names)}."
-        )
+    feature_names = read_feature_names(feature_names, tree.n_features)
     if not tree.is_classifier:
         return FittedTree(tree, schema, feature_names, [], [])
     classes = _per_output(classes, tree.n_outputs)

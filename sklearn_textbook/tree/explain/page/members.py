@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.parameters import read_feature_names
 from sklearn_textbook.tree.explain.fitted import read_fitted
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 
@@ -38,14 +39,8 @@ class Member:
     def read(self, feature_names, class_names):
         """Read the tree with names of the columns and classes of the model."""
         if feature_names is not None and self.columns is not None:
-            feature_names = list(feature_names)
-            n_columns = self.model.n_features_in_
-            if len(feature_names) != n_columns:
-                raise ValueError(
-                    f"feature_names must have {n_columns} names, one per column, got "
-                    f"{len(feature_names)}."
-                )
-            feature_names = [feature_names[column] for column in self.columns]
+            names = read_feature_names(feature_names, self.model.n_features_in_)
+            feature_names = [names[column] for column in self.columns]
         if not self._has_classes_of_model():
             class_names = None
         fitted = read_fitted(self.estimator, feature_names, class_names)
