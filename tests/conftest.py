@@ -35,6 +35,10 @@ hypothesis.settings.register_profile("explore", deadline=None, max_examples=2_00
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+#: The quick tests, where these are run.
+QUICK_ARGUMENTS = pytest.StashKey()
+
+
 def pytest_addoption(parser):
     parser.addoption(
         "--all", action="store_true", help="run all tests, not only the quick ones"
@@ -46,4 +50,25 @@ def pytest_configure(config):
     if has_no_paths and not config.option.all:
         # An installed package is tested from a copy without the source.
         has_source = (config.rootpath / "sklearn_textbook").is_dir()
-        config.args[:] = QUICK if has_source else QUICK[1:]
+        config.stash[QUICK_ARGUMENTS] = QUICK if has_source else QUICK[1:]
+        # A module that is skipped, without what it imports, has no test of any name:
+        # whole modules are collected, and the others of their tests are left out.
+        paths = [path.partition("::")[0] for path in config.stash[QUICK_ARGUMENTS]]
+        config.args[:] = dict.fromkeys(paths)
+
+
+def pytest_collection_modifyitems(config, items):
+    arguments = config.stash.get(QUICK_ARGUMENTS, ())
+    named = tuple(path for path in arguments if "::" in path)
+    modules = {path.partition("::")[0] for path in named}
+
+    def is_quick(item):
+        name, _, parameters = item.nodeid.partition("[")
+        is_named = item.nodeid in named or (parameters and name in named)
+        return is_named or name.partition("::")[0] not in modules
+
+    if named:
+        config.hook.pytest_deselected(
+            items=[item for item in items if not is_quick(item)]
+        )
+        items[:] = filter(is_quick, items)
