@@ -47,3 +47,13 @@ def test_all_containers_give_the_same_table(rows):
     objects[:] = rows
     assert_array_equal(schema.read(objects), expected)
     assert_array_equal(read_training_table(objects)[0], expected)
+
+
+def test_numbers_of_any_size_and_byte_order():
+    values = np.array([[1, 0], [2, 1], [0, 3]])
+    for dtype in ("f2", "f4", "f8", "g", ">f8", ">i4", "u8", "i1"):
+        frame = pd.DataFrame(values.astype(dtype), columns=["a", "b"])
+        for X in (frame, frame.assign(c=["x", "y", "x"])):
+            matrix, schema = read_training_table(X)
+            assert_array_equal(matrix[:, :2], values, err_msg=dtype)
+            assert_array_equal(schema.read(X), matrix, err_msg=dtype)
