@@ -5,6 +5,7 @@ from unittest import SkipTest
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.base import clone, is_regressor
@@ -224,12 +225,15 @@ def test_missing_and_infinite_targets(name):
 
 
 @loop_over("name", sorted(INSTANCES))
-def test_records_are_no_table(name):
-    """A dict, or a list of them, as read from JSON: the message says what to write."""
+def test_what_must_become_a_table_first(name):
+    """Dicts, as read from JSON, and lazy frames: the message says what to write."""
     estimator = clone(INSTANCES[name][0])
     X = np.random.default_rng(0).normal(size=(12, 2))
     y = np.arange(12) % 2
     message = r"^X must be a table, got {}\. Pass pandas\.DataFrame\({}"
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    fitted = clone(estimator).fit(frame, y)
+    predict = getattr(fitted, "predict", None) or fitted.transform
     for table, found, code in (
         ({"a": 1.0, "b": 2.0}, "a dict", r"\[X\]\) if it is one row"),
         ({"a": X[:, 0], "b": X[:, 1]}, "a dict", r"X\) if its values are columns"),
@@ -238,7 +242,10 @@ def test_records_are_no_table(name):
         expected = message.format(found, code)
         with pytest.raises(TypeError, match=expected):
             clone(estimator).fit(table, y)
-        fitted = clone(estimator).fit(pd.DataFrame(X, columns=["a", "b"]), y)
-        predict = getattr(fitted, "predict", None) or fitted.transform
         with pytest.raises(TypeError, match=expected):
             predict(table)
+    lazy = pl.from_pandas(frame).lazy()
+    with pytest.raises(TypeError, match="lazy data frame .* call its collect method"):
+        clone(estimator).fit(lazy, y)
+    with pytest.raises(TypeError, match="lazy data frame .* call its collect method"):
+        predict(lazy)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from sklearn_textbook._contract.labels import find_no_number, is_no_number
 from sklearn_textbook._contract.parameters import show_value
 from sklearn_textbook._contract.table_shape import (
-    refuse_records,
+    refuse_other_tables,
     require_two_dimensions,
 )
 
@@ -48,7 +48,7 @@ def check_columns(estimator, X, *target, reset=True):
     ValueError, TypeError
         If X is no table, or its columns are other ones or have the same name.
     """
-    refuse_records(X)
+    refuse_other_tables(X)
     if not reset:
         require_two_dimensions(X)
         if has_names_of_fit(estimator, X):
@@ -90,7 +90,7 @@ def read_numeric_table(estimator, X, *target, **options):
     ValueError, TypeError
         If a value is no number, and as ``validate_data``.
     """
-    refuse_records(X)
+    refuse_other_tables(X)
     name = type(estimator).__name__
     if hasattr(X, "columns") and len(X) > 0 and len(X.columns) == 0:
         raise ValueError(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 
-def refuse_records(X):
-    """Raise TypeError for a dictionary, or a list of them.
+def refuse_other_tables(X):
+    """Raise TypeError for what must become a table first, such as a dictionary.
 
     Parameters
     ----------
@@ -21,8 +22,26 @@ def refuse_records(X):
         found = f"a {type(X).__name__} of dicts"
         remedy = "pandas.DataFrame(X), in which each of them is a row"
     else:
+        if not hasattr(X, "__len__"):  # unlike arrays and frames in memory
+            refuse_lazy_tables(X)
         return
     raise TypeError(f"X must be a table, got {found}. Pass {remedy}.")
+
+
+def refuse_lazy_tables(X):
+    """Raise TypeError for lazy frames, and for tables of other libraries.
+
+    Parameters
+    ----------
+    X : object
+        What is no frame in memory.
+    """
+    if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
+        raise TypeError(
+            f"X is a lazy data frame ({type(X)}); call its collect method first."
+        )
+    if hasattr(X, "__arrow_c_array__") or hasattr(X, "__arrow_c_stream__"):
+        raise TypeError(f"X is of {type(X)}; pass pyarrow.table(X) instead.")
 
 
 def require_two_dimensions(X):
@@ -33,7 +52,7 @@ def require_two_dimensions(X):
     X : object
         Of a list, only the first entry is looked at.
     """
-    refuse_records(X)
+    refuse_other_tables(X)
     n_dimensions = _count_dimensions(X)
     if n_dimensions == 2:
         return

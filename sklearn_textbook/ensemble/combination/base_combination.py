@@ -23,7 +23,7 @@ from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_call
 from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.labels import is_no_number
 from sklearn_textbook._contract.parameters import check_verbose, show_value
-from sklearn_textbook._contract.table_shape import refuse_records
+from sklearn_textbook._contract.table_shape import refuse_other_tables
 from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook.ensemble.combination.fitting import (
     FitReport,
@@ -143,7 +143,7 @@ class BaseCombination(
         if sparse.issparse(X):
             check_sparse_format(X)  # before compiled code of any member reads it
         target = self._read_target(y)
-        refuse_records(X)
+        refuse_other_tables(X)
         check_consistent_length(X, target)
         members = self._list_templates()
         routed = self._route_fit(members, sample_weight, fit_params)

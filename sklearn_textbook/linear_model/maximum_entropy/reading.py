@@ -19,7 +19,7 @@ from sklearn_textbook._contract.parameters import (
     check_truth,
     is_checked,
 )
-from sklearn_textbook._contract.table_shape import refuse_records
+from sklearn_textbook._contract.table_shape import refuse_other_tables
 from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.base import BaseLinearModel
@@ -102,7 +102,7 @@ def read_labels(estimator, X, y):
         )
     if getattr(y, "ndim", 1) == 2:
         column_or_1d(labels, warn=True)
-    refuse_records(X)
+    refuse_other_tables(X)
     check_consistent_length(X, labels)
     return labels
 

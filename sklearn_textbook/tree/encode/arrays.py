@@ -7,7 +7,7 @@ import scipy  # whose submodules are loaded on first use
 
 from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.table_shape import (
-    refuse_records,
+    refuse_other_tables,
     require_two_dimensions,
 )
 from sklearn_textbook.tree.encode.columns import (
@@ -128,7 +128,7 @@ class ArrayTable:
                 X = X.astype(np.float64).filled(np.nan)
             else:
                 X = np.where(np.ma.getmaskarray(X), None, X.data.astype(object))
-        refuse_records(X)
+        refuse_other_tables(X)
         array = X if isinstance(X, np.ndarray) else array_from_sequence(X)
         if array.dtype.kind == "V":
             raise TypeError(

@@ -9,6 +9,7 @@ import numpy as np
 
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.numeric_table import unique_names
+from sklearn_textbook._contract.table_shape import refuse_lazy_tables
 from sklearn_textbook.tree.encode._rank import number_objects
 from sklearn_textbook.tree.encode.arrays import column_from_array, require_size
 from sklearn_textbook.tree.encode.columns import (
@@ -40,12 +41,8 @@ def require_frame_or_array(X):
             f"Expected a 2-dimensional container but got {type(X)} instead. Pass a "
             "data frame with a single row or a single column instead."
         )
-    if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
-        raise TypeError(
-            f"X is a lazy data frame ({type(X)}); call its collect method first."
-        )
-    if hasattr(X, "__arrow_c_array__") or hasattr(X, "__arrow_c_stream__"):
-        raise TypeError(f"X is of {type(X)}; pass pyarrow.table(X) instead.")
+    if not isinstance(X, (list, tuple)):
+        refuse_lazy_tables(X)
 
 
 def find_names(columns):
