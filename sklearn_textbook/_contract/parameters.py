@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import numbers
 
 import numpy as np
 
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.closest_name import find_closest, spell
 
 LARGEST_INTEGER = 2**63 - 1  # no count of rows or columns is larger
 LONGEST_VALUE = 100  # number of characters of a value that messages show
@@ -57,9 +57,9 @@ def suggest(value, choices):
     words = [choice for choice in choices if isinstance(choice, str)]
     near = [find_closest(value, words)]
     # Beginnings, and first letters: "cc" and "ccp" of "cost_complexity".
-    given = _spell(value)
+    given = spell(value)
     for word in words:
-        spelled = _spell(word)
+        spelled = spell(word)
         initials = "".join(part[0] for part in spelled.split("_") if part)
         is_short = len(initials) > 1 and len(given) <= len(initials) + 1
         is_start = len(given) > 1 and spelled.startswith(given)
@@ -67,34 +67,6 @@ def suggest(value, choices):
             near.append(word)
     closest = next(filter(None, near), None)
     return "" if closest is None else f" Did you mean {closest!r}?"
-
-
-def find_closest(name, names, cutoff=0.6):
-    """Find the closest of some names; case, hyphens and blanks do not matter.
-
-    Parameters
-    ----------
-    name : str
-        The unknown name.
-    names : iterable of str
-        The known names.
-    cutoff : float, default=0.6
-        Required similarity, from 0 to 1.
-
-    Returns
-    -------
-    closest : str or None
-        None if no name is that similar.
-    """
-    spelled = {}
-    for other in names:
-        spelled.setdefault(_spell(other), other)
-    near = difflib.get_close_matches(_spell(name), spelled, n=1, cutoff=cutoff)
-    return spelled[near[0]] if near else None
-
-
-def _spell(word):
-    return word.strip().casefold().replace("-", "_").replace(" ", "_")
 
 
 def read_feature_names(feature_names, n_names, each="column"):

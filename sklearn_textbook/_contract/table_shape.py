@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 
@@ -36,6 +35,8 @@ def refuse_lazy_tables(X):
     X : object
         What is no frame in memory.
     """
+    import narwhals.stable.v2 as nw  # not needed to print a tree
+
     if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
         raise TypeError(
             f"X is a lazy data frame ({type(X)}); call its collect method first."

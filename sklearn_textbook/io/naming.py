@@ -1,6 +1,6 @@
 """Names in messages: the closest one, short lists, short texts."""
 
-from sklearn_textbook._contract.parameters import find_closest
+from sklearn_textbook._contract.closest_name import find_closest
 
 
 def count_things(number, thing):
