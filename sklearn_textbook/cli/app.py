@@ -124,7 +124,9 @@ def _explain(error):
     if code is not None:
         return str(error), code
     if isinstance(error, MemoryError):
-        return "not enough memory for this table", PROGRAM_ERROR
+        # Its own class: a message with advice; numpy's subclass has only a size.
+        advice = str(error) if type(error) is MemoryError else ""
+        return advice or "not enough memory for this table", PROGRAM_ERROR
     reason = f"{type(error).__name__}: {error}"
     return f"internal error: {reason}; --debug shows the traceback", PROGRAM_ERROR
 

@@ -55,19 +55,40 @@ def _shrink_by_rows(table):
 
     The columns are standardised first, and the result is in their original units.
     """
-    means, rows = table.centre_rows()
-    deviation = np.sqrt(np.einsum("ij,ij->j", rows, rows))
-    is_constant = deviation <= 8 * EPSILON * np.abs(means[0])
-    rows[:, is_constant] = 0.0
-    deviation[is_constant] = 1.0
-    rows /= deviation
+    _, rows, deviation = standardise_rows(table)
     covariance = rows.T @ rows
     shrinkage = choose_shrinkage(table, rows, covariance)
     shrunk = shrunk_covariance(covariance, shrinkage)
     return shrunk * np.outer(deviation, deviation)
 
 
-def choose_shrinkage(table, rows, covariance):
+def standardise_rows(table):
+    """Centre the rows of one class, and divide them by the standard deviations.
+
+    Parameters
+    ----------
+    table : ClassTable
+        The rows, of one class.
+
+    Returns
+    -------
+    means : ndarray of shape (1, n_columns)
+        Their means.
+    rows : ndarray of shape (n_rows, n_columns)
+        The result, times the square roots of their fractions of the weight.
+    deviation : ndarray of shape (n_columns,)
+        The standard deviations; 1 for constant columns.
+    """
+    means, rows = table.centre_rows()
+    deviation = np.sqrt(np.einsum("ij,ij->j", rows, rows))
+    is_constant = deviation <= 8 * EPSILON * np.abs(means[0])
+    rows[:, is_constant] = 0.0
+    deviation[is_constant] = 1.0
+    rows /= deviation
+    return means, rows, deviation
+
+
+def choose_shrinkage(table, rows, products):
     """Choose the shrinkage of Ledoit and Wolf (2004) for weighted rows.
 
     For n rows z of p columns with mean 0 and covariance C, whose diagonal has the mean
@@ -83,8 +104,9 @@ def choose_shrinkage(table, rows, covariance):
         The rows, of one class.
     rows : ndarray of shape (n_rows, n_columns)
         The same centred, times the square roots of their fractions of the weight.
-    covariance : ndarray of shape (n_columns, n_columns)
-        Their covariance.
+    products : ndarray
+        Their covariance, or the products of the rows, which have the same norm and
+        trace.
 
     Returns
     -------
@@ -96,10 +118,10 @@ def choose_shrinkage(table, rows, covariance):
         return 0.0  # the multiple of the identity is the covariance itself
     share = table.share_rows()
     squares = np.einsum("ij,ij->i", rows, rows)
-    norm = float(np.einsum("ij,ij->", covariance, covariance))
+    norm = float(np.einsum("ij,ij->", products, products))
     spread = (float(np.sum(squares**2 / share)) - norm) / n_columns
     spread /= float(table.class_weight[0])
-    distance = norm / n_columns - float(np.mean(covariance.diagonal())) ** 2
+    distance = norm / n_columns - (float(np.trace(products)) / n_columns) ** 2
     spread = min(spread, distance)
     return 0.0 if spread <= 0.0 else spread / distance
 

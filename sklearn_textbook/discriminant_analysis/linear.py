@@ -12,9 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.machine_memory import require_memory
 from sklearn_textbook._contract.parameters import name_some
+from sklearn_textbook.discriminant_analysis.covariance import estimate_within
 from sklearn_textbook.discriminant_analysis.inputs import DiscriminantInput
 from sklearn_textbook.discriminant_analysis.linear_scores import LinearScores
+from sklearn_textbook.discriminant_analysis.row_space import is_wide
 from sklearn_textbook.discriminant_analysis.solvers import (
     solve_eigen,
     solve_lsqr,
@@ -23,6 +26,8 @@ from sklearn_textbook.discriminant_analysis.solvers import (
 
 #: Relative difference of class means that is not rounding.
 DIFFERENT = 1e-9
+#: Matrices of all columns that a fit with ``covariance_`` holds at a time, at least.
+N_MATRICES = 4
 
 
 class LinearDiscriminantAnalysis(
@@ -87,7 +92,9 @@ class LinearDiscriminantAnalysis(
         Number of directions onto which ``transform`` projects. None: ``min(n_classes -
         1, n_features)``, the maximum.
     store_covariance : bool, default=False
-        Whether "svd" also computes ``covariance_``. The other solvers always do.
+        Whether ``covariance_`` is also computed by "svd", and by the other solvers for
+        tables with more than 2000 columns and fewer rows than columns. For other
+        tables, "lsqr" and "eigen" always compute it.
     tol : float, default=1e-4
         Singular values up to this value count as zero, for centred rows in units of the
         standard deviations of the columns within classes; so do directions of the
@@ -142,9 +149,9 @@ class LinearDiscriminantAnalysis(
     projected_means_ : ndarray of shape (n_classes, n_components)
         Projected centres of the classes: ``transform(means_)``. Not set by "lsqr".
     within_scatter_ : ndarray of shape (n_features, n_features)
-        :math:`S_w`. With the solver "svd" and more columns than rows, it is only
-        available with ``store_covariance=True``, since it would be larger than the
-        table.
+        :math:`S_w`. With more columns than rows, for "svd" and above 2000 columns, it
+        is only available with ``store_covariance=True``, since it would be larger than
+        the table.
     between_scatter_ : ndarray of shape (n_features, n_features)
         :math:`S_b`, if ``within_scatter_`` is available.
     total_scatter_ : ndarray of shape (n_features, n_features)
@@ -155,8 +162,8 @@ class LinearDiscriminantAnalysis(
         there are too few rows; see Notes.
     covariance_ : ndarray of shape (n_features, n_features)
         :math:`\Sigma`, the mean of the covariance matrices of the classes, weighted by
-        their numbers of rows, including shrinkage. For "svd", only with
-        ``store_covariance=True``.
+        their numbers of rows, including shrinkage. For "svd", and for wide tables, only
+        with ``store_covariance=True``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -289,6 +296,9 @@ class LinearDiscriminantAnalysis(
             If ``solver="svd"`` is used with ``shrinkage``.
         LinAlgError
             If ``solver="eigen"`` and the covariance matrix has no inverse.
+        MemoryError
+            If matrices of all pairs of columns are required, by ``store_covariance`` or
+            ``covariance_estimator``, and are larger than the memory of the machine.
 
         Warns
         -----
@@ -381,10 +391,33 @@ class LinearDiscriminantAnalysis(
             raise AttributeError(f"{type(self).__name__} has {name} only with {what}.")
 
     def _solve(self, table, priors):
+        self._require_memory(table)
         if self.solver == "svd":
             return solve_svd(table, priors, float(self.tol))
         solve = solve_lsqr if self.solver == "lsqr" else solve_eigen
         return solve(table, priors, self.shrinkage, self.covariance_estimator)
+
+    def _require_memory(self, table):
+        """Raise MemoryError if a required matrix of columns is too large."""
+        is_small = self.solver == "svd" or is_wide(table, self.covariance_estimator)
+        if is_small and not self.store_covariance:
+            return
+        n_columns = table.n_columns
+        what = (
+            "covariance_estimator"
+            if self.covariance_estimator is not None
+            else "store_covariance=True"
+            if is_small
+            else f"solver={self.solver!r}"
+        )
+        require_memory(
+            8.0 * N_MATRICES * n_columns**2,
+            f"LinearDiscriminantAnalysis with {what}",
+            f"for {N_MATRICES} matrices of {n_columns:,} x {n_columns:,} columns",
+            "Use solver='svd', or with shrinkage 'lsqr' or 'eigen', with "
+            "store_covariance=False and covariance_estimator=None: with more columns "
+            "than rows these need no such matrix.",
+        )
 
     def _warn_of_constant_columns(self, solution):
         """Warn of columns that separate classes, but have no scatter within them."""
@@ -461,7 +494,9 @@ class LinearDiscriminantAnalysis(
         if scatter is None and self.store_covariance:
             _, scatter = table.compute_scatter()
         if covariance is None and self.store_covariance:
-            covariance = scatter
+            covariance = estimate_within(
+                table, self.shrinkage, self.covariance_estimator, scatter
+            )
         if scatter is not None:
             total = self.class_count_.sum()
             self.within_scatter_ = _restore_units(scatter * total, units)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
@@ -11,6 +11,7 @@ from sklearn.covariance import shrunk_covariance
 
 from sklearn_textbook._contract.parameters import is_real
 from sklearn_textbook.discriminant_analysis.covariance import estimate_within
+from sklearn_textbook.discriminant_analysis.row_space import estimate_rows, is_wide
 from sklearn_textbook.discriminant_analysis.whiten import (
     EPSILON,
     ROUNDING,
@@ -20,6 +21,11 @@ from sklearn_textbook.discriminant_analysis.whiten import (
 
 #: The projection of a class's centre counts as 0 below this fraction of the largest.
 NEGLIGIBLE = 1e-6
+SINGULAR = (
+    "The covariance matrix within classes is singular: columns are constant or "
+    "linearly dependent within classes, or there are too few rows. Use solver='svd', "
+    "which omits such directions, or shrinkage."
+)
 
 
 @dataclass(frozen=True)
@@ -138,6 +144,8 @@ def solve_lsqr(table, priors, shrinkage, estimator):
     ValueError
         If in every class all rows are equal.
     """
+    if is_wide(table, estimator):
+        return _solve_wide(table, priors, shrinkage, projects=False)
     means, scatter, covariance = _estimate(table, shrinkage, estimator)
     scale = _find_deviation(covariance, means)
     if not np.isfinite(scale).any():
@@ -188,17 +196,15 @@ def solve_eigen(table, priors, shrinkage, estimator):
     LinAlgError
         If the covariance has no inverse.
     """
+    if is_wide(table, estimator):
+        return _solve_wide(table, priors, shrinkage, projects=True)
     means, scatter, within = _estimate(table, shrinkage, estimator)
     scale = _find_deviation(within, means)
     correlation = within / np.outer(scale, scale)
     factor, info = lapack.dpotrf(correlation, clean=True)
     n_columns = table.n_columns
     if info or _invert_condition(correlation, factor) <= n_columns * EPSILON:
-        raise linalg.LinAlgError(
-            "The covariance matrix within classes is singular: columns are constant or "
-            "linearly dependent within classes, or there are too few rows. Use "
-            "solver='svd', which omits such directions, or shrinkage."
-        )
+        raise linalg.LinAlgError(SINGULAR)
     offsets = means - priors @ means
     between = _find_between(priors, shrinkage, offsets) / np.outer(scale, scale)
     n_directions = min(table.n_classes - 1, n_columns)
@@ -219,6 +225,63 @@ def solve_eigen(table, priors, shrinkage, estimator):
         total,
         within,
         scatter,
+    )
+
+
+def _solve_wide(table, priors, shrinkage, *, projects):
+    """Solve like "lsqr", or like "eigen" if it projects, in the space of the rows."""
+    covariance = estimate_rows(table, shrinkage)
+    means, rows, is_shrunk = covariance.means, covariance.rows, covariance.is_shrunk
+    deviation = covariance.measure_deviations()
+    varies = deviation > ROUNDING * np.abs(means).max(axis=0)
+    if projects and not (is_shrunk and varies.all()):
+        raise linalg.LinAlgError(SINGULAR)
+    if not varies.any():
+        raise ValueError(_describe_no_scatter(table))
+    # The columns are scaled such that the matrix is the identity outside of the basis,
+    # or zero without shrinkage.
+    unit = np.sqrt(covariance.added) if is_shrunk else deviation
+    scale = np.where(varies, unit, np.inf)
+    offsets = means - priors @ means
+    rows, right = rows / scale, offsets / scale
+    spanning = np.vstack((rows, right)) if is_shrunk else rows
+    basis, _ = linalg.qr(spanning.T, mode="economic", check_finite=False)
+    rows, right = rows @ basis, right @ basis
+    values, vectors = linalg.eigh(rows.T @ rows, check_finite=False)
+    rank = table.n_columns
+    is_dependent = np.zeros(rank, dtype=bool)
+    if is_shrunk:
+        values = np.maximum(values, 0.0) + 1.0
+    else:
+        is_large = values > 10 * rank * EPSILON * values[-1]
+        values, vectors = values[is_large], vectors[:, is_large]
+        rank = len(values)
+        if np.count_nonzero(varies) <= table.n_rows - table.n_classes:
+            is_dependent = varies & find_omitted(basis @ vectors)
+    whitened = vectors / np.sqrt(values)
+    back = basis @ whitened / scale[:, np.newaxis]
+    right = right @ whitened
+    solution = Solution(means, right @ back.T, rank, is_dependent)
+    if not projects:
+        return solution
+    centres = np.sqrt(priors)[:, np.newaxis] * right
+    between = centres.T @ centres
+    n_outside = table.n_columns - len(values)
+    outside = 0.0
+    if is_real(shrinkage):
+        spread = np.sqrt(priors)[:, np.newaxis] * offsets
+        outside = shrinkage * float(np.sum(spread**2)) / table.n_columns
+        outside /= covariance.added[0]
+        between *= 1.0 - shrinkage
+        between += np.diag(outside / values)
+    n_directions = min(table.n_classes - 1, len(values))
+    found, turned = linalg.eigh(between, check_finite=False)
+    directions = back @ turned[:, ::-1][:, :n_directions]
+    return replace(
+        solution,
+        directions=turn_directions(directions, offsets),
+        eigenvalues=found[::-1][:n_directions],
+        total=float(np.trace(between)) + n_outside * outside,
     )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.machine_memory import require_memory
 from sklearn_textbook._contract.memory_warning import MANY_CLASSES
 from sklearn_textbook.linear_model.logistic.basis import (
     find_basis,
@@ -115,18 +115,15 @@ def has_memory(likelihood):
 
 def check_memory(solver, likelihood):
     """Raise ValueError if a solver's matrices are larger than the memory."""
-    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
-        return  # not known on this system
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    needed = measure_matrices(solver, likelihood)
-    if needed > memory:
-        raise ValueError(
-            f"solver={solver!r} needs {needed / 2**30:.4g} GiB of memory for "
-            f"{likelihood.n_scores} vector(s) of {likelihood.n_parameters} "
-            f"coefficients and {likelihood.n_rows} rows, but this machine has "
-            f"{memory / 2**30:.4g} GiB. Use solver='lbfgs' or 'gradient', which need "
-            "no matrix of all pairs of coefficients."
-        )
+    require_memory(
+        measure_matrices(solver, likelihood),
+        f"solver={solver!r}",
+        f"for {likelihood.n_scores} vector(s) of {likelihood.n_parameters} "
+        f"coefficients and {likelihood.n_rows} rows",
+        "Use solver='lbfgs' or 'gradient', which need no matrix of all pairs of "
+        "coefficients.",
+        ValueError,
+    )
 
 
 def fit_logistic(
