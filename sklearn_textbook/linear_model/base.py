@@ -13,9 +13,8 @@ from sklearn_textbook.linear_model.design import (
     MISSING,
     REFERENCE_LEVELS,
     UNKNOWN_LEVELS,
-    Design,
 )
-from sklearn_textbook.linear_model.design.design import make_term
+from sklearn_textbook.linear_model.design.design import make_plain_design
 from sklearn_textbook.linear_model.design.reading import (
     check_finite_design,
     read_more_rows,
@@ -23,7 +22,7 @@ from sklearn_textbook.linear_model.design.reading import (
     read_training_rows,
     select_rows,
 )
-from sklearn_textbook.tree.encode.read import default_names, numeric_schema
+from sklearn_textbook.tree.encode.read import default_names
 
 #: Numbers times roots of weights whose squares, and those of standard errors, are
 #: within float64.
@@ -105,13 +104,10 @@ class BaseLinearModel(BaseEstimator):
             matrix = self._validate_numbers(X, reset=True)
             weight, is_present = self._select_rows(sample_weight, matrix.shape[0])
             names = getattr(self, "feature_names_in_", None)
-            schema = numeric_schema(
+            self.design_ = make_plain_design(
                 default_names(matrix.shape[1]) if names is None else tuple(names),
                 names is not None,
-                "number",
             )
-            terms = tuple(make_term(column, None, None) for column in schema.columns)
-            self.design_ = Design(schema, terms)
             matrix = matrix if is_present is None else matrix[is_present]
             check_finite_design(self, matrix, is_present)
             self._require_finite_squares(matrix, is_present)

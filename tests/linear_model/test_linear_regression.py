@@ -1,6 +1,7 @@
 """LinearRegression: a reference in fractions, other programs, and its measures."""
 
 import pickle
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,12 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.linear_model import LinearRegression as StockLinearRegression
 from sklearn.linear_model import Ridge
 
 from sklearn_textbook.linear_model import LinearRegression
+from sklearn_textbook.linear_model.least_squares import solution
 from sklearn_textbook.linear_model.solve import row_triangle
 from tests.linear_model.linear_cases import assert_same_model, make_table
 from tests.loops import loop_over
@@ -120,6 +123,31 @@ def test_many_columns_go_to_lapack_at_once(monkeypatch):
     blocks = LinearRegression().fit(X, y)
     monkeypatch.setattr(row_triangle, "MAX_BLOCK_COLUMNS", 3)
     assert_same_model(LinearRegression().fit(X, y), blocks)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-6, 3.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_products_of_rows_solve_as_reflections_do(alpha, fit_intercept, monkeypatch):
+    random = np.random.default_rng(5)
+    X = random.standard_normal((30, 500)) * np.exp(random.standard_normal(500))
+    Y = random.standard_normal((30, 2))
+    model = LinearRegression(alpha=alpha, fit_intercept=fit_intercept)
+    fitted = clone(model).fit(X, Y)
+    monkeypatch.setattr(solution, "MIN_CONDITION", np.inf)
+    other = clone(model).fit(X, Y)
+    assert fitted.rank_ == other.rank_
+    assert_allclose(fitted.coef_, other.coef_, rtol=1e-9, atol=1e-11)
+    assert_allclose(fitted.intercept_, other.intercept_, rtol=1e-9, atol=1e-11)
+
+
+def test_wide_tables_are_copied_once():
+    X = np.random.default_rng(6).standard_normal((100, 4000))
+    model = LinearRegression(alpha=1.0).fit(X, X[:, 0])
+    tracemalloc.start()
+    model.fit(X, X[:, 0])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2.0 * X.nbytes
 
 
 def test_ridge_measures_follow_from_the_hat_matrix():

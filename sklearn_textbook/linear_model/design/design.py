@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 from scipy import sparse
@@ -27,6 +28,7 @@ from sklearn_textbook.tree.encode import (
     TableSchema,
     read_training_table,
 )
+from sklearn_textbook.tree.encode.read import numeric_schema
 
 #: Choices of the level of a nominal column that has no indicator.
 REFERENCE_LEVELS = ("first", "last", "most_frequent")
@@ -517,6 +519,28 @@ def make_term(column, codes, reference_level, is_kept=None):
     reference = choose_reference(column, present, is_used, reference_level)
     used = [code for code in np.flatnonzero(is_used).tolist() if code != reference]
     return _name_levels(column, used, reference)
+
+
+@lru_cache(maxsize=16)
+def make_plain_design(names, has_names):
+    """Make the design of a table of numbers; cached.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the columns.
+    has_names : bool
+        Whether the table has them.
+
+    Returns
+    -------
+    design : Design
+        The columns are those of the table.
+    """
+    schema = numeric_schema(names, has_names, "number")
+    return Design(
+        schema, tuple(make_term(column, None, None) for column in schema.columns)
+    )
 
 
 def _name_levels(column, codes, reference):

@@ -418,7 +418,9 @@ class LinearRegression(
                 n_threads=n_threads,
             )
         for numbers in (rows.triangle, rows.targets, np.sqrt(rows.residual)):
-            if not (np.abs(numbers) < LARGEST).all():
+            # Not the absolute values, which would be a copy of a wide table.
+            largest = max(numbers.max(initial=0.0), -numbers.min(initial=0.0))
+            if not largest < LARGEST:
                 raise ValueError(
                     "The numbers of X or y, times the square roots of weights, are so "
                     "large that their squares overflow: divide them by a power of ten."

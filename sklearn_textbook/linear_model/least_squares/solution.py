@@ -22,6 +22,9 @@ NEGLIGIBLE = 1e-7
 WHOLE = 1e-9
 #: Error of LAPACK's estimate of a condition number.
 DOUBT = 10.0
+#: Products of rows are used if their matrix has at least this reciprocal condition
+#: number: no more than four digits are lost, and eleven are left.
+MIN_CONDITION = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +91,13 @@ def solve(rows, *, alpha=0.0, is_positive=False, tol=1e-10):
         if is_triangle(M):
             rank = len(M) if _is_regular(M / scales, threshold) else None
         elif M.shape[0] <= M.shape[1]:
-            rank, found = _solve_wide(M, z, scales, threshold)
+            rank, found = _solve_wide(M, z, scales, threshold, alpha)
     if rank is None:
         rank, found = _solve_by_singular_values(M, z, scales, is_constant, threshold)
+        found = None if alpha > 0 else found
     if is_positive:
         found = _solve_without_negative(M, z, alpha)
-    elif alpha > 0:
+    elif alpha > 0 and found is None:
         found = _solve_ridge(M, z, alpha)
     elif found is None:
         found = _solve_triangle(M, z)
@@ -120,7 +124,8 @@ def _measure_columns(rows, M, tol):
 
 def measure_lengths(M):
     """Lengths of columns whose squares may overflow or underflow."""
-    largest = np.abs(M).max(axis=0, initial=0.0)
+    # Not the absolute values, which would be a copy of the matrix.
+    largest = np.maximum(M.max(axis=0, initial=0.0), -M.min(axis=0, initial=0.0))
     if ((largest < LARGE) & (largest > 1.0 / LARGE)).all():
         return np.sqrt(np.einsum("ij,ij->j", M, M))
     unit = np.where(largest > 0, largest, 1.0)
@@ -159,26 +164,54 @@ def _solve_triangle(M, z):
     return found
 
 
-def _solve_wide(M, z, scales, threshold):
-    """Rank and shortest solution if all rows are independent; otherwise None."""
+def _solve_wide(M, z, scales, threshold, alpha):
+    """Rank and shortest solution if all rows are independent; otherwise None.
+
+    With a penalty, the solution is that of ridge regression.
+    """
     if not len(M):
         return 0, np.zeros((M.shape[1], z.shape[1]))
+    lengths = measure_lengths(M.T)
+    if not lengths.all():
+        return None, None
+    # Unit columns change singular values no more than by the ratio of the scales.
+    ratio = scales.max() / scales.min() * lengths.max() / lengths.min()
+    found = _solve_by_row_products(M, z, lengths, threshold * ratio, alpha)
+    if found is not None:
+        return len(M), found
     work = int(lapack.dgeqrf_lwork(M.shape[1], M.shape[0])[0])
     factors, tau, _, _ = lapack.dgeqrf(M.T, lwork=work)
     # LAPACK reads the upper half, and stores its reflections below.
     triangle = np.asfortranarray(factors[: len(M)])
-    # Unit columns change singular values no more than by the ratio of the scales.
-    lengths = measure_lengths(M.T)
-    if not lengths.all():
-        return None, None
-    ratio = scales.max() / scales.min() * lengths.max() / lengths.min()
     if not _is_regular(triangle / lengths, threshold * ratio):
         return None, None
-    along, _ = lapack.dtrtrs(triangle, z, trans=1)
+    if alpha > 0:
+        along = _solve_ridge(np.triu(triangle).T, z, alpha)
+    else:
+        along, _ = lapack.dtrtrs(triangle, z, trans=1)
     found = np.zeros((M.shape[1], z.shape[1]))
     found[: len(M)] = along
     work = int(lapack.dormqr("L", "N", factors, tau, found, -1)[1][0])
     return len(M), lapack.dormqr("L", "N", factors, tau, found, work)[0]
+
+
+def _solve_by_row_products(M, z, lengths, threshold, alpha):
+    """Solve with the products of the rows; None if these may lose digits."""
+    if max(lengths.max(), 1.0 / lengths.min()) > LARGE:
+        return None
+    products = M @ M.T
+    scaled = products / np.outer(lengths, lengths)
+    factor, info = lapack.dpotrf(scaled)
+    if info or not _is_regular(factor, threshold):
+        return None
+    norm = float(np.abs(scaled).sum(axis=0).max())
+    if lapack.dpocon(factor, norm)[0] < MIN_CONDITION:
+        return None
+    if alpha > 0:
+        scaled += np.diag(alpha / lengths**2)
+        factor, _ = lapack.dpotrf(scaled)
+    unit = lengths[:, np.newaxis]
+    return M.T @ (lapack.dpotrs(factor, z / unit)[0] / unit)
 
 
 def decompose(M, scales, is_constant, threshold):

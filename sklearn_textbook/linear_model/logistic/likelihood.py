@@ -23,6 +23,8 @@ LOSS, GRADIENT, HESSIAN = 0, 1, 2
 LARGE = 1e100
 #: Numbers in the scores of a block of rows.
 BLOCK_NUMBERS = 2**22
+#: Numbers of a block of rows whose squares are added up.
+UNIT_NUMBERS = 2**20
 
 
 @dataclass(frozen=True)
@@ -228,9 +230,10 @@ class LogisticLikelihood:
     def units(self):
         """Root mean square of each centred column, 1 for the intercept."""
         sums = np.zeros(self.n_columns)
-        for first in range(0, self.n_rows, 4096):
-            rows = self.X[first : first + 4096]
-            weight = 1.0 if self.weight is None else self.weight[first : first + 4096]
+        step = min(max(UNIT_NUMBERS // max(self.n_columns, 1), 1), 4096)
+        for first in range(0, self.n_rows, step):
+            rows = self.X[first : first + step]
+            weight = 1.0 if self.weight is None else self.weight[first : first + step]
             if issparse(rows):
                 squares = rows.multiply(rows)
                 sums += np.asarray(squares.T @ (weight * np.ones(rows.shape[0])))

@@ -23,6 +23,8 @@ BLOCK_CELLS = 2**16
 ROWS_PER_COLUMN = 8
 #: Columns up to which blocks are faster than the threads of LAPACK.
 MAX_BLOCK_COLUMNS = 400
+#: Columns of a block of a wider table that are converted at a time.
+LOADED_COLUMNS = 256
 #: Cells below which LAPACK does not use threads.
 FEW_CELLS = 4096
 #: Rows are divided into at most this many parts for any number of threads.
@@ -220,7 +222,11 @@ def _load(X, Y, weight, has_intercept, origins, out=None):
     if issparse(X):
         X = X.toarray()
     out[:, :start] = 1.0
-    np.subtract(X, origins[0], out=columns)
+    # Blocks, since the table is by rows and the result by columns.
+    step = n_columns if n_columns <= MAX_BLOCK_COLUMNS else LOADED_COLUMNS
+    for first in range(0, n_columns, max(step, 1)):
+        block = slice(first, first + step)
+        np.subtract(X[:, block], origins[0][block], out=columns[:, block])
     np.subtract(Y, origins[1], out=targets)
     if weight is not None:
         out *= np.sqrt(weight)[:, np.newaxis]

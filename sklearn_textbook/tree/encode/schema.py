@@ -58,12 +58,13 @@ class ColumnSchema:
     time_zone: str | None = None
 
     def __post_init__(self):
-        for field, allowed in (("kind", KINDS), ("source", SOURCES)):
-            if getattr(self, field) not in allowed:
-                raise ValueError(
-                    f"{field} of column {self.name!r} must be one of {allowed}, got "
-                    f"{getattr(self, field)!r}."
-                )
+        if self.kind not in KINDS or self.source not in SOURCES:
+            is_kind = self.kind not in KINDS
+            field, allowed = ("kind", KINDS) if is_kind else ("source", SOURCES)
+            raise ValueError(
+                f"{field} of column {self.name!r} must be one of {allowed}, got "
+                f"{getattr(self, field)!r}."
+            )
         if (self.levels is None) != (self.kind == NUMERIC):
             raise ValueError(
                 f"Column {self.name!r} is {self.kind} and has levels {self.levels}; "
