@@ -25,6 +25,7 @@ from sklearn_textbook._contract.random_state import borrow_random_state
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights
 from sklearn_textbook.tree.encode import encode_table, read_training_table
+from sklearn_textbook.tree.encode.rank import require_table_memory
 from sklearn_textbook.tree.encode.read import warn_of_identifiers
 from sklearn_textbook.tree.explain.lazy_rules import LazyRules
 from sklearn_textbook.tree.explain.neighbours import find_training_neighbours
@@ -92,6 +93,8 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
             validation = self._read_rows(*validation, suffix="_val")
         else:
             rows, validation = self._hold_out(pruner, rows, issparse(X))
+        is_random = getattr(self, "splitter", "best") == "random"
+        require_table_memory(self, rows.matrix, is_random=is_random, is_alone=True)
         table = self._encode(rows, n_threads)
         self._check_missing(table, issparse(X))
         self.n_missing_ = np.array(table.n_missing)

@@ -41,10 +41,14 @@ def encode(X, n_threads=1):
 
 def check_encoding(X, table):
     """Compare every column with what numpy says."""
+    is_sparse = sparse.issparse(X)
     X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     n_rows, n_columns = X.shape
     assert (table.n_rows, table.n_columns) == X.shape
-    assert table.order.shape == table.values.shape == (n_columns, n_rows)
+    assert table.order.shape == (n_columns, n_rows)
+    # Of a sparse table only the distinct values are kept.
+    widths = {max(table.n_distinct.max(), 1), *(() if is_sparse else (n_rows,))}
+    assert table.values.shape in {(n_columns, width) for width in widths}
     for c in range(n_columns):
         column = X[:, c]
         missing = np.isnan(column)
@@ -225,6 +229,20 @@ def test_sparse_is_dense_only_block_by_block(monkeypatch):
         (30, 9), density=0.3, rng=np.random.default_rng(4), format="csr"
     )
     check_encoding(X, encode(X, n_threads=2))
+
+
+def test_sparse_blocks_are_binned_like_dense_columns(monkeypatch):
+    random = np.random.default_rng(5)
+    X = np.where(random.random((60, 9)) < 0.4, random.integers(1, 40, (60, 9)), 0.0)
+    X[:, 4] = X[:, 4] > 0  # not binned
+    dense = encode_table(*read_training_table(X), max_bins=6)
+    monkeypatch.setattr("sklearn_textbook.tree.encode.rank.BLOCK_BYTES", 1)
+    table = encode_table(*read_training_table(sparse.csr_array(X)), max_bins=6)
+    assert_array_equal(table.order, dense.order)
+    assert_array_equal(table.n_distinct, dense.n_distinct)
+    for c in range(9):
+        assert_array_equal(table.column_values(c), dense.column_values(c))
+        assert_array_equal(table.column_upper_values(c), dense.column_upper_values(c))
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def check_max_bins(max_bins):
     check_integer("max_bins", max_bins, 2, LARGEST_MAX_BINS, accepts_none=True)
 
 
-def bin_columns(order, values, n_distinct, n_missing, schema, max_bins, n_threads):
+def bin_columns(order, values, n_distinct, n_missing, kinds, max_bins, n_threads):
     """Bin the numeric columns that have more distinct values than ``max_bins``.
 
     See :func:`encode_table` for the rule.
@@ -42,8 +42,8 @@ def bin_columns(order, values, n_distinct, n_missing, schema, max_bins, n_thread
         Number of distinct values; becomes the number of bins.
     n_missing : ndarray of int64, shape (n_columns,)
         Number of missing values.
-    schema : TableSchema
-        What the columns are.
+    kinds : tuple of str
+        Kinds of the columns.
     max_bins : int or None
         Largest number of bins; None for no binning.
     n_threads : int
@@ -58,7 +58,7 @@ def bin_columns(order, values, n_distinct, n_missing, schema, max_bins, n_thread
     """
     if max_bins is None:
         return values, values
-    is_binned = np.array([kind == NUMERIC for kind in schema.kinds])
+    is_binned = np.array([kind == NUMERIC for kind in kinds])
     is_binned &= n_distinct > max_bins
     if not is_binned.any():
         return values, values

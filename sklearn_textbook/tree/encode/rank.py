@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from sklearn_textbook._contract.machine_memory import require_memory
 from sklearn_textbook.tree.encode._rank import copy_matrix, rank_columns
 from sklearn_textbook.tree.encode.bin import bin_columns, check_max_bins
 from sklearn_textbook.tree.encode.columns import NOMINAL, infinity_error
@@ -13,6 +14,10 @@ from sklearn_textbook.tree.encode.table import EncodedTable
 
 BLOCK_BYTES = 1 << 24  # of a sparse matrix that are converted to dense at once
 THREAD_SIZE = 1 << 14  # minimum numbers per thread
+#: Bytes for each cell: of sorted rows and ranks; of a single tree, which sorts a copy
+#: at the same time; of the values of a table that is not sparse, which may all differ;
+#: and of the values by row of a sparse table for thresholds drawn at random.
+SORTED_BYTES, ALONE_BYTES, VALUE_BYTES, RANDOM_BYTES = 6, 6, 8, 15
 
 
 def find_blocks(matrix, n_threads):
@@ -22,6 +27,40 @@ def find_blocks(matrix, n_threads):
         return [slice(0, n_columns)]
     step = max(n_threads, BLOCK_BYTES // (matrix.dtype.itemsize * n_rows))
     return [slice(start, start + step) for start in range(0, n_columns, step)]
+
+
+def require_table_memory(estimator, matrix, *, is_random=False, is_alone=False):
+    """Raise MemoryError for a table whose encoding is larger than the memory.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Named in the message.
+    matrix : ndarray or csc_array of shape (n_rows, n_columns)
+        The table, which is made dense as it is sorted.
+    is_random : bool, default=False
+        Whether thresholds are drawn at random, among values by row.
+    is_alone : bool, default=False
+        Whether a single tree is grown.
+
+    Raises
+    ------
+    MemoryError
+        With the sizes, and what to do.
+    """
+    is_sparse = sparse.issparse(matrix)
+    n_bytes = SORTED_BYTES + ALONE_BYTES * is_alone
+    n_bytes += RANDOM_BYTES * is_random if is_sparse else VALUE_BYTES
+    n_rows, n_columns = matrix.shape
+    require_memory(
+        float(n_rows) * n_columns * n_bytes,
+        type(estimator).__name__,
+        f"for a table of {n_rows:,} rows and {n_columns:,} columns, about {n_bytes} "
+        f"bytes for each cell{', also for those not stored' if is_sparse else ''}",
+        "Use fewer columns, such as those of VarianceThreshold, SelectKBest or "
+        "TruncatedSVD, or fewer rows. Linear models and TruncatedSVD read sparse "
+        "tables as they are.",
+    )
 
 
 def encode_table(matrix, schema, n_threads=1, *, sorts_nominal=True, max_bins=None):
@@ -99,17 +138,21 @@ def _encode_table(matrix, schema, n_threads, sorts_nominal, max_bins):
     n_rows, n_columns = matrix.shape
     # Threads cost more than they gain where there is little to sort.
     n_threads = min(n_threads, n_columns, 1 + n_rows * n_columns // THREAD_SIZE)
+    is_sparse = sparse.issparse(matrix)
     order = np.empty((n_columns, n_rows), dtype=np.uint32)
-    values = np.empty((n_columns, n_rows))
     n_distinct = np.empty(n_columns, dtype=np.int64)
     n_missing = np.empty(n_columns, dtype=np.int64)
     has_infinity = np.empty(n_columns, dtype=np.uint8)
     level_codes, is_coded = make_level_codes(schema, n_rows, sorts_nominal)
-    for block in find_blocks(matrix, n_threads):
+    blocks = find_blocks(matrix, n_threads)
+    buffer = np.empty((len(range(n_columns)[blocks[0]]), n_rows))
+    kinds, parts = schema.kinds, []
+    for block in blocks:
+        values = buffer[: len(range(n_columns)[block])]
         rank_columns(
-            take_columns(matrix[:, block], values[block], n_threads),
+            take_columns(matrix[:, block], values, n_threads),
             order[block],
-            values[block],
+            values,
             n_distinct[block],
             n_missing[block],
             has_infinity[block],
@@ -117,22 +160,56 @@ def _encode_table(matrix, schema, n_threads, sorts_nominal, max_bins):
             level_codes[block],
             n_threads,
         )
-    if has_infinity.any():
-        column = int(np.flatnonzero(has_infinity)[0])
-        numbers = matrix[:, [column]]
-        numbers = numbers.toarray() if sparse.issparse(numbers) else numbers
-        raise infinity_error(
-            schema.columns[column].name, int(np.flatnonzero(np.isinf(numbers))[0])
+        if has_infinity[block].any():
+            column = block.start + int(np.flatnonzero(has_infinity[block])[0])
+            numbers = matrix[:, [column]]
+            numbers = numbers.toarray() if is_sparse else numbers
+            raise infinity_error(
+                schema.columns[column].name, int(np.flatnonzero(np.isinf(numbers))[0])
+            )
+        values, upper_values = bin_columns(
+            order[block],
+            values,
+            n_distinct[block],
+            n_missing[block],
+            kinds[block],
+            max_bins,
+            n_threads,
         )
-    values, upper_values = bin_columns(
-        order, values, n_distinct, n_missing, schema, max_bins, n_threads
-    )
+        if is_sparse:
+            width = max(1, int(n_distinct[block].max()))
+            is_binned = upper_values is not values
+            values = values[:, :width].copy()
+            upper_values = upper_values[:, :width].copy() if is_binned else values
+        parts.append((values, upper_values))
+    values, upper_values = join_values(parts)
     level_codes = None if sorts_nominal or not is_coded.any() else level_codes
-    is_whole = max_bins is None and not sparse.issparse(matrix)
+    is_whole = max_bins is None and not is_sparse
     return EncodedTable(
         *(schema, order, values, n_distinct, n_missing, level_codes, upper_values),
         matrix if is_whole else None,
     )
+
+
+def join_values(parts):
+    """Join the distinct values of blocks of columns, and the upper values of bins."""
+    if len(parts) == 1:
+        return parts[0]
+    n_columns = sum(len(values) for values, _ in parts)
+    width = max(values.shape[1] for values, _ in parts)
+    is_binned = any(upper is not values for values, upper in parts)
+    joined = np.empty((n_columns, width))
+    joined_upper = np.empty((n_columns, width)) if is_binned else joined
+    start = 0
+    parts.reverse()
+    while parts:  # each is freed once it is copied
+        values, upper_values = parts.pop()
+        block = slice(start, start + len(values))
+        joined[block, : values.shape[1]] = values
+        if is_binned:
+            joined_upper[block, : values.shape[1]] = upper_values
+        start = block.stop
+    return joined, joined_upper
 
 
 def take_columns(part, values, n_threads):

@@ -14,6 +14,7 @@ from sklearn_textbook._contract.memory_warning import warn_of_memory
 from sklearn_textbook._contract.monotonic import resolve_monotonic
 from sklearn_textbook.tree.encode import NUMERIC, encode_table
 from sklearn_textbook.tree.encode.bin import check_max_bins
+from sklearn_textbook.tree.encode.rank import require_table_memory
 from sklearn_textbook.tree.grow.plan import GrowthPlan
 from sklearn_textbook.tree.grow.storage import COMPACTED_NODES
 from sklearn_textbook.tree.prune import OutOfBagPruning, Rows, resolve_pruner
@@ -94,6 +95,9 @@ class MemberGrower:
         self.n_threads = n_threads
         self.host, self.rows, self._plan = host, rows, None
         # Raise errors about the table here, not in a thread.
+        is_random = getattr(host, "splitter", "best") == "random"
+        owner = host if owner is None else owner
+        require_table_memory(owner, rows.matrix, is_random=is_random)
         host._check_missing(self.table, self.is_sparse)
         host.n_missing_ = np.array(self.table.n_missing)
         warn_of_memory(host, self.n_rows)
