@@ -1,6 +1,7 @@
 """Tables that are larger than the memory are refused before they are made dense."""
 
 import os
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -48,3 +49,21 @@ def test_limit_of_a_container_is_read(monkeypatch, tmp_path):
     limit.write_text("512\n")
     with pytest.raises(MemoryError, match="CARTClassifier needs"):
         CARTClassifier().fit(X, y)
+
+
+def test_boosting_holds_three_numbers_of_each_row_and_class():
+    X, y = np.random.default_rng(0).random((3000, 2)), np.arange(3000) % 300
+    model = GradientBoostingClassifier(n_estimators=1, max_depth=1)
+    tracemalloc.start()
+    model.fit(X, y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 3.35 * 8 * 3000 * 300
+
+
+def test_scores_larger_than_the_memory_are_refused(monkeypatch):
+    X, y = np.zeros((4000, 1)), np.arange(4000) % 200
+    monkeypatch.setattr(os, "sysconf", lambda name: 4096)  # 16 MiB
+    words = "Classifier needs 0.01788 GiB of memory for the scores of 4,000 rows and 200"
+    with pytest.raises(MemoryError, match=words):
+        GradientBoostingClassifier().fit(X, y)

@@ -13,6 +13,7 @@ from sklearn_textbook._contract.labels import (
     encode_labels,
     take_logarithms,
 )
+from sklearn_textbook._contract.machine_memory import require_memory
 from sklearn_textbook._contract.memory_warning import MANY_CLASSES, MEMORY_TO_WARN
 from sklearn_textbook._contract.monotonic import is_constrained
 from sklearn_textbook._contract.parameters import check_choice
@@ -323,17 +324,26 @@ class GradientBoostingClassifier(
         return codes[:, 0].astype(np.float64)
 
     def _warn_of_many_classes(self, n_rows):
-        """Warn if the scores of all rows and classes take gigabytes."""
+        """Warn if the scores of all rows and classes take gigabytes, or refuse them."""
         n_classes = self.n_classes_
         # scores, gradients and second derivatives
         n_bytes = 3 * 8 * n_rows * n_classes
+        remedy = (
+            "Merge classes with few rows, fit to fewer rows, or use a random forest."
+        )
+        require_memory(
+            n_bytes,
+            type(self).__name__,
+            f"for the scores of {n_rows:,} rows and {n_classes:,} classes with their "
+            "derivatives",
+            remedy,
+        )
         if n_classes >= MANY_CLASSES and n_bytes > MEMORY_TO_WARN:
             warn_caller(
                 f"{type(self).__name__} fits one tree per class in each round, "
                 f"{self.n_estimators * n_classes:,} trees in all, and the scores of "
                 f"{n_rows:,} rows and {n_classes:,} classes with their derivatives "
-                f"need {n_bytes / 1e9:.1f} GB of memory. Merge classes with few rows, "
-                "fit to fewer rows, or use a random forest.",
+                f"need {n_bytes / 1e9:.1f} GB of memory. {remedy}",
                 UserWarning,
             )
 

@@ -213,7 +213,7 @@ class GradientRounds:
             self.weighted_rows = np.flatnonzero(weight > 0).astype(np.uint32)
         self._train_losses, self.oob_losses, self.oob_decreases = [], [], []
         self._lacks_loss = False
-        self._leaf_of_row = np.empty(scores.raw.shape, dtype=np.int32)
+        self._leaf_of_row = np.empty(scores.raw.shape[1], dtype=np.int32)
 
     @property
     def train_losses(self):
@@ -258,7 +258,7 @@ class GradientRounds:
         )
         if self._lacks_loss:
             self._keep_loss(loss_before)
-        trees, changes = [], []
+        trees = []
         for score in range(len(scores.raw)):
             hessian = None if self.hessian is None else self.hessian[score]
             tree, leaf_of_row = self.grower.grow_from(
@@ -267,14 +267,13 @@ class GradientRounds:
                 largest,
                 rows,
                 seed + score,
-                out=self._leaf_of_row[score],
+                out=self._leaf_of_row,
             )
             values = self._find_values(tree, leaf_of_row, rows, score)
             values *= self.learning_rate
             trees.append(tree.replace(statistics=values.reshape(-1, 1, 1)))
-            changes.append((leaf_of_row, values))
-        for score, change in enumerate(changes):
-            add_leaf_values(*change, scores.raw[score])
+            # The other trees follow from the derivatives, not from the scores.
+            add_leaf_values(leaf_of_row, values, scores.raw[score])
         self._lacks_loss = True
         if outside is not None:
             self.oob_losses.append(self._compute_loss_of(outside))
