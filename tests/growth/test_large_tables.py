@@ -64,6 +64,6 @@ def test_boosting_holds_three_numbers_of_each_row_and_class():
 def test_scores_larger_than_the_memory_are_refused(monkeypatch):
     X, y = np.zeros((4000, 1)), np.arange(4000) % 200
     monkeypatch.setattr(os, "sysconf", lambda name: 4096)  # 16 MiB
-    words = "Classifier needs 0.01788 GiB of memory for the scores of 4,000 rows and 200"
+    words = "needs 0.01788 GiB of memory for the scores of 4,000 rows and 200"
     with pytest.raises(MemoryError, match=words):
         GradientBoostingClassifier().fit(X, y)

@@ -11,6 +11,11 @@ from scipy.special import expit, softmax
 
 #: With smaller pivots of a Hessian of unit diagonal, the step is found from the rows.
 SMALLEST_PIVOT = 1e-9
+#: With fewer classes than this, the rows take little time.
+MANY_CLASSES = 20
+#: Eigenvalues of a Hessian of unit diagonal below this one are found from the rows, and
+#: how often their vectors are turned.
+SMALL_EIGENVALUE, MAX_TURNS = 1e-6, 3
 #: Numbers in a block of weighted rows.
 BLOCK_NUMBERS = 2**20
 #: Lower bound of probabilities in denominators.
@@ -45,6 +50,29 @@ class HessianFactor:
 
 
 @dataclass(frozen=True)
+class TurnedFactor:
+    """Cholesky's factor of the Hessian in other coordinates.
+
+    Parameters
+    ----------
+    basis : ndarray of shape (n, n)
+        The coordinates.
+    factor : HessianFactor
+        Of the Hessian in these.
+    along : ndarray of shape (n,)
+        The gradient in these.
+    """
+
+    basis: np.ndarray
+    factor: HessianFactor
+    along: np.ndarray
+
+    def find_step(self, gradient):
+        """Return the Newton step; the gradient is that of the factorisation."""
+        return (self.basis @ self.factor.find_step(self.along)).reshape(gradient.shape)
+
+
+@dataclass(frozen=True)
 class RowFactor:
     """A root of the inverse of the Hessian, found from the weighted rows.
 
@@ -68,7 +96,7 @@ class RowFactor:
         return self.root @ self.root.T
 
 
-def factor_curvature(likelihood, theta, at):
+def factor_curvature(likelihood, theta, at, *, is_for_step=False):
     """Factorise the Hessian, or the weighted rows where its squares lose too much.
 
     Parameters
@@ -79,13 +107,18 @@ def factor_curvature(likelihood, theta, at):
         Coefficients.
     at : Evaluation
         Likelihood, gradient and Hessian there.
+    is_for_step : bool, default=False
+        Whether only a step is found. With many classes, this takes less time.
 
     Returns
     -------
-    factor : HessianFactor or RowFactor
-        Solves for steps, and inverts.
+    factor : HessianFactor, TurnedFactor or RowFactor
+        Solves for steps, and inverts; a TurnedFactor only solves.
     """
     factor = factor_hessian(at.hessian)
+    is_for_step = is_for_step and likelihood.n_classes >= MANY_CLASSES
+    if factor is None and is_for_step:
+        factor = factor_turned(likelihood, theta, at)
     return find_root(likelihood, theta) if factor is None else factor
 
 
@@ -103,6 +136,68 @@ def factor_hessian(hessian):
     pivots = factor.diagonal() ** 2
     is_safe = np.isfinite(pivots).all() and pivots.min() > SMALLEST_PIVOT
     return HessianFactor(scale, factor) if is_safe else None
+
+
+def factor_turned(likelihood, theta, at):
+    r"""Factorise the Hessian with its smallest eigenvectors computed from the rows.
+
+    Where the Hessian has few small eigenvalues, only these are lost in rounding. With
+    the scores v of a row along such a vector, :math:`c = v - p^T v`, the row adds
+    :math:`w \sum p_k c_k^2` to the square of the vector, :math:`w p_k c_k x` to the
+    product with the Hessian, and :math:`- w c_y` to that with the gradient, all without
+    differences of large numbers. This takes far less time than `find_root`.
+
+    Parameters
+    ----------
+    likelihood : LogisticLikelihood
+        With the rows.
+    theta : ndarray of shape (n_scores, n_parameters)
+        Coefficients.
+    at : Evaluation
+        Likelihood, gradient and Hessian there.
+
+    Returns
+    -------
+    factor : TurnedFactor or None
+        None if this loses digits, too.
+    """
+    scale = np.sqrt(np.maximum(at.hessian.diagonal(), 0.0))
+    is_usable = np.isfinite(scale).all() and (scale > 0.0).all()
+    if likelihood.is_penalised or likelihood.is_tied or not is_usable:
+        return None
+    values, vectors = linalg.eigh(at.hessian / scale / scale[:, np.newaxis])
+    basis = vectors / scale[:, np.newaxis]
+    n_small = int(np.count_nonzero(values < SMALL_EIGENVALUE))
+    turned, along = np.diag(values), basis.T @ at.gradient.ravel()
+    X, roots = _write_columns(likelihood, slice(None))
+    scores = likelihood.score_rows(np.reshape(theta, likelihood.shape))
+    shares = _find_shares(scores, likelihood.n_classes)
+    weight = roots**2
+    for _ in range(MAX_TURNS):
+        changes = np.zeros((*shares.shape, n_small))
+        small = basis[:, :n_small].reshape(*likelihood.shape, n_small)
+        changes[:, : likelihood.n_scores] = np.einsum("ij,kjs->iks", X, small)
+        changes -= np.einsum("ik,iks->is", shares, changes)[:, np.newaxis]
+        own = changes[np.arange(len(X)), likelihood.codes]
+        along[:n_small] = -(weight @ own)
+        changes *= (roots[:, np.newaxis] * np.sqrt(shares))[:, :, np.newaxis]
+        flat = changes.reshape(-1, n_small)
+        turned[:n_small, :n_small] = flat.T @ flat
+        changes *= (roots[:, np.newaxis] * np.sqrt(shares))[:, :, np.newaxis]
+        products = np.einsum("ij,iks->kjs", X, changes[:, : likelihood.n_scores])
+        crossed = basis[:, n_small:].T @ products.reshape(-1, n_small)
+        turned[n_small:, :n_small], turned[:n_small, n_small:] = crossed, crossed.T
+        factor = factor_hessian(turned)
+        if factor is not None:
+            return TurnedFactor(basis, factor, along)
+        # The small eigenvalues differ from each other: turn their vectors again.
+        corner = turned[:n_small, :n_small]
+        units = np.sqrt(corner.diagonal())
+        if not (n_small and (units > 0.0).all()):
+            return None
+        _, mixed = linalg.eigh(corner / units / units[:, np.newaxis])
+        basis[:, :n_small] = basis[:, :n_small] @ (mixed / units[:, np.newaxis])
+    return None
 
 
 def find_root(likelihood, theta):
@@ -149,25 +244,35 @@ def _write_penalty(likelihood, theta):
     return np.vstack([rows, np.append(tie.ravel(), total)])
 
 
-def _write_rows(likelihood, theta, rows):
-    """Rows of L with z in the last column, for a block of rows of the table."""
-    X, codes = likelihood.X[rows], likelihood.codes[rows]
-    scores = likelihood.score_rows(theta, X)
+def _write_columns(likelihood, rows):
+    """Centred columns, after one of ones, and the roots of the weights."""
+    X = likelihood.X[rows]
     X = (X.toarray() if issparse(X) else X) - likelihood.centre
     if likelihood.fit_intercept:
         X = np.column_stack([np.ones(len(X)), X])
-    roots = np.ones(len(X))
-    if likelihood.weight is not None:
-        roots = np.sqrt(likelihood.weight[rows])
+    weight = likelihood.weight
+    return X, np.ones(len(X)) if weight is None else np.sqrt(weight[rows])
+
+
+def _find_shares(scores, n_classes):
+    """Probabilities of more than two classes, none of them zero."""
+    if scores.shape[1] < n_classes:
+        scores = np.column_stack([scores, np.zeros(len(scores))])
+    return np.maximum(softmax(scores, axis=1), MIN_PROBABILITY)
+
+
+def _write_rows(likelihood, theta, rows):
+    """Rows of L with z in the last column, for a block of rows of the table."""
+    codes = likelihood.codes[rows]
+    scores = likelihood.score_rows(theta, likelihood.X[rows])
+    X, roots = _write_columns(likelihood, rows)
     if likelihood.n_classes == 2:
         share, other = expit(scores[:, 0]), expit(-scores[:, 0])
         deviation = np.sqrt(np.maximum(share * other, MIN_PROBABILITY))
         residual = np.where(codes == 1, -other, share)
         block = (roots * deviation)[:, np.newaxis] * X
         return np.column_stack([block, roots * residual / deviation])
-    if scores.shape[1] < likelihood.n_classes:
-        scores = np.column_stack([scores, np.zeros(len(scores))])
-    shares = np.maximum(softmax(scores, axis=1), MIN_PROBABILITY)
+    shares = _find_shares(scores, likelihood.n_classes)
     deviations = np.sqrt(shares)
     places = np.arange(len(X)), codes
     residuals = shares.copy()

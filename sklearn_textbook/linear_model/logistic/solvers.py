@@ -131,7 +131,8 @@ def find_newton_step(likelihood, theta, at):
     decrease : float
         Decrease of the loss expected from its slope.
     """
-    step = factor_curvature(likelihood, theta, at).find_step(at.gradient)
+    factor = factor_curvature(likelihood, theta, at, is_for_step=True)
+    step = factor.find_step(at.gradient)
     return step, float((step * at.gradient).sum())
 
 
