@@ -214,9 +214,10 @@ class LinearDiscriminantAnalysis(
     single-precision tables, whose results are then rounded; with more than two classes,
     the scores of "lsqr" and "eigen" are centred like those of "svd", so they differ by
     a number that is the same for all classes; ``scalings_`` of "eigen" has no columns
-    beyond ``n_classes - 1``; ``predict_log_proba`` is not limited by the smallest
-    float; columns that vary only by rounding count as constant; ``transform`` and
-    ``get_feature_names_out`` agree if the centres span fewer dimensions.
+    beyond ``n_classes - 1``; of wide tables, "lsqr" and "eigen" have ``covariance_``
+    only with ``store_covariance=True``; ``predict_log_proba`` is not limited by the
+    smallest float; columns that vary only by rounding count as constant; ``transform``
+    and ``get_feature_names_out`` agree if the centres span fewer dimensions.
 
     References
     ----------

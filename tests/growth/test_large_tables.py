@@ -15,9 +15,9 @@ from sklearn_textbook.ensemble import (
 from sklearn_textbook.tree import CARTClassifier
 
 CASES = [
-    (CARTClassifier(), 12, 20),
-    (RandomForestClassifier(), 6, 14),
-    (GradientBoostingClassifier(), 6, 14),
+    (CARTClassifier(), 13, 20),
+    (RandomForestClassifier(), 7, 14),
+    (GradientBoostingClassifier(), 7, 14),
     (ExtraTreesClassifier(), 21, 14),
 ]
 

@@ -14,10 +14,10 @@ from sklearn_textbook.tree.encode.table import EncodedTable
 
 BLOCK_BYTES = 1 << 24  # of a sparse matrix that are converted to dense at once
 THREAD_SIZE = 1 << 14  # minimum numbers per thread
-#: Bytes for each cell: of sorted rows and ranks; of a single tree, which sorts a copy
-#: at the same time; of the values of a table that is not sparse, which may all differ;
+#: Bytes for each cell, as measured: of sorted rows and ranks; of a single tree, which
+#: sorts a copy at the same time; of the values of a dense table, which may all differ;
 #: and of the values by row of a sparse table for thresholds drawn at random.
-SORTED_BYTES, ALONE_BYTES, VALUE_BYTES, RANDOM_BYTES = 6, 6, 8, 15
+SORTED_BYTES, ALONE_BYTES, VALUE_BYTES, RANDOM_BYTES = 7, 6, 7, 14
 
 
 def find_blocks(matrix, n_threads):
