@@ -42,7 +42,7 @@ class Work:
             X = generator.normal(size=shape)
         else:
             X = sparse.random_array(
-                shape, density=self.density, rng=generator, format="csr"
+                shape, density=self.density, random_state=generator, format="csr"
             )
         coef = generator.normal(size=(self.n_columns, self.n_classes))
         scores = X @ coef * (0.5 if self.density is None else 2.0)

@@ -185,7 +185,7 @@ def test_number_of_columns_by_cross_validation():
     X.iloc[3, 0] = X.iloc[4, 6] = None
     imputer = SimpleImputer(strategy="constant", fill_value=-1)
     encoder = ColumnTransformer(
-        [("nominal", ENCODER, X.columns[:6]), ("numeric", imputer, X.columns[6:])]
+        [("nominal", ENCODER, [*X.columns[:6]]), ("numeric", imputer, [*X.columns[6:]])]
     )
     score = partial(gain_ratio_score, categorical_features=range(6), missing_values=-1)
     pipeline = make_pipeline(encoder, SelectKBest(score), CARTClassifier())

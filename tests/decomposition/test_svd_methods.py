@@ -259,7 +259,7 @@ def test_truncated_form_of_any_matrix(solver, form, shape):
 
 @pytest.mark.parametrize("solver", ["propack", "randomized"])
 def test_all_triplets_of_a_sparse_matrix(solver):
-    A = sparse.random_array((12, 9), density=0.4, rng=np.random.default_rng(0))
+    A = sparse.random_array((12, 9), density=0.4, random_state=np.random.default_rng(0))
     decomposition = svd(A, solver, n_components=9, random_state=0)
     exact = svd(A.toarray())
     np.testing.assert_allclose(
@@ -372,7 +372,9 @@ def test_operator_of_whole_numbers(solver):
 
 @each_solver
 def test_seed_decides(solver):
-    A = sparse.random_array((50, 40), density=0.2, rng=np.random.default_rng(0))
+    A = sparse.random_array(
+        (50, 40), density=0.2, random_state=np.random.default_rng(0)
+    )
     one, same = (svd(A, solver, n_components=3, random_state=1) for _ in range(2))
     np.testing.assert_array_equal(one.reconstruct(), same.reconstruct())
 

@@ -226,7 +226,7 @@ def test_explicit_and_implicit_zeros_are_equal():
 def test_sparse_is_dense_only_block_by_block(monkeypatch):
     monkeypatch.setattr("sklearn_textbook.tree.encode.rank.BLOCK_BYTES", 1)
     X = sparse.random_array(
-        (30, 9), density=0.3, rng=np.random.default_rng(4), format="csr"
+        (30, 9), density=0.3, random_state=np.random.default_rng(4), format="csr"
     )
     check_encoding(X, encode(X, n_threads=2))
 

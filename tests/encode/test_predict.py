@@ -183,7 +183,7 @@ def test_infinity_among_objects(value):
 # ------------------------------------------------------------------ sparse
 def test_sparse_blocks():
     X = sparse.random_array(
-        (25, 6), density=0.3, rng=np.random.default_rng(0), format="csc"
+        (25, 6), density=0.3, random_state=np.random.default_rng(0), format="csc"
     )
     schema = train(X)
     blocks = list(schema.read_blocks(X, max_bytes=10 * 6 * 8))

@@ -17,6 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn_textbook.linear_model import LinearRegression
 from sklearn_textbook.linear_model.design import design as design_module
 from sklearn_textbook.linear_model.design import read_design
+from tests.containers import READS_POLARS
 
 HEIGHTS = ["low", "middle", "high"]
 
@@ -65,6 +66,8 @@ def test_frames(kind):
     assert names == ["n", "b", "s=v"]
     assert matrix.tolist() == [[1, 1, 0], [2, 0, 1], [3, 1, 0]]
     model = LinearRegression().fit(FRAMES[kind], [1.0, 2.0, 4.0])
+    if kind.startswith("polars") and not READS_POLARS:
+        return
     assert model.feature_names_in_.tolist() == ["n", "b", "s"]
     assert model.coef_names_.tolist() == names
     # Another kind of frame with the same columns is the same table.

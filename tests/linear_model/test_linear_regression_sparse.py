@@ -52,7 +52,12 @@ def test_fits_at_the_same_time_leave_blas_as_it_was():
 
 # ----------------------------------------------------------------------------- sparse
 def make_sparse(n_rows=300, n_columns=30):
-    X = sparse.random_array((n_rows, n_columns), density=0.1, rng=0, format="csr")
+    X = sparse.random_array(
+        (n_rows, n_columns),
+        density=0.1,
+        random_state=np.random.default_rng(0),
+        format="csr",
+    )
     return X, X @ np.arange(n_columns) + np.random.default_rng(1).normal(size=n_rows)
 
 
@@ -87,7 +92,9 @@ def count_dense(monkeypatch):
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_products_of_sparse_columns(fit_intercept, monkeypatch):
-    X = sparse.random_array((2000, 40), density=0.03, rng=0, format="csr")
+    X = sparse.random_array(
+        (2000, 40), density=0.03, random_state=np.random.default_rng(0), format="csr"
+    )
     y = np.random.default_rng(0).normal(size=(2000, 2)) + 1e3
     weight = np.random.default_rng(1).uniform(0.5, 2, 2000)
     dense = LinearRegression(fit_intercept=fit_intercept).fit(X.toarray(), y, weight)
@@ -108,11 +115,15 @@ def test_products_of_sparse_columns(fit_intercept, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:Columns are linearly dependent")
 def test_products_of_sparse_columns_that_are_alike_or_far_lose_digits(monkeypatch):
-    X = sparse.random_array((2000, 40), density=0.03, rng=0, format="csc")
+    X = sparse.random_array(
+        (2000, 40), density=0.03, random_state=np.random.default_rng(0), format="csc"
+    )
     y = np.random.default_rng(0).normal(size=2000)
     far = sparse.csc_array(X + 0.0)
     far = sparse.hstack([far, sparse.csc_array(1e6 + np.arange(2000.0)[:, np.newaxis])])
-    other = sparse.random_array((2000, 1), density=0.03, rng=1, format="csc")
+    other = sparse.random_array(
+        (2000, 1), density=0.03, random_state=np.random.default_rng(1), format="csc"
+    )
     alike = sparse.hstack([X, X[:, [0]] + 1e-5 * other])
     dependent = sparse.hstack([X, X[:, [0]] + X[:, [1]]])
     for table, rank in ((far, 41), (alike, 41), (dependent, 40)):

@@ -207,7 +207,9 @@ def test_weak_lasso_makes_no_large_matrices(monkeypatch):
 
     monkeypatch.setattr(working_set, "solve_newton", note_size)
     generator = np.random.default_rng(0)
-    X = sparse.random_array((2000, 4000), density=0.01, rng=generator, format="csr")
+    X = sparse.random_array(
+        (2000, 4000), density=0.01, random_state=generator, format="csr"
+    )
     y = generator.integers(0, 2, 2000)
     model = LogisticRegression(C=3.0, l1_ratio=1.0, tol=1e-4).fit(X, y)
     assert model.is_converged_
