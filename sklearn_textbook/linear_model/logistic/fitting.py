@@ -14,6 +14,7 @@ from sklearn_textbook._contract.memory_warning import MANY_CLASSES
 from sklearn_textbook.linear_model.logistic.basis import (
     find_basis,
     find_involved,
+    find_row_space,
     is_small_enough,
 )
 from sklearn_textbook.linear_model.logistic.curvature import (
@@ -166,7 +167,7 @@ def fit_logistic(
         or (n_coefficients <= MAX_COEFFICIENTS and has_memory(likelihood))
     )
     with use_one_blas_thread() if is_small else nullcontext():
-        columns = _Columns(likelihood, has_errors)
+        columns = _Columns(likelihood, has_errors, is_turned=solver == "lbfgs")
 
         def report(theta, loss):
             return describe(lambda: columns.estimate(theta, is_spread=is_spread), loss)
@@ -201,22 +202,26 @@ class _Columns:
         Likelihood of the original columns.
     has_errors : bool
         Whether standard errors, and hence the rank, are required.
+    is_turned : bool
+        Whether a wide table with a penalty is solved in the space of its rows.
     """
 
-    def __init__(self, likelihood, has_errors):
+    def __init__(self, likelihood, has_errors, *, is_turned):
         self.likelihood = self.turned = likelihood
         self.has_errors = has_errors
         self.basis = _find_needed_basis(likelihood) if has_errors else None
-        self.back = None
-        if self.basis is not None and is_small_enough(likelihood):
-            self.turned = self.basis.turn(likelihood)
-            self.back = self.basis.find_way_back(likelihood, self.turned)
+        self.back, self.used = None, self.basis
+        if is_turned and not has_errors:
+            self.used = find_row_space(likelihood)
+        if self.used is not None and is_small_enough(likelihood):
+            self.turned = self.used.turn(likelihood)
+            self.back = self.used.find_way_back(likelihood, self.turned)
 
     def turn(self, start):
         """Coefficients of the transformed columns that give about the same scores."""
         if self.back is None:
             return start
-        return self.basis.turn_start(self.likelihood, self.turned, start)
+        return self.used.turn_start(self.likelihood, self.turned, start)
 
     def restore(self, theta):
         """Coefficients of the original columns."""

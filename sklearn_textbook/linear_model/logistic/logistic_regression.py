@@ -89,7 +89,9 @@ class LogisticRegression(
         descent, for many columns on working sets. "gradient": gradient descent with a
         step size that is doubled and halved. "bfgs": estimates the inverse of the
         Hessian from changes of the gradient; L1 penalties are not supported. "lbfgs":
-        the same with limited memory, by :func:`scipy.optimize.minimize`. "newton" and
+        the same with limited memory, by :func:`scipy.optimize.minimize`; for a dense
+        table of more than 1000 columns and fewer than half as many rows with an L2
+        penalty, in coordinates of the space that the rows span. "newton" and
         "bfgs" store matrices whose size is the square of the number of coefficients,
         and raise an error if these do not fit into memory. Of scikit-learn's names,
         "newton-cholesky" is "newton", and "newton-cg", "sag" and "saga" are "auto",
