@@ -1,6 +1,7 @@
 """Input that the command refuses."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -397,3 +398,12 @@ def test_refused_level_in_cross_validation(command):
 def test_model_is_not_left_behind_by_a_failed_fit(command, bad_files):
     command("fit", "one_class.csv", "--target", "y", "--save", "m.json", code=5)
     assert not Path("m.json").exists()
+
+
+def test_advice_of_a_memory_error_is_printed(command, monkeypatch):
+    write("good.csv", GOOD_CSV)
+    monkeypatch.setattr(os, "sysconf", lambda name: 4)  # 16 bytes
+    arguments = ("fit", "good.csv", "--target", "y", "--cv", 0)
+    message = command(*arguments, code=1)
+    assert "of memory for a table of 3 rows and 2 columns" in message
+    assert "Use fewer columns" in message
