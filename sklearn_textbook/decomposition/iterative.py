@@ -83,6 +83,12 @@ def _enlarge_until_converged(A, n_components, options):
             if n_vectors >= most_vectors:
                 raise
             n_vectors *= 4
+        except SystemError as error:
+            # The compiled code does not pass on what products of A raise, as Ctrl-C.
+            raised = error
+            while isinstance(raised, SystemError) and raised.__cause__ is not None:
+                raised = raised.__cause__
+            raise raised from None
 
 
 def count_most_components(shape, solver):

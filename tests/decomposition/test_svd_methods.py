@@ -257,6 +257,27 @@ def test_truncated_form_of_any_matrix(solver, form, shape):
         assert decomposition.frobenius_error() == pytest.approx(error, rel=1e-6)
 
 
+@each_solver
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ArithmeticError])
+def test_what_is_raised_by_products_is_passed_on(solver, error):
+    """As Ctrl-C is, which may come within a product."""
+    A = np.random.default_rng(0).normal(size=(60, 40))
+    n_products = 0
+
+    def multiply(vector):
+        nonlocal n_products
+        n_products += 1
+        if n_products > 6:
+            raise error("within a product")
+        return A @ vector
+
+    operator = LinearOperator(
+        A.shape, matvec=multiply, rmatvec=lambda vector: A.T @ vector, dtype=A.dtype
+    )
+    with pytest.raises(error, match="within a product"):
+        svd(operator, solver, n_components=5, random_state=0)
+
+
 @pytest.mark.parametrize("solver", ["propack", "randomized"])
 def test_all_triplets_of_a_sparse_matrix(solver):
     A = sparse.random_array((12, 9), density=0.4, random_state=np.random.default_rng(0))
