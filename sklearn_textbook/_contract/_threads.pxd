@@ -1,5 +1,7 @@
 from libc.stdint cimport int64_t
 
+from sklearn_textbook._contract._interrupt cimport Interrupt
+
 cdef extern from "pythread.h":
     ctypedef void* PyThread_type_lock
 
@@ -24,16 +26,17 @@ cdef struct ThreadTeam:
     bint is_awaited  # whether the caller sleeps until they have finished
     PyThread_type_lock done
     bint is_stopped
+    Interrupt* interrupt  # of the caller, or NULL
     unsigned long caller  # native ID of its thread
     int n_users  # threads that may still read this
     Helper* helpers
     int n_helpers
 
-cdef ThreadTeam* start_team(int n_threads) noexcept
+cdef ThreadTeam* start_team(int n_threads, Interrupt* interrupt) noexcept
 cdef void run_tasks(
     ThreadTeam* team, TaskFunction function, void* context, int64_t n_tasks
 ) noexcept nogil
 cdef void stop_team(ThreadTeam* team) noexcept nogil
-cdef void run_in_threads(
+cdef int run_in_threads(
     int n_threads, TaskFunction function, void* context, int64_t n_tasks
-) noexcept
+) except -1

@@ -10,9 +10,22 @@ and the last one frees the memory. Whatever the tasks use is safe to free once
 ``run_tasks`` has returned.
 """
 
+from cpython.object cimport PyObject
 from libc.stdlib cimport calloc, free
 
 import numpy as np
+
+from sklearn_textbook._contract._interrupt cimport (
+    MILLISECONDS_PER_CHECK,
+    UNITS_PER_LOOK,
+    Interrupt,
+    must_stop,
+    raise_failure,
+    start_interrupt,
+)
+
+cdef extern from "Python.h":
+    int PyThreadState_SetAsyncExc(unsigned long, PyObject*)
 
 cdef extern from "pythread.h" nogil:
     enum:
@@ -22,7 +35,10 @@ cdef extern from "pythread.h" nogil:
     unsigned long PyThread_start_new_thread(void (*)(void*) noexcept nogil, void*)
     PyThread_type_lock PyThread_allocate_lock()
     void PyThread_free_lock(PyThread_type_lock)
+    ctypedef enum PyLockStatus:
+        LOCK_ACQUIRED "PY_LOCK_ACQUIRED"
     int PyThread_acquire_lock(PyThread_type_lock, int)
+    PyLockStatus PyThread_acquire_lock_timed(PyThread_type_lock, long long, int)
     void PyThread_release_lock(PyThread_type_lock)
 
 
@@ -72,6 +88,7 @@ cdef enum:
     PARTS = 32
     # Number of checks that a waiting thread makes before it sleeps.
     N_TRIES = 4000
+    MICROSECONDS_PER_CHECK = 1000 * MILLISECONDS_PER_CHECK
 
 
 cdef PyThread_type_lock make_locked() noexcept nogil:
@@ -82,13 +99,18 @@ cdef PyThread_type_lock make_locked() noexcept nogil:
     return lock
 
 
-cdef void wait_for(PyThread_type_lock lock) noexcept nogil:
-    """Acquire a lock that another thread will release."""
+cdef void wait_for(PyThread_type_lock lock, Interrupt* interrupt) noexcept nogil:
+    """Acquire a lock that another thread will release, and meanwhile check for
+    signals, unless interrupt is NULL."""
     cdef int _i
     for _i in range(N_TRIES):
         if PyThread_acquire_lock(lock, NOWAIT_LOCK):
             return
-    PyThread_acquire_lock(lock, WAIT_LOCK)
+    if interrupt == NULL:
+        PyThread_acquire_lock(lock, WAIT_LOCK)
+        return
+    while PyThread_acquire_lock_timed(lock, MICROSECONDS_PER_CHECK, 0) != LOCK_ACQUIRED:
+        must_stop(interrupt, UNITS_PER_LOOK)
 
 
 cdef void free_team(ThreadTeam* team) noexcept nogil:
@@ -146,7 +168,7 @@ cdef void help_team(void* argument) noexcept nogil:
         else:
             helper.is_asleep = True
             PyThread_release_lock(team.lock)
-            wait_for(helper.wake)
+            wait_for(helper.wake, NULL)
             PyThread_acquire_lock(team.lock, WAIT_LOCK)
     leave_team(team)
 
@@ -190,8 +212,9 @@ cdef bint start_helper(ThreadTeam* team) noexcept nogil:
     return False
 
 
-cdef ThreadTeam* start_team(int n_threads) noexcept:
-    """Start threads; the calling thread is one of them.
+cdef ThreadTeam* start_team(int n_threads, Interrupt* interrupt) noexcept:
+    """Start threads; the calling thread is one of them, and checks for signals while it
+    waits for the others.
 
     Returns NULL, a team of one thread, if no other is wanted or can be started; with
     fewer than requested the tasks take longer. Called with the interpreter's lock held,
@@ -206,6 +229,7 @@ cdef ThreadTeam* start_team(int n_threads) noexcept:
     if team == NULL:
         return NULL
     team.n_users = 1
+    team.interrupt = interrupt
     team.caller = get_native_id()
     team.helpers = <Helper*> calloc(n_threads - 1, sizeof(Helper))
     team.lock = PyThread_allocate_lock()
@@ -240,7 +264,7 @@ cdef void run_tasks(
     team.is_awaited = team.n_busy > 0
     if team.is_awaited:
         PyThread_release_lock(team.lock)
-        wait_for(team.done)
+        wait_for(team.done, team.interrupt)
     else:
         PyThread_release_lock(team.lock)
 
@@ -255,14 +279,69 @@ cdef void stop_team(ThreadTeam* team) noexcept nogil:
     leave_team(team)
 
 
-cdef void run_in_threads(
+# Tasks of which none is begun after a signal was received.
+cdef struct Stoppable:
+    TaskFunction function
+    void* context
+    Interrupt interrupt
+
+
+cdef void run_unless_stopped(void* context, int64_t task, int thread) noexcept nogil:
+    cdef Stoppable* tasks = <Stoppable*> context
+    if not must_stop(&tasks.interrupt, UNITS_PER_LOOK):
+        tasks.function(tasks.context, task, thread)
+
+
+cdef int run_in_threads(
     int n_threads, TaskFunction function, void* context, int64_t n_tasks
-) noexcept:
-    """Run tasks in a team made for this call."""
-    cdef ThreadTeam* team = start_team(<int> min(<int64_t> n_threads, n_tasks))
+) except -1:
+    """Run tasks in a team made for this call. Ctrl-C ends it between two tasks."""
+    cdef:
+        Stoppable tasks
+        ThreadTeam* team
+    tasks.function, tasks.context = function, context
+    start_interrupt(&tasks.interrupt)
+    team = start_team(<int> min(<int64_t> n_threads, n_tasks), &tasks.interrupt)
     with nogil:
-        run_tasks(team, function, context, n_tasks)
+        run_tasks(team, run_unless_stopped, &tasks, n_tasks)
         stop_team(team)
+    if tasks.interrupt.has_come:
+        raise_failure(&tasks.interrupt)
+    return 0
+
+
+# ------------------------------------------------------------- work that is left
+cdef class Flag:
+    """A flag that kernels can look at without the interpreter's lock."""
+
+    cdef int value
+
+    @property
+    def is_set(self):
+        """Whether it is set."""
+        return self.value != 0
+
+    @property
+    def address(self):
+        """Where kernels find it."""
+        return <size_t> &self.value
+
+    def set(self):
+        """Set the flag, for good."""
+        self.value = 1
+
+
+def raise_in_thread(unsigned long thread, exception):
+    """Raise an exception in a thread once it runs Python code; None: take it back.
+
+    Parameters
+    ----------
+    thread : int
+        Its identifier.
+    exception : type or None
+        A class of exceptions.
+    """
+    PyThreadState_SetAsyncExc(thread, <PyObject*> exception if exception else NULL)
 
 
 # ------------------------------------------------------------------- for the tests
@@ -294,7 +373,7 @@ def count_runs(int n_threads, int64_t n_tasks, int n_calls=1, int n_nested=0):
         int64_t[::1] n_runs = np.zeros(n_tasks * max(1, n_nested) + 1, dtype=np.int64)
         int64_t[::1] n_done = np.zeros(n_threads, dtype=np.int64)
         Counting counting
-        ThreadTeam* team = start_team(n_threads)
+        ThreadTeam* team = start_team(n_threads, NULL)
         int _call
     counting.n_runs, counting.n_done = &n_runs[0], &n_done[0]
     counting.n_nested = n_nested

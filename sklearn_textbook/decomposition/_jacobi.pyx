@@ -2,6 +2,10 @@
 
 from libc.math cimport copysign, fabs, sqrt
 
+from sklearn_textbook._contract._interrupt cimport (
+    Interrupt, has_stopped, must_stop, raise_failure, start_interrupt,
+)
+
 
 cdef double multiply_rows(
     const double* first, const double* second, Py_ssize_t length
@@ -96,6 +100,8 @@ def rotate_rows(
     cdef Py_ssize_t n_rows = rows.shape[0], n_columns = rows.shape[1]
     cdef Py_ssize_t n_others = rotations.shape[1], p, q, n_rotated = 0
     cdef double product, tangent, cosine, sine, change
+    cdef Interrupt interrupt
+    start_interrupt(&interrupt)
     with nogil:
         for p in range(n_rows):
             squares[p] = multiply_rows(&rows[p, 0], &rows[p, 0], n_columns)
@@ -107,6 +113,8 @@ def rotate_rows(
                 squares[p], squares[q] = squares[q], squares[p]
             if squares[p] < smallest_square:
                 break  # and so are all that follow
+            if must_stop(&interrupt, (n_rows - p) * (n_columns + n_others)):
+                break
             for q in range(p + 1, n_rows):
                 if squares[q] < smallest_square:
                     continue
@@ -129,4 +137,6 @@ def rotate_rows(
                 if squares[q] < fabs(change):
                     squares[q] = multiply_rows(&rows[q, 0], &rows[q, 0], n_columns)
                 n_rotated += 1
+    if has_stopped(&interrupt):
+        raise_failure(&interrupt)
     return n_rotated

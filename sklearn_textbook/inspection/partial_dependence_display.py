@@ -15,6 +15,7 @@ from sklearn_textbook._contract.parameters import (
     check_integer,
     check_random_seed,
 )
+from sklearn_textbook._contract.threads_at_exit import Call
 from sklearn_textbook.inspection._axes import (
     choose_unit,
     find_foreground,
@@ -211,9 +212,11 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
         is_categorical = [
             _choose_kind(model, *both) for both in zip(columns, kinds, strict=True)
         ]
-        results = Parallel(n_jobs=n_jobs, verbose=verbose, prefer="threads")(
-            delayed(model.compute)(*both) for both in zip(columns, kinds, strict=True)
-        )
+        with Call() as call:
+            results = Parallel(n_jobs=n_jobs, verbose=verbose, prefer="threads")(
+                delayed(call.run)(model.compute, *both)
+                for both in zip(columns, kinds, strict=True)
+            )
         display = cls._from_results(
             model,
             results,

@@ -1,13 +1,18 @@
 """Ctrl-C in the middle of a fit, and processes made by fork after one with threads."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 
+import numpy as np
 import pytest
 
+from sklearn_textbook._contract.threads_at_exit import Call
+from sklearn_textbook.tree import ObliqueTreeClassifier
 from tests.processes import Program, run_program
 
 MAKE_ROWS = """
@@ -18,6 +23,7 @@ from sklearn_textbook.ensemble import *
 from sklearn_textbook.linear_model import *
 from sklearn_textbook.tree import *
 warnings.simplefilter("ignore")
+MANY = {{"direction": "random", "n_directions": 2000, "n_jobs": 1}}
 rng = np.random.default_rng(0)
 X = rng.normal(size=({n_rows}, 20))
 y = (X[:, 0] + rng.normal(size=len(X)) > 0).astype(int)
@@ -25,10 +31,10 @@ estimator = {estimator}
 """
 
 INTERRUPT = """
-print("fitting", flush=True)
+print("working", flush=True)
 try:
-    estimator.fit(X, y)
-    print("fitted", flush=True)
+    {work}
+    print("done", flush=True)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
     # The interpreter is as good as before.
@@ -71,39 +77,133 @@ LONG_FITS = {
     "GradientBoostingClassifier(n_estimators=9000, n_jobs=2)": 100_000,
     "BaggingClassifier(CARTClassifier(), 1000, n_jobs=2)": 30_000,
     "BaggingClassifier(DecisionTreeClassifier(max_depth=6), 1000, n_jobs=2)": 30_000,
+    # One member takes minutes, and the interpreter waits for it.
+    "BaggingClassifier(ObliqueTreeClassifier(**MANY), 2, n_jobs=2)": 60_000,
     "AdaBoostClassifier(n_estimators=90_000)": 30_000,
 }
 #: A busy machine is slower than the second that it takes otherwise.
 MOST_SECONDS = 5.0
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
-@pytest.mark.parametrize("estimator", LONG_FITS)
-def test_ctrl_c_ends_a_fit(estimator):
-    made = MAKE_ROWS.format(n_rows=LONG_FITS[estimator], estimator=estimator)
-    process = Program(made + INTERRUPT)
+#: Targets and columns that make nodes cost far more than their cells.
+COSTLY_NODES = {
+    "CARTClassifier(criterion='entropy', n_jobs=1)": (
+        "estimator.fit(X, rng.integers(0, 1000, len(X)))"
+    ),
+    "ObliqueTreeClassifier(direction='logistic', n_jobs=1)": (
+        "estimator.fit(X, np.floor(3 * np.tanh(X[:, 0] + X[:, 1] * X[:, 2])))"
+    ),
+    "C45Classifier(categorical_features=[0, 1, 2], categorical_split='subset')": (
+        "estimator.fit(rng.integers(0, 1000, (len(X), 3)), rng.integers(0, 5, len(X)))"
+    ),
+}
+
+
+def interrupt_program(code):
+    """Send Ctrl-C to a program after half a second of its work; it has to end."""
+    process = Program(code)
     try:
-        assert process.stdout.readline() == "fitting\n"
+        assert process.stdout.readline() == "working\n"
         time.sleep(0.5)
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "interrupted\n"
         assert time.monotonic() - began < MOST_SECONDS
-        rest, errors = process.communicate(timeout=60)
+        rest, errors = process.communicate(timeout=40)
     finally:
         process.kill()
     assert (rest, errors, process.returncode) == ("", "", 0)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
+@pytest.mark.parametrize("estimator", LONG_FITS)
+def test_ctrl_c_ends_a_fit(estimator):
+    made = MAKE_ROWS.format(n_rows=LONG_FITS[estimator], estimator=estimator)
+    interrupt_program(made + INTERRUPT.format(work="estimator.fit(X, y)"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
+@pytest.mark.parametrize("estimator", COSTLY_NODES)
+def test_ctrl_c_ends_costly_nodes(estimator):
+    made = MAKE_ROWS.format(n_rows=200_000, estimator=estimator)
+    interrupt_program(made + INTERRUPT.format(work=COSTLY_NODES[estimator]))
+
+
+# -------------------------------------------------------------- tasks in other threads
+
+
+def start_task(call, task):
+    """Begin a task in a thread, and wait until it is at work."""
+    has_begun = threading.Event()
+
+    def work():
+        has_begun.set()
+        task()
+
+    thread = threading.Thread(target=call.run, args=(work,), daemon=True)
+    thread.start()
+    assert has_begun.wait(30)
+    return thread
+
+
+def wait_for_ever():
+    while True:
+        time.sleep(0.01)
+
+
+def fit_for_minutes():
+    X = np.random.default_rng(0).normal(size=(300_000, 20))
+    tree = ObliqueTreeClassifier(direction="random", n_directions=2000, n_jobs=1)
+    tree.fit(X, X[:, 0] > X[:, 1] ** 2)
+
+
+@pytest.mark.parametrize("task", [wait_for_ever, fit_for_minutes])
+def test_tasks_end_with_their_call(task):
+    with Call() as call:
+        thread = start_task(call, task)
+        time.sleep(0.5)
+        assert thread.is_alive()
+    thread.join(30)
+    assert not thread.is_alive()
+
+
+def test_calls_within_calls_end_with_them():
+    started = []
+
+    def call_again():
+        with Call() as inner:
+            started.append(start_task(inner, fit_for_minutes))
+            started[0].join()
+
+    with Call() as outer:
+        start_task(outer, call_again)
+        while not started:
+            time.sleep(0.01)
+    started[0].join(30)
+    assert not started[0].is_alive()
+
+
+def test_results_and_errors_of_tasks():
+    def fail():
+        raise RuntimeError("a task failed")
+
+    with Call() as call:
+        assert call.run(max, 2, 3) == 3
+        with pytest.raises(RuntimeError, match="a task failed"):
+            call.run(fail)
+    assert call.run(fail) is None  # nobody waits for it any more
+    assert pickle.loads(pickle.dumps(call)).run(max, 2, 3) == 3
+
+
 LEAVE_A_TASK = """
 import threading, time
-from sklearn_textbook._contract.threads_at_exit import run_to_end
+from sklearn_textbook._contract.threads_at_exit import Call
 
 def work():
     time.sleep(0.5)
     print("done", flush=True)
 
-threading.Thread(target=run_to_end, args=(work,), daemon=True).start()
+threading.Thread(target=Call().run, args=(work,), daemon=True).start()
 time.sleep(0.1)
 """
 

@@ -208,7 +208,7 @@ cdef class StumpSearch:
         self._allocate(labels, weight)
         self.arrays.append(values)
         self._start_levels(is_smoothed, smoothing)
-        self.team = start_team(n_threads)
+        self.team = start_team(n_threads, NULL)
 
     def __dealloc__(self):
         cdef int i

@@ -11,11 +11,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_textbook._contract.table_rows import count_rows
-from sklearn_textbook._contract.threads_at_exit import run_to_end
 from sklearn_textbook.ensemble.members.growth import run_aside
 from sklearn_textbook.ensemble.members.parallel_results import (
     open_parallel,
@@ -203,7 +201,7 @@ def fit_members(tasks, X, y, n_jobs, report):
                 batch = [(tasks[number].fit, X, y, member)]
                 _, seconds = run_aside(lambda call: run(*call), batch)
             report.print_time(tasks[number], f"{number + 1} of {len(tasks)}", seconds)
-    calls = (delayed(run_to_end)(tasks[number].fit, X, y) for number in elsewhere)
+    calls = ((tasks[number].fit, X, y) for number in elsewhere)
     results = yield_results(open_parallel(n_jobs=n_workers), calls)
     for number, (member, seconds) in zip(elsewhere, results, strict=True):
         with report.open_task(tasks[number]):

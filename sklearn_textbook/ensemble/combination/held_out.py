@@ -9,10 +9,8 @@ from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
-from sklearn.utils.parallel import delayed
 
 from sklearn_textbook._contract.parameters import show_value
-from sklearn_textbook._contract.threads_at_exit import run_to_end
 from sklearn_textbook.ensemble.combination.fitting import ask_member, describe_member
 from sklearn_textbook.ensemble.members.estimator_combiner import spread
 from sklearn_textbook.ensemble.members.estimator_members import (
@@ -137,7 +135,7 @@ def predict_held_out(tasks, methods, X, y, *, cv, n_jobs=None, n_classes=None):
     if n_workers == 1:
         predicted = run_aside(lambda fold: [fold.predict(*arguments)], folds)
     else:
-        calls = (delayed(run_to_end)(fold.predict, *arguments) for fold in folds)
+        calls = ((fold.predict, *arguments) for fold in folds)
         predicted = yield_results(open_parallel(n_jobs=n_workers), calls)
     by_member = zip(*predicted, strict=True)
     return [_sort(np.concatenate(answers), order) for answers in by_member]

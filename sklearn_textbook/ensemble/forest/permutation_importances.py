@@ -6,13 +6,16 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils import Bunch, check_random_state
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.labels import check_target, encode_known_labels
 from sklearn_textbook._contract.parameters import check_integer
 from sklearn_textbook.ensemble.forest.proximities import mark_out_of_bag_rows
 from sklearn_textbook.ensemble.members.growth import count_jobs
+from sklearn_textbook.ensemble.members.parallel_results import (
+    open_parallel,
+    yield_results,
+)
 from sklearn_textbook.ensemble.resample import draw_seeds
 from sklearn_textbook.tree.members import add_predictions, read_blocks, read_matrix
 
@@ -47,10 +50,12 @@ def compute_permutation_importances(forest, X, y, *, n_repeats=1, random_state=N
     matrix = _read_table(forest, X)
     known = _read_known(forest, y, matrix.shape[0])
     seeds = draw_seeds(random_state, 0, len(members))
-    measured = Parallel(n_jobs=count_jobs(forest.n_jobs), prefer="threads")(
-        delayed(measure_member)(member, matrix, known, out, n_repeats, seed)
+    tasks = (
+        (measure_member, member, matrix, known, out, n_repeats, seed)
         for (member, out), seed in zip(members, seeds, strict=True)
     )
+    parallel = open_parallel(n_jobs=count_jobs(forest.n_jobs), prefer="threads")
+    measured = list(yield_results(parallel, tasks))
     importances = np.stack(measured, axis=1)
     return Bunch(
         importances_mean=importances.mean(axis=1),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.parallel import delayed
 
 from sklearn_textbook.ensemble.members.estimator_members import (
     read_table,
@@ -206,7 +205,8 @@ class EstimatorCombiner:
         n_batches = min(n_members, MOST_BATCHES)
         batches = np.array_split(np.arange(n_members), n_batches)
         tasks = (
-            delayed(sum_batch)(
+            (
+                sum_batch,
                 add,
                 compute,
                 [self.members[number] for number in batch],

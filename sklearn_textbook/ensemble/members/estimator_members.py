@@ -13,7 +13,6 @@ from sklearn import get_config
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
-from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from sklearn_textbook._contract.finite import check_sparse_format
@@ -23,7 +22,6 @@ from sklearn_textbook._contract.labels import (
     encode_labels,
 )
 from sklearn_textbook._contract.numeric_table import check_columns
-from sklearn_textbook._contract.threads_at_exit import run_to_end
 from sklearn_textbook.ensemble.members.growth import run_aside
 from sklearn_textbook.ensemble.members.parallel_results import (
     open_parallel,
@@ -160,8 +158,7 @@ def fit_in_parallel(task, seeds, n_workers):
     """Fit the members by joblib's workers, in the order of the seeds."""
     batches = np.array_split(np.arange(len(seeds)), n_workers)
     tasks = (
-        delayed(run_to_end)(fit_batch, task, [seeds[number] for number in batch])
-        for batch in batches
+        (fit_batch, task, [seeds[number] for number in batch]) for batch in batches
     )
     parallel = open_parallel(n_jobs=n_workers)
     with closing(yield_results(parallel, tasks)) as fitted:

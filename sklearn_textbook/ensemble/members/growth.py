@@ -8,10 +8,9 @@ from functools import partial
 
 from joblib import effective_n_jobs
 from sklearn import config_context, get_config
-from sklearn.utils.parallel import delayed
 
 from sklearn_textbook._contract.threads import check_n_jobs, count_threads
-from sklearn_textbook._contract.threads_at_exit import run_to_end
+from sklearn_textbook._contract.threads_at_exit import Call
 from sklearn_textbook.ensemble.members.parallel_results import (
     open_parallel,
     report_members,
@@ -63,8 +62,9 @@ def run_aside(function, batches):
 
     executor = ThreadPoolExecutor(1)
     try:
-        for batch in batches:
-            yield from executor.submit(run_configured, batch).result()
+        with Call() as call:
+            for batch in batches:
+                yield from executor.submit(call.run, run_configured, batch).result()
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
 
@@ -123,10 +123,7 @@ def _grow_in_parallel(grower, draw, seeds, size, n_workers, grow_batch, share):
     if not parallel.return_generator:
         # Results arrive only at the end, and the table is sent with every batch.
         size = -(-len(seeds) // n_workers)
-    tasks = [
-        delayed(run_to_end)(grow_batch, grower, draw, batch)
-        for batch in cut_batches(seeds, size)
-    ]
+    tasks = [(grow_batch, grower, draw, batch) for batch in cut_batches(seeds, size)]
     with closing(yield_results(parallel, tasks)) as grown:
         for members in grown:
             yield from map(share, members)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import warnings
 from contextlib import closing, suppress
 
-from sklearn.utils.parallel import Parallel
+from sklearn.utils.parallel import Parallel, delayed
+
+from sklearn_textbook._contract.threads_at_exit import Call
 
 
 def open_parallel(**options):
@@ -35,27 +37,29 @@ def yield_results(parallel, tasks):
     ----------
     parallel : Parallel
         From ``open_parallel``.
-    tasks : iterable of delayed call
-        What is to be done.
+    tasks : iterable of tuples
+        Functions, each with its arguments, which backends of clusters look at.
 
     Yields
     ------
     result : object
         What a task returned.
     """
-    results = parallel(tasks)
-    try:
-        # Not ``yield from``, which would close the results before the code below runs.
-        for result in results:  # noqa: UP028
-            yield result
-    finally:
-        if parallel.return_generator:
-            # joblib warns of results that are left out, which is intended here.
-            # Its threads change the filters of warnings too, so an error may come
-            # through.
-            with warnings.catch_warnings(), suppress(UserWarning):
-                warnings.simplefilter("ignore", UserWarning)
-                results.close()
+    with Call() as call:
+        results = parallel(delayed(call.run)(*task) for task in tasks)
+        try:
+            # Not ``yield from``, which would close the results before the code below.
+            for result in results:  # noqa: UP028
+                yield result
+        finally:
+            call.leave()
+            if parallel.return_generator:
+                # joblib warns of results that are left out, which is intended here.
+                # Its threads change the filters of warnings too, so an error may come
+                # through.
+                with warnings.catch_warnings(), suppress(UserWarning):
+                    warnings.simplefilter("ignore", UserWarning)
+                    results.close()
 
 
 def report_members(members, n_members, verbose):

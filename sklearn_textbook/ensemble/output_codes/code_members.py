@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
-from sklearn.utils.parallel import delayed
 
 from sklearn_textbook._contract.parameters import is_integer
 from sklearn_textbook._contract.threads import count_threads
@@ -302,7 +301,7 @@ def predict_estimators(owner, X, output, routed):
     """
     table = read_table(owner, X, reset=False)
     tasks = (
-        delayed(predict_estimator)(member, table, output, routed)
+        (predict_estimator, member, table, output, routed)
         for member in owner.estimators_
     )
     parallel = open_parallel(n_jobs=owner.n_jobs)

@@ -12,7 +12,6 @@ from functools import partial
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state, column_or_1d, get_tags
-from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
@@ -36,7 +35,6 @@ from sklearn_textbook._contract.parameters import (
     check_verbose,
 )
 from sklearn_textbook._contract.threads import count_threads
-from sklearn_textbook._contract.threads_at_exit import run_to_end
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.members.estimator_members import read_table, take_rows
 from sklearn_textbook.ensemble.members.growth import count_jobs, grow_members
@@ -362,7 +360,7 @@ class BaseOutputPerturbation(
             return self._sum_trees(table, votes)
         predict = partial(self._predict_member, X=table, votes=votes)
         parallel = open_parallel(n_jobs=count_jobs(self.n_jobs), prefer="threads")
-        tasks = (delayed(run_to_end)(predict, member) for member in self.estimators_)
+        tasks = ((predict, member) for member in self.estimators_)
         predictions = yield_results(parallel, tasks)
         return sum(predictions, np.zeros((table.shape[0], self.n_classes_)))
 

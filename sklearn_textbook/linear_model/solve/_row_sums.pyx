@@ -13,6 +13,9 @@ from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
+from sklearn_textbook._contract._interrupt cimport (
+    Interrupt, has_stopped, must_stop, raise_failure, start_interrupt,
+)
 from sklearn_textbook._contract._threads cimport (
     ThreadTeam, run_in_threads, run_tasks, start_team, stop_team,
 )
@@ -174,13 +177,15 @@ def sum_dense_tiles(
     cdef double* panels = <double*> malloc(2 * size * sizeof(double))
     cdef Tiles tiles
     cdef ThreadTeam* team
+    cdef Interrupt interrupt
     if panels == NULL:
         raise MemoryError()
     tiles = Tiles(NULL, 0, panels, panels, n_panels, &sums[0, 0])
-    team = start_team(n_threads)
+    start_interrupt(&interrupt)
+    team = start_team(n_threads, &interrupt)
     with nogil:
         clear_rest(panels, count_sums(&rows))
-        while first < rows.n_rows:
+        while first < rows.n_rows and not must_stop(&interrupt, size):
             tiles.n_rows = min(<Py_ssize_t> BLOCK_ROWS, rows.n_rows - first)
             fill_block(&rows, first, tiles.n_rows, panels)
             if rows.weight != NULL:
@@ -191,6 +196,8 @@ def sum_dense_tiles(
             first += tiles.n_rows
         stop_team(team)
     free(panels)
+    if has_stopped(&interrupt):
+        raise_failure(&interrupt)
 
 
 # -------------------------------------------------------------- the logistic likelihood

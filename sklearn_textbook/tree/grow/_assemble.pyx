@@ -325,7 +325,7 @@ cdef write_tree(
         Node[::1] nodes
         double[:, ::1] statistics
     if not fits_twice(n_nodes, problem.n_statistics):
-        raise_failure()
+        raise_failure(problem.interrupt)
     node_records, node_statistics = make_records(n_nodes, problem.n_statistics)
     nodes = node_records
     statistics = node_statistics

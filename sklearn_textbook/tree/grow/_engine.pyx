@@ -255,7 +255,7 @@ cdef class TreeGrower:
         if not complete:
             raise MemoryError()
         if not self.is_narrow:
-            self.team = start_team(n_threads)
+            self.team = start_team(n_threads, &self.interrupt)
             # Tasks that share cases number them each for itself.
             self.grower.local_number = <uint32_t*>malloc(
                 self.n_rows * sizeof(uint32_t)
@@ -268,7 +268,7 @@ cdef class TreeGrower:
         self.grower.table = &self.table
         self.grower.team = self.team
         start_interrupt(&self.interrupt)
-        self.grower.interrupt = &self.interrupt
+        self.problem.interrupt = &self.interrupt
         self.grower.task_rows = task_rows
         self.grower.tasks = &self.tasks
         return 0
@@ -322,7 +322,7 @@ cdef class TreeGrower:
         with nogil:
             outcome = grow_from(&self.grower, &root, &columns[0])
         if outcome < 0:
-            raise_failure()
+            raise_failure(&self.interrupt)
         return self.grow_tasks()
 
     cdef int grow_tasks(self) except -1:
@@ -345,7 +345,7 @@ cdef class TreeGrower:
                 &self.done
             )
         if outcome < 0:
-            raise_failure()
+            raise_failure(&self.interrupt)
         return 0
 
 

@@ -17,6 +17,7 @@ cdef class GradientGrower:
 
     cdef:
         Problem problem
+        Interrupt interrupt
         GradientList samples
         Worker worker
         Codes codes
@@ -41,6 +42,7 @@ cdef class GradientGrower:
         memset(&self.codes, 0, sizeof(Codes))
         self.settings = settings
         fill_problem(&self.problem, settings)
+        self.problem.interrupt = &self.interrupt
         fill_codes(&self.problem, &self.codes, settings)
         samples.n_threads = n_threads
         samples.n_columns = self.problem.n_columns
@@ -81,7 +83,7 @@ cdef class GradientGrower:
         ):
             raise MemoryError()
         if n_threads > 1:
-            samples.team = start_team(n_threads)
+            samples.team = start_team(n_threads, &self.interrupt)
 
     def __dealloc__(self):
         self.stop_threads()
@@ -193,6 +195,7 @@ cdef class GradientGrower:
             const uint32_t[::1] given
             int64_t i
             int outcome = 0
+        start_interrupt(&self.interrupt)
         self.round_pairs(gradient, hessian, largest)
         samples.variance = variance
         if rows is None:
@@ -231,7 +234,7 @@ cdef class GradientGrower:
             with nogil:
                 outcome = grow_from(&grower, &root, &columns[0])
             if outcome < 0:
-                raise MemoryError()
+                raise_failure(&self.interrupt)
         return buffer.n_nodes
 
     def round_to_pairs(self, gradient, hessian, largest):

@@ -1,6 +1,5 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
-from sklearn_textbook._contract._interrupt cimport Interrupt
 from sklearn_textbook._contract._threads cimport ThreadTeam
 from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer, Stack
 from sklearn_textbook.tree.grow._children cimport Children
@@ -32,7 +31,6 @@ cdef struct Grower:
     GradientList* gradients  # a list of samples with gradient pairs; or NULL
     SmallRoots roots
     int64_t n_outside  # nodes that wait outside of the local subtree
-    Interrupt* interrupt  # NULL: signals are not checked
 
 cdef int grow_from(
     Grower* grower, const Frame* root, const int32_t* columns

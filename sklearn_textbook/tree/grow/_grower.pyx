@@ -11,7 +11,7 @@ from libc.math cimport NAN
 from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memcpy, memset
 
-from sklearn_textbook._contract._interrupt cimport must_stop
+from sklearn_textbook._contract._interrupt cimport has_stopped, must_stop
 from sklearn_textbook._contract._threads cimport run_tasks
 from sklearn_textbook.tree.grow._buffers cimport (
     Block,
@@ -96,6 +96,7 @@ from sklearn_textbook.tree.split._types cimport (
 )
 
 cdef enum:
+    NODE_UNITS = 64  # of work that a node is, however small
     COPIES_PAY = 6  # copies of codes pay up to so many columns per one that is tried
 
 
@@ -182,6 +183,8 @@ cdef int find_in_columns(
             problem, arena, worker, all_workers, team, frame, &view, n_visit,
             entries, best, &before
         )
+    if has_stopped(problem.interrupt):
+        return -1
     if best.column < 0:
         return 0
     if problem.is_coded[best.column]:
@@ -223,7 +226,7 @@ cdef int find_best_split(
     Grower* grower, Frame* frame, Split* best, int64_t* pair
 ) noexcept nogil:
     """Find the best split of a node, and measure its children. Returns -1 when memory
-    runs out."""
+    runs out, or a signal was received."""
     cdef:
         const Problem* problem = grower.problem
         Worker* worker = grower.worker
@@ -241,7 +244,7 @@ cdef int find_best_split(
     view_node(problem, grower.table, worker, frame, &view)
     if search_list(
         problem, grower.samples, grower.search, worker, frame, &view
-    ) < 0:
+    ) < 0 or has_stopped(problem.interrupt):
         return -1
     if grower.search.node.found.split.column >= 0 and settle_list(
         problem, grower.samples, grower.search, worker, frame, &view, pair
@@ -314,7 +317,9 @@ cdef int expand_node(Grower* grower, Frame* frame) noexcept nogil:
         Worker* worker = grower.worker
         Split best
         int64_t pair = -1, map_start = worker.buffer.n_levels
-    if find_best_split(grower, frame, &best, &pair) < 0:
+    if find_best_split(grower, frame, &best, &pair) < 0 or (
+        has_stopped(grower.problem.interrupt)
+    ):
         return -1
     if best.column < 0:
         return 0
@@ -432,7 +437,10 @@ cdef int grow_from(
         outcome = take_frame(&worker.stack, &worker.buffer, &frame, worker.active)
         if outcome <= 0:
             break
-        if must_stop(grower.interrupt, frame.n_rows * n_columns):
+        if must_stop(
+            grower.problem.interrupt,
+            NODE_UNITS + frame.n_rows * n_columns + grower.problem.n_statistics
+        ):
             return -1
         if grower.gradients != NULL:
             if expand_histograms(grower, &frame) < 0:

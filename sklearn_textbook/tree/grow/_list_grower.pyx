@@ -163,6 +163,7 @@ cdef class ListGrower:
 
     cdef:
         Problem problem
+        Interrupt interrupt
         ListThread first  # the calling thread's; it holds the nodes and the list
         ListThread* helpers  # for subtrees of up to helper_rows samples
         int n_helpers
@@ -183,6 +184,7 @@ cdef class ListGrower:
         self.settings = settings
         self.kind = kind
         fill_problem(&self.problem, settings)
+        self.problem.interrupt = &self.interrupt
         fill_codes(&self.problem, &self.codes, settings)
         start_stack(&self.tasks, self.problem.n_columns)
         start_thread(
@@ -332,7 +334,6 @@ cdef class ListGrower:
         cdef:
             Arena no_columns
             Grower grower
-            Interrupt interrupt
             Frame root
             NodeBuffer* buffer = &self.first.worker.buffer
             const int32_t[::1] columns = self.settings["columns"]
@@ -343,8 +344,7 @@ cdef class ListGrower:
         grower.problem = &self.problem
         grower.table = &no_columns
         grower.tasks = &self.tasks
-        start_interrupt(&interrupt)
-        grower.interrupt = &interrupt
+        start_interrupt(&self.interrupt)
         self.problem.total_weight = root_settings["total_weight"]
         self.problem.design_effect = root_settings["design_effect"]
         if root_settings["entropy_table"] is not None:
@@ -362,13 +362,13 @@ cdef class ListGrower:
             if reserve_tiles(&self.first.search, n_threads) < 0:
                 raise MemoryError()
             self.first.search.shared_cells = threads.CELLS_PER_THREAD
-            team = start_team(n_threads)
+            team = start_team(n_threads, &self.interrupt)
         self.first.search.team = team
         try:
             with nogil:
                 outcome = grow_from(&grower, &root, &columns[0])
             if outcome < 0:
-                raise_failure()
+                raise_failure(&self.interrupt)
             self.first.search.team = NULL
             if self.tasks.n_frames > 0:
                 self.grow_tasks(&grower, team, n_threads)
@@ -413,7 +413,7 @@ cdef class ListGrower:
         buffer[0] = nodes
         free(growers)
         if outcome < 0:
-            raise_failure()
+            raise_failure(&self.interrupt)
         return 0
 
     def read_short_columns(self):

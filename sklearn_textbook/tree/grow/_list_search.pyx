@@ -131,6 +131,7 @@ from sklearn_textbook.tree.split._types cimport (
     Split,
     Totals,
 )
+from sklearn_textbook._contract._interrupt cimport has_stopped, must_stop
 from sklearn_textbook._contract._threads cimport run_tasks
 from sklearn_textbook._contract._wide_units cimport wide_void
 
@@ -284,6 +285,8 @@ cdef void try_column(
     cdef:
         NodeSearch* node = &search.node
         int64_t i
+    if must_stop(node.problem.interrupt, node.n):
+        return
     if column.is_nominal:
         try_levels(samples, search, worker, column, kind)
         return
@@ -369,7 +372,7 @@ cdef void search_random(
     start_sampling(problem, worker, frame, &sampler)
     while True:
         n = sample_columns(problem, samples, search, worker, &sampler, TILE_COLUMNS)
-        if n == 0:
+        if n == 0 or must_stop(problem.interrupt, n * node.n):
             break
         n_stepped = list_tile(
             problem, node, search.columns + sampler.n_found, n, stepped

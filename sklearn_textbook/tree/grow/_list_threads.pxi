@@ -115,7 +115,6 @@ cdef void lend_thread(Grower* grower, ListThread* thread) noexcept nogil:
     grower.samples = &thread.samples
     grower.search = &thread.search
     thread.samples.is_local = False
-    thread.oblique.interrupt = grower.interrupt
 
 
 cdef void follow_thread(ListThread* thread, const ListThread* first) noexcept nogil:

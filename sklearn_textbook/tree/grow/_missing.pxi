@@ -86,6 +86,8 @@ cdef int send_by_surrogates(
         SurrogateTest* test
         Surrogate* record
     for i in range(frame.n_active):
+        if must_stop(problem.interrupt, frame.n_rows):
+            return -1
         column = worker.active[i]
         # A surrogate may send larger values to the child with the smaller value.
         if column != split.column and not is_monotonic(problem, column):

@@ -202,6 +202,8 @@ cdef int divide_coded_rows(
     divide_levels(
         problem, &arena.rows, scratch, &arena.codes, rows_of_node, view, split
     )
+    if has_stopped(problem.interrupt):
+        return -1
     n_known = list_known_levels(
         problem.n_levels[column], scratch.best_side, scratch.run_level,
         scratch.run_side

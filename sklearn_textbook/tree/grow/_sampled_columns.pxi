@@ -270,6 +270,8 @@ cdef void count_shared(void* context, int64_t task, int thread) noexcept nogil:
         const Moments* moments = NULL
         const ClassCounts* class_counts = NULL
         const ClassWeights* class_weights = NULL
+    if must_stop(shared.problem.interrupt, TILE_COLUMNS * shared.search.node.n):
+        return
     if shared.samples.kind == LIST_BINARY:
         count_tile_columns(shared, task, thread, binary)
     elif shared.samples.kind == LIST_CLASS_COUNTS:
@@ -301,7 +303,7 @@ cdef int64_t count_sampled(
     start_sampling(problem, worker, frame, &sampler)
     while True:
         n = sample_columns(problem, samples, search, worker, &sampler, most)
-        if n == 0:
+        if n == 0 or must_stop(problem.interrupt, node.n):
             break
         before = sampler.n_found
         shared = SharedCount(
@@ -315,6 +317,8 @@ cdef int64_t count_sampled(
             )
         else:
             count_tile_columns(&shared, 0, 0, kind)
+        if has_stopped(problem.interrupt):
+            break
         for i in range(n):
             column = &search.columns[before + i]
             if column.varies:

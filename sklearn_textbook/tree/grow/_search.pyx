@@ -4,6 +4,7 @@ from libc.math cimport NAN, fabs, log2, sqrt
 from libc.stdint cimport int64_t, uint32_t
 from libc.string cimport memcpy, memset
 
+from sklearn_textbook._contract._interrupt cimport must_stop
 from sklearn_textbook._contract._threads cimport run_tasks
 from sklearn_textbook.tree.grow._buffers cimport reserve_surrogates
 from sklearn_textbook.tree.grow._children cimport (
@@ -211,7 +212,11 @@ cdef void search_column(
             problem, &arena.rows, scratch, cells, column_ranks(arena, column), view,
             column, &worker.splits[place]
         )
-    elif problem.is_coded[column]:
+        return
+    worker.candidates[place].is_valid = False
+    if must_stop(problem.interrupt, frame.n_rows):
+        return
+    if problem.is_coded[column]:
         evaluate_nominal_gain(
             problem, &arena.rows, scratch, &arena.codes,
             entries + problem.n_columns * frame.stride + frame.start, view, column,

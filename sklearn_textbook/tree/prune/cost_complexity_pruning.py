@@ -12,7 +12,7 @@ from sklearn_textbook._contract.parameters import (
     check_random_seed,
     is_checked,
 )
-from sklearn_textbook._contract.threads_at_exit import run_to_end
+from sklearn_textbook._contract.threads_at_exit import Call
 from sklearn_textbook.tree.prune.base import BasePruner
 from sklearn_textbook.tree.prune.cost_complexity import compute_weakest_link_sequence
 from sklearn_textbook.tree.prune.folds import check_folds, make_folds
@@ -302,12 +302,13 @@ class CostComplexityPruning(BasePruner):
         folds = make_folds(self.cv, data, self.random_state)
         tested = self._find_midpoints(alphas)
         n_jobs = min(n_threads, len(folds))
-        scores = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(run_to_end)(
-                self._score_fold, is_kept, test, tested, data, n_threads // n_jobs
+        with Call() as call:
+            scores = Parallel(n_jobs=n_jobs, prefer="threads")(
+                delayed(call.run)(
+                    self._score_fold, is_kept, test, tested, data, n_threads // n_jobs
+                )
+                for is_kept, test in folds
             )
-            for is_kept, test in folds
-        )
         if self._is("gini") or self.scoring is None:
             return summarise_losses(scores)
         scores = np.array(scores)

@@ -4,6 +4,7 @@ from libc.math cimport INFINITY, floor, sqrt
 from libc.stdlib cimport qsort
 from libc.string cimport memcpy, memset
 
+from sklearn_textbook._contract._interrupt cimport must_stop
 from sklearn_textbook.tree.split._best cimport (
     breaks_constraint,
     limits_children,
@@ -33,6 +34,7 @@ from sklearn_textbook.tree.split._smoothing cimport added_weight, variance_withi
 from sklearn_textbook.tree.split._types cimport (
     ABSOLUTE_ERROR,
     GINI,
+    MANY_ROWS,
     MISSING_BRANCH,
     MISSING_LEARNED,
     MISSING_SURROGATE,
@@ -388,6 +390,11 @@ cdef void evaluate_column(
         int64_t n_missing = 0
         Totals present, missing
         Pass scan
+    # Smaller nodes are counted as a whole.
+    if node.totals.rows >= MANY_ROWS and must_stop(
+        problem.interrupt, node.totals.rows
+    ):
+        return
     if problem.has_missing[column]:
         n_missing = count_missing(entries, node.totals.rows)
     start_pass(problem, scratch, node, column, n_missing, &scan)

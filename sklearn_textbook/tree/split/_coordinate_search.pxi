@@ -183,7 +183,7 @@ cdef void search_coordinates(ObliqueSearch* search) noexcept nogil:
     for sweep in range(MAX_SWEEPS):
         is_better = False
         for j in range(k):
-            if must_stop(search.interrupt, search.n * SORT_CELLS):
+            if must_stop(search.problem.interrupt, search.n * SORT_UNITS):
                 return
             tried = find_weight(search, sums, j, threshold, &found)
             if not tried > score + 1e-9 * fabs(score) + search.view.margin:

@@ -13,7 +13,7 @@ cdef double soft(double value, double limit) noexcept nogil:
 
 
 cdef void solve_lasso(
-    const double* system, const double* target, int64_t k, double lasso,
+    const ObliqueSearch* search, const double* system, const double* target, int64_t k,
     double* solution
 ) noexcept nogil:
     """Minimize w'Aw / 2 - b'w + lasso max|b| |w| by coordinate descent."""
@@ -22,9 +22,11 @@ cdef void solve_lasso(
         double limit = 0.0, residual, change, largest
     for j in range(k):
         limit = fabs(target[j]) if fabs(target[j]) > limit else limit
-    limit *= lasso
+    limit *= search.lasso
     memset(solution, 0, k * sizeof(double))
     for sweep in range(LASSO_SWEEPS):
+        if must_stop(search.problem.interrupt, k * k):
+            return
         change = largest = 0.0
         for j in range(k):
             residual = target[j] + system[j * k + j] * solution[j]
@@ -65,7 +67,7 @@ cdef bint solve(
     cdef:
         int n = <int>k, one = 1, info = 0
     if search.lasso > 0.0:
-        solve_lasso(system, target, k, search.lasso, solution)
+        solve_lasso(search, system, target, k, solution)
         return True
     if not factorize(search, system, k):
         return False
@@ -89,6 +91,10 @@ cdef wide_void sum_products(
         double* line
     memset(products, 0, k * k * sizeof(double))
     while i + 4 <= search.n:
+        if i % ROWS_PER_CHECK == 0 and must_stop(
+            search.problem.interrupt, ROWS_PER_CHECK * k
+        ):
+            return
         x = search.cells + i * k
         for a in range(k):
             first = weight[i] * x[a]
@@ -184,6 +190,8 @@ cdef void subtract_between(ObliqueSearch* search, int64_t n_classes) noexcept no
         double weight = search.view.totals.weight, total
         const double* centre
     for a in range(k):
+        if must_stop(search.problem.interrupt, k * n_classes):
+            return
         for b in range(k):
             total = 0.0
             for c in range(n_classes):
@@ -202,7 +210,9 @@ cdef bint find_discriminant(ObliqueSearch* search) noexcept nogil:
         double* factor = search.gram
         double* between = search.system
         double* values = search.step
-    if not factorize(search, factor, k):
+    if must_stop(search.problem.interrupt, <int64_t>k * k * k) or (
+        not factorize(search, factor, k)
+    ):
         return False
     dtrtrs(b"L", b"N", b"N", &k, &k, factor, &k, between, &k, &info)
     for a in range(k):
@@ -277,6 +287,8 @@ cdef void group_by_scores(ObliqueSearch* search, int64_t output) noexcept nogil:
     for c in range(n_classes):
         if search.class_weight[c] == 0.0:
             continue
+        if must_stop(search.problem.interrupt, n_classes):
+            return
         left = left_sum = right = right_sum = 0.0
         for d in range(n_classes):
             if score[d * k] <= score[c * k]:

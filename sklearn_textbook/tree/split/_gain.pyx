@@ -15,6 +15,7 @@ from libc.math cimport ceil, fabs, log2
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
+from sklearn_textbook._contract._interrupt cimport has_stopped, must_stop
 from sklearn_textbook.tree.split._best cimport block_length
 from sklearn_textbook.tree.split._column cimport count_missing
 from sklearn_textbook.tree.split._criterion cimport weight_of

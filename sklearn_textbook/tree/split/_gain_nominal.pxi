@@ -248,6 +248,8 @@ cdef void evaluate_one_against_rest(
         best = -1e300
         tolerance = node.margin / node.totals.weight
     for run in range(n_runs):
+        if must_stop(problem.interrupt, problem.n_statistics):
+            return
         sums = scratch.run_sums + run * problem.n_statistics
         for c in range(problem.n_statistics):
             rest[c] = known.sums[c] - sums[c]
@@ -380,6 +382,8 @@ cdef int64_t group_levels(
         value += scratch.run_gain[run]
         branches += scratch.run_weight[run]
     for i in range(n_runs):
+        if must_stop(problem.interrupt, n_runs * problem.n_statistics):
+            break
         for j in range(i + 1, n_runs):
             keep_pair(problem, scratch, n_runs, i, j)
     finish_candidate(problem, node, known, value, branches, 0.0, candidate)
@@ -388,6 +392,8 @@ cdef int64_t group_levels(
         best_i = -1
         best_j = -1
         for i in range(n_groups):
+            if must_stop(problem.interrupt, n_groups):
+                break
             for j in range(i + 1, n_groups):
                 place = groups[i] * n_runs + groups[j]
                 # As finish_candidate has it.
@@ -402,7 +408,9 @@ cdef int64_t group_levels(
                     best_j = j
                     best_value = scratch.pair_value[place]
                     best_branches = scratch.pair_branches[place]
-        if best <= candidate.ratio - problem.gain.tolerance:
+        if has_stopped(problem.interrupt) or (
+            best <= candidate.ratio - problem.gain.tolerance
+        ):
             break
         value += best_value
         branches += best_branches

@@ -75,6 +75,8 @@ cdef bint fit_logistic(ObliqueSearch* search) noexcept nogil:
     w[k] = log(share / (1.0 - share))
     loss = logistic_loss(search, w)
     for round_ in range(MAX_STEPS):
+        if must_stop(search.problem.interrupt, search.n * k + k * k):
+            return False
         sum_logistic(search, w)
         if search.lasso > 0.0:
             # Towards the minimum of the quadratic approximation.
@@ -91,6 +93,8 @@ cdef bint fit_logistic(ObliqueSearch* search) noexcept nogil:
             slope -= search.work[j] * search.solution[j]
             largest = max(largest, fabs(search.solution[j]))
         for half in range(10):
+            if must_stop(search.problem.interrupt, search.n * k):
+                return False
             for j in range(k):
                 next_w[j] = w[j] + search.solution[j]
             next_w[k] = w[k] + slope

@@ -288,6 +288,16 @@ cdef double score_division(
     )
 
 
+cdef inline bint must_leave(
+    const Problem* problem, const Pass* scan
+) noexcept nogil:
+    """Whether a signal ends the search, before the next division is scored."""
+    cdef int64_t n_units = problem.n_statistics
+    if problem.criterion == ABSOLUTE_ERROR:
+        n_units *= scan.totals.rows
+    return must_stop(problem.interrupt, n_units)
+
+
 cdef bint try_division(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, Division* division, Split* best
@@ -368,6 +378,8 @@ cdef void try_prefixes(
     cdef int64_t i, last = -1
     start_division(problem, scratch, division)
     for i in range(division.n_runs - 1):
+        if must_leave(problem, scan):
+            return
         move_run(problem, scratch, division, scratch.run_order[i].index)
         if try_division(problem, rows, scratch, entries, scan, division, best):
             last = i
@@ -385,6 +397,8 @@ cdef void try_all(
     cdef int64_t step, run, bits
     start_division(problem, scratch, division)
     for step in range(1, <int64_t>1 << (division.n_runs - 1)):
+        if must_leave(problem, scan):
+            return
         run = 0
         bits = step
         while not bits & 1:
@@ -410,6 +424,8 @@ cdef void exchange_runs(
     for _attempt in range(EXCHANGE_PASSES):
         changed = False
         for run in range(division.n_runs):
+            if must_leave(problem, scan):
+                return
             move_run(problem, scratch, division, run)
             if try_division(problem, rows, scratch, entries, scan, division, best):
                 scratch.best_side[run] = scratch.run_side[run]
@@ -499,6 +515,8 @@ cdef void try_singles(
     cdef int64_t run, chosen = -1
     start_division(problem, scratch, division)
     for run in range(division.n_runs):
+        if must_leave(problem, scan):
+            return
         move_run(problem, scratch, division, run)
         if try_division(problem, rows, scratch, entries, scan, division, best):
             chosen = run
@@ -619,6 +637,8 @@ cdef void try_declared(
         if missing_left:
             move_run(problem, scratch, division, n_levels)
         for i in range(n_tried - missing_left):
+            if must_leave(problem, scan):
+                return
             move_run(problem, scratch, division, i)
             if try_division(problem, rows, scratch, entries, scan, division, best):
                 last = i

@@ -1,6 +1,5 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from sklearn_textbook._contract._interrupt cimport Interrupt
 from sklearn_textbook.tree.split._memory cimport Memory
 from sklearn_textbook.tree.split._types cimport NodeView, Problem, Rows, Scratch, Split
 
@@ -70,7 +69,6 @@ cdef struct ObliqueSearch:
     double mean_response
     int32_t* group_of_class
     SomeSamples some
-    Interrupt* interrupt
     bint counts_entropy  # whole weights of classes, of which there is a table
     # what was found; column -1: nothing better
     Split split

@@ -19,7 +19,7 @@ from libc.string cimport memcpy, memset
 
 from scipy.linalg.cython_lapack cimport dpotrf, dpotrs, dsyev, dtrtrs
 
-from sklearn_textbook._contract._interrupt cimport must_stop
+from sklearn_textbook._contract._interrupt cimport has_stopped, must_stop
 from sklearn_textbook._contract._wide_units cimport wide_void
 from sklearn_textbook.tree.split._best cimport clear_split, take
 from sklearn_textbook.tree.split._column cimport evaluate_column, midpoint
@@ -63,7 +63,9 @@ cdef enum:
     MAX_SWEEPS = 8  # over the weights, in the coordinate search
     LASSO_SWEEPS = 100
     ROUNDED_UNITS = 16  # by which equal sums from a table may differ
-    SORT_CELLS = 16  # as many cells as a sample that is sorted takes
+    SORT_UNITS = 16  # of work that a sample takes which is sorted
+    NODE_UNITS = 256  # that a direction takes, of however few samples
+    ROWS_PER_CHECK = 256
     LANES = 4
     MEANS_AT_ONCE = 3
 
@@ -297,14 +299,17 @@ cdef int make_directions(
     without memory, or if a signal was received."""
     cdef:
         int64_t n = min(search.n_directions - n_made, search.n_trials), i
-        int64_t n_cells = n * search.n * search.problem.n_columns
+    if must_stop(
+        search.problem.interrupt, n * (NODE_UNITS + search.n * search.problem.n_columns)
+    ):
+        return -1
     for i in range(n):
         search.trial = &search.trials[i]
         if search.kind == RANDOM_DIRECTION:
             make_random(search)
         elif compute_direction(search, axis, n_made) < 0:
             return -1
-    if must_stop(search.interrupt, n_cells):
+    if has_stopped(search.problem.interrupt):
         return -1
     project(search, n)
     return <int>n

@@ -12,6 +12,7 @@ from libc.math cimport ceil, floor
 from libc.stdint cimport INT64_MIN, int64_t
 from libc.string cimport memset
 
+from sklearn_textbook._contract._interrupt cimport must_stop
 from sklearn_textbook.tree.split._best cimport (
     block_length,
     breaks_constraint,
@@ -44,6 +45,7 @@ from sklearn_textbook.tree.split._types cimport (
 
 
 cdef enum:
+    ROWS_PER_CHECK = 256
     MIN_BLOCKED = 256  # rows from which on whole blocks are tried against the best
 
 

@@ -30,6 +30,10 @@ cdef void scan_absolute(
         for i in range(missing_left):
             insert_row(rows, scratch, output, row_of(missing[i]))
         for position in range(1, scan.highest + 1):
+            if position % ROWS_PER_CHECK == 0 and must_stop(
+                problem.interrupt, ROWS_PER_CHECK
+            ):
+                return
             insert_row(rows, scratch, output, row_of(entries[position - 1]))
             if is_candidate(entries, scan, position):
                 scratch.loss[position] += absolute_loss(
@@ -39,6 +43,10 @@ cdef void scan_absolute(
         for i in range(missing_right):
             insert_row(rows, scratch, output, row_of(missing[i]))
         for position in range(scan.n_present - 1, scan.lowest - 1, -1):
+            if position % ROWS_PER_CHECK == 0 and must_stop(
+                problem.interrupt, ROWS_PER_CHECK
+            ):
+                return
             insert_row(rows, scratch, output, row_of(entries[position]))
             if is_candidate(entries, scan, position):
                 scratch.loss[position] += absolute_loss(

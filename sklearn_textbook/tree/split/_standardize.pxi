@@ -213,6 +213,10 @@ cdef void measure_columns(
     memset(deviation, 0, n_columns * sizeof(double))
     memset(relation, 0, n_columns * sizeof(double))
     for i in range(search.n):
+        if i % ROWS_PER_CHECK == 0 and must_stop(
+            search.problem.interrupt, ROWS_PER_CHECK * n_columns
+        ):
+            return
         read_row(search, i, columns, n_columns, cells)
         for j in range(n_columns):
             value = cells[j]
@@ -221,6 +225,10 @@ cdef void measure_columns(
     for j in range(n_columns):
         mean[j] = mean[j] / total[j] if total[j] > 0.0 else 0.0
     for i in range(search.n):
+        if i % ROWS_PER_CHECK == 0 and must_stop(
+            search.problem.interrupt, ROWS_PER_CHECK * n_columns
+        ):
+            return
         read_row(search, i, columns, n_columns, cells)
         residual = weight[i] * (search.response[i] - search.mean_response)
         for j in range(n_columns):

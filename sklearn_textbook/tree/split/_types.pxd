@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from sklearn_textbook._contract._interrupt cimport Interrupt
 from sklearn_textbook.tree.split._median_set cimport MedianSet
 
 # One cell of a column, sorted by value: the rank of the value in its column, the
@@ -15,6 +16,7 @@ ctypedef fused Entry:
 cdef enum:
     SHARED_CELLS = 50000  # cells from which on threads share the columns of a node
     LOCAL_ROWS = 32768  # rows that 15 bits can number
+    MANY_ROWS = 2048  # from which on signals are checked between columns
     LOCAL_MISSING = 0xFFFF
     MAX_GROUPED = 1024  # levels of a node that are grouped pair by pair
     # Nodes up to this size divide levels whose means are smoothed in their declared
@@ -179,6 +181,7 @@ cdef struct Problem:
     double entropy_unit
     GainRules gain
     const uint8_t* is_many_valued  # per column: left out of the average gain
+    Interrupt* interrupt  # NULL: nothing stops the work
 
 # What is known of each row; indexed by the row number of the entries in use.
 cdef struct Rows:
