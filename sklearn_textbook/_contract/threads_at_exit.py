@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
+from contextlib import suppress
 from weakref import WeakSet
 
 from sklearn_textbook._contract._threads import Flag, raise_in_thread
 
 #: Seconds that the end of the interpreter waits for tasks of an interrupted call.
-PATIENCE = 60.0
+PATIENCE = 60.0 if sys.version_info < (3, 14) else 2.0
 
 _changed = threading.Condition()
 _running = 0
@@ -124,9 +126,9 @@ def find_flag():
 
 @atexit.register
 def _wait():
-    """Start no more tasks, and wait for those at work."""
+    """Start no more tasks, and wait for those at work, unless Ctrl-C comes again."""
     global _is_exiting
-    with _changed:
+    with suppress(KeyboardInterrupt), _changed:
         _is_exiting = True
         _changed.wait_for(lambda: _running == 0, PATIENCE)
 

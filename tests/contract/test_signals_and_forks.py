@@ -216,6 +216,36 @@ def test_the_interpreter_waits_for_tasks_of_joblibs_threads():
     assert (done.stdout, done.stderr) == ("done\n", "")
 
 
+LEAVE_AGAIN = """
+import signal, threading, time
+from sklearn_textbook._contract import threads_at_exit
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threads_at_exit.PATIENCE = 100.0
+call = threads_at_exit.Call()
+threading.Thread(target=call.run, args=(time.sleep, 100), daemon=True).start()
+time.sleep(0.1)
+print("leaving", flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
+def test_ctrl_c_ends_the_wait_for_tasks_of_others():
+    process = subprocess.Popen(
+        [sys.executable, "-c", LEAVE_AGAIN],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout.readline() == "leaving\n"
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=50)
+    finally:
+        process.kill()
+    assert (rest, errors, process.returncode) == ("", "", 0)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.parametrize(
     "estimator",
