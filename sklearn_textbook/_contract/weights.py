@@ -240,7 +240,7 @@ def balance_classes(codes, weight=None):
     totals = np.bincount(codes, weights=weight)
     is_present = totals > 0
     of_class = np.zeros(len(totals))
-    of_class[is_present] = totals.sum() / (is_present.sum() * totals[is_present])
+    of_class[is_present] = totals.sum() / is_present.sum() / totals[is_present]
     return of_class
 
 

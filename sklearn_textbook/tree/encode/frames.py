@@ -25,8 +25,8 @@ from sklearn_textbook.tree.encode.columns import (
 )
 from sklearn_textbook.tree.encode.objects import unify_levels
 
-#: Sets of one dtype; columns of one of them are a matrix.
-FLOAT_DTYPES = ({np.dtype(np.float64)}, {np.dtype(np.float32)})
+#: Columns that are all of one of them are a matrix.
+FLOAT_DTYPES = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def is_frame(X):
@@ -89,7 +89,9 @@ class FrameTable:
         """Return all columns as numbers if they share one float dtype, else None."""
         if self.frame.implementation.is_pandas():
             native = self.frame.to_native()
-            if set(native.dtypes) in FLOAT_DTYPES:
+            # Dtypes of categories are not hashed, which takes all their levels.
+            first, *others = list(native.dtypes) or [None]
+            if first in FLOAT_DTYPES and all(other == first for other in others):
                 return native.to_numpy()
         dtypes = set(self.frame.schema.dtypes())
         if len(dtypes) > 1 or not dtypes <= {nw.Float64(), nw.Float32()}:
