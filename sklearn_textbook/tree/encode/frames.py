@@ -73,26 +73,29 @@ class FrameTable:
     def __init__(self, X):
         with unique_names():
             self.frame = nw.from_native(X, eager_only=True)
-            columns = self.frame.columns
+            self.columns = self.frame.columns
         require_size(self.frame.shape)
         self.n_rows, self.n_columns = self.frame.shape
-        self.names = find_names(columns)
+        self.names = find_names(self.columns)
 
     @cached_property
-    def series(self):
-        """The columns: series of pandas, or of narwhals for any other frame."""
-        if self.frame.implementation.is_pandas():
-            return [column for _, column in self.frame.to_native().items()]
-        return list(self.frame.iter_columns())
+    def pandas_dtypes(self):
+        """The dtypes of the columns of a frame of pandas; empty for any other."""
+        is_pandas = self.frame.implementation.is_pandas()
+        return list(self.frame.to_native().dtypes) if is_pandas else []
+
+    @cached_property
+    def pandas_columns(self):
+        """The columns of a frame of pandas."""
+        return [column for _, column in self.frame.to_native().items()]
 
     def read_matrix(self):
         """Return all columns as numbers if they share one float dtype, else None."""
-        if self.frame.implementation.is_pandas():
-            native = self.frame.to_native()
-            # Dtypes of categories are not hashed, which takes all their levels.
-            first, *others = list(native.dtypes) or [None]
+        # Dtypes of categories are not hashed, which takes all their levels.
+        if self.pandas_dtypes:
+            first, *others = self.pandas_dtypes
             if first in FLOAT_DTYPES and all(other == first for other in others):
-                return native.to_numpy()
+                return self.frame.to_native().to_numpy()
         dtypes = set(self.frame.schema.dtypes())
         if len(dtypes) > 1 or not dtypes <= {nw.Float64(), nw.Float32()}:
             return None
@@ -102,13 +105,13 @@ class FrameTable:
 
     def read_column(self, position, name, as_levels=False):
         """Return one column."""
-        series = self.series[position]
-        if self.frame.implementation.is_pandas():
-            # Most columns of pandas are arrays; narwhals' steps would take longer than
-            # the prediction of a row.
-            if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
-                return column_from_array(series.to_numpy(), name, as_levels)
-            series = nw.from_native(series, series_only=True)
+        # Most columns of pandas are arrays; narwhals' steps would take longer than the
+        # prediction of a row.
+        dtype = self.pandas_dtypes[position] if self.pandas_dtypes else None
+        if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+            array = self.pandas_columns[position].to_numpy()
+            return column_from_array(array, name, as_levels)
+        series = self.frame.get_column(self.columns[position])
         return column_from_series(series, name, as_levels)
 
 
