@@ -71,9 +71,7 @@ LINK_NAMES = {"_doc_link_module", "_doc_link_template"}
 DISPLAY_NAMES = {"_repr_html_", "_repr_mimebundle_"}
 
 PYTHON_FILES = sorted(ROOT.rglob("*.py"))
-CYTHON_FILES = sorted(
-    path for suffix in ("pyx", "pxd", "pxi") for path in ROOT.rglob(f"*.{suffix}")
-)
+CYTHON_FILES = sorted([*ROOT.rglob("*.pyx"), *ROOT.rglob("*.pxd")])
 
 
 @lru_cache(maxsize=1)
@@ -200,6 +198,16 @@ def find_in_files(paths, find):
 
 def test_imports_run_downstream_only():
     assert find_in_files([*PYTHON_FILES, *CYTHON_FILES], violations) == {}
+
+
+def test_cython_modules_are_whole():
+    """A file that is included would import what nobody sees here."""
+
+    def includes(path):
+        return re.findall(r"^\s*include\b.*", path.read_text("utf-8"), re.MULTILINE)
+
+    assert find_in_files(CYTHON_FILES, includes) == {}
+    assert list(ROOT.rglob("*.pxi")) == []
 
 
 def private_parts(dotted):

@@ -222,7 +222,7 @@ def test_source_distribution_has_every_kind_of_cython_file():
 def test_wheel_has_every_kind_of_data_file():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     kinds = settings["tool"]["setuptools"]["package-data"]["sklearn_textbook"]
-    built = {"", ".py", ".pyc", ".pyx", ".pxi", ".c", ".cpp", ".so", ".pyd", ".html"}
+    built = {"", ".py", ".pyc", ".pyx", ".c", ".cpp", ".so", ".pyd", ".html"}
     on_disk = {
         path.suffix
         for path in (ROOT / "sklearn_textbook").rglob("*")

@@ -1,6 +1,6 @@
 """Smoothed means of the levels of a nominal column, in plain Python.
 
-What ``split/_nominal.pxi`` says of them, as a formula after the other. A level is a
+What ``split/_column.pyx`` says of them, as a formula after the other. A level is a
 list of rows; a vector has the weight of every class, or the sum of y of every output.
 """
 

@@ -136,10 +136,562 @@ cdef struct Work:
     int64_t* child_rows  # by block and end
 
 
-include "_stump_bins.pxi"
-include "_stump_rows.pxi"
-include "_stump_columns.pxi"
-include "_stump_votes.pxi"
+# ------------------------------------------------------------------------------------
+# Dividing columns into bins.
+# ------------------------------------------------------------------------------------
+
+
+cdef struct Binning:
+    Column* columns
+    uint8_t* bins  # column by column
+    uint8_t* row_bins
+    uint32_t* codes  # column by column
+    int64_t* start
+    const int64_t* n_missing
+    const int64_t* n_distinct
+    const int64_t* wide_number
+    int64_t n_rows
+    int64_t n_columns
+    int64_t width
+
+
+cdef void bin_column(void* context, int64_t c, int thread) noexcept nogil:
+    """Divide a column into bins."""
+    cdef:
+        Binning* work = <Binning*>context
+        Column* column = work.columns + c
+        int64_t n_rows = work.n_rows, n_present = n_rows - work.n_missing[c]
+        int64_t most = work.width - column.has_missing, target = 0, b = -1, i
+        int64_t* start = work.start + c * (MOST_BINS + 1)
+        uint8_t* bins = work.bins + c * n_rows
+        uint32_t* codes = NULL
+        uint32_t row
+    if work.wide_number[c] >= 0:
+        codes = work.codes + work.wide_number[c] * n_rows
+    elif work.n_distinct[c] > most:
+        target = max(1 + (n_present - 1) // most, <int64_t>LEAST_BIN_ROWS)
+    column.is_exact = target == 0
+    for i in range(n_rows):
+        row = column.order[i]
+        if i == n_present or (
+            row > ROW_MASK and i < n_present
+            and (b < 0 or column.is_nominal or i - start[b] >= target)
+        ):
+            b += 1
+            if not column.is_nominal:
+                start[b] = i
+        row &= ROW_MASK
+        if codes != NULL:
+            codes[row] = <uint32_t>b
+        else:
+            bins[row] = <uint8_t>b
+    column.n_bins = b + 1 - column.has_missing
+    if not column.is_nominal:
+        start[column.n_bins] = n_present
+
+
+cdef void turn_block(void* context, int64_t block, int thread) noexcept nogil:
+    """Store the bins of some rows row by row."""
+    cdef:
+        Binning* work = <Binning*>context
+        int64_t first = block * TURNED_ROWS, c, row
+        int64_t last = min(first + TURNED_ROWS, work.n_rows)
+    for c in range(work.n_columns):
+        for row in range(first, last):
+            work.row_bins[row * work.n_columns + c] = work.bins[c * work.n_rows + row]
+
+
+# ------------------------------------------------------------------------------------
+# The rows of a round: their weights, and their children.
+# ------------------------------------------------------------------------------------
+
+
+cdef void reweigh_block(void* context, int64_t block, int thread) noexcept nogil:
+    """Change the weights of a block and list the changes of the sums."""
+    cdef:
+        Work* work = <Work*>context
+        int64_t row, first = block * BLOCK_ROWS, n = first
+        int64_t last = min(first + BLOCK_ROWS, work.n_rows)
+        double* totals = work.block_totals + block * work.n_classes
+        # Read once: the compiler cannot know that they do not alias what is written.
+        const int32_t* labels = work.labels
+        const int32_t* predicted = work.predicted
+        const uint8_t* side = work.side
+        double* weights = work.weight
+        uint32_t* entry_row = work.entry_row
+        double* entry_weight = work.entry_weight
+        bint is_rebuilt = work.is_rebuilt
+        double[2] factor
+        double weight, new_weight
+        bint is_wrong
+    factor[0], factor[1] = work.right_factor, work.wrong_factor
+    memset(totals, 0, work.n_classes * sizeof(double))
+    for row in range(first, last):
+        is_wrong = labels[row] != predicted[side[row]]
+        weight = weights[row]
+        new_weight = weight * factor[is_wrong]
+        weights[row] = new_weight
+        entry_row[n] = <uint32_t>row
+        if is_rebuilt:
+            entry_weight[n] = work.learned[row]
+            n += entry_weight[n] > 0.0
+        else:
+            entry_weight[n] = new_weight - weight
+            n += is_wrong
+    for row in range(first, n):
+        totals[work.labels[work.entry_row[row]]] += work.entry_weight[row]
+    work.n_entries[block] = n - first
+
+
+cdef inline void add_to_bins(
+    double* sums, int64_t width, const uint8_t* bins, int64_t n, double change
+) noexcept nogil:
+    """Add to the bin of a row in each of some columns; four at a time, since a
+    compiler cannot know that sums and bins do not alias."""
+    cdef:
+        int64_t c, _c
+        uint8_t b0, b1, b2, b3
+    for _c in range(0, n - 3, 4):
+        b0, b1, b2, b3 = bins[0], bins[1], bins[2], bins[3]
+        sums[b0] += change
+        sums[width + b1] += change
+        sums[2 * width + b2] += change
+        sums[3 * width + b3] += change
+        bins += 4
+        sums += 4 * width
+    for c in range(n & 3):
+        sums[c * width + bins[c]] += change
+
+
+cdef void add_entries(Work* work, int64_t first, int64_t last) noexcept nogil:
+    """Add the changes to the sums of some columns."""
+    cdef:
+        int64_t block, i, c, start, row, width = work.width
+        double change
+        double* sums
+        const uint8_t* bins
+        const uint32_t* codes
+    for block in range(work.n_blocks):
+        start = block * BLOCK_ROWS
+        for i in range(start, start + work.n_entries[block]):
+            row = work.entry_row[i]
+            change = work.entry_weight[i]
+            sums = work.sums + work.labels[row] * work.n_all_bins
+            bins = work.bins + row * work.n_columns
+            PREFETCH(work.bins + work.entry_row[i + FETCH_AHEAD] * work.n_columns)
+            add_to_bins(sums + first * width, width, bins + first, last - first, change)
+    for c in range(first, last):
+        codes = work.columns[c].codes
+        if codes == NULL:
+            continue
+        for block in range(work.n_blocks):
+            start = block * BLOCK_ROWS
+            for i in range(start, start + work.n_entries[block]):
+                row = work.entry_row[i]
+                sums = work.sums + work.labels[row] * work.n_all_bins
+                sums[work.columns[c].first + codes[row]] += work.entry_weight[i]
+
+
+cdef void divide_block(void* context, int64_t block, int thread) noexcept nogil:
+    """Assign the rows of a block to the children and sum their weights."""
+    cdef:
+        Work* work = <Work*>context
+        int64_t row, first = block * BLOCK_ROWS, size = N_ENDS * work.n_classes
+        int64_t last = min(first + BLOCK_ROWS, work.n_rows)
+        double* sums = work.child_sums + block * LANES * 2 * size
+        int64_t* n_rows = work.child_rows + block * LANES * N_ENDS
+        const uint8_t* bins = NULL
+        const uint32_t* codes = NULL
+        const int8_t* child_of_bin = work.child_of_bin
+        const int32_t* labels = work.labels
+        const double* learned = work.learned
+        const double* weight = work.weight
+        uint8_t* side = work.side
+        int64_t n_classes = work.n_classes, slot, lane
+        bint is_leaf = work.column == NULL, is_drawn = work.is_drawn
+        int8_t child = 0
+    if not is_leaf:
+        bins, codes = work.column.bins, work.column.codes
+    memset(sums, 0, LANES * 2 * size * sizeof(double))
+    memset(n_rows, 0, LANES * N_ENDS * sizeof(int64_t))
+    for row in range(first, last):
+        if not is_leaf:
+            child = child_of_bin[codes[row] if codes != NULL else bins[row]]
+            if child == PARTED:
+                child = <int8_t>side[row]
+        side[row] = <uint8_t>child
+        lane = row & (LANES - 1)
+        slot = lane * 2 * size + child * n_classes + labels[row]
+        sums[slot] += learned[row]
+        n_rows[lane * N_ENDS + child] += learned[row] > 0.0
+        if is_drawn:
+            sums[size + slot] += weight[row]
+
+
+cdef double place_threshold(
+    const Work* work, const Column* column, int64_t* position
+) noexcept nogil:
+    """Midpoint between the values next to a position, among rows with weight.
+    Moves the position, so that others between them stand on their side of it."""
+    cdef:
+        int64_t below = position[0] - 1, above = position[0], rank = -1, i
+        double low, high, threshold
+    while not work.learned[column.order[below] & ROW_MASK] > 0.0:
+        below -= 1
+    while not work.learned[column.order[above] & ROW_MASK] > 0.0:
+        above += 1
+    for i in range(below + 1):
+        rank += column.order[i] >> 31
+    low = column.values[rank]
+    for i in range(below + 1, above + 1):
+        rank += column.order[i] >> 31
+    high = column.values[rank]
+    threshold = low / 2 + high / 2
+    if not threshold < high:
+        threshold = low
+    position[0] = above
+    while position[0] > below + 1:
+        rank -= column.order[position[0]] >> 31
+        if column.values[rank] <= threshold:
+            break
+        position[0] -= 1
+    return threshold
+
+
+# ------------------------------------------------------------------------------------
+# The best stump of each column.
+# ------------------------------------------------------------------------------------
+
+
+cdef inline double score(
+    const double* left, const double* totals, int64_t n_classes
+) noexcept nogil:
+    """Weight classified correctly if both sides predict their heaviest class."""
+    cdef double most_left = left[0], most_right = totals[0] - left[0]
+    cdef int64_t k
+    for k in range(1, n_classes):
+        most_left = max(most_left, left[k])
+        most_right = max(most_right, totals[k] - left[k])
+    return most_left + most_right
+
+
+cdef inline double bound(
+    const double* left, const double* sums, const double* totals, int64_t n_classes,
+    int64_t stride
+) noexcept nogil:
+    """No division inside of a bin scores more, if its sides predict different classes;
+    of each class there is the weight left of the bin, inside of it, and in all."""
+    cdef:
+        double most = -INFINITY, next_most = -INFINITY, best = -INFINITY, value
+        int64_t k, chosen = 0
+    for k in range(n_classes):
+        value = left[k] + sums[k * stride]
+        if value > most:
+            next_most = most
+            most = value
+            chosen = k
+        elif value > next_most:
+            next_most = value
+    for k in range(n_classes):
+        value = totals[k] - left[k] + (next_most if k == chosen else most)
+        if value > best:
+            best = value
+    return best
+
+
+cdef inline void consider(
+    const Work* work, const double* left, int64_t position, int32_t missing_child,
+    Stump* best
+) noexcept nogil:
+    cdef double value = score(left, work.totals, work.n_classes)
+    if value > best.score + work.margin:
+        best.score = value
+        best.position = position
+        best.missing_child = missing_child
+        best.is_alone = False
+
+
+cdef void walk_bin(
+    const Work* work, const Column* column, int64_t b, const double* left,
+    double* inside, int32_t missing_child, Stump* best
+) noexcept nogil:
+    """Try the thresholds within a bin."""
+    cdef int64_t i, k, row
+    for k in range(work.n_classes):
+        inside[k] = left[k]
+    for i in range(column.start[b], column.start[b + 1]):
+        if column.order[i] > ROW_MASK and i > column.start[b]:
+            consider(work, inside, i, missing_child, best)
+        row = column.order[i] & ROW_MASK
+        inside[work.labels[row]] += work.learned[row]
+
+
+cdef void pass_column(
+    const Work* work, const Column* column, double* left, double* inside,
+    int32_t missing_child, bint is_refined, Stump* best
+) noexcept nogil:
+    """Try the ends of all bins, and what lies inside of some; ``left`` is what is in
+    child 0 before the first row."""
+    cdef:
+        const double* sums
+        int64_t b, k
+    for b in range(column.n_bins):
+        sums = work.sums + column.first + b
+        if is_refined and not column.is_exact and bound(
+            left, sums, work.totals, work.n_classes, work.n_all_bins
+        ) >= work.limit:
+            walk_bin(work, column, b, left, inside, missing_child, best)
+        for k in range(work.n_classes):
+            left[k] += sums[k * work.n_all_bins]
+        if b + 1 < column.n_bins:
+            consider(work, left, column.start[b + 1], missing_child, best)
+
+
+cdef void search_numeric(
+    const Work* work, const Column* column, double* scratch, bint is_refined,
+    Stump* best
+) noexcept nogil:
+    """Best threshold: missing values right, then left, then alone."""
+    cdef:
+        int64_t k
+        double* left = scratch
+        const double* missing = work.sums + column.first + column.n_bins
+        double heaviest = 0.0
+    memset(left, 0, work.n_classes * sizeof(double))
+    if column.has_missing:
+        for k in range(work.n_classes):
+            heaviest = max(heaviest, missing[k * work.n_all_bins])
+    if heaviest <= 0.0:
+        pass_column(
+            work, column, left, scratch + work.n_classes, -1, is_refined, best
+        )
+        return
+    pass_column(work, column, left, scratch + work.n_classes, 1, is_refined, best)
+    for k in range(work.n_classes):
+        left[k] = missing[k * work.n_all_bins]
+    pass_column(work, column, left, scratch + work.n_classes, 0, is_refined, best)
+    for k in range(work.n_classes):
+        left[k] = work.totals[k] - missing[k * work.n_all_bins]
+    if score(left, work.totals, work.n_classes) > best.score + work.margin:
+        consider(work, left, column.start[column.n_bins], 1, best)
+        best.is_alone = True
+
+
+cdef void search_nominal(
+    const Work* work, const Column* column, Stump* best
+) noexcept nogil:
+    """Best division of the levels: two classes share them, each level going to the
+    one that has more of it. Missing values are one more level."""
+    cdef:
+        int64_t a, c, b, n_bins = column.n_bins + column.has_missing
+        const double* first
+        const double* second
+        double value
+    for a in range(work.n_classes):
+        first = work.sums + a * work.n_all_bins + column.first
+        for c in range(a + 1, work.n_classes):
+            second = work.sums + c * work.n_all_bins + column.first
+            value = 0.0
+            for b in range(n_bins):
+                value += max(first[b], second[b])
+            if value > best.score + work.margin:
+                best.score = value
+                best.low_class = <int32_t>a
+                best.high_class = <int32_t>c
+
+
+cdef void search_smoothed(
+    const Work* work, const Column* column, int thread, Stump* best
+) noexcept nogil:
+    """Best division of many levels, whose weights are smoothed, as trees find it."""
+    cdef:
+        int64_t k
+        double total = 0.0
+    for k in range(work.n_classes):
+        total += work.totals[k]
+    best.score = divide_summed_levels(
+        &work.level_search[thread], work.sums + column.first, work.n_all_bins,
+        column.level_rows, column.n_bins + column.has_missing, column.has_missing,
+        work.totals, work.design_effect * total, column.level_child
+    )
+
+
+cdef void clear_stump(Stump* stump) noexcept nogil:
+    memset(stump, 0, sizeof(Stump))
+    stump.score = -INFINITY
+
+
+cdef void update_group(void* context, int64_t group, int thread) noexcept nogil:
+    """Update the sums of some columns and try the ends of their bins."""
+    cdef:
+        Work* work = <Work*>context
+        int64_t first = group * work.n_columns // work.n_groups
+        int64_t last = (group + 1) * work.n_columns // work.n_groups, c, k
+        double* scratch = work.scratch + thread * 2 * work.n_classes
+        Column* column
+    if work.is_rebuilt:
+        for k in range(work.n_classes):
+            for c in range(first, last):
+                column = work.columns + c
+                memset(
+                    work.sums + k * work.n_all_bins + column.first, 0,
+                    (column.n_bins + column.has_missing) * sizeof(double)
+                )
+    add_entries(work, first, last)
+    for c in range(first, last):
+        clear_stump(work.stumps + c)
+        column = work.columns + c
+        if column.level_child != NULL:
+            search_smoothed(work, column, thread, work.stumps + c)
+        elif column.is_nominal:
+            search_nominal(work, column, work.stumps + c)
+        else:
+            search_numeric(work, column, scratch, False, work.stumps + c)
+        work.best_end[c] = work.stumps[c].score
+
+
+cdef void refine_column(void* context, int64_t c, int thread) noexcept nogil:
+    """Find the best stump of a column if it may be the best of all."""
+    cdef:
+        Work* work = <Work*>context
+        double* scratch = work.scratch + thread * 2 * work.n_classes
+    if work.columns[c].is_nominal or work.columns[c].is_exact:
+        return
+    clear_stump(work.stumps + c)
+    search_numeric(work, work.columns + c, scratch, True, work.stumps + c)
+
+
+# ------------------------------------------------------------------------------------
+# Adding up the votes of many stumps, column by column.
+# ------------------------------------------------------------------------------------
+
+
+ctypedef fused cell_t:
+    float
+    double
+
+
+# For each tested column, the steps of the sum of its stumps.
+cdef struct Steps:
+    int64_t n_rows
+    int64_t n_classes
+    int64_t n_steps
+    const int64_t* column
+    const uint8_t* kind  # NUMBERS, or a kind of levels, whose codes may be negative
+    const int64_t* first_threshold  # of each column, and the end of the last
+    const double* thresholds
+    const int64_t* first_vote  # of each column, and the end of the last
+    const double* votes
+    double* out
+    const char* cells
+    int64_t row_stride
+    int64_t column_stride
+    bint is_double
+
+cdef enum:
+    NUMBERS = 0
+    ORDERED_LEVELS = 1
+    LEVELS = 2
+
+
+cdef inline int64_t count_below(
+    const double* thresholds, int64_t n, double value
+) noexcept nogil:
+    """Number of thresholds below a value; thresholds ascend."""
+    cdef int64_t below = 0, half
+    while n > 0:
+        half = n >> 1
+        if thresholds[below + half] < value:
+            below += half + 1
+            n -= half + 1
+        else:
+            n = half
+    return below
+
+
+cdef void add_row_votes(const Steps* steps, int64_t row) noexcept nogil:
+    cdef:
+        int64_t i, k, place, first
+        double value
+        const char* cell
+        const double* votes
+        double* out = steps.out + row * steps.n_classes
+    for i in range(steps.n_steps):
+        cell = (
+            steps.cells + row * steps.row_stride
+            + steps.column[i] * steps.column_stride
+        )
+        value = (<double*>cell)[0] if steps.is_double else (<float*>cell)[0]
+        first = steps.first_threshold[i]
+        # The last two places are those of unseen levels and of missing values.
+        if value != value:
+            place = steps.first_vote[i + 1] - 1
+        elif value < 0.0 and steps.kind[i] != NUMBERS:
+            place = steps.first_vote[i + 1] - 2
+        elif steps.kind[i] == LEVELS:
+            place = steps.first_vote[i] + <int64_t>value
+        else:
+            place = steps.first_vote[i] + count_below(
+                steps.thresholds + first, steps.first_threshold[i + 1] - first, value
+            )
+        votes = steps.votes + place * steps.n_classes
+        for k in range(steps.n_classes):
+            out[k] += votes[k]
+
+
+cdef void add_block_votes(void* context, int64_t block, int thread) noexcept nogil:
+    cdef:
+        const Steps* steps = <Steps*>context
+        int64_t row, first = block * TURNED_ROWS
+        int64_t last = min(first + TURNED_ROWS, steps.n_rows)
+    for row in range(first, last):
+        add_row_votes(steps, row)
+
+
+def add_steps(
+    const cell_t[:, :] matrix, const int64_t[::1] columns, const uint8_t[::1] kinds,
+    const int64_t[::1] first_threshold, const double[::1] thresholds,
+    const int64_t[::1] first_vote, const double[:, ::1] votes, double[:, ::1] out,
+    int n_threads,
+):
+    """Add the votes of the columns for each row.
+
+    Parameters
+    ----------
+    matrix : memoryview of float64 or float32, shape (n_rows, n_columns)
+        Numbers and level codes; -1 is an unseen level, and NaN a missing value.
+    columns : memoryview of int64, shape (n,)
+        Columns that stumps test.
+    kinds : memoryview of uint8, shape (n,)
+        0: numbers; 1: ordered levels; 2: levels.
+    first_threshold : memoryview of int64, shape (n + 1,)
+        First threshold of each column, and behind the last.
+    thresholds : memoryview of float64
+        Those of each column ascending.
+    first_vote : memoryview of int64, shape (n + 1,)
+        First row of ``votes`` of each column, and behind the last.
+    votes : memoryview of float64, shape (n_places, n_classes)
+        What is added: of numbers, for each count of thresholds below the value; of
+        levels, for each code; then for an unseen level, and for a missing value.
+    out : memoryview of float64, shape (n_rows, n_classes)
+        Out: the sums.
+    n_threads : int
+        Number of threads.
+    """
+    cdef Steps steps
+    steps.n_rows, steps.n_classes = out.shape[0], out.shape[1]
+    steps.n_steps = columns.shape[0]
+    if steps.n_rows == 0 or steps.n_steps == 0:
+        return
+    steps.column, steps.kind = &columns[0], &kinds[0]
+    steps.first_threshold, steps.first_vote = &first_threshold[0], &first_vote[0]
+    steps.thresholds, steps.votes = &thresholds[0], &votes[0, 0]
+    steps.out, steps.cells = &out[0, 0], <const char*>&matrix[0, 0]
+    steps.row_stride, steps.column_stride = matrix.strides[0], matrix.strides[1]
+    steps.is_double = cell_t is double
+    run_in_threads(
+        n_threads, add_block_votes, &steps, 1 + (steps.n_rows - 1) // TURNED_ROWS
+    )
 
 
 cdef class StumpSearch:

@@ -364,7 +364,560 @@ def find_values_beside(
             )
 
 
-include "_short_columns.pxi"
+# ------------------------------------------------------------------------------------
+# The columns of the short form of a tree, read where it has grown.
+#
+# Records need not be made, breadth first, only to be read by ``store_nodes`` column by
+# column. Here they are read once, in the order in which they were made, and each number
+# goes where it belongs; what follows from the rest is then compared, bit by bit.
+# ------------------------------------------------------------------------------------
 
 
-include "_settings.pxi"
+# Where a node stands, breadth first.
+cdef struct Place:
+    int32_t number
+    int32_t inner  # inner nodes before it; for a leaf, as many as there are
+
+# What is kept of a node, and of its test. Side by side, as all of one depth are written
+# by turns: a column of its own for each would be one page each.
+cdef struct Measures:
+    double impurity
+    double weight
+    double value  # regression
+    int32_t n_samples
+    int32_t n_children
+
+cdef struct Test:
+    int32_t feature
+    int32_t missing_branch
+    int32_t kind
+    int32_t number  # of the node
+    double threshold
+    double improvement
+    int64_t pair  # ranks on both sides of a threshold
+
+# Numbers of nodes where a rule is wrong, and what is right there.
+cdef struct Exceptions:
+    int64_t n
+    int32_t* node
+    double* value
+
+# Everything breadth first: of all nodes, of inner nodes, of leaves.
+cdef struct Columns:
+    int64_t n_nodes
+    int64_t size  # statistics of a node
+    bint is_values
+    uint8_t* n_children
+    double* impurity
+    double* statistics
+    int32_t* feature
+    int32_t* missing_branch
+    int32_t* kind
+    double* threshold
+    double* improvement
+    double* inner_impurity
+    int64_t* leaf_samples
+    double* leaf_weight
+    double* leaf_statistics  # classes
+    Measures* measures
+    Test* tests
+    # In the order of the buffer.
+    int32_t* first_child
+    int32_t* order  # the node with a number
+    Place* places
+    Exceptions not_gini
+    Exceptions not_decrease
+    # What holds for all nodes.
+    bint is_usual
+    bint weight_is_rows
+    bint weight_is_classes
+    bint weight_adds_up
+    bint statistics_add_up
+    bint leaf_is_pure
+
+
+cdef inline uint64_t bits_of(double number) noexcept nogil:
+    cdef uint64_t bits
+    memcpy(&bits, &number, sizeof(double))
+    return bits
+
+
+cdef inline bint differ(double one, double other) noexcept nogil:
+    return bits_of(one) != bits_of(other)
+
+
+cdef inline void note(
+    Exceptions* exceptions, int64_t node, double guess, double value
+) noexcept nogil:
+    if differ(guess, value):
+        exceptions.node[exceptions.n] = <int32_t>node
+        exceptions.value[exceptions.n] = value
+        exceptions.n += 1
+
+
+cdef bint find_places(const NodeBuffer* buffer, Columns* columns) noexcept nogil:
+    """Number the nodes; whether all tests are two-way."""
+    cdef:
+        int64_t i, n_met = 1, n = columns.n_nodes, n_inner = 0
+        int32_t first
+        int32_t* order = columns.order
+        Place* place
+        bint is_two_way = True
+    for i in range(n):
+        columns.first_child[i] = buffer.nodes[i].first_child
+        is_two_way &= (
+            buffer.nodes[i].n_children == 2 * (buffer.nodes[i].first_child >= 0)
+        )
+    if not is_two_way:
+        return False
+    order[0] = 0
+    for i in range(n):
+        place = &columns.places[order[i]]
+        first = columns.first_child[order[i]]
+        place.number = <int32_t>i
+        place.inner = <int32_t>(n_inner if first >= 0 else n // 2)
+        # Always written, and kept if there are children, to avoid a branch.
+        order[n_met] = first
+        order[n_met + 1] = first + 1
+        n_met += 2 * (first >= 0)
+        n_inner += first >= 0
+    return True
+
+
+cdef void meet_nodes(const NodeBuffer* buffer, Columns* columns) noexcept nogil:
+    """Put what the records hold where it belongs. Nodes that follow each other in the
+    buffer follow each other at their depth, too."""
+    cdef:
+        int64_t i, number, size = columns.size
+        const Node* node
+        Measures* measures
+        Test* test
+        bint is_usual = True
+    for i in range(columns.n_nodes):
+        node = &buffer.nodes[i]
+        number = columns.places[i].number
+        measures = &columns.measures[number]
+        measures.impurity = node.impurity
+        measures.weight = node.weight
+        measures.value = buffer.statistics[i * size]
+        measures.n_samples = <int32_t>node.n_samples
+        measures.n_children = node.n_children
+        if not columns.is_values:
+            copy_statistics(
+                columns.statistics + number * size, buffer.statistics + i * size, size
+            )
+        # Also written for leaves, after those of inner nodes, to avoid a branch.
+        test = &columns.tests[columns.places[i].inner]
+        test.feature = node.feature
+        test.missing_branch = node.missing_branch
+        test.kind = node.kind
+        test.number = <int32_t>number
+        test.threshold = node.threshold
+        test.improvement = node.improvement
+        test.pair = node.map_start
+        # Leaves are as ``_node`` has made them.
+        is_usual &= (
+            (node.n_samples > 0) & (node.kind != NOMINAL) & (
+                (node.threshold != node.threshold) | (node.map_start == -1)
+            )
+        )
+    columns.is_usual &= is_usual
+
+
+cdef void try_decrease(Columns* columns) noexcept nogil:
+    """Compare improvements with the decrease of the impurity, and weights and rows with
+    those of the children."""
+    cdef:
+        int64_t m
+        const Measures* above
+        const Measures* pair
+        const Test* test
+        double left
+        bint rows_add_up = True, weight_adds_up = True
+    for m in range(columns.n_nodes // 2):
+        test = &columns.tests[m]
+        pair = &columns.measures[2 * m + 1]
+        above = &columns.measures[test.number]
+        left = above.impurity - pair[0].weight / above.weight * pair[0].impurity
+        left -= pair[1].weight / above.weight * pair[1].impurity
+        note(
+            &columns.not_decrease, test.number, left if left > 0.0 else 0.0,
+            test.improvement
+        )
+        rows_add_up &= pair[0].n_samples + pair[1].n_samples == above.n_samples
+        weight_adds_up &= pair[0].weight + pair[1].weight == above.weight
+    columns.is_usual &= rows_add_up
+    columns.weight_adds_up = weight_adds_up
+
+
+cdef bint add_up(const Columns* columns) noexcept nogil:
+    """Whether the statistics of every inner node are the sums of its children's."""
+    cdef:
+        int64_t number = 0, k, size = columns.size
+        const double* pair = columns.statistics + size
+        bint is_same = True
+    while number < columns.n_nodes and is_same:
+        if columns.n_children[number] > 0:
+            for k in range(size):
+                is_same = is_same and not differ(
+                    pair[k] + pair[size + k], columns.statistics[number * size + k]
+                )
+            pair += 2 * size
+        number += 1
+    return is_same
+
+
+cdef bint is_number_of_rows(const Columns* columns) noexcept nogil:
+    """Whether the weight of every node is the number of its rows."""
+    cdef int64_t i = 0, n = columns.n_nodes
+    while i < n and (
+        columns.measures[i].weight == <double>columns.measures[i].n_samples
+    ):
+        i += 1
+    return i == n
+
+
+cdef bint is_sum_of_classes(const Columns* columns) noexcept nogil:
+    """Whether the weight of every node is the sum of its statistics."""
+    cdef:
+        int64_t number = 0, k, size = columns.size
+        double total
+        bint is_same = True
+    while number < columns.n_nodes and is_same:
+        total = 0.0
+        for k in range(size):
+            total += columns.statistics[number * size + k]
+        is_same = total == columns.measures[number].weight
+        number += 1
+    return is_same
+
+
+cdef void try_gini(Columns* columns) noexcept nogil:
+    """Compare impurities with the Gini impurity."""
+    cdef:
+        int64_t number, k, size = columns.size
+        double squares, share, weight
+    for number in range(columns.n_nodes):
+        weight = columns.measures[number].weight
+        squares = 0.0
+        for k in range(size):
+            share = columns.statistics[number * size + k] / weight
+            squares += share * share
+        note(
+            &columns.not_gini, number, 1.0 - squares,
+            columns.measures[number].impurity
+        )
+
+
+cdef void write_measures(Columns* columns) noexcept nogil:
+    """Write the columns of all nodes, and of leaves."""
+    cdef:
+        int64_t number, m = 0, size = columns.size
+        const Measures* measures
+        bint is_pure = True
+    for number in range(columns.n_nodes):
+        measures = &columns.measures[number]
+        columns.n_children[number] = <uint8_t>measures.n_children
+        columns.impurity[number] = measures.impurity
+        # Written anyway, and kept where it belongs.
+        columns.inner_impurity[number - m] = measures.impurity
+        columns.leaf_samples[m] = measures.n_samples
+        columns.leaf_weight[m] = measures.weight
+        if columns.is_values:
+            columns.statistics[number] = measures.value
+        else:
+            copy_statistics(
+                columns.leaf_statistics + m * size,
+                columns.statistics + number * size, size
+            )
+        is_pure &= (measures.n_children > 0) | (
+            not differ(measures.impurity, 0.0)
+        )
+        m += measures.n_children == 0
+    columns.leaf_is_pure = is_pure
+
+
+cdef void write_tests(const Problem* problem, Columns* columns) noexcept nogil:
+    """Write the columns of inner nodes, with midpoints in place of the pairs of ranks
+    that growing left behind."""
+    cdef:
+        int64_t m, start, n_inner = columns.n_nodes // 2
+        const Test* test
+        const Test* early
+    for m in range(n_inner):
+        early = &columns.tests[m + FETCH_AHEAD]
+        if m + FETCH_AHEAD < n_inner and early.threshold != early.threshold:
+            start = early.feature * problem.values_stride
+            FETCH_EARLY(problem.upper_values + start + (<uint64_t>early.pair >> 32))
+            FETCH_EARLY(problem.values + start + <uint32_t>early.pair)
+        test = &columns.tests[m]
+        columns.feature[m] = test.feature
+        columns.missing_branch[m] = test.missing_branch
+        columns.kind[m] = test.kind
+        columns.improvement[m] = test.improvement
+        columns.threshold[m] = test.threshold
+        if test.threshold != test.threshold:
+            columns.threshold[m] = resolve_threshold(problem, test.feature, test.pair)
+
+
+cdef void read_columns(
+    const Problem* problem, const NodeBuffer* buffer, Columns* columns
+) noexcept nogil:
+    """Fill the columns, as long as the tree is of the usual kind."""
+    columns.is_usual = find_places(buffer, columns)
+    if not columns.is_usual:
+        return
+    meet_nodes(buffer, columns)
+    if not columns.is_usual:
+        return
+    write_measures(columns)
+    columns.weight_is_rows = is_number_of_rows(columns)
+    columns.weight_is_classes = is_sum_of_classes(columns)
+    columns.statistics_add_up = add_up(columns)
+    try_decrease(columns)
+    if not columns.is_values:
+        try_gini(columns)
+    write_tests(problem, columns)
+
+
+cdef list_exceptions(const Exceptions* exceptions):
+    """Numbers of the nodes, and what is right there."""
+    cdef:
+        int32_t[::1] node = np.empty(exceptions.n, dtype=np.int32)
+        double[::1] value = np.empty(exceptions.n)
+    if exceptions.n > 0:
+        memcpy(&node[0], exceptions.node, exceptions.n * sizeof(int32_t))
+        memcpy(&value[0], exceptions.value, exceptions.n * sizeof(double))
+    return node.base, value.base
+
+
+cdef int start_scratch(Columns* columns, int64_t n) noexcept nogil:
+    """Allocate what is not kept."""
+    columns.measures = <Measures*>malloc(n * sizeof(Measures))
+    columns.tests = <Test*>malloc((n // 2 + FETCH_AHEAD) * sizeof(Test))
+    columns.first_child = <int32_t*>malloc(n * sizeof(int32_t))
+    columns.order = <int32_t*>malloc((n + 2) * sizeof(int32_t))
+    columns.places = <Place*>malloc(n * sizeof(Place))
+    columns.not_gini.node = <int32_t*>malloc((n + 1) * sizeof(int32_t))
+    columns.not_gini.value = <double*>malloc((n + 1) * sizeof(double))
+    columns.not_decrease.node = <int32_t*>malloc((n + 1) * sizeof(int32_t))
+    columns.not_decrease.value = <double*>malloc((n + 1) * sizeof(double))
+    if (
+        columns.measures == NULL or columns.tests == NULL
+        or columns.first_child == NULL or columns.order == NULL
+        or columns.places == NULL
+        or columns.not_gini.node == NULL or columns.not_gini.value == NULL
+        or columns.not_decrease.node == NULL or columns.not_decrease.value == NULL
+    ):
+        return -1
+    return 0
+
+
+cdef void free_scratch(Columns* columns) noexcept nogil:
+    free(columns.measures)
+    free(columns.tests)
+    free(columns.first_child)
+    free(columns.order)
+    free(columns.places)
+    free(columns.not_gini.node)
+    free(columns.not_gini.value)
+    free(columns.not_decrease.node)
+    free(columns.not_decrease.value)
+
+
+cdef read_short_columns(const Problem* problem, const NodeBuffer* buffer):
+    """Read the columns of a tree of one output and two-way numeric tests.
+
+    Returns what ``store_columns`` takes, or None if this is another kind of tree.
+    """
+    cdef:
+        Columns columns
+        int64_t n = buffer.n_nodes, size = problem.n_statistics
+        int64_t n_inner = n // 2, n_leaves = n - n_inner
+        bint is_values = not problem.is_classifier
+    if n % 2 == 0 or n < 3 or n >= INT32_MAX or problem.n_outputs != 1 or (
+        buffer.bounds != NULL or buffer.n_terms > 0
+    ):
+        return None
+    cdef:
+        uint8_t[::1] n_children = np.empty(n, dtype=np.uint8)
+        double[::1] impurity = np.empty(n)
+        double[:, ::1] statistics = make_statistics(n, size)
+        int32_t[:, ::1] tests = np.empty((3, n_inner), dtype=np.int32)
+        double[::1] threshold = np.empty(n_inner)
+        double[::1] improvement = np.empty(n_inner)
+        # One more, which is written and not kept.
+        double[::1] inner_impurity = np.empty(n_inner + 1)
+        int64_t[::1] leaf_samples = np.empty(n_leaves + 1, dtype=np.int64)
+        double[::1] leaf_weight = np.empty(n_leaves + 1)
+        double[:, ::1] leaves = make_statistics(1 if is_values else n_leaves + 1, size)
+    columns.n_nodes = n
+    columns.not_gini.n = columns.not_decrease.n = 0
+    columns.size = size
+    columns.is_values = is_values
+    columns.n_children = &n_children[0]
+    columns.impurity = &impurity[0]
+    columns.statistics = &statistics[0, 0]
+    columns.feature = &tests[0, 0]
+    columns.missing_branch = &tests[1, 0]
+    columns.kind = &tests[2, 0]
+    columns.threshold = &threshold[0]
+    columns.improvement = &improvement[0]
+    columns.inner_impurity = &inner_impurity[0]
+    columns.leaf_samples = &leaf_samples[0]
+    columns.leaf_weight = &leaf_weight[0]
+    columns.leaf_statistics = &leaves[0, 0]
+    try:
+        if start_scratch(&columns, n) < 0:
+            raise MemoryError()
+        with nogil:
+            read_columns(problem, buffer, &columns)
+        if not columns.is_usual:
+            return None
+        return {
+            "n_children": n_children.base,
+            "feature": tests.base[0],
+            "missing_branch": tests.base[1],
+            "kind": tests.base[2],
+            "threshold": threshold.base,
+            "improvement": improvement.base,
+            "impurity": impurity.base,
+            "inner_impurity": inner_impurity.base[:n_inner],
+            "n_samples": leaf_samples.base[:n_leaves],
+            "weight": leaf_weight.base[:n_leaves],
+            "statistics": statistics.base if is_values else leaves.base[:n_leaves],
+            "not_gini": list_exceptions(&columns.not_gini),
+            "not_decrease": list_exceptions(&columns.not_decrease),
+            "weight_is": {
+                "n_samples": bool(columns.weight_is_rows),
+                "statistics": bool(columns.weight_is_classes),
+            },
+            "weight_adds_up": bool(columns.weight_adds_up),
+            "statistics_add_up": bool(columns.statistics_add_up),
+            "leaf_is_pure": bool(columns.leaf_is_pure),
+        }
+    finally:
+        free_scratch(&columns)
+
+
+# ------------------------------------------------------------------------------------
+# Reading the settings of one tree: the rules, the columns, the root.
+# ------------------------------------------------------------------------------------
+
+
+cdef int fill_problem(Problem* problem, dict settings) except -1:
+    """Copy the settings; arrays are kept alive by the caller's dict."""
+    cdef:
+        const int64_t[::1] output_start = settings["output_start"]
+        const int32_t[::1] kind = settings["kind"]
+        const int64_t[::1] n_levels = settings["n_levels"]
+        const uint8_t[::1] has_missing = settings["has_missing"]
+        const int64_t[::1] n_distinct = settings["n_distinct"]
+        const double[:, ::1] values = settings["values"]
+        const double[:, ::1] upper_values = settings["upper_values"]
+        const int32_t[::1] monotonic
+        const int64_t[::1] entropy_table
+        const uint8_t[::1] is_many_valued
+        const uint8_t[::1] is_smoothed
+    problem.criterion = settings["criterion"]
+    problem.scan = settings["scan"]
+    problem.is_classifier = settings["is_classifier"]
+    problem.n_columns = settings["columns"].shape[0]
+    problem.n_outputs = output_start.shape[0] - 1
+    problem.n_statistics = output_start[problem.n_outputs]
+    problem.output_start = &output_start[0]
+    problem.max_depth = settings["max_depth"]
+    problem.min_samples_split = settings["min_samples_split"]
+    problem.min_samples_leaf = settings["min_samples_leaf"]
+    problem.min_weight_leaf = settings["min_weight_leaf"]
+    problem.min_impurity_decrease = settings["min_impurity_decrease"]
+    problem.total_weight = settings["total_weight"]
+    problem.max_leaf_nodes = settings["max_leaf_nodes"]
+    problem.kind = &kind[0]
+    problem.n_levels = &n_levels[0]
+    problem.has_missing = &has_missing[0]
+    problem.n_distinct = &n_distinct[0]
+    problem.values = &values[0, 0]
+    problem.upper_values = &upper_values[0, 0]
+    problem.values_stride = values.shape[1]
+    problem.max_levels = settings["max_levels"]
+    problem.any_nominal = settings["any_nominal"]
+    if settings["is_smoothed"] is not None:
+        is_smoothed = settings["is_smoothed"]
+        problem.is_smoothed = &is_smoothed[0]
+    problem.smoothing = settings["smoothing"]
+    problem.design_effect = 1.0
+    problem.is_plain = settings["is_plain"]
+    problem.missing_mode = settings["missing_mode"]
+    problem.divides_cases = settings["divides_cases"]
+    problem.categorical_split = settings["categorical_split"]
+    problem.unseen_branch = settings["unseen_branch"]
+    problem.max_features = settings["max_features"]
+    problem.shuffle_columns = settings["shuffle_columns"]
+    problem.random_splitter = settings["random_splitter"]
+    problem.top_splits = settings["top_splits"]
+    if settings["monotonic"] is not None:
+        monotonic = settings["monotonic"]
+        problem.monotonic = &monotonic[0]
+    if settings["entropy_table"] is not None:
+        entropy_table = settings["entropy_table"]
+        problem.entropy_table = &entropy_table[0]
+        problem.entropy_unit = settings["entropy_unit"]
+    if settings["gain"] is not None:
+        problem.gain = settings["gain"]
+        is_many_valued = settings["is_many_valued"]
+        problem.is_many_valued = &is_many_valued[0]
+    return 0
+
+
+cdef int fill_codes(Problem* problem, Codes* codes, dict settings) except -1:
+    """Point to the level codes of nominal columns, if they are coded."""
+    cdef:
+        const uint8_t[::1] is_coded
+        const uint32_t[:, ::1] level_codes
+    is_coded = settings["is_coded"]
+    problem.is_coded = &is_coded[0]
+    problem.any_coded = settings["level_codes"] is not None
+    if not problem.any_coded:
+        return 0
+    level_codes = settings["level_codes"]
+    codes.start = &level_codes[0, 0]
+    codes.stride = level_codes.shape[1]
+    return 0
+
+
+cdef int write_root(
+    const Problem* problem, int64_t n_rows, dict settings, NodeBuffer* buffer,
+    Frame* frame
+) except -1:
+    """The root's record, and the frame from which all others descend."""
+    cdef:
+        Node* node = buffer.nodes
+        const double[::1] statistics = settings["root_statistics"]
+        int64_t k
+    memset(node, 0, sizeof(Node))
+    node.first_child = -1
+    node.feature = -2
+    node.missing_branch = -1
+    node.parent = -1
+    node.map_start = -1
+    node.threshold = -2.0
+    node.impurity = settings["root_impurity"]
+    node.weight = settings["total_weight"]
+    node.n_samples = n_rows
+    buffer.task[0] = -1
+    for k in range(problem.n_statistics):
+        buffer.statistics[k] = statistics[k]
+    buffer.n_nodes = 1
+    memset(frame, 0, sizeof(Frame))
+    frame.n_rows = n_rows
+    frame.depth = 0
+    frame.node = 0
+    frame.random_state = settings["random_state"]
+    frame.lower = -INFINITY
+    frame.upper = INFINITY
+    frame.n_active = <int32_t>problem.n_columns
+    if problem.monotonic != NULL:
+        buffer.bounds[0] = -INFINITY
+        buffer.bounds[1] = INFINITY
+    return 0

@@ -139,8 +139,233 @@ cdef const void* address_of(array) except NULL:
     return &wide[0, 0]
 
 
-include "_list_roots.pxi"
-include "_list_threads.pxi"
+# ------------------------------------------------------------------------------------
+# Listing the samples of a tree, and what all of them hold.
+# ------------------------------------------------------------------------------------
+
+
+ctypedef fused Weight:
+    int32_t
+    int64_t
+    double
+
+
+cdef int64_t list_samples(
+    const Weight* weight, const int32_t* label, int64_t n_outputs, int64_t n_rows,
+    bint is_binary, bint is_whole, uint64_t* entries, int64_t* most_weight
+) noexcept nogil:
+    """List the samples that take part; returns their number."""
+    cdef int64_t row, share, code, n = 0, most = 1
+    for row in range(n_rows):
+        code = 0 if label == NULL or n_outputs > 1 else label[row]
+        share = <int64_t>weight[row] if is_whole else <int64_t>1
+        most = max(most, share)
+        # Written in any case, and kept if the row has a weight: no branch to predict.
+        if is_binary:
+            entries[n] = make_counted(row, share, share * code)
+        else:
+            entries[n] = make_listed(row, share, code)
+        n += weight[row] > 0
+    most_weight[0] = most
+    return n
+
+
+cdef double find_least(const double* weight, int64_t n) noexcept nogil:
+    """The smallest positive weight."""
+    cdef:
+        double least = 0.0
+        int64_t i
+    for i in range(n):
+        if weight[i] > 0.0 and (least == 0.0 or weight[i] < least):
+            least = weight[i]
+    return least
+
+
+cdef double weight_of(
+    const SampleList* samples, uint64_t entry, int64_t* number
+) noexcept nogil:
+    """The weight of a sample, and its row in the table."""
+    if samples.kind == LIST_BINARY:
+        number[0] = <int64_t>(entry >> NUMBER_BITS)
+        return <double>weight_in(entry)
+    number[0] = <int64_t><uint32_t>entry
+    if samples.weight != NULL:
+        return samples.weight[number[0]]
+    return <double>whole_weight_of(entry)
+
+
+cdef double add_classes(
+    const SampleList* samples, int64_t n, double* sums
+) noexcept nogil:
+    """Sum up the weights of the classes; returns the weight of all samples."""
+    cdef:
+        int64_t i, number
+        double weight, total = 0.0
+    for i in range(n):
+        weight = weight_of(samples, samples.entries[i], &number)
+        total += weight
+        sums[samples.label[number]] += weight
+    return total
+
+
+cdef bint measure_values(
+    const SampleList* samples, int64_t n, double* total, double* mean, double* variance
+) noexcept nogil:
+    """Weight, mean and variance of y; whether there is but one value, which is then
+    kept."""
+    cdef:
+        int64_t i, number
+        double weight, value, first, sums = 0.0, squares = 0.0
+        bint is_pure = True
+    total[0] = 0.0
+    weight_of(samples, samples.entries[0], &number)
+    first = samples.y[number]
+    # One after the other: sums of symmetric values are then exactly 0.
+    for i in range(n):
+        weight = weight_of(samples, samples.entries[i], &number)
+        total[0] += weight
+        sums += weight * samples.y[number]
+        is_pure = is_pure and samples.y[number] == first
+    mean[0] = first if is_pure else sums / total[0]
+    for i in range(n):
+        weight = weight_of(samples, samples.entries[i], &number)
+        value = samples.y[number] - mean[0]
+        squares += weight * (value * value)
+    variance[0] = squares / total[0]
+    return is_pure
+
+
+# ------------------------------------------------------------------------------------
+# What a thread grows from a list of samples with.
+# ------------------------------------------------------------------------------------
+
+
+cdef struct ListThread:
+    SampleList samples
+    ListSearch search
+    ObliqueSearch oblique
+    Worker worker
+
+
+cdef int fill_table(
+    const Problem* problem, dict settings, SampleList* samples
+) except -1:
+    """Point to the codes and targets of the table."""
+    cdef:
+        const double[:, ::1] y
+        const double[:, ::1] values
+        const int16_t[:, ::1] steps
+        const int32_t[:, ::1] label
+        const Span[::1] spans
+        const Scale[::1] scales
+    samples.table.n_columns = problem.n_columns
+    samples.table.n_rows = settings["order"].shape[1]
+    if settings["ranks"] is not None:
+        samples.table.codes = address_of(settings["ranks"])
+        samples.table.code_size = settings["ranks"].dtype.itemsize
+    if problem.random_splitter:
+        values = settings["row_values"]
+        samples.row_values = &values[0, 0]
+        steps = settings["steps"]
+        samples.steps = &steps[0, 0]
+        steps = settings["row_steps"]
+        samples.row_steps = &steps[0, 0]
+        scales = settings["scales"]
+        samples.scales = &scales[0]
+    else:
+        samples.table.row_codes = address_of(settings["row_ranks"])
+        samples.table.row_bins = <const uint8_t*>address_of(settings["row_bins"])
+        spans = settings["spans"]
+        samples.table.spans = &spans[0]
+    if problem.is_classifier:
+        label = settings["all_labels"]
+        samples.label = &label[0, 0]
+    else:
+        y = settings["all_values"]
+        samples.y = &y[0, 0]
+    return 0
+
+
+cdef int fill_oblique(
+    const Problem* problem, dict settings, ListThread* thread
+) except -1:
+    """Take the rules of oblique tests, and allocate for them."""
+    cdef:
+        const double[:, ::1] values = settings["row_values"]
+        const double[::1] numbers
+        const int64_t[::1] level_start = settings["level_start"]
+        ObliqueSearch* oblique = &thread.oblique
+    oblique.values = &values[0, 0]
+    oblique.level_start = &level_start[0]
+    oblique.n_codes = level_start[level_start.shape[0] - 1]
+    numbers = settings["size"]
+    oblique.size = &numbers[0]
+    numbers = settings["inverse_size"]
+    oblique.inverse_size = &numbers[0]
+    oblique.kind = settings["direction"]
+    oblique.n_directions = settings["n_directions"]
+    oblique.max_columns = settings["max_columns"]
+    oblique.max_terms = settings["max_terms"]
+    oblique.searches_axis = settings["searches_axis"]
+    oblique.column_penalty = settings["column_penalty"]
+    oblique.ridge = settings["ridge"]
+    oblique.lasso = settings["lasso"]
+    thread.search.oblique = oblique
+    # The kernel of small subtrees knows tests of one column alone.
+    thread.samples.may_be_small = False
+    if not oblique.searches_axis:
+        # There are no codes to be copied.
+        thread.samples.local_rows = 0
+    if start_oblique(problem, oblique, thread.samples.n_samples) < 0:
+        raise MemoryError()
+    return 0
+
+
+cdef int start_thread(
+    const Problem* problem, dict settings, kind, ListThread* thread, int64_t n_rows,
+    const SampleList* lender
+) except -1:
+    """Allocate for nodes of up to n_rows samples, perhaps of the list of another
+    thread."""
+    cdef SampleList* samples = &thread.samples
+    samples.kind = LIST_KINDS[kind]
+    fill_table(problem, settings, samples)
+    if (
+        start_sample_list(problem, samples, n_rows, lender) < 0
+        or start_list_search(problem, samples, &thread.search) < 0
+        or start_worker(problem, &thread.worker, n_rows, 8, True, NULL) < 0
+    ):
+        raise MemoryError()
+    samples.may_be_small = may_be_small(problem, samples)
+    if settings["oblique"] is not None:
+        fill_oblique(problem, settings["oblique"], thread)
+    return 0
+
+
+cdef void free_thread(ListThread* thread) noexcept nogil:
+    free_sample_list(&thread.samples)
+    free_list_search(&thread.search)
+    free_oblique(&thread.oblique)
+    free_worker(&thread.worker)
+
+
+cdef void lend_thread(Grower* grower, ListThread* thread) noexcept nogil:
+    grower.worker = &thread.worker
+    grower.samples = &thread.samples
+    grower.search = &thread.search
+    thread.samples.is_local = False
+
+
+cdef void follow_thread(ListThread* thread, const ListThread* first) noexcept nogil:
+    """Take over what the first thread knows of the tree."""
+    thread.samples.weight = first.samples.weight
+    thread.samples.min_weight = first.samples.min_weight
+    thread.samples.most_weight = first.samples.most_weight
+    if first.oblique.scale != NULL:
+        memcpy(
+            thread.oblique.scale, first.oblique.scale,
+            first.samples.table.n_columns * sizeof(double)
+        )
 
 
 def choose_task_rows(n_rows, n_threads, local_rows):
@@ -442,5 +667,562 @@ cdef class ListGrower:
         )
 
 
-include "_gradient_rows.pxi"
-include "_gradient_grower.pxi"
+# ------------------------------------------------------------------------------------
+# Rows with gradient pairs: rounding, and the leaves of those that are ignored.
+# ------------------------------------------------------------------------------------
+
+
+cdef enum:
+    BLOCK_ROWS = 8192  # that a thread takes at a time
+    SUM_BITS = 62  # of the gradients
+    COUNTED_BITS = 63  # of the hessians and the number of samples
+
+ctypedef fused Real:
+    float
+    double
+
+ctypedef fused SmallCode:
+    uint8_t
+    uint16_t
+
+
+# What a thread needs to know of the rows that are made ready.
+cdef struct Rounding:
+    const void* gradient
+    const void* hessian  # NULL: 1 for all
+    int64_t n_rows
+    double gradient_factor
+    double hessian_factor
+    int32_t count_bits
+    GradientPair* pairs
+    uint8_t* is_bad  # of each block
+
+
+cdef void round_rows(
+    const Rounding* work, const Real* gradient, const Real* hessian, int64_t first,
+    int64_t stop, uint8_t* is_bad
+) noexcept nogil:
+    cdef:
+        int64_t i
+        double value, curvature = 1.0
+        bint bad = False
+    for i in range(first, stop):
+        value = work.gradient_factor * gradient[i]
+        if hessian != NULL:
+            curvature = hessian[i]
+        # Not a number, or out of the given range.
+        if not (-4.7e18 < value < 4.7e18 and 0.0 <= curvature < 1e300):
+            bad = True
+            continue
+        curvature *= work.hessian_factor
+        work.pairs[i].gradient = <int64_t>(value + (0.5 if value > 0.0 else -0.5))
+        work.pairs[i].counted = (
+            <uint64_t><int64_t>(curvature + 0.5) << work.count_bits | <uint64_t>1
+        )
+    is_bad[0] = bad
+
+
+cdef void round_block(void* context, int64_t task, int thread) noexcept nogil:
+    cdef:
+        const Rounding* work = <const Rounding*>context
+        int64_t first = task * BLOCK_ROWS
+        int64_t stop = min(first + BLOCK_ROWS, work.n_rows)
+    round_rows(
+        work, <const double*>work.gradient, <const double*>work.hessian, first, stop,
+        &work.is_bad[task]
+    )
+
+
+cdef double make_factor(double largest, int64_t n_rows, int bits) noexcept nogil:
+    """The power of two by which n numbers, none of them larger, are multiplied so that
+    no sum of them has more bits."""
+    cdef int exponent = 0
+    frexp(largest * n_rows, &exponent)
+    return ldexp(1.0, bits - exponent)
+
+
+cdef int32_t find_branch(
+    const Problem* problem, const NodeBuffer* buffer, const Node* node, int64_t code
+) noexcept nogil:
+    """The child of a code; -1 where the row stays in the node."""
+    cdef:
+        const int32_t* level_map
+        int32_t level, i
+    if problem.has_missing[node.feature] and code == problem.n_distinct[node.feature]:
+        return node.missing_branch
+    if node.kind != NOMINAL:
+        # All rows with a value go to child 0 if their codes are not divided.
+        return node.map_start >= 0 and problem.values[
+            node.feature * problem.values_stride + code
+        ] > resolve_threshold(problem, node.feature, node.map_start)
+    level_map = buffer.level_branch + node.map_start
+    level = <int32_t>problem.values[node.feature * problem.values_stride + code]
+    if level_map[0] == DENSE_MAP:
+        return level_map[1 + level]
+    for i in range(1, level_map[0] + 1):
+        if level_map[i] == level:
+            return level_map[i + level_map[0]]
+    return -1
+
+
+cdef void route_row(
+    const Problem* problem, const GradientList* samples, const NodeBuffer* buffer,
+    const SmallCode* codes, const int32_t* number, int64_t row, int32_t* leaf_of_row
+) noexcept nogil:
+    """Find the leaf of a row that took no part."""
+    cdef:
+        int64_t node = 0
+        int32_t branch
+        const Node* record
+    while True:
+        record = &buffer.nodes[node]
+        if record.n_children == 0:
+            break
+        branch = find_branch(
+            problem, buffer, record, codes[record.feature * samples.n_rows + row]
+        )
+        if branch < 0:
+            break
+        node = record.first_child + branch
+    leaf_of_row[row] = number[node]
+
+
+cdef int number_nodes(const NodeBuffer* buffer, int32_t* number) noexcept nogil:
+    """Number the nodes breadth first, as they are written. Returns -1 without
+    memory."""
+    cdef:
+        int32_t* queue = <int32_t*>malloc(buffer.n_nodes * sizeof(int32_t))
+        const Node* node
+        int64_t i, child, n_queued = 1
+    if queue == NULL:
+        return -1
+    queue[0] = 0
+    for i in range(buffer.n_nodes):
+        number[queue[i]] = <int32_t>i
+        node = &buffer.nodes[queue[i]]
+        for child in range(node.n_children):
+            queue[n_queued] = node.first_child + <int32_t>child
+            n_queued += 1
+    free(queue)
+    return 0
+
+
+def add_leaf_values(
+    const int32_t[::1] leaf_of_row, const double[::1] values, double[::1] scores
+):
+    """Add the value of each row's leaf to its score.
+
+    Parameters
+    ----------
+    leaf_of_row : ndarray of int32, shape (n_rows,)
+        Numbers of nodes.
+    values : ndarray of float64, shape (n_nodes,)
+        Values of the nodes.
+    scores : ndarray of float64, shape (n_rows,)
+        Scores, in place.
+    """
+    cdef int64_t i
+    with nogil:
+        for i in range(leaf_of_row.shape[0]):
+            scores[i] += values[leaf_of_row[i]]
+
+
+# ------------------------------------------------------------------------------------
+# Growing trees from gradients and hessians, one by one over the same table.
+# ------------------------------------------------------------------------------------
+
+
+cdef class GradientGrower:
+    """Owns the memory of a growing tree, which serves one tree after the other.
+
+    Parameters
+    ----------
+    settings : dict
+        Settings common to the trees: see settings.py; and ``ranks`` and ``row_ranks``,
+        the codes of all rows, of one or two bytes; ``l2_regularization``,
+        ``level_smoothing``, ``level_l2`` and ``least_level_rows``; ``groups`` of
+        interaction constraints, bits of each column, or None.
+    n_threads : int
+        Number of threads; the trees do not depend on it.
+    """
+
+    cdef:
+        Problem problem
+        Interrupt interrupt
+        GradientList samples
+        Worker worker
+        Codes codes
+        dict settings  # keeps the arrays alive
+        object pairs
+        object start
+        int64_t n_listed
+        uint8_t[::1] is_bad
+        const uint64_t[::1] groups
+        uint8_t[::1] takes_part
+
+    def __cinit__(self, dict settings, int n_threads):
+        cdef:
+            const uint8_t[:, ::1] narrow
+            const uint16_t[:, ::1] wide
+            const int64_t[::1] start
+            GradientPair[::1] pairs
+            GradientList* samples = &self.samples
+        memset(&self.problem, 0, sizeof(Problem))
+        memset(&self.samples, 0, sizeof(GradientList))
+        memset(&self.worker, 0, sizeof(Worker))
+        memset(&self.codes, 0, sizeof(Codes))
+        self.settings = settings
+        fill_problem(&self.problem, settings)
+        self.problem.interrupt = &self.interrupt
+        fill_codes(&self.problem, &self.codes, settings)
+        samples.n_threads = n_threads
+        samples.n_columns = self.problem.n_columns
+        samples.n_rows = settings["ranks"].shape[1]
+        samples.code_size = settings["ranks"].dtype.itemsize
+        if samples.code_size == 1:
+            narrow = settings["ranks"]
+            samples.codes = &narrow[0, 0]
+            narrow = settings["row_ranks"]
+            samples.row_codes = &narrow[0, 0]
+        else:
+            wide = settings["ranks"]
+            samples.codes = &wide[0, 0]
+            wide = settings["row_ranks"]
+            samples.row_codes = &wide[0, 0]
+        n_codes = settings["n_distinct"] + settings["has_missing"]
+        self.start = np.concatenate([[0], np.cumsum(n_codes)])
+        start = self.start
+        samples.start = &start[0]
+        samples.most_codes = n_codes.max()
+        if settings["groups"] is not None:
+            self.groups = settings["groups"]
+            samples.groups = &self.groups[0]
+        samples.l2 = settings["l2_regularization"]
+        self.pairs = np.empty(
+            samples.n_rows, dtype=[("gradient", np.int64), ("counted", np.uint64)]
+        )
+        pairs = self.pairs
+        samples.pairs = &pairs[0]
+        self.is_bad = np.zeros(samples.n_rows // BLOCK_ROWS + 1, dtype=np.uint8)
+        if (
+            start_gradient_list(&self.problem, samples) < 0
+            or start_worker(&self.problem, &self.worker, 1, 8, True, NULL) < 0
+            or start_buffer(
+                &self.worker.buffer, self.problem.n_statistics,
+                self.problem.monotonic != NULL
+            ) < 0
+        ):
+            raise MemoryError()
+        if n_threads > 1:
+            samples.team = start_team(n_threads, &self.interrupt)
+
+    def __dealloc__(self):
+        self.stop_threads()
+        free_gradient_list(&self.samples)
+        free_buffer(&self.worker.buffer)
+        free_worker(&self.worker)
+
+    def stop_threads(self):
+        """End the threads; later trees grow without."""
+        if self.samples.team != NULL:
+            stop_team(self.samples.team)
+            self.samples.team = NULL
+
+    cdef int round_pairs(self, gradient, hessian, largest) except -1:
+        """Turn gradients and hessians into integers."""
+        cdef:
+            const double[::1] gradients = gradient
+            const double[::1] hessians
+            GradientPair[::1] pairs = self.pairs
+            GradientList* samples = &self.samples
+            int64_t n_rows = samples.n_rows, task, n_tasks = self.is_bad.shape[0]
+            Rounding work
+        memset(&work, 0, sizeof(Rounding))
+        work.n_rows = n_rows
+        work.count_bits = <int32_t>int(n_rows).bit_length()
+        work.gradient = &gradients[0]
+        work.gradient_factor = make_factor(
+            largest[0] if largest[0] > 0.0 else 1.0, n_rows, SUM_BITS
+        )
+        if hessian is None:
+            work.hessian_factor = 1.0
+        else:
+            hessians = hessian
+            work.hessian = &hessians[0]
+            work.hessian_factor = make_factor(
+                largest[1] if largest[1] > 0.0 else 1.0, n_rows,
+                COUNTED_BITS - work.count_bits
+            )
+        work.pairs = &pairs[0]
+        work.is_bad = &self.is_bad[0]
+        samples.scale.gradient_unit = 1.0 / work.gradient_factor
+        samples.scale.hessian_unit = 1.0 / work.hessian_factor
+        samples.scale.count_bits = work.count_bits
+        with nogil:
+            if samples.team != NULL:
+                run_tasks(samples.team, round_block, &work, n_tasks)
+            else:
+                for task in range(n_tasks):
+                    round_block(&work, task, 0)
+        if np.any(self.is_bad):
+            raise ValueError(
+                "Gradients must be numbers, and hessians numbers that are not negative."
+            )
+        return 0
+
+    cdef measure_root(self):
+        """Sum up the rows that take part."""
+        cdef:
+            GradientList* samples = &self.samples
+            GradientPair total
+            int64_t i
+        memset(&total, 0, sizeof(GradientPair))
+        with nogil:
+            for i in range(self.n_listed):
+                add_pair(&total, &samples.pairs[samples.rows[i]])
+        samples.total = total
+        hessian = hessian_of(&total, &samples.scale)
+        step = step_of_leaf(
+            gradient_of(&total, &samples.scale), hessian, samples.l2
+        )
+        return {
+            "root_statistics": np.array([step]),
+            "root_impurity": 0.0,
+            "total_weight": hessian,
+        }
+
+    def grow(
+        self, gradient, hessian, largest, rows=None, random_state=0, variance=1.0
+    ):
+        """Grow a tree.
+
+        Parameters
+        ----------
+        gradient : ndarray of float64, shape (n_rows,)
+            First derivative of the loss by the prediction, for all rows of the table.
+        hessian : ndarray of float64, shape (n_rows,), or None
+            Second derivative, not negative; None for 1.
+        largest : tuple of two floats
+            The largest absolute gradient and the largest hessian.
+        rows : ndarray of uint32, default=None
+            The rows that take part, in ascending order; None: all.
+        random_state : int, default=0
+            Seed of the sampling of columns.
+        variance : float, default=1.0
+            Variance of the gradient of a row, per unit of its hessian.
+
+        Returns
+        -------
+        n_nodes : int
+            Number of its nodes, which stay until the next tree.
+        """
+        cdef:
+            Arena no_columns
+            Grower grower
+            Frame root
+            NodeBuffer* buffer = &self.worker.buffer
+            GradientList* samples = &self.samples
+            const int32_t[::1] columns = self.settings["columns"]
+            const uint32_t[::1] given
+            int64_t i
+            int outcome = 0
+        start_interrupt(&self.interrupt)
+        self.round_pairs(gradient, hessian, largest)
+        samples.variance = variance
+        if rows is None:
+            self.takes_part = None
+            self.n_listed = samples.n_rows
+            for i in range(self.n_listed):
+                samples.rows[i] = <uint32_t>i
+        else:
+            self.takes_part = np.zeros(samples.n_rows, dtype=np.uint8)
+            given = rows
+            self.n_listed = given.shape[0]
+            for i in range(self.n_listed):
+                samples.rows[i] = given[i]
+                self.takes_part[given[i]] = 1
+        memset(&no_columns, 0, sizeof(Arena))
+        memset(&grower, 0, sizeof(Grower))
+        grower.problem = &self.problem
+        grower.worker = &self.worker
+        grower.table = &no_columns
+        grower.gradients = samples
+        settings = self.measure_root()
+        self.problem.total_weight = settings["total_weight"]
+        buffer.n_levels = 0
+        forget_waiting(samples)
+        write_root(
+            &self.problem, self.n_listed, settings | {"random_state": random_state},
+            buffer, &root
+        )
+        root.groups = ~<uint64_t>0
+        if (
+            self.problem.max_depth > 0
+            and self.n_listed >= 2 * max(self.problem.min_samples_leaf, 1)
+            and self.n_listed >= self.problem.min_samples_split
+            and self.problem.max_leaf_nodes != 1
+        ):
+            with nogil:
+                outcome = grow_from(&grower, &root, &columns[0])
+            if outcome < 0:
+                raise_failure(&self.interrupt)
+        return buffer.n_nodes
+
+    def round_to_pairs(self, gradient, hessian, largest):
+        """Turn gradients and hessians into pairs of integers.
+
+        Parameters
+        ----------
+        gradient, hessian, largest
+            As in ``grow``.
+
+        Returns
+        -------
+        pairs : ndarray, shape (n_rows,)
+            A copy.
+        """
+        self.round_pairs(gradient, hessian, largest)
+        return self.pairs.copy()
+
+    def count_block(self, row_codes, pairs, rows):
+        """Sum up some rows of a block that need not be rows of the table.
+
+        Parameters
+        ----------
+        row_codes : ndarray like ``row_ranks``, shape (n_block_rows, n_columns)
+            The codes of the block.
+        pairs : ndarray, shape (n_block_rows,)
+            Their pairs, of the scale of the last ``round_to_pairs``.
+        rows : ndarray of uint32
+            Which rows.
+
+        Returns
+        -------
+        histogram : ndarray of int64, shape (n_codes, 2)
+            Sums of all columns, concatenated; those of blocks may be added.
+        """
+        cdef:
+            const uint8_t[:, ::1] narrow
+            const uint16_t[:, ::1] wide
+            const GradientPair[::1] block_pairs = pairs
+            uint32_t[::1] listed = np.concatenate([rows, np.zeros(64, dtype=np.uint32)])
+            int64_t[:, ::1] sums = np.zeros(
+                (self.samples.start[self.samples.n_columns], 2), dtype=np.int64
+            )
+            GradientList block = self.samples
+            int64_t n = len(rows)
+        block.pairs = &block_pairs[0]
+        if block.code_size == 1:
+            narrow = row_codes
+            block.row_codes = &narrow[0, 0]
+        else:
+            wide = row_codes
+            block.row_codes = &wide[0, 0]
+        with nogil:
+            count_rows(&block, &listed[0], n, <GradientPair*>&sums[0, 0])
+        return sums.base
+
+    def find_split(self, const int64_t[:, ::1] histogram, int64_t depth):
+        """Find the best split of a node from its histogram.
+
+        Parameters
+        ----------
+        histogram : ndarray of int64, shape (n_codes, 2)
+            As ``count_block`` gives it.
+        depth : int
+            Depth of the node.
+
+        Returns
+        -------
+        decrease : float
+            Decrease of twice the loss; 0 if the node is not to be split.
+        column : int
+            What is tested.
+        child_of_code : ndarray of uint8
+            The child of every code of the column; 2: the row stays.
+        """
+        cdef:
+            GradientList* samples = &self.samples
+            WaitingNode* node
+            Frame frame
+            int64_t pair = -1
+            Split split
+            const int32_t[::1] columns = self.settings["columns"]
+            uint8_t[::1] children
+        memset(&frame, 0, sizeof(Frame))
+        frame.lower = -INFINITY
+        frame.upper = INFINITY
+        frame.depth = depth
+        frame.groups = ~<uint64_t>0
+        frame.n_active = <int32_t>samples.n_columns
+        memcpy(
+            self.worker.active, &columns[0], samples.n_columns * sizeof(int32_t)
+        )
+        forget_waiting(samples)
+        if search_given(
+            &self.problem, samples, &self.worker, &frame,
+            <const GradientPair*>&histogram[0, 0]
+        ) < 0:
+            raise MemoryError()
+        node = <WaitingNode*>frame.waiting
+        if frame.gain <= 0.0 or depth >= self.problem.max_depth:
+            return 0.0, -1, None
+        if settle_gradients(
+            &self.problem, samples, &self.worker, &frame, &split, &pair
+        ) < 0:
+            raise MemoryError()
+        n_codes = samples.start[split.column + 1] - samples.start[split.column]
+        children = np.empty(n_codes, dtype=np.uint8)
+        memcpy(&children[0], node.child_of_code, n_codes)
+        return frame.gain, split.column, children.base
+
+    def find_leaves(self, int32_t[::1] leaf_of_row):
+        """Write the node where each row of the table ends.
+
+        Parameters
+        ----------
+        leaf_of_row : ndarray of int32, shape (n_rows,)
+            Out: numbers of nodes as ``write_nodes`` gives them.
+        """
+        cdef:
+            NodeBuffer* buffer = &self.worker.buffer
+            GradientList* samples = &self.samples
+            const Node* node
+            int32_t[::1] number = np.empty(buffer.n_nodes, dtype=np.int32)
+            int64_t i, k, first
+        if number_nodes(buffer, &number[0]) < 0:
+            raise MemoryError()
+        with nogil:
+            for i in range(buffer.n_nodes):
+                node = &buffer.nodes[i]
+                if node.n_children > 0:
+                    continue
+                first = samples.place[i] if i > 0 else 0
+                for k in range(first, first + node.n_samples):
+                    leaf_of_row[samples.rows[k]] = number[i]
+            if self.takes_part is not None:
+                for i in range(samples.n_rows):
+                    if self.takes_part[i]:
+                        continue
+                    if samples.code_size == 1:
+                        route_row(
+                            &self.problem, samples, buffer,
+                            <const uint8_t*>samples.codes, &number[0], i,
+                            &leaf_of_row[0]
+                        )
+                    else:
+                        route_row(
+                            &self.problem, samples, buffer,
+                            <const uint16_t*>samples.codes, &number[0], i,
+                            &leaf_of_row[0]
+                        )
+
+    def write_nodes(self):
+        """Write the records of the tree that has grown; ``find_leaves`` comes first.
+
+        Returns
+        -------
+        grown : tuple
+            What ``grow_nodes`` returns.
+        """
+        return write_tree(&self.problem, &self.worker.buffer, NULL, 0)

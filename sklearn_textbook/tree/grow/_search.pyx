@@ -471,4 +471,417 @@ cdef void find_split(
                 before[0] = held
 
 
-include "_missing.pxi"
+# ------------------------------------------------------------------------------------
+# Rows whose value is missing in the split column: which child they go to.
+# ------------------------------------------------------------------------------------
+
+
+cdef void mark_rows(
+    const Children* children, const Entry* cells, int32_t* child_of_row
+) noexcept nogil:
+    cdef int64_t p, i
+    for p in range(children.n_pieces):
+        for i in range(children.pieces[p].start, children.pieces[p].stop):
+            child_of_row[row_of(cells[i])] = children.pieces[p].child
+
+
+cdef int keep_surrogate(
+    const Problem* problem, NodeBuffer* buffer, const Frame* frame,
+    const SurrogateTest* test, double total, int64_t map_start
+) noexcept nogil:
+    cdef Surrogate* record
+    if reserve_surrogates(buffer, 1) < 0:
+        return -1
+    record = &buffer.surrogates[buffer.n_surrogates]
+    record.node = frame.node
+    record.feature = test.column
+    record.kind = problem.kind[test.column]
+    record.low_branch = test.low_child
+    record.map_start = map_start
+    record.threshold = test.threshold
+    record.agreement = test.agreement / total
+    record.adjusted_agreement = test.adjusted
+    record.n_used = test.n_used
+    buffer.n_surrogates += 1
+    return 0
+
+
+cdef int settle_surrogate(
+    const Problem* problem, const Arena* arena, Worker* worker, const Frame* frame,
+    const Entry* cells, const double* target_weight, SurrogateTest* test
+) noexcept nogil:
+    """Work out the threshold or the level map, and keep the record."""
+    cdef:
+        int64_t column = test.column, map_start = -1, n_present, n_runs
+        const uint32_t* ranks = column_ranks(arena, column)
+    test.threshold = NAN
+    if problem.kind[column] == NOMINAL_COLUMN:
+        n_present = frame.n_rows - count_missing(cells, frame.n_rows)
+        divide_surrogate_runs(
+            &arena.rows, &worker.scratch, cells, n_present, worker.child_of_row,
+            target_weight
+        )
+        n_runs = list_levels(
+            problem, cells, ranks, column, n_present, worker.scratch.run_level
+        )
+        map_start = write_level_map(
+            problem, &worker.buffer, column, n_runs, worker.scratch.run_level,
+            worker.scratch.run_side, False
+        )
+        if map_start < 0:
+            return -1
+    else:
+        test.threshold = midpoint(
+            upper_value_of_rank(
+                problem, column, ranks, rank_of(cells[test.position - 1])
+            ),
+            value_of_rank(problem, column, ranks, rank_of(cells[test.position])),
+        )
+    return keep_surrogate(
+        problem, &worker.buffer, frame, test, target_weight[0] + target_weight[1],
+        map_start
+    )
+
+
+cdef inline bint is_monotonic(const Problem* problem, int64_t column) noexcept nogil:
+    """Whether the column has a monotonic constraint."""
+    return problem.monotonic != NULL and problem.monotonic[column] != 0
+
+
+cdef int send_by_surrogates(
+    const Problem* problem, Arena* arena, Worker* worker, const Frame* frame,
+    Entry* entries, const Split* split, const double* target_weight
+) noexcept nogil:
+    """Rank the surrogates of a binary test and let them send the missing rows."""
+    cdef:
+        SurrogateTest ranked[MAX_SURROGATES]
+        int64_t n_ranked = 0, i, column, n_runs
+        int32_t* levels = worker.scratch.run_level
+        Entry* cells
+        SurrogateTest* test
+        Surrogate* record
+    for i in range(frame.n_active):
+        if must_stop(problem.interrupt, frame.n_rows):
+            return -1
+        column = worker.active[i]
+        # A surrogate may send larger values to the child with the smaller value.
+        if column != split.column and not is_monotonic(problem, column):
+            n_ranked = rank_surrogate(
+                problem, &arena.rows, &worker.scratch,
+                entries + column * frame.stride + frame.start, frame.n_rows,
+                worker.child_of_row, target_weight, column, ranked, n_ranked
+            )
+    # Levels are mapped by the targets alone, so before any row is sent.
+    for i in range(n_ranked):
+        cells = entries + ranked[i].column * frame.stride + frame.start
+        if settle_surrogate(
+            problem, arena, worker, frame, cells, target_weight, &ranked[i]
+        ) < 0:
+            return -1
+    for i in range(n_ranked):
+        test = &ranked[i]
+        column = test.column
+        cells = entries + column * frame.stride + frame.start
+        record = &worker.buffer.surrogates[worker.buffer.n_surrogates - n_ranked + i]
+        if test.position < 0:
+            # All columns share run_side: fill it again.
+            n_runs = list_levels(
+                problem, cells, column_ranks(arena, column), column,
+                frame.n_rows - count_missing(cells, frame.n_rows), levels
+            )
+            read_run_children(
+                worker.buffer.level_branch + record.map_start, n_runs, levels,
+                worker.scratch.run_side
+            )
+        send_rows(
+            cells, frame.n_rows, test, worker.scratch.run_side, worker.child_of_row
+        )
+        record.n_used = test.n_used
+    return 0
+
+
+cdef int send_missing_rows(
+    const Problem* problem, Arena* arena, Worker* worker, const Frame* frame,
+    Entry* entries, const Split* split
+) noexcept nogil:
+    """Surrogate strategy: a child, or none, for every row that misses the test."""
+    cdef:
+        Children* children = &worker.children
+        Entry* cells = entries + split.column * frame.stride + frame.start
+        int64_t p, i, child, heaviest = 0
+        double* target_weight = children.weight
+        double total = 0.0, margin
+        bint tied = False
+    mark_rows(children, cells, worker.child_of_row)
+    memset(target_weight, 0, children.n_children * sizeof(double))
+    for p in range(children.n_pieces):
+        for i in range(children.pieces[p].start, children.pieces[p].stop):
+            child = children.pieces[p].child
+            if child < 0:
+                worker.child_of_row[row_of(cells[i])] = NOT_SENT
+            else:
+                target_weight[child] += weight_of(&arena.rows, row_of(cells[i]))
+    for child in range(children.n_children):
+        total += target_weight[child]
+    margin = 1e-12 * total
+    for child in range(1, children.n_children):
+        if target_weight[child] > target_weight[heaviest] + margin:
+            heaviest = child
+            tied = False
+        elif target_weight[child] >= target_weight[heaviest] - margin:
+            tied = True
+    if children.n_children == 2 and send_by_surrogates(
+        problem, arena, worker, frame, entries, split, target_weight
+    ) < 0:
+        return -1
+    for p in range(children.n_pieces):
+        if children.pieces[p].child < 0:
+            child = worker.child_of_row[row_of(cells[children.pieces[p].start])]
+            if child == NOT_SENT:
+                child = -1 if tied else heaviest
+            children.pieces[p].child = <int32_t>child
+    return 0
+
+
+cdef int32_t branch_for_missing(
+    const Problem* problem, const Children* children, const Split* split
+) noexcept nogil:
+    """Where a missing value goes at prediction time."""
+    cdef:
+        int64_t child, largest = 0
+        bint tied = False
+    if split.missing_child >= 0:
+        return split.missing_child
+    if problem.missing_mode == MISSING_FRACTIONAL:
+        return <int32_t>FRACTIONAL
+    for child in range(1, children.n_children):
+        if children.n_rows[child] == children.n_rows[largest]:
+            tied = True
+            if problem.missing_mode == MISSING_LEARNED:
+                largest = child
+        elif children.n_rows[child] > children.n_rows[largest]:
+            largest = child
+            tied = False
+    if problem.missing_mode == MISSING_LEARNED:
+        return <int32_t>largest
+    if problem.missing_mode == MISSING_SURROGATE:
+        return <int32_t>STAY if tied else <int32_t>largest
+    return problem.unseen_branch
+
+
+cdef void drop_surrogates(NodeBuffer* buffer, int32_t node) noexcept nogil:
+    """Take back the surrogates of a node that stays a leaf after all."""
+    while buffer.n_surrogates and (
+        buffer.surrogates[buffer.n_surrogates - 1].node == node
+    ):
+        buffer.n_surrogates -= 1
+
+
+# ------------------------------------------------------------- surrogate splits
+# Tests on other columns that imitate the chosen one.
+# Breiman et al. (1984), 5.3.1, with the rules of R's rpart (surrogatestyle 0). The
+# target of a row is the child that the chosen test sends it to; rows whose value is
+# missing there have none.
+
+
+cdef enum:
+    MIN_ROWS = 2  # rows a surrogate needs on each side
+
+
+cdef bint imitate_by_threshold(
+    const Rows* rows, const Entry* entries, int64_t n_present,
+    const int32_t* child_of_row, double margin, SurrogateTest* test
+) noexcept nogil:
+    cdef:
+        double total[2]
+        double below[2]
+        double best, low_right, low_left
+        int64_t i, n_targets = 0, n_below = 0
+        int32_t child
+        bint found = False
+    total[0] = total[1] = below[0] = below[1] = 0.0
+    for i in range(n_present):
+        child = child_of_row[row_of(entries[i])]
+        if child >= 0:
+            total[child] += weight_of(rows, row_of(entries[i]))
+            n_targets += 1
+    best = total[0] if total[0] > total[1] else total[1]
+    for i in range(1, n_present):
+        child = child_of_row[row_of(entries[i - 1])]
+        if child >= 0:
+            below[child] += weight_of(rows, row_of(entries[i - 1]))
+            n_below += 1
+        if rank_of(entries[i]) == rank_of(entries[i - 1]):
+            continue
+        if n_below < MIN_ROWS or n_targets - n_below < MIN_ROWS:
+            continue
+        low_right = below[1] + (total[0] - below[0])
+        low_left = below[0] + (total[1] - below[1])
+        if low_right > best + margin:
+            best = low_right
+            test.low_child = 1
+        elif low_left > best + margin:
+            best = low_left
+            test.low_child = 0
+        else:
+            continue
+        test.position = i
+        test.agreement = best
+        found = True
+    return found
+
+
+cdef int32_t imitate_level(
+    const double* weight, double margin, const double* column_weight
+) noexcept nogil:
+    """Child that a level goes to: the heavier one."""
+    if fabs(weight[0] - weight[1]) <= margin:
+        weight = column_weight
+    if fabs(weight[0] - weight[1]) <= margin:
+        return 1
+    return 0 if weight[0] > weight[1] else 1
+
+
+cdef double agree_without_itself(
+    const double* weight, int64_t n_rows, int32_t child, double margin,
+    const double* column_weight
+) noexcept nogil:
+    """Weight of the rows of a level that the others of the level send the right way.
+
+    Rows against the majority are sent wrong. Those of the majority are sent right if
+    the level keeps its child without one of them, of the mean weight.
+    """
+    cdef double others[2]
+    others[child] = weight[child] - (weight[0] + weight[1]) / n_rows
+    others[1 - child] = weight[1 - child]
+    if imitate_level(others, margin, column_weight) == child:
+        return weight[child]
+    return 0.0
+
+
+cdef bint imitate_by_levels(
+    const Rows* rows, Scratch* scratch, const Entry* entries, int64_t n_present,
+    const int32_t* child_of_row, double margin, bint is_smoothed, SurrogateTest* test
+) noexcept nogil:
+    """Child of every run of equal levels into scratch.run_side, -1 if unknown.
+
+    With many levels of few rows, their majorities agree with anything. So the agreement
+    of smoothed columns is that of every row with the other rows of its level.
+    """
+    cdef:
+        double column_weight[2]
+        double weight[2]
+        int64_t n_rows[2]
+        int64_t i, run = 0, agreeing = 0, disagreeing = 0
+        int32_t child
+    column_weight[0] = column_weight[1] = 0.0
+    for i in range(n_present):
+        child = child_of_row[row_of(entries[i])]
+        if child >= 0:
+            column_weight[child] += weight_of(rows, row_of(entries[i]))
+    test.agreement = 0.0
+    test.position = -1
+    test.low_child = -1
+    weight[0] = weight[1] = 0.0
+    n_rows[0] = n_rows[1] = 0
+    for i in range(n_present):
+        child = child_of_row[row_of(entries[i])]
+        if child >= 0:
+            weight[child] += weight_of(rows, row_of(entries[i]))
+            n_rows[child] += 1
+        if i + 1 < n_present and rank_of(entries[i + 1]) == rank_of(entries[i]):
+            continue
+        # The run ends here.
+        if n_rows[0] + n_rows[1] == 0:
+            scratch.run_side[run] = -1
+        else:
+            child = imitate_level(weight, margin, column_weight)
+            scratch.run_side[run] = child
+            if is_smoothed:
+                test.agreement += agree_without_itself(
+                    weight, n_rows[0] + n_rows[1], child, margin, column_weight
+                )
+            else:
+                test.agreement += weight[child]
+            agreeing += n_rows[child]
+            disagreeing += n_rows[1 - child]
+        run += 1
+        weight[0] = weight[1] = 0.0
+        n_rows[0] = n_rows[1] = 0
+    return agreeing >= MIN_ROWS and disagreeing >= MIN_ROWS
+
+
+cdef int64_t rank_surrogate(
+    const Problem* problem, const Rows* rows, Scratch* scratch,
+    const Entry* entries, int64_t n, const int32_t* child_of_row,
+    const double* target_weight, int64_t column, SurrogateTest* ranked,
+    int64_t n_ranked
+) noexcept nogil:
+    """Put a column's best imitation into the ranked list; returns its length."""
+    cdef:
+        double total = target_weight[0] + target_weight[1]
+        double majority = max(target_weight[0], target_weight[1])
+        double margin = 1e-12 * total
+        int64_t n_present = n - count_missing(entries, n)
+        int64_t place
+        SurrogateTest test
+        bint found
+    test.column = <int32_t>column
+    test.n_used = 0
+    if problem.kind[column] == NOMINAL_COLUMN:
+        found = imitate_by_levels(
+            rows, scratch, entries, n_present, child_of_row, margin,
+            smooths_levels(problem, column), &test
+        )
+    else:
+        found = imitate_by_threshold(
+            rows, entries, n_present, child_of_row, margin, &test
+        )
+    if not found or total <= majority:
+        return n_ranked
+    test.adjusted = (test.agreement - majority) / (total - majority)
+    if test.adjusted <= 1e-10:
+        return n_ranked
+    place = n_ranked
+    while place > 0 and test.agreement > ranked[place - 1].agreement + margin:
+        if place < MAX_SURROGATES:
+            ranked[place] = ranked[place - 1]
+        place -= 1
+    if place >= MAX_SURROGATES:
+        return n_ranked
+    ranked[place] = test
+    return n_ranked + 1 if n_ranked < MAX_SURROGATES else n_ranked
+
+
+cdef void divide_surrogate_runs(
+    const Rows* rows, Scratch* scratch, const Entry* entries, int64_t n_present,
+    const int32_t* child_of_row, const double* target_weight
+) noexcept nogil:
+    """Write the child of every run of equal levels into scratch.run_side again."""
+    cdef SurrogateTest test
+    imitate_by_levels(
+        rows, scratch, entries, n_present, child_of_row,
+        1e-12 * (target_weight[0] + target_weight[1]), False, &test
+    )
+
+
+cdef void send_rows(
+    const Entry* entries, int64_t n, SurrogateTest* test,
+    const int32_t* run_child, int32_t* child_of_row
+) noexcept nogil:
+    """Send the rows that await their child and whose value is present here."""
+    cdef:
+        int64_t n_present = n - count_missing(entries, n), i, run = -1
+        int32_t child
+    for i in range(n_present):
+        if i == 0 or rank_of(entries[i]) != rank_of(entries[i - 1]):
+            run += 1
+        if child_of_row[row_of(entries[i])] != NOT_SENT:
+            continue
+        if test.position >= 0:
+            child = test.low_child if i < test.position else 1 - test.low_child
+        else:
+            child = run_child[run]
+        if child >= 0:
+            child_of_row[row_of(entries[i])] = child
+            test.n_used += 1

@@ -346,7 +346,91 @@ cdef void spread_block(void* context, int64_t block, int thread) noexcept nogil:
         )
 
 
-include "_paths.pxi"
+# ------------------------------------------------------------------------------------
+# The nodes that rows go through.
+# ------------------------------------------------------------------------------------
+
+
+cdef struct Paths:
+    # Blocks of rows that threads share: to count nodes, a line of entered and errors
+    # for each thread; to write them, where.
+    const TreeView* tree
+    Table table
+    const int64_t* ended
+    const int64_t* depth
+    int64_t* n_nodes
+    int32_t* entered
+    Py_ssize_t n_entered
+    int64_t* errors
+    const int64_t* path_start
+    int32_t* path_nodes
+
+
+cdef void count_block(void* context, int64_t block, int thread) noexcept nogil:
+    cdef const Paths* paths = <Paths*> context
+    cdef Py_ssize_t number, first = block * BLOCK
+    cdef int32_t node
+    cdef Row row
+    for number in range(first, min(paths.table.n_rows, first + BLOCK)):
+        node = <int32_t> paths.ended[number]
+        if node >= 0:
+            paths.n_nodes[number] = paths.depth[node] + 1
+        else:
+            row = view_row(&paths.table, number)
+            paths.n_nodes[number] = paths.depth[~node] + enter_nodes(
+                paths.tree, &row, ~node, paths.entered + thread * paths.n_entered,
+                number, paths.errors + 2 * thread,
+            )
+
+
+def count_path_nodes(
+    matrix, RouteTables tables, const int64_t[::1] ended,
+    const int64_t[::1] depth, int64_t[::1] n_nodes, int32_t[:, ::1] entered,
+    int64_t[:, ::1] errors,
+):
+    """Number of nodes that each row enters; one thread per line of ``entered``."""
+    cdef Paths paths = Paths(
+        &tables.view, view_table(matrix), &ended[0], &depth[0], &n_nodes[0],
+        &entered[0, 0], entered.shape[1], &errors[0, 0], NULL, NULL,
+    )
+    run_in_threads(
+        <int> entered.shape[0], count_block, &paths, 1 + ended.shape[0] // BLOCK
+    )
+
+
+cdef void fill_block(void* context, int64_t block, int thread) noexcept nogil:
+    cdef const Paths* paths = <Paths*> context
+    cdef Py_ssize_t number, i, first = block * BLOCK
+    cdef int32_t node
+    cdef int32_t* path
+    cdef int64_t ignored[2]
+    cdef Row row
+    ignored[0] = 0
+    for number in range(first, min(paths.table.n_rows, first + BLOCK)):
+        node = <int32_t> paths.ended[number]
+        path = paths.path_nodes + paths.path_start[number]
+        if node < 0:
+            node = ~node
+            row = view_row(&paths.table, number)
+            enter_nodes(
+                paths.tree, &row, node, path + paths.depth[node], number, ignored
+            )
+        for i in range(paths.depth[node], -1, -1):
+            path[i] = node
+            node = paths.tree.nodes[node].parent
+
+
+def fill_path_nodes(
+    matrix, RouteTables tables, const int64_t[::1] ended,
+    const int64_t[::1] depth, const int64_t[::1] path_start, int32_t[::1] path_nodes,
+    int n_threads,
+):
+    """Write the nodes of each row's path, ascending, from path_start on."""
+    cdef Paths paths = Paths(
+        &tables.view, view_table(matrix), &ended[0], &depth[0], NULL, NULL, 0, NULL,
+        &path_start[0], &path_nodes[0],
+    )
+    run_in_threads(n_threads, fill_block, &paths, 1 + ended.shape[0] // BLOCK)
 
 
 # ----------------------------------------------- trees in the form of _mixed_walk.pxd
@@ -614,6 +698,746 @@ def walk_trees(
     )
 
 
-include "_shapley_edges.pxi"
-include "_shapley.pxi"
-include "_shapley_rows.pxi"
+# ------------------------------------------------------------------------------------
+# The edges of a tree, listed for Shapley values.
+# ------------------------------------------------------------------------------------
+
+
+EDGE_DTYPE = np.dtype(
+    [
+        # child number, or STAY: the row ends in the parent
+        ("child", np.int32),
+        # node whose value a leaf adds, or whose test follows
+        ("node", np.int32),
+        # column of the test; ~parent if it is oblique, which counts as a column
+        ("feature", np.int32),
+        # number of tests up to this edge
+        ("level", np.int32),
+        # level of the last edge before it with the same column; 0: none
+        ("previous", np.int32),
+        # whether the tree has none below
+        ("is_leaf", np.int32),
+        # whether it is the previous one of another
+        ("is_previous", np.int32),
+        # first edge that is not below
+        ("next", np.int32),
+        # part of the parent's training weight
+        ("part", np.float64),
+        # product of the parts of this edge and those before it with the same column
+        ("product", np.float64),
+    ],
+    align=True,
+)
+
+cdef struct Edge:
+    int32_t child
+    int32_t node
+    int32_t feature
+    int32_t level
+    int32_t previous
+    int32_t is_leaf
+    int32_t is_previous
+    int32_t next
+    double part
+    double product
+
+
+cdef class EdgeList:
+    """The edges of a tree, with what the walk reads of it."""
+
+    cdef readonly object edges
+    cdef readonly int32_t n_levels
+    # most columns that are tested on a path
+    cdef readonly int32_t n_columns
+    cdef Edge[::1] view
+    cdef RouteTables tables
+    cdef const double[:, ::1] values
+    # columns of the oblique tests and their shares; start: the first of every node
+    cdef int64_t[::1] share_start
+    cdef int32_t[::1] share_column
+    cdef double[::1] share
+
+    def __cinit__(self, tree):
+        """tree: a regression tree, of which the statistics are the values."""
+        self.tables = RouteTables(tree)
+        terms = tree.terms[list_first_levels(tree.terms)]
+        nodes = np.arange(tree.node_count + 1)
+        self.share_start = np.searchsorted(terms["node"], nodes).astype(np.int64)
+        self.share_column = np.append(terms["feature"], np.int32(0))
+        share = terms["share"].astype(np.float64)
+        total = np.bincount(terms["node"], share, minlength=1)[terms["node"]]
+        number = np.bincount(terms["node"], minlength=1)[terms["node"]]
+        share = np.where(total > 0.0, share / np.maximum(total, 1e-300), 1.0 / number)
+        self.share = np.append(share, 0.0)
+        self.values = np.ascontiguousarray(tree.statistics[:, :, 0])
+        self.edges = np.zeros(2 * tree.node_count, dtype=EDGE_DTYPE)
+        self.view = self.edges
+        cdef int32_t[::1] stack = np.empty(2 * tree.node_count + 1, dtype=np.int32)
+        cdef int32_t[::1] parents = np.empty_like(stack)
+        cdef int32_t[::1] levels = np.empty_like(stack)
+        cdef int32_t[::1] path = np.zeros(tree.node_count + 1, dtype=np.int32)
+        cdef int64_t n_edges
+        with nogil:
+            n_edges = self.list_edges(stack, parents, levels, path)
+        self.edges = self.edges[:n_edges]
+        self.n_levels = 1 + max(self.edges["level"], default=0)
+
+    cdef int64_t list_edges(
+        self, int32_t[::1] stack, int32_t[::1] parents, int32_t[::1] levels,
+        int32_t[::1] path,
+    ) noexcept nogil:
+        """Write the edges. path: the edge of each level on the way to the present one.
+
+        An entry of the stack is a node to enter, or ~node for rows that stay there.
+        """
+        cdef const Node* nodes = &self.tables.nodes[0]
+        cdef const Node* parent
+        cdef Edge* edge
+        cdef int64_t n_stacked = 0, n_edges = 0
+        cdef int32_t i, number, node
+        cdef double weight
+        if nodes[0].kind == LEAF:
+            return 0
+        n_stacked = push_children(&self.tables.view, 0, 0, stack, parents, levels, 0)
+        while n_stacked > 0:
+            n_stacked -= 1
+            number, node = stack[n_stacked], parents[n_stacked]
+            parent = &nodes[node]
+            edge = &self.view[n_edges]
+            edge.level = levels[n_stacked] + 1
+            edge.feature = ~node if parent.kind == OBLIQUE else parent.feature
+            weight = 0.0
+            for i in range(parent.n_children):
+                weight += nodes[parent.first_child + i].weight
+            if number < 0:
+                edge.child, edge.node, edge.is_leaf = STAY, node, True
+                # Of a column that is not known, nothing stays unless there is no child.
+                edge.part = 0.0 if weight > 0.0 else 1.0
+            else:
+                edge.child, edge.node = number - parent.first_child, number
+                edge.is_leaf = nodes[number].kind == LEAF
+                edge.part = nodes[number].weight / weight if weight > 0.0 else 0.0
+            self.join_columns(edge, path)
+            path[edge.level] = <int32_t> n_edges
+            n_edges += 1
+            if not edge.is_leaf:
+                n_stacked = push_children(
+                    &self.tables.view, number, edge.level, stack, parents, levels,
+                    n_stacked,
+                )
+        self.find_ends(n_edges, path)
+        return n_edges
+
+    cdef void join_columns(self, Edge* edge, const int32_t[::1] path) noexcept nogil:
+        """Find the previous edge of the column, and count the columns of the path."""
+        cdef int32_t level, n_columns = 0
+        cdef Edge* other
+        edge.product, edge.previous = edge.part, 0
+        for level in range(edge.level - 1, 0, -1):
+            other = &self.view[path[level]]
+            n_columns += other.previous == 0
+            if edge.previous == 0 and other.feature == edge.feature:
+                edge.previous = level
+                edge.product = other.product * edge.part
+                other.is_previous = True
+        n_columns += edge.previous == 0
+        self.n_columns = max(self.n_columns, n_columns)
+
+    cdef void find_ends(self, int64_t n_edges, int32_t[::1] path) noexcept nogil:
+        """Find the first edge that is not below each. path: working memory, where up to
+        the level ``last`` the next edge of this level or above it is noted."""
+        cdef int64_t i
+        cdef int32_t level, last = <int32_t> (path.shape[0] - 1)
+        for i in range(path.shape[0]):
+            path[i] = <int32_t> n_edges
+        for i in range(n_edges - 1, -1, -1):
+            level = self.view[i].level
+            while last < level:
+                last += 1
+                path[last] = path[last - 1]
+            self.view[i].next = path[level]
+            last = level
+            path[level] = <int32_t> i
+
+
+cdef int64_t push_children(
+    const TreeView* tree, int32_t node, int32_t level, int32_t[::1] stack,
+    int32_t[::1] parents, int32_t[::1] levels, int64_t n_stacked,
+) noexcept nogil:
+    """Push the children of a node, and the node itself if rows may stay there."""
+    cdef const Node* record = &tree.nodes[node]
+    cdef int32_t i
+    cdef double weight = 0.0
+    for i in range(record.n_children - 1, -1, -1):
+        stack[n_stacked] = record.first_child + i
+        parents[n_stacked], levels[n_stacked] = node, level
+        weight += tree.nodes[record.first_child + i].weight
+        n_stacked += 1
+    if (
+        record.missing_branch == STAY or weight <= 0.0
+        or (record.kind != NUMERIC and tree.unseen_branch != FRACTIONAL)
+    ):
+        stack[n_stacked] = ~node
+        parents[n_stacked], levels[n_stacked] = node, level
+        n_stacked += 1
+    return n_stacked
+
+
+# ------------------------------------------------------------------------------------
+# Shapley values of trees; shapley.py explains them.
+#
+# A group of rows goes through all nodes of a tree, also those that it does not reach.
+# The edges of a tree are listed in the order of a depth-first walk. On the way down to
+# an edge, the product of the factors of all columns is known at every point of the
+# quadrature; on the way back, the sum of the values below, times the factors below.
+# ------------------------------------------------------------------------------------
+
+
+cdef enum:
+    # rows of a group
+    LANES = 8
+
+
+# Working memory of a thread: lines of LANES for the points of the quadrature, of each
+# level. At a node whose column has a previous edge on the path, the factors of the
+# node's edges take the place of that one's.
+cdef struct Scratch:
+    # product of the factors of all columns on the path to a node
+    double* above
+    # the same without the node's own column
+    double* others
+    # the same divided again by the previous factor of the column; and the sum of that
+    # over the points, a line for each level
+    double* reduced
+    double* reduced_sum
+    # factor of an edge
+    double* factor
+    # reciprocals of the factors of edges that are previous ones
+    double* inverse
+    # sum of values below a node, times the factors from its edges on; of pairs the
+    # changes of the factors of each column of a path, relative to them
+    double* below
+    # product of what a row takes of the edges of the same column
+    double* taken
+    # products of a path and the change of one of its columns
+    double* changed
+    # branch of each row
+    int32_t* branch
+    # level of the previous edge of the column that a node tests; 0: none
+    int32_t* previous
+    # whether a later edge of the path has the same column
+    int32_t* is_replaced
+    # columns of the path
+    int32_t* columns
+
+
+# What a walk reads of a tree.
+cdef struct TreeEdges:
+    const TreeView* view
+    const Edge* edges
+    int64_t n_edges
+    const double* values
+    int64_t n_values
+    # first score to which it adds
+    int64_t first
+    const int64_t* share_start
+    const int32_t* share_column
+    const double* share
+    # points of the quadrature, and their weights
+    const double* points
+    const double* weights
+    int64_t n_points
+
+
+cdef struct Group:
+    # What a walk reads and writes.
+    TreeEdges tree
+    # first of the rows, which are LANES, or of fewer the last again
+    const double* rows
+    int64_t n_rows
+    int64_t n_columns
+    # sums of the group: (n_columns, n_scores, LANES), from the first score of the tree
+    double* sums
+    int64_t n_scores
+    # whether the sums are those of pairs: (n_columns, n_columns, n_scores, LANES)
+    bint takes_pairs
+    # level of the last open edge
+    int32_t top
+    Scratch scratch
+
+
+cdef void find_branches(Group* group, int32_t number, int32_t* branch) noexcept nogil:
+    """Find the branch of every row at a node."""
+    cdef const Node* node = &group.tree.view.nodes[number]
+    cdef const double* entry
+    cdef double value
+    cdef int64_t lane
+    cdef int32_t unseen
+    cdef Row row
+    cdef bint is_plain = node.kind == NUMERIC
+    for lane in range(LANES):
+        entry = group.rows + min(lane, group.n_rows - 1) * group.n_columns
+        value = entry[node.feature]
+        if is_plain and value == value:
+            branch[lane] = 0 if value <= node.threshold else 1
+            continue
+        row = Row(<const char*> entry, sizeof(double), False)
+        branch[lane] = find_branch(group.tree.view, number, &row, &unseen)
+        if branch[lane] < 0 and branch[lane] != FRACTIONAL:
+            branch[lane] = STAY
+
+
+# Arrays that no other pointer of the function reads or writes, which compilers need to
+# know for vector units.
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    #define ONLY __restrict
+    #else
+    #define ONLY __restrict__
+    #endif
+    """
+    ctypedef double* Output "double *ONLY"
+    ctypedef const double* Input "const double *ONLY"
+
+
+cdef inline void compute_factors(
+    Output factors, Input taken, Input points, double part, int64_t n_points
+) noexcept nogil:
+    """Compute the factors of an edge at all points."""
+    cdef double rest, point
+    cdef int64_t lane, q
+    for q in range(n_points):
+        point = points[q]
+        rest = part * (1.0 - point)
+        for lane in range(LANES):
+            factors[q * LANES + lane] = rest + point * taken[lane]
+
+
+cdef inline void multiply(
+    double* product, const double* one, const double* other, int64_t n
+) noexcept nogil:
+    """Multiply arrays; the product may be one of them."""
+    cdef int64_t i
+    for i in range(n):
+        product[i] = one[i] * other[i]
+
+
+cdef inline void invert(Output inverse, Input factors, int64_t n) noexcept nogil:
+    """Compute the reciprocals of factors; 0 of 0, as nothing is below."""
+    cdef int64_t i
+    for i in range(n):
+        inverse[i] = 1.0 / factors[i] if factors[i] != 0.0 else 0.0
+
+
+cdef inline bint enter_edge(Group* group, const Edge* edge) noexcept nogil:
+    """Compute the factors of an edge; False if they are all 0."""
+    cdef Scratch* s = &group.scratch
+    cdef int64_t n = group.tree.n_points * LANES, level = edge.level, lane
+    cdef const int32_t* branch = s.branch + (level - 1) * LANES
+    cdef double* taken = s.taken + level * LANES
+    cdef const double* before = s.taken + <int64_t> edge.previous * LANES
+    cdef double part
+    cdef bint is_empty = edge.product == 0.0
+    for lane in range(LANES):
+        part = 1.0 if branch[lane] == edge.child else 0.0
+        taken[lane] = edge.part if branch[lane] == FRACTIONAL else part
+    if edge.previous > 0:
+        for lane in range(LANES):
+            taken[lane] *= before[lane]
+    if is_empty:
+        for lane in range(LANES):
+            is_empty &= taken[lane] == 0.0
+        if is_empty:
+            return False
+    compute_factors(
+        s.factor + level * n, taken, group.tree.points, edge.product,
+        group.tree.n_points,
+    )
+    if edge.is_previous or group.takes_pairs:
+        invert(s.inverse + level * n, s.factor + level * n, n)
+    if not edge.is_leaf or group.takes_pairs:
+        multiply(
+            s.above + level * n, get_others(group, level - 1), s.factor + level * n, n
+        )
+    return True
+
+
+cdef inline const double* get_others(const Group* group, int64_t level) noexcept nogil:
+    """Products above a node without its column."""
+    cdef const Scratch* s = &group.scratch
+    cdef int64_t offset = level * group.tree.n_points * LANES
+    return (s.others if s.previous[level] > 0 else s.above) + offset
+
+
+cdef inline void enter_node(
+    Group* group, int32_t number, int64_t level, int32_t previous
+) noexcept nogil:
+    """Prepare a level for the edges of a node."""
+    cdef Scratch* s = &group.scratch
+    cdef int64_t n = group.tree.n_points * LANES, offset = level * n
+    cdef const double* reduced = s.above + offset
+    find_branches(group, number, s.branch + level * LANES)
+    s.previous[level] = previous
+    if previous > 0:
+        multiply(s.others + offset, s.above + offset, s.inverse + previous * n, n)
+        multiply(s.reduced + offset, s.others + offset, s.inverse + previous * n, n)
+        reduced = s.reduced + offset
+    if not group.takes_pairs:
+        sum_points(s.reduced_sum + level * LANES, reduced, group.tree.n_points)
+        memset(
+            s.below + level * group.tree.n_values * n, 0,
+            group.tree.n_values * n * sizeof(double),
+        )
+
+
+cdef inline void add_leaf(
+    Output parent, Input factor, double value, int64_t n
+) noexcept nogil:
+    """Add a leaf to the sums below its parent."""
+    cdef int64_t i
+    for i in range(n):
+        parent[i] += value * factor[i]
+
+
+cdef inline void sum_points(Output total, Input above, int64_t n_points) noexcept nogil:
+    """Sum the products above an edge over the points."""
+    cdef int64_t lane, q
+    for lane in range(LANES):
+        total[lane] = 0.0
+    for q in range(n_points):
+        for lane in range(LANES):
+            total[lane] += above[q * LANES + lane]
+
+
+cdef inline void sum_products(
+    Output total, Input one, Input other, int64_t n_points
+) noexcept nogil:
+    """Sum the products of two arrays over the points."""
+    cdef int64_t lane, q
+    for lane in range(LANES):
+        total[lane] = 0.0
+    for q in range(n_points):
+        for lane in range(LANES):
+            total[lane] += one[q * LANES + lane] * other[q * LANES + lane]
+
+
+cdef inline void add_below(
+    Output parent, Output total, Input below, Input factor, Input reduced,
+    int64_t n_points,
+) noexcept nogil:
+    """Add what is below a node to its parent, and sum it times what is above."""
+    cdef double value
+    cdef int64_t lane, q
+    for q in range(n_points):
+        for lane in range(LANES):
+            value = below[q * LANES + lane]
+            parent[q * LANES + lane] += value * factor[q * LANES + lane]
+            total[lane] += value * reduced[q * LANES + lane]
+
+
+cdef inline void add_to_column(
+    Group* group, int32_t feature, int64_t k, const double* total
+) noexcept nogil:
+    """Add to the sums of a column, or of all columns of an oblique test."""
+    cdef const int64_t* start = group.tree.share_start
+    cdef double* sums
+    cdef int64_t lane, i
+    if feature >= 0:
+        sums = group.sums + (feature * group.n_scores + k) * LANES
+        for lane in range(LANES):
+            sums[lane] += total[lane]
+        return
+    for i in range(start[~feature], start[~feature + 1]):
+        sums = group.sums + (group.tree.share_column[i] * group.n_scores + k) * LANES
+        for lane in range(LANES):
+            sums[lane] += group.tree.share[i] * total[lane]
+
+
+cdef inline void leave_edge(
+    Group* group, const Edge* edge, const Edge* previous
+) noexcept nogil:
+    """Add what is below an edge to the sums of its column and to its parent.
+
+    With o and z of the edge, o' and z' of the previous one of the column, and their
+    factors f and f', the column gains (o - z) / f - (o' - z') / f' of what is below,
+    which is (o z' - o' z) / (f f').
+    """
+    cdef Scratch* s = &group.scratch
+    cdef int64_t n = group.tree.n_points * LANES, level = edge.level, lane, k
+    cdef const double* reduced = s.above
+    cdef const double* factor = s.factor + level * n
+    cdef const double* taken = s.taken + level * LANES
+    cdef const double* before
+    cdef double* below
+    cdef double* parent
+    cdef double value
+    cdef double[LANES] total, gain
+    for lane in range(LANES):
+        gain[lane] = taken[lane] - edge.product
+    if previous != NULL:
+        reduced = s.reduced
+        before = s.taken + <int64_t> edge.previous * LANES
+        for lane in range(LANES):
+            gain[lane] = taken[lane] * previous.product - before[lane] * edge.product
+    for k in range(group.tree.n_values):
+        parent = s.below + ((level - 1) * group.tree.n_values + k) * n
+        if edge.is_leaf:
+            value = group.tree.values[edge.node * group.tree.n_values + k]
+            add_leaf(parent, factor, value, n)
+            for lane in range(LANES):
+                total[lane] = value * s.reduced_sum[(level - 1) * LANES + lane]
+        else:
+            below = s.below + (level * group.tree.n_values + k) * n
+            if s.previous[level] > 0:
+                multiply(below, below, s.inverse + s.previous[level] * n, n)
+            for lane in range(LANES):
+                total[lane] = 0.0
+            add_below(
+                parent, total, below, factor, reduced + (level - 1) * n,
+                group.tree.n_points,
+            )
+        for lane in range(LANES):
+            total[lane] *= gain[lane]
+        add_to_column(group, edge.feature, k, total)
+
+
+cdef inline void leave_to(
+    Group* group, const Edge** open, int32_t level
+) noexcept nogil:
+    """Leave the open edges down to a level."""
+    cdef int32_t i
+    cdef const Edge* edge
+    for i in range(group.top, level - 1, -1):
+        edge = open[i]
+        leave_edge(group, edge, open[edge.previous] if edge.previous > 0 else NULL)
+    group.top = min(group.top, level - 1)
+
+
+cdef inline void add_pairs(
+    Group* group, const Edge** open, const Edge* leaf
+) noexcept nogil:
+    """Add a leaf to the sums of all pairs of columns on its path."""
+    cdef Scratch* s = &group.scratch
+    cdef int64_t n = group.tree.n_points * LANES, n_columns = 0, i, j, k, q, lane
+    cdef int32_t level
+    cdef const Edge* edge
+    cdef double* change
+    cdef double* sums
+    cdef double[LANES] total
+    cdef double value
+    open[leaf.level] = leaf
+    for level in range(1, leaf.level + 1):
+        s.is_replaced[level] = False
+        s.is_replaced[open[level].previous] = True
+    for level in range(1, leaf.level + 1):
+        if s.is_replaced[level]:
+            continue
+        edge = open[level]
+        change = s.below + n_columns * n
+        for q in range(group.tree.n_points):
+            for lane in range(LANES):
+                change[q * LANES + lane] = s.inverse[level * n + q * LANES + lane] * (
+                    s.taken[level * LANES + lane] - edge.product
+                )
+        s.columns[n_columns] = edge.feature
+        n_columns += 1
+    for i in range(n_columns):
+        multiply(s.changed, s.above + leaf.level * n, s.below + i * n, n)
+        for j in range(i + 1):
+            if i == j:
+                sum_points(total, s.changed, group.tree.n_points)
+            else:
+                sum_products(total, s.changed, s.below + j * n, group.tree.n_points)
+            sums = group.sums + (
+                (s.columns[i] * group.n_columns + s.columns[j]) * group.n_scores * LANES
+            )
+            for k in range(group.tree.n_values):
+                value = group.tree.values[leaf.node * group.tree.n_values + k]
+                value *= 1.0 if i == j else 0.5
+                for lane in range(LANES):
+                    sums[k * LANES + lane] += value * total[lane]
+
+
+cdef wide_void walk_group(Group* group, const Edge** open) noexcept nogil:
+    """Add the Shapley values of one tree for a group of rows."""
+    cdef Scratch* s = &group.scratch
+    cdef int64_t i = 0, q, lane
+    cdef const Edge* edge
+    for q in range(group.tree.n_points):
+        for lane in range(LANES):
+            s.above[q * LANES + lane] = group.tree.weights[q]
+    enter_node(group, 0, 0, 0)
+    group.top = 0
+    while i < group.tree.n_edges:
+        edge = &group.tree.edges[i]
+        if not group.takes_pairs:
+            leave_to(group, open, edge.level)
+        if not enter_edge(group, edge):
+            i = edge.next
+            continue
+        i += 1
+        if not edge.is_leaf:
+            group.top = edge.level
+            open[edge.level] = edge
+            # The next edge is the first of the node.
+            enter_node(group, edge.node, edge.level, group.tree.edges[i].previous)
+        elif group.takes_pairs:
+            add_pairs(group, open, edge)
+        else:
+            leave_edge(group, edge, open[edge.previous] if edge.previous > 0 else NULL)
+    if not group.takes_pairs:
+        leave_to(group, open, 1)
+
+
+# ------------------------------------------------------------------------------------
+# Division of the rows among threads, and of the trees in turn.
+# ------------------------------------------------------------------------------------
+
+
+# Bytes of the sums of the groups of one task.
+cdef enum:
+    TASK_BYTES = 1 << 18
+
+
+cdef struct ShapleyWork:
+    const TreeEdges* trees
+    int64_t n_trees
+    const double* rows
+    int64_t n_rows
+    int64_t n_columns
+    double* values
+    int64_t n_scores
+    bint takes_pairs
+    # sums of a row
+    int64_t n_sums
+    # rows of a task
+    int64_t n_task_rows
+    # working memory of a thread
+    double* memory
+    int64_t n_memory
+    int32_t* branch
+    int64_t n_branch
+    const Edge** open
+    int64_t n_levels
+    int64_t most_below
+    int64_t most_points
+
+
+cdef void run_shapley_task(void* context, int64_t task, int thread) noexcept nogil:
+    """Compute the Shapley values of some rows."""
+    cdef const ShapleyWork* work = <ShapleyWork*> context
+    cdef Group group
+    cdef int64_t first = task * work.n_task_rows
+    cdef int64_t n_rows = min(work.n_task_rows, work.n_rows - first)
+    cdef int64_t n_groups = (n_rows + LANES - 1) // LANES
+    cdef int64_t n_sums = work.n_sums, t, g, lane, i
+    cdef int64_t n_lines = work.n_levels * work.most_points * LANES
+    cdef double* sums = work.memory + thread * work.n_memory
+    cdef double* to
+    memset(sums, 0, n_groups * n_sums * LANES * sizeof(double))
+    group.scratch.above = sums + (work.n_task_rows // LANES) * n_sums * LANES
+    group.scratch.others = group.scratch.above + n_lines
+    group.scratch.reduced = group.scratch.others + n_lines
+    group.scratch.factor = group.scratch.reduced + n_lines
+    group.scratch.inverse = group.scratch.factor + n_lines
+    group.scratch.taken = group.scratch.inverse + n_lines
+    group.scratch.reduced_sum = group.scratch.taken + work.n_levels * LANES
+    group.scratch.changed = group.scratch.reduced_sum + work.n_levels * LANES
+    group.scratch.below = group.scratch.changed + work.most_points * LANES
+    group.scratch.branch = work.branch + thread * work.n_branch
+    group.scratch.is_replaced = group.scratch.branch + work.n_levels * LANES
+    group.scratch.columns = group.scratch.is_replaced + work.n_levels
+    group.scratch.previous = group.scratch.columns + work.n_levels
+    group.takes_pairs = work.takes_pairs
+    group.n_columns, group.n_scores = work.n_columns, work.n_scores
+    for t in range(work.n_trees):
+        group.tree = work.trees[t]
+        if group.tree.n_edges == 0:
+            continue
+        for g in range(n_groups):
+            group.rows = work.rows + (first + g * LANES) * work.n_columns
+            group.n_rows = min(LANES, n_rows - g * LANES)
+            group.sums = sums + (g * n_sums + group.tree.first) * LANES
+            walk_group(&group, work.open + thread * work.n_levels)
+    for g in range(n_groups):
+        for lane in range(min(LANES, n_rows - g * LANES)):
+            to = work.values + (first + g * LANES + lane) * n_sums
+            for i in range(n_sums):
+                to[i] = sums[(g * n_sums + i) * LANES + lane]
+
+
+def add_shapley_values(
+    list edge_lists, const int64_t[::1] first, list points, list weights,
+    const double[:, ::1] rows, double[:, :, ::1] values, bint takes_pairs,
+    int n_threads,
+):
+    """Write the sums over trees; points and weights: the quadrature of each tree."""
+    cdef ShapleyWork work
+    cdef int64_t n_trees = len(edge_lists), t, width, most_below = 1
+    cdef EdgeList edges
+    cdef const double[::1] point, weight
+    cdef TreeEdges* trees
+    cdef TreeEdges* tree
+    if rows.shape[0] == 0 or n_trees == 0:
+        return
+    work.rows, work.n_rows, work.n_columns = &rows[0, 0], rows.shape[0], rows.shape[1]
+    work.values, work.n_scores = &values[0, 0, 0], values.shape[2]
+    work.takes_pairs, work.n_sums = takes_pairs, values.shape[1] * values.shape[2]
+    work.n_trees = n_trees
+    work.n_levels = work.most_points = 1
+    trees = <TreeEdges*> malloc(n_trees * sizeof(TreeEdges))
+    if trees == NULL:
+        raise MemoryError
+    try:
+        for t in range(n_trees):
+            edges, point, weight = edge_lists[t], points[t], weights[t]
+            tree = &trees[t]
+            tree.view, tree.edges = &edges.tables.view, &edges.view[0]
+            tree.n_edges, tree.first = len(edges.edges), first[t]
+            tree.values, tree.n_values = &edges.values[0, 0], edges.values.shape[1]
+            tree.share_start = &edges.share_start[0]
+            tree.share_column, tree.share = &edges.share_column[0], &edges.share[0]
+            tree.points, tree.weights = &point[0], &weight[0]
+            tree.n_points = point.shape[0]
+            work.n_levels = max(work.n_levels, edges.n_levels)
+            work.most_points = max(work.most_points, point.shape[0])
+            # Of pairs there is a line for each column of a path.
+            width = 1 if takes_pairs else edges.values.shape[1]
+            most_below = max(most_below, point.shape[0] * width)
+        work.trees = trees
+        run_shapley_tasks(&work, most_below, n_threads)
+    finally:
+        free(trees)
+
+
+cdef int run_shapley_tasks(
+    ShapleyWork* work, int64_t most_below, int n_threads
+) except -1:
+    """Divide the rows among threads with their own memory."""
+    cdef int64_t group_bytes = work.n_sums * LANES * sizeof(double)
+    cdef int64_t n_groups = max(1, TASK_BYTES // group_bytes)
+    cdef int64_t least = (work.n_rows + LANES - 1) // LANES
+    cdef int64_t n_lines = work.n_levels * LANES, n_tasks
+    n_groups = min(n_groups, max(1, least // (4 * n_threads)))
+    work.n_task_rows = n_groups * LANES
+    n_tasks = (work.n_rows + work.n_task_rows - 1) // work.n_task_rows
+    n_threads = <int> min(n_threads, n_tasks)
+    work.n_memory = (
+        n_groups * work.n_sums * LANES
+        + n_lines * (5 * work.most_points + 2 + most_below)
+        + work.most_points * LANES
+    )
+    work.n_branch = n_lines + 3 * work.n_levels
+    work.memory = <double*> malloc(n_threads * work.n_memory * sizeof(double))
+    work.branch = <int32_t*> malloc(n_threads * work.n_branch * sizeof(int32_t))
+    work.open = <const Edge**> malloc(n_threads * work.n_levels * sizeof(Edge*))
+    try:
+        if work.memory == NULL or work.branch == NULL or work.open == NULL:
+            raise MemoryError
+        run_in_threads(n_threads, run_shapley_task, work, n_tasks)
+    finally:
+        free(work.memory)
+        free(work.branch)
+        free(work.open)
+    return 0

@@ -1,5 +1,5 @@
 # How far the means of the levels of a nominal column are drawn to the mean of the node,
-# from sums of squares: header-only. See _nominal.pxi for what is estimated.
+# from sums of squares: header-only. See _column.pyx for what is estimated.
 
 from libc.stdint cimport int64_t
 
