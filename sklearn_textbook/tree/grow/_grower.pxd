@@ -6,9 +6,9 @@ from sklearn_textbook.tree.grow._children cimport Children
 from sklearn_textbook.tree.grow._gradient_list cimport GradientList
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._list_search cimport ListSearch
-from sklearn_textbook.tree.grow._sample_list cimport SampleList
 from sklearn_textbook.tree.grow._small_node cimport SmallRoots
 from sklearn_textbook.tree.grow._workers cimport Arena, Worker
+from sklearn_textbook.tree.split._samples cimport SampleList
 from sklearn_textbook.tree.split._types cimport Problem, Split
 
 # What the loop over nodes works with.

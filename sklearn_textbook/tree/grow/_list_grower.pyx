@@ -73,17 +73,7 @@ from sklearn_textbook.tree.grow._list_search cimport (
     reserve_tiles,
     start_list_search,
 )
-from sklearn_textbook.tree.grow._sample_list cimport (
-    LIST_BINARY,
-    LIST_CLASS_COUNTS,
-    LIST_CLASS_WEIGHTS,
-    LIST_GENERAL,
-    LIST_MOMENTS,
-    SampleList,
-    Span,
-    free_sample_list,
-    start_sample_list,
-)
+from sklearn_textbook.tree.grow._sample_list cimport free_sample_list, start_sample_list
 from sklearn_textbook.tree.grow._small_node cimport may_be_small
 from sklearn_textbook.tree.grow._workers cimport (
     Arena,
@@ -102,6 +92,15 @@ from sklearn_textbook.tree.split._oblique cimport (
     ObliqueSearch,
     free_oblique,
     start_oblique,
+)
+from sklearn_textbook.tree.split._samples cimport (
+    LIST_BINARY,
+    LIST_CLASS_COUNTS,
+    LIST_CLASS_WEIGHTS,
+    LIST_GENERAL,
+    LIST_MOMENTS,
+    SampleList,
+    Span,
 )
 from sklearn_textbook.tree.split._steps cimport Scale
 from sklearn_textbook.tree.split._sums cimport (

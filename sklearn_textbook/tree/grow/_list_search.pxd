@@ -2,7 +2,6 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from sklearn_textbook._contract._threads cimport ThreadTeam
 from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer
-from sklearn_textbook.tree.grow._sample_list cimport SampleList
 from sklearn_textbook.tree.grow._workers cimport Worker
 from sklearn_textbook.tree.split._histogram cimport (
     Found,
@@ -11,6 +10,7 @@ from sklearn_textbook.tree.split._histogram cimport (
     SampledColumn,
 )
 from sklearn_textbook.tree.split._oblique cimport ObliqueSearch
+from sklearn_textbook.tree.split._samples cimport SampleList
 from sklearn_textbook.tree.split._types cimport NodeView, Problem
 
 # Buffers for the columns that a node tries.

@@ -5,6 +5,8 @@
 from libc.stdint cimport int16_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from sklearn_textbook.tree.split._samples cimport N_PERMUTED
+
 cdef extern from *:
     """
     #if defined(__x86_64__) && defined(__GNUC__)
@@ -67,9 +69,6 @@ cdef extern from *:
         uint64_t* entries, uint64_t* spare, const int16_t* steps, int16_t boundary,
         int64_t n, const uint32_t* permutations, int64_t* n_left
     ) noexcept nogil
-
-cdef enum:
-    N_PERMUTED = 128  # numbers in a table of permutations
 
 cdef inline void list_permutations(uint32_t* permutations) noexcept nogil:
     # For each choice among four entries, the halves of the chosen ones.

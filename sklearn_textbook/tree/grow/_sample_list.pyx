@@ -6,15 +6,23 @@ few samples works on a copy that stays in the cache.
 """
 
 from libc.math cimport INFINITY, log
+from libc.stdint cimport int16_t, int32_t, uint16_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.grow._partition_list cimport list_permutations
+from sklearn_textbook.tree.split._samples cimport (
+    LIST_BINARY,
+    LIST_MOMENTS,
+    CodedTable,
+    Span,
+)
 from sklearn_textbook.tree.split._sort_keys cimport sort_by_digits
 from sklearn_textbook.tree.split._steps cimport (
     HIGHEST_STEP,
     MISSING_STEP,
     N_STEPS,
+    Scale,
     separates_all,
     step_of,
 )
@@ -26,6 +34,7 @@ from sklearn_textbook.tree.split._sums cimport (
     PREFETCH,
     TILE_COLUMNS,
     BinaryCounts,
+    Moments,
     class_of,
     number_of,
     ones_in,
@@ -33,7 +42,7 @@ from sklearn_textbook.tree.split._sums cimport (
     weight_in,
     whole_weight_of,
 )
-from sklearn_textbook.tree.split._types cimport POISSON
+from sklearn_textbook.tree.split._types cimport POISSON, Rows
 
 
 cdef enum:

@@ -1,8 +1,8 @@
 from libc.stdint cimport int64_t, uint64_t
 
 from sklearn_textbook.tree.grow._buffers cimport Frame
-from sklearn_textbook.tree.grow._sample_list cimport SampleList
 from sklearn_textbook.tree.grow._workers cimport Worker
+from sklearn_textbook.tree.split._samples cimport SampleList
 from sklearn_textbook.tree.split._types cimport Problem
 
 cdef enum:

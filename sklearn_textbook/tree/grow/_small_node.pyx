@@ -21,10 +21,6 @@ from sklearn_textbook.tree.grow._buffers cimport (
 from sklearn_textbook.tree.grow._children cimport finish_value, write_level_map
 from sklearn_textbook.tree.grow._layout cimport LEAF, STAY, Node
 from sklearn_textbook.tree.grow._node cimport must_be_leaf
-from sklearn_textbook.tree.grow._sample_list cimport (
-    LIST_BINARY,
-    LIST_GENERAL,
-)
 from sklearn_textbook.tree.grow._simd cimport (
     ADD_AMOUNT,
     ADD_WHERE,
@@ -65,6 +61,7 @@ from sklearn_textbook.tree.split._random cimport (
     reciprocal_of,
     sample_sides,
 )
+from sklearn_textbook.tree.split._samples cimport LIST_BINARY, LIST_GENERAL
 from sklearn_textbook.tree.split._sums cimport (
     PREFETCH,
     TILE_COLUMNS,

@@ -1,6 +1,7 @@
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
-from sklearn_textbook.tree.split._sums cimport Moments
+from sklearn_textbook.tree.split._samples cimport SampleList
+from sklearn_textbook.tree.split._sums cimport Moments, Sums
 from sklearn_textbook.tree.split._types cimport NodeView, Problem, Split
 
 # A column that is tried in the node at hand.
@@ -104,3 +105,64 @@ cdef struct NodeSearch:
     int64_t* class_counts  # whole weights of the classes in child 0
     double* scratch  # a number for every bin
     Found found
+
+cdef enum:
+    GAP = 4  # between the sums of one column or class and those of the next
+    TABLE_ROUNDING = 8  # units by which equal sums of T may differ
+
+
+cdef inline int64_t bin_of_code(
+    const SampledColumn* column, uint32_t code
+) noexcept nogil:
+    if code > column.largest:
+        return column.missing_bin
+    return (code - column.smallest) >> column.shift
+
+
+cdef double centre_of(const Problem* problem, const NodeView* view) noexcept nogil
+cdef void describe_moments(
+    const Problem* problem, SampleList* samples, const NodeView* view,
+    NodeSearch* node
+) noexcept nogil
+cdef int32_t choose_coarseness(
+    const Sums* kind, int64_t n, int64_t n_planes
+) noexcept nogil
+cdef void count_bins(
+    const NodeSearch* search, const uint8_t* row_bins, int64_t width,
+    SampledColumn** columns, int64_t n_columns, int32_t coarseness, bint is_far,
+    uint8_t* tile_bins, Sums* tile, int64_t tile_stride
+) noexcept nogil
+cdef void count_codes(
+    const NodeSearch* search, const SampledColumn* column, Sums* slots
+) noexcept nogil
+cdef void choose_bins(
+    SampledColumn* column, int64_t n, int32_t coarseness
+) noexcept nogil
+cdef int64_t add_up_bins(
+    const NodeSearch* search, const SampledColumn* column, const Sums* slots,
+    Sums* below
+) noexcept nogil
+cdef int64_t n_missing_in(
+    const NodeSearch* node, const SampledColumn* column, const Sums* below
+) noexcept nogil
+cdef int64_t next_used(
+    const NodeSearch* node, const SampledColumn* column, int64_t b, int64_t step,
+    const Sums* kind
+) noexcept nogil
+cdef double part_goodness(
+    const NodeSearch* node, const double* totals, double weight
+) noexcept nogil
+cdef void start_histograms(
+    const NodeSearch* node, SampledColumn* column, const Sums* kind
+) noexcept nogil
+cdef int64_t select_bins(
+    const NodeSearch* node, const Histogram* h, double top, uint8_t* may_win,
+    const Sums* kind
+) noexcept nogil
+cdef void try_candidates(
+    NodeSearch* node, const Histogram* h, const uint8_t* may_win, const uint64_t* keys,
+    int64_t n_keys, const Sums* kind
+) noexcept nogil
+cdef void try_missing_alone(
+    NodeSearch* node, const SampledColumn* column, const Sums* below
+) noexcept nogil
