@@ -46,6 +46,7 @@ EXTENSIONS = [
     "sklearn_textbook.tree.grow._list_search",
     "sklearn_textbook.tree.grow._sample_list",
     "sklearn_textbook.tree.grow._search",
+    "sklearn_textbook.tree.grow._settings",
     "sklearn_textbook.tree.grow._small_node",
     "sklearn_textbook.tree.grow._workers",
     "sklearn_textbook.tree.members._level_search",

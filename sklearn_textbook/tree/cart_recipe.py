@@ -18,8 +18,8 @@ from sklearn_textbook._contract.parameters import (
     resolve_count,
     resolve_max_features,
 )
+from sklearn_textbook.tree.grow._settings import mark_smoothed
 from sklearn_textbook.tree.grow.rules import UNLIMITED, GrowthRules
-from sklearn_textbook.tree.grow.settings import mark_smoothed
 from sklearn_textbook.tree.prune import (
     compute_weakest_link_sequence,
     keep_best_first,

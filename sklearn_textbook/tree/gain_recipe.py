@@ -17,7 +17,7 @@ from sklearn_textbook._contract.parameters import (
     resolve_max_features,
 )
 from sklearn_textbook.tree.grow import layout
-from sklearn_textbook.tree.grow._engine import MOST_PLAIN_LEVELS
+from sklearn_textbook.tree.grow._settings import MOST_PLAIN_LEVELS
 from sklearn_textbook.tree.grow.rules import UNLIMITED, GrowthRules
 from sklearn_textbook.tree.prune import keep_best_first
 from sklearn_textbook.tree.recipe import BaseTree, TreeClassifierMethods

@@ -5,7 +5,7 @@ import pytest
 
 from sklearn_textbook import ensemble, tree
 from sklearn_textbook.datasets import make_mixed_table
-from sklearn_textbook.tree.grow import _engine, settings
+from sklearn_textbook.tree.grow import _engine, _settings
 from sklearn_textbook.tree.prune import keep_best_first
 from tests.amount import FACTOR
 from tests.growth.digests import list_all_fields, list_fields
@@ -21,7 +21,7 @@ def grow_both(monkeypatch, grow):
     """What grows until there are enough leaves, and what is grown whole."""
     grown = []
     for rows_per_leaf in (0, np.inf):
-        monkeypatch.setattr(settings, "ROWS_PER_LEAF", rows_per_leaf)
+        monkeypatch.setattr(_settings, "ROWS_PER_LEAF", rows_per_leaf)
         grown.append(grow())
     return grown
 
@@ -53,7 +53,7 @@ def task_rows(monkeypatch, request):
 
 
 def test_trees_of_the_reference(monkeypatch, task_rows):
-    monkeypatch.setattr(settings, "ROWS_PER_LEAF", 0)
+    monkeypatch.setattr(_settings, "ROWS_PER_LEAF", 0)
     n_limited = 0
     for seed in range(100 * FACTOR):
         case = make_seeded_case(4000 + seed)

@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, int64_t
 
-from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer
-from sklearn_textbook.tree.split._types cimport Codes, Problem
+from sklearn_textbook.tree.grow._buffers cimport NodeBuffer
+from sklearn_textbook.tree.split._types cimport Problem
 
 cdef double resolve_threshold(
     const Problem* problem, int32_t feature, int64_t pair
@@ -14,9 +14,3 @@ cdef write_tree(
     int64_t n_tasks
 )
 cdef read_short_columns(const Problem* problem, const NodeBuffer* buffer)
-cdef int fill_problem(Problem* problem, dict settings) except -1
-cdef int fill_codes(Problem* problem, Codes* codes, dict settings) except -1
-cdef int write_root(
-    const Problem* problem, int64_t n_rows, dict settings, NodeBuffer* buffer,
-    Frame* frame
-) except -1

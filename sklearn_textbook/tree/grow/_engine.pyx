@@ -24,12 +24,7 @@ from sklearn_textbook._contract._threads cimport (
     start_team,
     stop_team,
 )
-from sklearn_textbook.tree.grow._assemble cimport (
-    fill_codes,
-    fill_problem,
-    write_root,
-    write_tree,
-)
+from sklearn_textbook.tree.grow._assemble cimport write_tree
 from sklearn_textbook.tree.grow._buffers cimport (
     Frame,
     NodeBuffer,
@@ -46,6 +41,7 @@ from sklearn_textbook.tree.grow._grower cimport (
     grow_subtrees,
     measure_table_column,
 )
+from sklearn_textbook.tree.grow._settings cimport Settings, write_root
 from sklearn_textbook.tree.grow._workers cimport (
     Arena,
     Worker,
@@ -58,16 +54,15 @@ from sklearn_textbook.tree.grow._workers cimport (
     start_spacing,
     start_worker,
 )
-from sklearn_textbook.tree.split._smoothing cimport FEW_LEVELS
 from sklearn_textbook.tree.split._types cimport (
     LOCAL_ROWS,
     Problem,
     Rows,
     int32_t,
     int64_t,
-    uint8_t,
     uint32_t,
     uint64_t,
+    uint8_t,
 )
 
 
@@ -161,7 +156,8 @@ cdef class TreeGrower:
         bint is_narrow
         int n_threads
         ThreadTeam* team
-        object kept  # the settings, which own the arrays pointed to
+        Settings settings
+        object kept  # targets and weights, which are pointed to
         object entries
 
     def __cinit__(self):
@@ -191,23 +187,24 @@ cdef class TreeGrower:
         free_arena(&self.table)
         free(self.grower.local_number)
 
-    cdef int set_rows(self, dict settings) except -1:
+    cdef int set_rows(self, weight) except -1:
         cdef:
             const int32_t[:, ::1] label
             const double[:, ::1] y
-            const double[::1] weight
+            const double[::1] weights
             Rows* rows = &self.table.rows
-        if settings["label"] is not None:
-            label = settings["label"]
+        target = self.settings.target
+        self.kept = target, weight
+        self.n_rows = target.n_rows
+        if target.is_classifier:
+            label = target.codes
             rows.label = &label[0, 0]
-            self.n_rows = label.shape[0]
         else:
-            y = settings["y"]
+            y = target.values
             rows.y = &y[0, 0]
-            self.n_rows = y.shape[0]
-        if settings["weight"] is not None:
-            weight = settings["weight"]
-            rows.weight = &weight[0]
+        if weight is not None:
+            weights = weight
+            rows.weight = &weights[0]
             self.problem.weighted = True
         return 0
 
@@ -273,20 +270,22 @@ cdef class TreeGrower:
         self.grower.tasks = &self.tasks
         return 0
 
-    cdef int fill_columns(self, dict settings) except -1:
+    cdef int fill_columns(self, row_number) except -1:
         """Fill the cells of the whole table."""
         cdef:
-            const uint32_t[:, ::1] order = settings["order"]
-            const int64_t[::1] n_missing = settings["n_missing"]
-            const int64_t[::1] n_distinct = settings["n_distinct"]
+            const uint32_t[:, ::1] order = self.settings.table.order
+            const int64_t[::1] n_missing = self.settings.table.n_missing
             const uint32_t[::1] numbers
-            const uint8_t[::1] second_class = settings["second_class"]
-            const uint32_t* row_number = NULL
+            const uint8_t[::1] second_class = np.zeros(self.n_rows, dtype=np.uint8)
+            const uint32_t* number = NULL
             uint64_t[::1] cells
             Filling filling
-        if settings["row_number"] is not None:
-            numbers = settings["row_number"]
-            row_number = &numbers[0]
+        target = self.settings.target
+        if target.is_classifier and target.n_outputs == 1 and target.n_classes[0] == 2:
+            second_class = target.codes[:, 0].astype(np.uint8)
+        if row_number is not None:
+            numbers = row_number
+            number = &numbers[0]
         # numpy requests huge pages, which cost less at the first access.
         n_cells = count_slots(&self.problem) * self.n_rows
         cells = np.empty((n_cells + 1) // 2 if self.is_narrow else n_cells, np.uint64)
@@ -295,7 +294,8 @@ cdef class TreeGrower:
         self.table.stride = self.n_rows
         filling = Filling(
             &self.problem, &self.table, self.is_narrow, self.n_rows, &order[0, 0],
-            order.shape[1], &n_missing[0], &n_distinct[0], row_number, &second_class[0]
+            order.shape[1], &n_missing[0], self.problem.n_distinct, number,
+            &second_class[0]
         )
         with nogil:
             run_tasks(self.team, fill_table_column, &filling, self.problem.n_columns)
@@ -303,24 +303,23 @@ cdef class TreeGrower:
                 list_table_rows(&filling)
         return 0
 
-    cdef int grow(self, dict settings) except -1:
+    cdef int grow(self, root, row_number) except -1:
         """Grow the tree from its root."""
         cdef:
-            const int32_t[::1] columns = settings["columns"]
-            Frame root
+            Frame frame
             int outcome
         write_root(
-            &self.problem, self.n_rows, settings, &self.workers[0].buffer, &root
+            &self.problem, self.n_rows, root, &self.workers[0].buffer, &frame
         )
-        if settings["root_is_leaf"]:
+        if root.is_leaf:
             return 0
-        self.fill_columns(settings)
-        root.entries = self.table.entries
-        root.stride = self.n_rows
+        self.fill_columns(row_number)
+        frame.entries = self.table.entries
+        frame.stride = self.n_rows
         if self.is_narrow:
-            root.arena = &self.table
+            frame.arena = &self.table
         with nogil:
-            outcome = grow_from(&self.grower, &root, &columns[0])
+            outcome = grow_from(&self.grower, &frame, self.settings.columns)
         if outcome < 0:
             raise_failure(&self.interrupt)
         return self.grow_tasks()
@@ -349,23 +348,42 @@ cdef class TreeGrower:
         return 0
 
 
-def grow_nodes(dict settings, int n_threads):
-    """Grow a tree; see grow.py for the settings.
+def grow_nodes(Settings settings, root, weight, row_number, int n_threads):
+    """Grow a tree from its sorted columns.
 
-    Returns the node records, the statistics and the side tables by name.
+    Parameters
+    ----------
+    settings : Settings
+        The table, the rules, and the classes or values of the rows that take part.
+    root : Root
+        What these rows hold.
+    weight : ndarray of float64, shape (n_rows,), or None
+        Their weights; fractional cases write into them.
+    row_number : ndarray of uint32, or None
+        The number of each row of the table among them.
+    n_threads : int
+        Number of threads.
+
+    Returns
+    -------
+    nodes, statistics, side_tables : ndarray, ndarray, dict
+        The node records, the statistics and the side tables by name.
     """
-    cdef TreeGrower grower = TreeGrower()
-    fill_problem(&grower.problem, settings)
-    grower.problem.design_effect = settings["design_effect"]
-    fill_codes(&grower.problem, &grower.table.codes, settings)
-    grower.kept = settings
-    grower.set_rows(settings)
+    cdef:
+        TreeGrower grower = TreeGrower()
+        const int64_t[::1] entropy_table
+    grower.settings = settings
+    grower.problem = settings.problem
+    grower.table.codes = settings.codes
+    grower.problem.total_weight = root.total_weight
+    grower.problem.design_effect = root.design_effect
+    if root.entropy_table is not None:
+        entropy_table = root.entropy_table
+        grower.problem.entropy_table = &entropy_table[0]
+        grower.problem.entropy_unit = root.entropy_unit
+    grower.set_rows(weight)
     grower.allocate(n_threads)
-    grower.grow(settings)
+    grower.grow(root, row_number)
     return write_tree(
         &grower.problem, &grower.workers[0].buffer, grower.done, grower.tasks.n_frames
     )
-
-
-#: Nominal columns of more levels are smoothed.
-MOST_PLAIN_LEVELS = FEW_LEVELS

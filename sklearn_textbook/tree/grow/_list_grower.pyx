@@ -21,6 +21,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook._contract import threads
+from sklearn_textbook.tree.grow.settings import Root
 from sklearn_textbook._contract._interrupt cimport (
     Interrupt,
     raise_failure,
@@ -34,11 +35,8 @@ from sklearn_textbook._contract._threads cimport (
 )
 from sklearn_textbook.tree.grow._assemble cimport (
     count_nodes,
-    fill_codes,
-    fill_problem,
     read_short_columns,
     resolve_threshold,
-    write_root,
     write_tree,
 )
 from sklearn_textbook.tree.grow._buffers cimport (
@@ -61,11 +59,7 @@ from sklearn_textbook.tree.grow._gradient_list cimport (
     settle_gradients,
     start_gradient_list,
 )
-from sklearn_textbook.tree.grow._grower cimport (
-    Grower,
-    grow_from,
-    grow_subtrees,
-)
+from sklearn_textbook.tree.grow._grower cimport Grower, grow_from, grow_subtrees
 from sklearn_textbook.tree.grow._layout cimport DENSE_MAP, NOMINAL, Node
 from sklearn_textbook.tree.grow._list_search cimport (
     ListSearch,
@@ -74,6 +68,7 @@ from sklearn_textbook.tree.grow._list_search cimport (
     start_list_search,
 )
 from sklearn_textbook.tree.grow._sample_list cimport free_sample_list, start_sample_list
+from sklearn_textbook.tree.grow._settings cimport Settings, write_root
 from sklearn_textbook.tree.grow._small_node cimport may_be_small
 from sklearn_textbook.tree.grow._workers cimport (
     Arena,
@@ -111,7 +106,7 @@ from sklearn_textbook.tree.split._sums cimport (
     weight_in,
     whole_weight_of,
 )
-from sklearn_textbook.tree.split._types cimport POISSON, Codes, Problem, Split
+from sklearn_textbook.tree.split._types cimport POISSON, Problem, Split
 
 
 LIST_KINDS = {
@@ -247,7 +242,7 @@ cdef struct ListThread:
 
 
 cdef int fill_table(
-    const Problem* problem, dict settings, SampleList* samples
+    const Problem* problem, target, cells, SampleList* samples
 ) except -1:
     """Point to the codes and targets of the table."""
     cdef:
@@ -258,57 +253,58 @@ cdef int fill_table(
         const Span[::1] spans
         const Scale[::1] scales
     samples.table.n_columns = problem.n_columns
-    samples.table.n_rows = settings["order"].shape[1]
-    if settings["ranks"] is not None:
-        samples.table.codes = address_of(settings["ranks"])
-        samples.table.code_size = settings["ranks"].dtype.itemsize
+    samples.table.n_rows = target.n_rows
+    if cells.ranks is not None:
+        samples.table.codes = address_of(cells.ranks)
+        samples.table.code_size = cells.ranks.dtype.itemsize
     if problem.random_splitter:
-        values = settings["row_values"]
+        values = cells.row_values
         samples.row_values = &values[0, 0]
-        steps = settings["steps"]
+        steps = cells.steps
         samples.steps = &steps[0, 0]
-        steps = settings["row_steps"]
+        steps = cells.row_steps
         samples.row_steps = &steps[0, 0]
-        scales = settings["scales"]
+        scales = cells.scales
         samples.scales = &scales[0]
     else:
-        samples.table.row_codes = address_of(settings["row_ranks"])
-        samples.table.row_bins = <const uint8_t*>address_of(settings["row_bins"])
-        spans = settings["spans"]
+        samples.table.row_codes = address_of(cells.row_ranks)
+        samples.table.row_bins = <const uint8_t*>address_of(cells.row_bins)
+        spans = cells.spans
         samples.table.spans = &spans[0]
     if problem.is_classifier:
-        label = settings["all_labels"]
+        label = target.codes
         samples.label = &label[0, 0]
     else:
-        y = settings["all_values"]
+        y = target.values
         samples.y = &y[0, 0]
     return 0
 
 
 cdef int fill_oblique(
-    const Problem* problem, dict settings, ListThread* thread
+    const Problem* problem, settings, ListThread* thread
 ) except -1:
     """Take the rules of oblique tests, and allocate for them."""
     cdef:
-        const double[:, ::1] values = settings["row_values"]
+        const double[:, ::1] values = settings.row_values
         const double[::1] numbers
-        const int64_t[::1] level_start = settings["level_start"]
+        const int64_t[::1] level_start = settings.level_start
         ObliqueSearch* oblique = &thread.oblique
     oblique.values = &values[0, 0]
     oblique.level_start = &level_start[0]
     oblique.n_codes = level_start[level_start.shape[0] - 1]
-    numbers = settings["size"]
+    numbers = settings.size
     oblique.size = &numbers[0]
-    numbers = settings["inverse_size"]
+    numbers = settings.inverse_size
     oblique.inverse_size = &numbers[0]
-    oblique.kind = settings["direction"]
-    oblique.n_directions = settings["n_directions"]
-    oblique.max_columns = settings["max_columns"]
-    oblique.max_terms = settings["max_terms"]
-    oblique.searches_axis = settings["searches_axis"]
-    oblique.column_penalty = settings["column_penalty"]
-    oblique.ridge = settings["ridge"]
-    oblique.lasso = settings["lasso"]
+    oblique.kind = settings.direction
+    oblique.max_columns = settings.max_columns
+    oblique.max_terms = settings.max_terms
+    rules = settings.rules
+    oblique.n_directions = rules.n_directions
+    oblique.searches_axis = rules.searches_axis
+    oblique.column_penalty = rules.column_penalty
+    oblique.ridge = rules.ridge
+    oblique.lasso = rules.lasso
     thread.search.oblique = oblique
     # The kernel of small subtrees knows tests of one column alone.
     thread.samples.may_be_small = False
@@ -321,14 +317,14 @@ cdef int fill_oblique(
 
 
 cdef int start_thread(
-    const Problem* problem, dict settings, kind, ListThread* thread, int64_t n_rows,
-    const SampleList* lender
+    const Problem* problem, target, cells, oblique, int32_t kind, ListThread* thread,
+    int64_t n_rows, const SampleList* lender
 ) except -1:
     """Allocate for nodes of up to n_rows samples, perhaps of the list of another
     thread."""
     cdef SampleList* samples = &thread.samples
-    samples.kind = LIST_KINDS[kind]
-    fill_table(problem, settings, samples)
+    samples.kind = kind
+    fill_table(problem, target, cells, samples)
     if (
         start_sample_list(problem, samples, n_rows, lender) < 0
         or start_list_search(problem, samples, &thread.search) < 0
@@ -336,8 +332,8 @@ cdef int start_thread(
     ):
         raise MemoryError()
     samples.may_be_small = may_be_small(problem, samples)
-    if settings["oblique"] is not None:
-        fill_oblique(problem, settings["oblique"], thread)
+    if oblique is not None:
+        fill_oblique(problem, oblique, thread)
     return 0
 
 
@@ -378,9 +374,12 @@ cdef class ListGrower:
 
     Parameters
     ----------
-    settings : dict
-        Settings common to the trees: see grow.py; and the classes or values of all
-        rows, ``all_labels`` or ``all_values``.
+    settings : Settings
+        The table, the rules, and the classes or values of all rows.
+    cells : Cells
+        The cells of the table.
+    oblique : ObliqueSettings, or None
+        How oblique tests are found.
     kind : str
         What is summed up of the samples, a key of ``LIST_KINDS``.
     """
@@ -394,26 +393,22 @@ cdef class ListGrower:
         int64_t helper_rows
         Stack tasks
         NodeBuffer* done  # by tasks
-        Codes codes
-        dict settings  # keeps the arrays alive
-        str kind
+        Settings settings
+        object cells
+        object oblique
+        int32_t kind
         object weight
         const int64_t[::1] entropy_table
         int64_t n_listed
 
-    def __cinit__(self, dict settings, str kind):
-        memset(&self.problem, 0, sizeof(Problem))
+    def __cinit__(self, Settings settings, cells, oblique, str kind):
         memset(&self.first, 0, sizeof(ListThread))
-        memset(&self.codes, 0, sizeof(Codes))
-        self.settings = settings
-        self.kind = kind
-        fill_problem(&self.problem, settings)
+        self.settings, self.cells, self.oblique = settings, cells, oblique
+        self.kind = LIST_KINDS[kind]
+        self.problem = settings.problem
         self.problem.interrupt = &self.interrupt
-        fill_codes(&self.problem, &self.codes, settings)
         start_stack(&self.tasks, self.problem.n_columns)
-        start_thread(
-            &self.problem, settings, kind, &self.first, settings["order"].shape[1], NULL
-        )
+        self.start_thread(&self.first, settings.target.n_rows, NULL)
         if start_buffer(
             &self.first.worker.buffer, self.problem.n_statistics,
             self.problem.monotonic != NULL
@@ -425,6 +420,14 @@ cdef class ListGrower:
         self.stop_helpers()
         free_buffer(&self.first.worker.buffer)
         free_thread(&self.first)
+
+    cdef int start_thread(
+        self, ListThread* thread, int64_t n_rows, const SampleList* lender
+    ) except -1:
+        return start_thread(
+            &self.problem, self.settings.target, self.cells, self.oblique, self.kind,
+            thread, n_rows, lender
+        )
 
     cdef void forget_tasks(self) noexcept:
         free_buffers(self.done, self.tasks.n_frames)
@@ -451,8 +454,7 @@ cdef class ListGrower:
         self.helper_rows = n_rows
         while self.n_helpers < n_helpers:
             self.n_helpers += 1
-            start_thread(
-                &self.problem, self.settings, self.kind,
+            self.start_thread(
                 &self.helpers[self.n_helpers - 1], n_rows, &self.first.samples
             )
         return 0
@@ -467,9 +469,9 @@ cdef class ListGrower:
 
         Returns
         -------
-        root : dict, or None
-            ``n_rows``, ``total_weight`` and ``root_statistics``; for values also
-            ``root_impurity`` and ``is_pure``. None of several outputs, or of Poisson
+        measured : tuple, or None
+            The number of samples, their weight and their statistics; the variance of
+            values, and whether there is but one. None of several outputs, or of Poisson
             deviance.
         """
         cdef:
@@ -514,7 +516,7 @@ cdef class ListGrower:
         return self.measure_root()
 
     cdef measure_root(self):
-        """Describe all samples that are listed."""
+        """What all samples that are listed hold."""
         cdef:
             double[::1] statistics = np.zeros(self.problem.n_statistics)
             SampleList* samples = &self.first.samples
@@ -529,23 +531,15 @@ cdef class ListGrower:
                 is_pure = measure_values(
                     samples, self.n_listed, &total, &statistics[0], &variance
                 )
-        root = {
-            "n_rows": self.n_listed,
-            "total_weight": total,
-            "root_statistics": statistics.base,
-        }
-        if not self.problem.is_classifier:
-            root |= {"root_impurity": variance, "is_pure": is_pure}
-        return root
+        return self.n_listed, total, statistics.base, variance, bool(is_pure)
 
-    def grow(self, dict root_settings, int n_threads=1):
+    def grow(self, root, int n_threads=1):
         """Grow a tree from the samples that were listed.
 
         Parameters
         ----------
-        root_settings : dict
-            ``root_statistics``, ``root_impurity``, ``root_is_leaf``, ``total_weight``,
-            ``random_state``, ``entropy_table`` and ``entropy_unit``.
+        root : Root
+            What they hold.
         n_threads : int, default=1
             Number of threads, which share the columns of nodes of many samples, and the
             subtrees of few.
@@ -558,9 +552,8 @@ cdef class ListGrower:
         cdef:
             Arena no_columns
             Grower grower
-            Frame root
+            Frame frame
             NodeBuffer* buffer = &self.first.worker.buffer
-            const int32_t[::1] columns = self.settings["columns"]
             ThreadTeam* team = NULL
             int outcome = 0
         memset(&no_columns, 0, sizeof(Arena))
@@ -569,16 +562,16 @@ cdef class ListGrower:
         grower.table = &no_columns
         grower.tasks = &self.tasks
         start_interrupt(&self.interrupt)
-        self.problem.total_weight = root_settings["total_weight"]
-        self.problem.design_effect = root_settings["design_effect"]
-        if root_settings["entropy_table"] is not None:
-            self.entropy_table = root_settings["entropy_table"]
+        self.problem.total_weight = root.total_weight
+        self.problem.design_effect = root.design_effect
+        if root.entropy_table is not None:
+            self.entropy_table = root.entropy_table
             self.problem.entropy_table = &self.entropy_table[0]
-            self.problem.entropy_unit = root_settings["entropy_unit"]
+            self.problem.entropy_unit = root.entropy_unit
         self.forget_tasks()
         buffer.n_levels = buffer.n_terms = 0
-        write_root(&self.problem, self.n_listed, root_settings, buffer, &root)
-        if root_settings["root_is_leaf"]:
+        write_root(&self.problem, self.n_listed, root, buffer, &frame)
+        if root.is_leaf:
             return buffer.n_nodes
         lend_thread(&grower, &self.first)
         if n_threads > 1:
@@ -590,7 +583,7 @@ cdef class ListGrower:
         self.first.search.team = team
         try:
             with nogil:
-                outcome = grow_from(&grower, &root, &columns[0])
+                outcome = grow_from(&grower, &frame, self.settings.columns)
             if outcome < 0:
                 raise_failure(&self.interrupt)
             self.first.search.team = NULL
@@ -836,11 +829,16 @@ cdef class GradientGrower:
 
     Parameters
     ----------
-    settings : dict
-        Settings common to the trees: see settings.py; and ``ranks`` and ``row_ranks``,
-        the codes of all rows, of one or two bytes; ``l2_regularization``,
-        ``level_smoothing``, ``level_l2`` and ``least_level_rows``; ``groups`` of
-        interaction constraints, bits of each column, or None.
+    settings : Settings
+        The table and the rules.
+    ranks, row_ranks : ndarray of uint8 or uint16
+        The codes of all rows, column by column and row by row.
+    max_leaf_nodes : int
+        Largest number of leaves; 0: no limit.
+    l2 : float
+        The regularization of leaves.
+    groups : ndarray of uint64, shape (n_columns,), or None
+        Interaction constraints: bits of the groups of each column.
     n_threads : int
         Number of threads; the trees do not depend on it.
     """
@@ -850,8 +848,9 @@ cdef class GradientGrower:
         Interrupt interrupt
         GradientList samples
         Worker worker
-        Codes codes
-        dict settings  # keeps the arrays alive
+        Settings settings
+        object ranks
+        object row_ranks
         object pairs
         object start
         int64_t n_listed
@@ -859,44 +858,35 @@ cdef class GradientGrower:
         const uint64_t[::1] groups
         uint8_t[::1] takes_part
 
-    def __cinit__(self, dict settings, int n_threads):
+    def __cinit__(
+        self, Settings settings, ranks, row_ranks, int64_t max_leaf_nodes, double l2,
+        groups, int n_threads
+    ):
         cdef:
-            const uint8_t[:, ::1] narrow
-            const uint16_t[:, ::1] wide
             const int64_t[::1] start
             GradientPair[::1] pairs
             GradientList* samples = &self.samples
-        memset(&self.problem, 0, sizeof(Problem))
         memset(&self.samples, 0, sizeof(GradientList))
         memset(&self.worker, 0, sizeof(Worker))
-        memset(&self.codes, 0, sizeof(Codes))
-        self.settings = settings
-        fill_problem(&self.problem, settings)
+        self.settings, self.ranks, self.row_ranks = settings, ranks, row_ranks
+        self.problem = settings.problem
         self.problem.interrupt = &self.interrupt
-        fill_codes(&self.problem, &self.codes, settings)
+        self.problem.max_leaf_nodes = max_leaf_nodes
         samples.n_threads = n_threads
         samples.n_columns = self.problem.n_columns
-        samples.n_rows = settings["ranks"].shape[1]
-        samples.code_size = settings["ranks"].dtype.itemsize
-        if samples.code_size == 1:
-            narrow = settings["ranks"]
-            samples.codes = &narrow[0, 0]
-            narrow = settings["row_ranks"]
-            samples.row_codes = &narrow[0, 0]
-        else:
-            wide = settings["ranks"]
-            samples.codes = &wide[0, 0]
-            wide = settings["row_ranks"]
-            samples.row_codes = &wide[0, 0]
-        n_codes = settings["n_distinct"] + settings["has_missing"]
+        samples.n_rows = ranks.shape[1]
+        samples.code_size = ranks.dtype.itemsize
+        samples.codes = address_of(ranks)
+        samples.row_codes = address_of(row_ranks)
+        n_codes = settings.table.n_distinct + (settings.table.n_missing > 0)
         self.start = np.concatenate([[0], np.cumsum(n_codes)])
         start = self.start
         samples.start = &start[0]
         samples.most_codes = n_codes.max()
-        if settings["groups"] is not None:
-            self.groups = settings["groups"]
+        if groups is not None:
+            self.groups = groups
             samples.groups = &self.groups[0]
-        samples.l2 = settings["l2_regularization"]
+        samples.l2 = l2
         self.pairs = np.empty(
             samples.n_rows, dtype=[("gradient", np.int64), ("counted", np.uint64)]
         )
@@ -969,7 +959,7 @@ cdef class GradientGrower:
             )
         return 0
 
-    cdef measure_root(self):
+    cdef make_root(self, random_state):
         """Sum up the rows that take part."""
         cdef:
             GradientList* samples = &self.samples
@@ -984,11 +974,13 @@ cdef class GradientGrower:
         step = step_of_leaf(
             gradient_of(&total, &samples.scale), hessian, samples.l2
         )
-        return {
-            "root_statistics": np.array([step]),
-            "root_impurity": 0.0,
-            "total_weight": hessian,
-        }
+        is_leaf = (
+            self.problem.max_depth <= 0
+            or self.n_listed < 2 * max(self.problem.min_samples_leaf, 1)
+            or self.n_listed < self.problem.min_samples_split
+            or self.problem.max_leaf_nodes == 1
+        )
+        return Root(np.array([step]), 0.0, hessian, is_leaf, random_state)
 
     def grow(
         self, gradient, hessian, largest, rows=None, random_state=0, variance=1.0
@@ -1018,10 +1010,9 @@ cdef class GradientGrower:
         cdef:
             Arena no_columns
             Grower grower
-            Frame root
+            Frame frame
             NodeBuffer* buffer = &self.worker.buffer
             GradientList* samples = &self.samples
-            const int32_t[::1] columns = self.settings["columns"]
             const uint32_t[::1] given
             int64_t i
             int outcome = 0
@@ -1046,23 +1037,15 @@ cdef class GradientGrower:
         grower.worker = &self.worker
         grower.table = &no_columns
         grower.gradients = samples
-        settings = self.measure_root()
-        self.problem.total_weight = settings["total_weight"]
+        root = self.make_root(random_state)
+        self.problem.total_weight = root.total_weight
         buffer.n_levels = 0
         forget_waiting(samples)
-        write_root(
-            &self.problem, self.n_listed, settings | {"random_state": random_state},
-            buffer, &root
-        )
-        root.groups = ~<uint64_t>0
-        if (
-            self.problem.max_depth > 0
-            and self.n_listed >= 2 * max(self.problem.min_samples_leaf, 1)
-            and self.n_listed >= self.problem.min_samples_split
-            and self.problem.max_leaf_nodes != 1
-        ):
+        write_root(&self.problem, self.n_listed, root, buffer, &frame)
+        frame.groups = ~<uint64_t>0
+        if not root.is_leaf:
             with nogil:
-                outcome = grow_from(&grower, &root, &columns[0])
+                outcome = grow_from(&grower, &frame, self.settings.columns)
             if outcome < 0:
                 raise_failure(&self.interrupt)
         return buffer.n_nodes
@@ -1146,7 +1129,6 @@ cdef class GradientGrower:
             Frame frame
             int64_t pair = -1
             Split split
-            const int32_t[::1] columns = self.settings["columns"]
             uint8_t[::1] children
         memset(&frame, 0, sizeof(Frame))
         frame.lower = -INFINITY
@@ -1155,7 +1137,8 @@ cdef class GradientGrower:
         frame.groups = ~<uint64_t>0
         frame.n_active = <int32_t>samples.n_columns
         memcpy(
-            self.worker.active, &columns[0], samples.n_columns * sizeof(int32_t)
+            self.worker.active, self.settings.columns,
+            samples.n_columns * sizeof(int32_t)
         )
         forget_waiting(samples)
         if search_given(

@@ -7,13 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_textbook.tree.grow._list_grower import GradientGrower, add_leaf_values
+from sklearn_textbook.tree.grow._settings import Settings
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
-from sklearn_textbook.tree.grow.settings import (
-    SCANS,
-    describe_rows,
-    describe_rules,
-    describe_table,
-)
 from sklearn_textbook.tree.grow.target import Target
 
 __all__ = ["GradientPlan", "GradientTree", "add_leaf_values"]
@@ -117,21 +112,17 @@ class GradientPlan:
             )
         self.table, self.rules = table, rules
         self.target = Target(None, np.zeros((table.n_rows, 1)), np.ones(1, np.int64))
-        self._settings = {
-            **describe_table(table, rules),
-            **describe_rows(self.target, None, None),
-            **describe_rules(rules, table, table.n_rows),
-            "scan": SCANS["general"],
-            "entropy_table": None,
-            "total_weight": 0.0,
-            "gain": None,
-            "max_leaf_nodes": rules.max_leaf_nodes or 0,
-            "ranks": table.ranks(n_threads),
-            "row_ranks": table.row_ranks(n_threads)[0],
-            "l2_regularization": l2_regularization,
-            "groups": number_groups(interaction_groups, table.n_columns),
-        }
-        self._grower = GradientGrower(self._settings, n_threads)
+        settings = Settings(table, self.target, rules)
+        self.smooths_levels = settings.smooths_levels
+        self._grower = GradientGrower(
+            settings,
+            ranks=table.ranks(n_threads),
+            row_ranks=table.row_ranks(n_threads)[0],
+            max_leaf_nodes=rules.max_leaf_nodes or 0,
+            l2=l2_regularization,
+            groups=number_groups(interaction_groups, table.n_columns),
+            n_threads=n_threads,
+        )
 
     def grow(
         self,
@@ -185,11 +176,6 @@ class GradientPlan:
             handle_unknown=self.rules.handle_unknown,
         )
         return GradientTree(tree, leaf_of_row)
-
-    @property
-    def smooths_levels(self):
-        """Whether there are nominal columns whose levels are smoothed."""
-        return self._settings["is_smoothed"] is not None
 
     def round_to_pairs(self, gradient, hessian=None, largest=None):
         """Convert gradients and hessians to pairs of integers with a common scale.

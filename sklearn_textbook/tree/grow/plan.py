@@ -10,22 +10,19 @@ import numpy as np
 from sklearn_textbook.tree.encode import NOMINAL
 from sklearn_textbook.tree.grow._engine import grow_nodes
 from sklearn_textbook.tree.grow._list_grower import ListGrower
+from sklearn_textbook.tree.grow._settings import Settings
 from sklearn_textbook.tree.grow._small_node import MOST_CLASSES
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.settings import (
-    collect_settings,
-    describe_cells,
-    describe_entropy,
-    describe_gain,
+    Root,
+    choose_scan,
     describe_oblique,
-    describe_root,
-    describe_rows,
-    describe_rules,
-    describe_scan,
-    describe_table,
     is_root_leaf,
     keep_weighted_rows,
+    make_cells,
+    make_root,
     shape_statistics,
+    tabulate_entropy,
 )
 from sklearn_textbook.tree.grow.storage import store_columns
 from sklearn_textbook.tree.grow.target import measure_counts
@@ -259,7 +256,7 @@ class GrowthPlan:
         self.target = target
         self.rules = rules
         self._growers = {}  # by what they sum up; not at work
-        self._settings = None  # of lists of samples
+        self._list_settings = None  # what a ListGrower takes
         if choose_partitioner(table, target, rules) == "sample-list":
             self._prepare_list(n_threads)
 
@@ -268,19 +265,11 @@ class GrowthPlan:
         table, target, rules = self.table, self.target, self.rules
         sorts = _sorts_columns(table, target, rules)
         # Threads that are the first to need them may all make them.
-        self._settings = {
-            **describe_table(table, rules),
-            **describe_rows(target, None, None),
-            **describe_rules(rules, table, table.n_rows),
-            **describe_scan(rules, target),
-            "entropy_table": None,
-            "total_weight": 0.0,
-            **describe_gain(table, rules.gain, target, None),
-            "all_labels": target.codes,
-            "all_values": target.values,
-            "oblique": describe_oblique(table, rules.oblique, n_threads),
-            **describe_cells(table, rules, sorts, n_threads),
-        }
+        self._list_settings = (
+            Settings(table, target, rules, choose_scan(rules, target, np.ones(1))),
+            make_cells(table, rules, sorts, n_threads),
+            describe_oblique(table, rules.oblique, n_threads),
+        )
 
     def grow(self, weight=None, random_state=0, n_threads=1, design_effect=1.0):
         """Grow a tree; several threads may do so at the same time.
@@ -308,7 +297,7 @@ class GrowthPlan:
             )
         chosen = choose_partitioner(self.table, self.target, self.rules, weight)
         if chosen == "sample-list":
-            if self._settings is None:
+            if self._list_settings is None:
                 self._prepare_list(n_threads)
             return self._grow_from_list(weight, random_state, n_threads, design_effect)
         tree = self._grow_from_columns(weight, random_state, n_threads, design_effect)
@@ -335,11 +324,14 @@ class GrowthPlan:
         if rules.missing == "fractional" and self.table.n_missing.any():
             # Growing writes into the weights.
             weight = np.ones(target.n_rows) if weight is None else weight.copy()
-        settings = collect_settings(
-            self.table, target, rules, weight, row_number, random_state
+        scan = choose_scan(rules, target, weight)
+        settings = Settings(self.table, target, rules, scan, weight)
+        entropy = tabulate_entropy(target.n_rows) if scan == "entropy" else {}
+        more = {"random_state": random_state, "design_effect": design_effect, **entropy}
+        root = make_root(rules, target, weight, **more)
+        return self._make_tree(
+            *grow_nodes(settings, root, weight, row_number, n_threads)
         )
-        settings["design_effect"] = design_effect
-        return self._make_tree(*grow_nodes(settings, n_threads))
 
     def _grow_from_list(self, weight, random_state, n_threads, design_effect):
         """Grow a tree from a list of samples."""
@@ -354,15 +346,15 @@ class GrowthPlan:
         try:
             grower = growers.pop()
         except IndexError:
-            grower = ListGrower(self._settings, kind)
-        root = grower.list_samples(weight)
-        if root is not None:
-            root = self._finish_root(root, kind)
+            grower = ListGrower(*self._list_settings, kind)
+        measured = grower.list_samples(weight)
+        more = {"random_state": random_state, "design_effect": design_effect}
+        if measured is not None:
+            root = self._make_root(measured, kind, more)
         else:
             real = None if weight is None else weight.astype(np.float64, copy=False)
             target, kept, _ = keep_weighted_rows(self.target, real)
-            root = describe_root(target, self.rules, kept) | {"entropy_table": None}
-        root |= {"random_state": random_state, "design_effect": design_effect}
+            root = make_root(self.rules, target, kept, **more)
         tree = self._read_tree(grower, grower.grow(root, n_threads))
         growers.append(grower)
         return tree
@@ -395,16 +387,15 @@ class GrowthPlan:
             "handle_unknown": self.rules.handle_unknown,
         }
 
-    def _finish_root(self, root, kind):
-        """Complete the description of a root that is made of the listed samples."""
-        total_weight, criterion = root["total_weight"], self.rules.criterion
+    def _make_root(self, measured, kind, more):
+        """Make the root of the listed samples."""
+        n_rows, total_weight, statistics, impurity, is_pure = measured
+        rules = self.rules
         if self.target.is_classifier:
-            impurity, is_pure = measure_counts(root["root_statistics"], criterion)
-            root = root | {"root_impurity": 0.0 if is_pure else impurity}
-        else:
-            is_pure = root["is_pure"]
-        entropy = {"entropy_table": None}
-        if kind == "class-counts":
-            entropy = describe_entropy(self.rules, total_weight)
-        is_leaf = is_root_leaf(self.rules, root["n_rows"], total_weight, is_pure)
-        return root | entropy | {"root_is_leaf": is_leaf}
+            impurity, is_pure = measure_counts(statistics, rules.criterion)
+            impurity = 0.0 if is_pure else impurity
+        takes_logarithms = rules.criterion in ("entropy", "log_loss")
+        if kind == "class-counts" and takes_logarithms and not rules.random_splitter:
+            more = more | tabulate_entropy(total_weight)
+        is_leaf = is_root_leaf(rules, n_rows, total_weight, is_pure)
+        return Root(statistics, impurity, total_weight, is_leaf, **more)

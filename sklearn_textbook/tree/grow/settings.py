@@ -1,38 +1,21 @@
-"""Arguments of the growing kernels: table, rows and rules."""
+"""What growth needs besides the rules: the root of a tree, the cells of a table."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from sklearn_textbook.tree.encode import NOMINAL, ORDINAL
 from sklearn_textbook.tree.grow import layout
-from sklearn_textbook.tree.grow._engine import MOST_PLAIN_LEVELS
-from sklearn_textbook.tree.grow.rules import J48_RESOLUTION, J48_TOLERANCE, UNLIMITED
-from sklearn_textbook.tree.grow.target import (
-    CRITERIA,
-    make_entropy_table,
-    measure_root,
-)
+from sklearn_textbook.tree.grow._settings import is_nominal
+from sklearn_textbook.tree.grow.rules import J48_TOLERANCE
+from sklearn_textbook.tree.grow.target import make_entropy_table, measure_root
 
-# Codes of the options in split/_types.pxd.
-MISSING_MODES = {"learned": 0, "branch": 1, "surrogate": 2, "fractional": 3, "error": 0}
-CATEGORICAL_SPLITS = {"subset": 0, "one_vs_rest": 1, "multiway": 2}
-SCANS = {
-    "general": 0,
-    "binary": 1,
-    "classes": 2,
-    "entropy": 3,
-    "values": 4,
-    "absolute": 5,
-}
-CHOICES = {"gain": 1, "above_average": 2, "plain": 3}
 # Codes in split/_oblique.pxd.
 DIRECTIONS = {"random": 0, "lda": 1, "ridge": 2, "logistic": 3, "oc1": 4}
 SMALLEST_SIZE = 1e-290  # of a column that is not constant
 MAX_EXPONENT = 1023
-ROWS_PER_LEAF = 32  # with fewer, the whole tree is grown
 
 
 def choose_scan(rules, target, weight):
@@ -72,11 +55,26 @@ def keep_weighted_rows(target, weight):
     return target, weight, row_number
 
 
-def describe_cells(table, rules, is_sorted, n_threads=1):
-    """Describe the cells of all rows: ranks and their bins, or values and their steps.
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of all rows as a list of samples reads them; None where not needed."""
 
-    These are for thresholds that are sampled at random; then ranks are described only
-    if some column is sorted.
+    ranks: np.ndarray | None  # (n_columns, n_rows), of 1, 2 or 4 bytes
+    row_ranks: np.ndarray | None  # (n_rows, n_columns)
+    row_bins: np.ndarray | None  # the first eight bits of the ranks
+    spans: np.ndarray | None  # SPAN_DTYPE, (n_columns,)
+    # random thresholds
+    row_values: np.ndarray | None  # (n_rows, n_columns)
+    steps: np.ndarray | None  # int16, (n_columns, n_rows)
+    row_steps: np.ndarray | None  # (n_rows, n_columns)
+    scales: np.ndarray | None  # SCALE_DTYPE, (n_columns,)
+
+
+def make_cells(table, rules, is_sorted, n_threads=1):
+    """Make the cells: ranks and their bins, or values and their steps.
+
+    These are for thresholds that are sampled at random; then ranks are made only if
+    some column is sorted.
     """
     spans = scales = row_ranks = row_bins = None
     row_values = steps = row_steps = None
@@ -92,196 +90,43 @@ def describe_cells(table, rules, is_sorted, n_threads=1):
         spans["largest"] = np.maximum(table.n_distinct - 1, 0)
         spans["shift"] = shift
         spans["missing_bin"] = missing_bin
-    return {
-        "ranks": table.ranks(n_threads) if row_ranks is not None or is_sorted else None,
-        "row_ranks": row_ranks,
-        "row_bins": row_bins,
-        "spans": spans,
-        "row_values": row_values,
-        "steps": steps,
-        "row_steps": row_steps,
-        "scales": scales,
-    }
-
-
-def describe_scan(rules, target):
-    """Name the kernel that scans sorted samples with weights."""
-    return {"scan": SCANS[choose_scan(rules, target, np.ones(1))]}
-
-
-def describe_entropy(rules, total_weight):
-    """Describe c log2 c for all counts of whole weights, where a rule asks for it."""
-    table, unit = None, 1.0
-    if rules.criterion in ("entropy", "log_loss") and not rules.random_splitter:
-        table, unit = make_entropy_table(int(total_weight))
-    return {"entropy_table": table, "entropy_unit": unit}
-
-
-def shape_statistics(flat, target):
-    """Statistics as (nodes, outputs, classes), padded where outputs differ."""
-    if not target.is_classifier or target.n_outputs == 1:
-        return flat.reshape(len(flat), target.n_outputs, -1)
-    statistics = np.zeros((len(flat), target.n_outputs, target.n_classes.max()))
-    starts = target.output_start
-    for output, n_classes in enumerate(target.n_classes):
-        first = starts[output]
-        statistics[:, output, :n_classes] = flat[:, first : first + n_classes]
-    return statistics
-
-
-def collect_settings(table, target, rules, weight, row_number, random_state):
-    """Collect everything that growing from sorted columns reads."""
-    return {
-        **describe_table(table, rules),
-        **describe_rows(target, weight, row_number),
-        **describe_rules(rules, table, target.n_rows),
-        **describe_root(target, rules, weight),
-        **describe_gain(table, rules.gain, target, weight),
-        "random_state": random_state,
-    }
-
-
-def describe_table(table, rules):
-    """Describe the columns: their order, values and kinds."""
-    codes = {NOMINAL: layout.NOMINAL, ORDINAL: layout.ORDINAL}
-    kind = np.array(
-        [codes.get(name, layout.NUMERIC) for name in table.schema.kinds], dtype=np.int32
+    ranks = table.ranks(n_threads) if row_ranks is not None or is_sorted else None
+    return Cells(
+        *(ranks, row_ranks, row_bins, spans), *(row_values, steps, row_steps, scales)
     )
-    n_levels = table.schema.n_levels
-    is_nominal = kind == layout.NOMINAL
-    if rules.oblique is not None:
-        # A direction is searched as a numeric column behind the last one.
-        kind = np.append(kind, np.int32(layout.NUMERIC))
-        is_nominal = np.append(is_nominal, False)
-        n_levels = np.append(n_levels, 0)
-    n_missing = np.zeros(len(kind), dtype=np.int64)
-    n_missing[: table.n_columns] = table.n_missing
-    return {
-        "order": table.order,
-        "level_codes": table.level_codes,
-        "is_coded": (is_nominal & (table.level_codes is not None)).astype(np.uint8),
-        "values": table.values,
-        "upper_values": table.upper_values,
-        "n_missing": table.n_missing,
-        "n_distinct": table.n_distinct,
-        "has_missing": (n_missing > 0).astype(np.uint8),
-        "columns": np.arange(table.n_columns, dtype=np.int32),
-        "kind": kind,
-        "n_levels": n_levels,
-        "max_levels": int(n_levels[is_nominal].max()) if is_nominal.any() else 0,
-        "any_nominal": bool(is_nominal.any()),
-        **describe_smoothing(table, rules, len(kind)),
-        "divides_cases": rules.missing == "fractional" and bool(table.n_missing.any()),
-        "is_plain": not (
-            is_nominal.any()
-            or table.n_missing.any()
-            or rules.random_splitter
-            or rules.monotonic is not None
-            or rules.gain is not None
-        ),
-    }
 
 
-def mark_smoothed(table, smoothing):
-    """Mark the nominal columns of so many levels that their means are smoothed."""
-    if smoothing == 0:
-        return np.zeros(table.n_columns, dtype=bool)
-    return is_nominal(table) & (table.n_distinct > MOST_PLAIN_LEVELS)
+@dataclass(frozen=True, eq=False)
+class ObliqueSettings:
+    """The rules of oblique tests, and what of the columns they need."""
 
-
-def describe_smoothing(table, rules, n_columns):
-    """Describe which nominal columns are smoothed, and how far."""
-    smoothing = 0.0 if rules.gain is not None else rules.categorical_smoothing
-    is_smoothed = np.zeros(n_columns, dtype=np.uint8)
-    is_smoothed[: table.n_columns] = mark_smoothed(table, smoothing)
-    return {
-        "is_smoothed": is_smoothed if is_smoothed.any() else None,
-        "smoothing": -1.0 if smoothing == "auto" else float(smoothing),
-    }
-
-
-def describe_rows(target, weight, row_number):
-    """Describe the rows: their classes or values, weights and numbers."""
-    second_class = np.zeros(target.n_rows, dtype=np.uint8)
-    if target.is_classifier and target.n_outputs == 1 and target.n_classes[0] == 2:
-        second_class = target.codes[:, 0].astype(np.uint8)
-    return {
-        "is_classifier": target.is_classifier,
-        "label": target.codes,
-        "y": target.values,
-        "second_class": second_class,
-        "output_start": target.output_start,
-        "weight": weight,
-        "row_number": row_number,
-    }
-
-
-def limit_leaves(rules, table, n_rows):
-    """Return with how many leaves growth may end; 0: the whole tree is grown.
-
-    Subtrees that grow one by one are faster than those that grow by turns,
-    and the branches of a test that divides cases share the weights of these.
-    """
-    wanted = rules.max_leaf_nodes
-    if wanted is None or wanted * ROWS_PER_LEAF > n_rows:
-        return 0
-    divides_cases = rules.missing == "fractional" and table.n_missing.any()
-    return 0 if divides_cases else wanted
-
-
-def describe_rules(rules, table, n_rows):
-    """Describe the limits and strategies."""
-    max_features = rules.max_features or table.n_columns
-    monotonic = None
-    if rules.monotonic is not None:
-        monotonic = np.array(rules.monotonic, dtype=np.int32)
-    return {
-        "criterion": CRITERIA[rules.criterion],
-        "max_depth": min(rules.max_depth, UNLIMITED),
-        "min_samples_split": min(rules.min_samples_split, UNLIMITED),
-        "min_samples_leaf": min(rules.min_samples_leaf, UNLIMITED),
-        "min_weight_leaf": rules.min_weight_leaf,
-        "min_impurity_decrease": rules.min_impurity_decrease,
-        "max_features": max_features,
-        "max_leaf_nodes": limit_leaves(rules, table, n_rows),
-        "shuffle_columns": rules.shuffles_columns or max_features < table.n_columns,
-        "random_splitter": rules.random_splitter,
-        "top_splits": min(rules.top_splits, UNLIMITED),
-        "missing_mode": MISSING_MODES[rules.missing],
-        "categorical_split": CATEGORICAL_SPLITS[rules.categorical_split],
-        "unseen_branch": (
-            layout.FRACTIONAL if rules.handle_unknown == "fractional" else layout.STAY
-        ),
-        "monotonic": monotonic,
-    }
+    rules: Any  # ObliqueRules
+    row_values: np.ndarray  # (n_rows, n_columns)
+    # a power of two above the values of each numeric column, 0 if it is constant
+    size: np.ndarray
+    inverse_size: np.ndarray
+    level_start: np.ndarray  # of each column in a list of all levels
+    direction: int
+    max_columns: int
+    max_terms: int
 
 
 def describe_oblique(table, oblique, n_threads=1):
-    """Describe how oblique tests are found, and what of the columns they need."""
+    """Describe how oblique tests are found."""
     if oblique is None:
         return None
     levels = np.where(is_nominal(table), table.schema.n_levels, 0)
-    max_columns = oblique.max_columns or table.n_columns
     size = measure_sizes(table)
-    return {
-        "row_values": table.row_values(n_threads),
-        "size": size,
-        "inverse_size": np.divide(1.0, size, out=np.ones_like(size), where=size > 0),
-        "level_start": np.concatenate([[0], np.cumsum(levels)]).astype(np.int64),
-        "direction": DIRECTIONS[oblique.direction],
-        "n_directions": oblique.n_directions,
-        "max_columns": min(max_columns, table.n_columns),
-        "max_terms": min(oblique.max_terms or table.n_columns, table.n_columns),
-        "searches_axis": oblique.searches_axis,
-        "column_penalty": oblique.column_penalty,
-        "ridge": oblique.ridge,
-        "lasso": oblique.lasso,
-    }
-
-
-def is_nominal(table):
-    """Mark the nominal columns."""
-    return np.array([kind == NOMINAL for kind in table.schema.kinds])
+    return ObliqueSettings(
+        oblique,
+        row_values=table.row_values(n_threads),
+        size=size,
+        inverse_size=np.divide(1.0, size, out=np.ones_like(size), where=size > 0),
+        level_start=np.concatenate([[0], np.cumsum(levels)]).astype(np.int64),
+        direction=DIRECTIONS[oblique.direction],
+        max_columns=min(oblique.max_columns or table.n_columns, table.n_columns),
+        max_terms=min(oblique.max_terms or table.n_columns, table.n_columns),
+    )
 
 
 def measure_sizes(table):
@@ -299,50 +144,33 @@ def measure_sizes(table):
     return size
 
 
-def describe_root(target, rules, weight):
-    """Describe the root, and name the kernel that scans sorted columns."""
+@dataclass(frozen=True, eq=False)
+class Root:
+    """What all rows of a tree hold together, and what else differs between trees."""
+
+    statistics: np.ndarray  # (n_statistics,)
+    impurity: float
+    total_weight: float
+    is_leaf: bool
+    random_state: int = 0
+    design_effect: float = 1.0
+    # c log2 c of all counts of whole weights, in fixed point
+    entropy_table: np.ndarray | None = None
+    entropy_unit: float = 1.0
+
+
+def make_root(rules, target, weight, **more):
+    """Measure the rows of a tree."""
     statistics, impurity, is_pure = measure_root(target, rules.criterion, weight)
-    scan = choose_scan(rules, target, weight)
-    entropy_table, entropy_unit = None, 1.0
-    if scan == "entropy":
-        entropy_table, entropy_unit = make_entropy_table(target.n_rows)
     total_weight = float(target.n_rows if weight is None else np.cumsum(weight)[-1])
-    return {
-        "scan": SCANS[scan],
-        "entropy_table": entropy_table,
-        "entropy_unit": entropy_unit,
-        "total_weight": total_weight,
-        "root_statistics": statistics,
-        "root_impurity": impurity,
-        "root_is_leaf": is_root_leaf(rules, target.n_rows, total_weight, is_pure),
-    }
+    is_leaf = is_root_leaf(rules, target.n_rows, total_weight, is_pure)
+    return Root(statistics, impurity, total_weight, is_leaf, **more)
 
 
-def describe_gain(table, gain, target, weight):
-    """Describe how gains decide, and what of it depends on the columns."""
-    if gain is None:
-        return {"gain": None}
-    total_weight = float(target.n_rows if weight is None else weight.sum())
-    tolerance = 0.0 if gain.exact else J48_TOLERANCE
-    is_many_valued = is_nominal(table) & ~(
-        0.3 * total_weight - table.schema.n_levels > J48_TOLERANCE
-    )
-    if is_many_valued.all():
-        is_many_valued[:] = False
-    return {
-        # As the struct of split/_types.pxd has it.
-        "gain": asdict(gain)
-        | {
-            "choice": CHOICES[gain.choice],
-            "tolerance": tolerance,
-            "weight_tolerance": J48_TOLERANCE,
-            "slack": 0.0 if gain.exact else 1e-3,
-            "resolution": 0.0 if gain.exact else J48_RESOLUTION,
-            "min_count": tolerance,
-            "min_fraction": tolerance,
-        },
-        "is_many_valued": is_many_valued.astype(np.uint8),
-    }
+def tabulate_entropy(total_weight):
+    """Return c log2 c for all counts of whole weights, as fields of a root."""
+    table, unit = make_entropy_table(int(total_weight))
+    return {"entropy_table": table, "entropy_unit": unit}
 
 
 def is_root_leaf(rules, n_rows, total_weight, is_pure):
@@ -360,3 +188,15 @@ def is_root_leaf(rules, n_rows, total_weight, is_pure):
         or n_rows < 2 * rules.min_samples_leaf
         or total_weight < 2 * rules.min_weight_leaf
     )
+
+
+def shape_statistics(flat, target):
+    """Statistics as (nodes, outputs, classes), padded where outputs differ."""
+    if not target.is_classifier or target.n_outputs == 1:
+        return flat.reshape(len(flat), target.n_outputs, -1)
+    statistics = np.zeros((len(flat), target.n_outputs, target.n_classes.max()))
+    starts = target.output_start
+    for output, n_classes in enumerate(target.n_classes):
+        first = starts[output]
+        statistics[:, output, :n_classes] = flat[:, first : first + n_classes]
+    return statistics

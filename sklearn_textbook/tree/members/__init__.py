@@ -12,8 +12,8 @@ from sklearn_textbook.tree.exchange import (
     share_parameters,
 )
 from sklearn_textbook.tree.explain.page.notebook import PageReprMixin
+from sklearn_textbook.tree.grow._settings import mark_smoothed
 from sklearn_textbook.tree.grow.gradient_plan import add_leaf_values
-from sklearn_textbook.tree.grow.settings import mark_smoothed
 from sklearn_textbook.tree.members.boosting_grower import BoostingGrower
 from sklearn_textbook.tree.members.deciding import (
     choose_member_classes,
