@@ -61,10 +61,11 @@ def cluster():
 def transfers(monkeypatch):
     """List that grows whenever a table is pickled to be sent somewhere."""
     sent = []
+    get_state = MemberGrower.__getstate__
 
     def write_state(self):
         sent.append(self)
-        return vars(self)
+        return get_state(self)
 
     monkeypatch.setattr(MemberGrower, "__getstate__", write_state)
     return sent
