@@ -332,16 +332,16 @@ cdef class Flag:
 
 
 def raise_in_thread(unsigned long thread, exception):
-    """Raise an exception in a thread once it runs Python code; None: take it back.
+    """Raise an exception in a thread once it runs Python code.
 
     Parameters
     ----------
     thread : int
         Its identifier.
-    exception : type or None
+    exception : type
         A class of exceptions.
     """
-    PyThreadState_SetAsyncExc(thread, <PyObject*> exception if exception else NULL)
+    PyThreadState_SetAsyncExc(thread, <PyObject*> exception)
 
 
 # ------------------------------------------------------------------- for the tests

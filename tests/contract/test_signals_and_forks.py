@@ -265,3 +265,23 @@ def test_forks_fit_and_predict(estimator):
     made = MAKE_ROWS.format(n_rows=8000, estimator=estimator)
     done = run_program(made + FORK, timeout=200)
     assert done.returncode == 0, done.stderr
+
+
+def test_fits_in_threads_end_while_they_are_traced():
+    """As by a profiler, a debugger or a measurement of coverage, after other fits."""
+    code = """
+import sys, threading
+from sklearn.datasets import load_iris
+from sklearn_textbook.ensemble import BaggingClassifier
+X, y = load_iris(return_X_y=True)
+bagging = BaggingClassifier(n_estimators=6, random_state=0, n_jobs=2).fit(X, y)
+def trace(*_): pass
+threading.setprofile(trace)
+sys.setprofile(trace)
+bagging.fit(X, y)
+print("ended")
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
+    )
+    assert result.stdout == "ended\n", result.stderr
