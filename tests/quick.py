@@ -108,6 +108,10 @@ class Calls:
             kind = owner if isclass(owner) else type(owner)
             self.methods.add((kind, code.co_name))
 
+    def pytest_runtest_setup(self):
+        """Watch again: an error in here, as that of too deep a recursion, ends it."""
+        sys.setprofile(self)
+
     def has(self, member):
         """Whether a function ran; an estimator was fitted, another class used."""
         if not isclass(member):
@@ -125,7 +129,8 @@ def main():
     calls = Calls()
     threading.setprofile(calls)
     sys.setprofile(calls)
-    status = pytest.main(["-q", "-p", "no:xdist", "-p", "no:cacheprovider"])
+    arguments = ["-q", "-p", "no:xdist", "-p", "no:cacheprovider"]
+    status = pytest.main(arguments, plugins=[calls])
     sys.setprofile(None)
     threading.setprofile(None)
     objects = public_objects()
