@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 
 GIB = 2**30
+#: Bytes that are not compared with the memory: reading its size would take longer than
+#: all else in a small fit.
+NEGLIGIBLE = 2**20
 #: Files with the limit of a container on Linux, of either version of control groups.
 LIMIT_FILES = (
     "/sys/fs/cgroup/memory.max",
@@ -54,6 +57,8 @@ def require_memory(n_bytes, what, purpose, remedy, error=MemoryError):
     MemoryError
         If they are larger than the memory of this machine.
     """
+    if n_bytes < NEGLIGIBLE:
+        return
     memory = measure_memory()
     if memory is not None and n_bytes > memory:
         raise error(

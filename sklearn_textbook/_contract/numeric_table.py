@@ -48,8 +48,9 @@ def check_columns(estimator, X, *target, reset=True):
     ValueError, TypeError
         If X is no table, or its columns are other ones or have the same name.
     """
-    refuse_other_tables(X)
-    if not reset:
+    if reset:
+        refuse_other_tables(X)
+    else:
         require_two_dimensions(X)
         if has_names_of_fit(estimator, X):
             return

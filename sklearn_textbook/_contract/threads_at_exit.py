@@ -116,8 +116,8 @@ class Call:
 def _let_arrive():
     """Run some Python code, in which an exception that is on its way is raised.
 
-    Before Python 3.12 one that is taken back instead leaves all threads slower, and
-    stops them where they are traced.
+    In Python 3.11, one that is taken back instead leaves all threads slower, and stops
+    them where they are traced.
     """
     with suppress(CallEndedError):
         for _ in range(10):

@@ -8,7 +8,9 @@ a time, and numbers that are too large are counted in a place that is not read.
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+from sklearn_textbook._contract._threads cimport run_in_threads
 
 
 cdef enum:
@@ -154,10 +156,6 @@ def count_weighted_draws(const double[::1] cumulated, const double[::1] uniform)
 # in it a bit for each row. Two codes differ if they do so in any plane.
 # ------------------------------------------------------------------------------------
 
-
-from libc.stdint cimport uint8_t, uint64_t
-
-from sklearn_textbook._contract._threads cimport run_in_threads
 
 cdef enum:
     BLOCK_WORDS = 16  # at most 31, so that sums of eight rows of each fit into a byte

@@ -43,10 +43,10 @@ def test_limit_of_a_container_is_read(monkeypatch, tmp_path):
     limit = tmp_path / "memory.max"
     names = (str(limit), str(tmp_path / "missing"))
     monkeypatch.setattr("sklearn_textbook._contract.machine_memory.LIMIT_FILES", names)
-    X, y = np.zeros((10, 3)), np.arange(10) % 2
+    X, y = np.zeros((30_000, 3)), np.arange(30_000) % 2
     limit.write_text("max\n")
     CARTClassifier().fit(X, y)
-    limit.write_text("512\n")
+    limit.write_text("1000000\n")
     with pytest.raises(MemoryError, match="CARTClassifier needs"):
         CARTClassifier().fit(X, y)
 

@@ -521,7 +521,7 @@ def make_term(column, codes, reference_level, is_kept=None):
     return _name_levels(column, used, reference)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=2)  # of wide tables each has many megabytes
 def make_plain_design(names, has_names):
     """Make the design of a table of numbers; cached.
 

@@ -79,6 +79,8 @@ SCANS = {
     "absolute": SCAN_ABSOLUTE,
 }
 ROWS_PER_LEAF = 32  # with fewer, the whole tree is grown
+#: Nominal columns of more levels are smoothed.
+MOST_PLAIN_LEVELS = FEW_LEVELS
 
 
 def is_nominal(table):
@@ -290,7 +292,3 @@ cdef int write_root(
         buffer.bounds[0] = -INFINITY
         buffer.bounds[1] = INFINITY
     return 0
-
-
-#: Nominal columns of more levels are smoothed.
-MOST_PLAIN_LEVELS = FEW_LEVELS

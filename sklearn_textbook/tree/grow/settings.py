@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from sklearn_textbook.tree.grow import layout
 from sklearn_textbook.tree.grow._settings import is_nominal
-from sklearn_textbook.tree.grow.rules import J48_TOLERANCE
+from sklearn_textbook.tree.grow.rules import J48_TOLERANCE, ObliqueRules
 from sklearn_textbook.tree.grow.target import make_entropy_table, measure_root
 
 # Codes in split/_oblique.pxd.
@@ -100,7 +99,7 @@ def make_cells(table, rules, is_sorted, n_threads=1):
 class ObliqueSettings:
     """The rules of oblique tests, and what of the columns they need."""
 
-    rules: Any  # ObliqueRules
+    rules: ObliqueRules
     row_values: np.ndarray  # (n_rows, n_columns)
     # a power of two above the values of each numeric column, 0 if it is constant
     size: np.ndarray
