@@ -32,6 +32,7 @@ EXTENSIONS = [
     "sklearn_textbook.tree.split._column",
     "sklearn_textbook.tree.split._criterion",
     "sklearn_textbook.tree.split._gain",
+    "sklearn_textbook.tree.split._gradients",
     "sklearn_textbook.tree.split._histogram",
     "sklearn_textbook.tree.split._oblique",
     "sklearn_textbook.tree.split._random_threshold",

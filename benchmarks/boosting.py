@@ -15,11 +15,14 @@ class OwnAdaBoost:
     #: by which its fitted models are known
     attribute = "error_bounds_"
 
-    def make_fit(self, task, n_threads, max_depth=None):
-        """Stumps have one depth: whoever asks for another gets the same."""
+    def make_estimator(self, task, n_threads):
         from sklearn_textbook.ensemble import AdaBoostClassifier
 
-        model = AdaBoostClassifier(n_jobs=n_threads)
+        return AdaBoostClassifier(n_jobs=n_threads)
+
+    def make_fit(self, task, n_threads, max_depth=None):
+        """Stumps have one depth: whoever asks for another gets the same."""
+        model = self.make_estimator(task, n_threads)
         return lambda: model.fit(task.X, task.y)
 
     def make_predict(self, model, task, n_threads):

@@ -11,6 +11,8 @@ from benchmarks.calls import Fit, Prediction
 from benchmarks.peers import OWN
 from benchmarks.tasks import CLASSIFICATION, EXTRA_TREES, FOREST, Task
 from benchmarks.work_tables import (
+    make_adaboost,
+    make_adaboost_mixed,
     make_binary,
     make_c45_missing,
     make_c45_nominal,
@@ -22,6 +24,8 @@ from benchmarks.work_tables import (
     make_forest_classes,
     make_forest_numbers,
     make_forest_numbers_all,
+    make_gradient_boosting,
+    make_gradient_boosting_mixed,
     make_id3_nominal,
     make_low_cardinality,
     make_nominal,
@@ -36,6 +40,8 @@ from benchmarks.work_tables import (
 #: Of the 100,000 rows of the tables, 20,000.
 COUNTED_SCALE = 0.2
 N_TREES = 5
+#: Of boosting, whose trees are small.
+N_ROUNDS = 50
 
 
 @dataclass(frozen=True)
@@ -53,9 +59,10 @@ class CountedWork:
     def make_call(self, scale):
         """A call without arguments, which can be pickled."""
         task = self.make_task(scale)
-        estimator = OWN.make_estimator(task, 1, None).set_params(**self.parameters)
+        estimator = OWN.make_estimator(task, 1, None)
         if hasattr(estimator, "n_estimators"):
             estimator.set_params(n_estimators=N_TREES)
+        estimator.set_params(**self.parameters)
         if self.measure == "fit":
             return Fit(estimator, task.X, task.y, task.sample_weight)
         estimator.fit(task.X, task.y, sample_weight=task.sample_weight)
@@ -186,6 +193,25 @@ _FITS = (
     ),
     ("forest-bins", "255 bins", make_forest_bins, {"max_bins": 255}),
     ("forest-leaves", "31 leaves each", make_forest, {"max_leaf_nodes": 31}),
+    (
+        "boosting",
+        "gradient boosting, two classes",
+        make_gradient_boosting,
+        {"n_estimators": N_ROUNDS},
+    ),
+    (
+        "boosting-mixed",
+        "nominal columns, 5 % missing",
+        make_gradient_boosting_mixed,
+        {"n_estimators": N_ROUNDS},
+    ),
+    ("adaboost", "stumps, two classes", make_adaboost, {"n_estimators": N_ROUNDS}),
+    (
+        "adaboost-mixed",
+        "nominal columns, 5 % missing",
+        make_adaboost_mixed,
+        {"n_estimators": N_ROUNDS},
+    ),
     ("oblique-tree", "discriminants", make_oblique_tree, {}),
     ("oblique-forest", "five random directions in a node", make_oblique_forest, {}),
 )

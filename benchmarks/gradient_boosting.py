@@ -38,15 +38,18 @@ class OwnGradientBoosting:
     #: by which its fitted models are known
     attribute = "train_score_"
 
-    def make_fit(self, task, n_threads, max_depth=None):
+    def make_estimator(self, task, n_threads):
         from sklearn_textbook import ensemble
 
-        model = choose_class(ensemble, task, "GradientBoosting")(
+        return choose_class(ensemble, task, "GradientBoosting")(
             n_estimators=task.n_trees,
             max_bins=task.max_bins,
             n_jobs=n_threads,
             **describe_trees(task),
         )
+
+    def make_fit(self, task, n_threads, max_depth=None):
+        model = self.make_estimator(task, n_threads)
         return lambda: model.fit(task.X, task.y)
 
     def make_predict(self, model, task, n_threads):

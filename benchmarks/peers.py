@@ -187,6 +187,8 @@ class OwnTree(_LikeScikitLearn):
     def make_estimator(self, task, n_threads, max_depth):
         from sklearn_textbook import tree
 
+        if task.algorithm in self.other_models:
+            return self.other_models[task.algorithm].make_estimator(task, n_threads)
         if task.algorithm in FORESTS:
             return make_own_forest(task, n_threads, max_depth)
         options = {"max_depth": max_depth, "n_jobs": n_threads}

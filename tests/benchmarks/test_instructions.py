@@ -37,8 +37,9 @@ def test_works_run(name):
     call()
     estimator = call.estimator
     assert estimator.n_jobs == 1
-    assert len(getattr(estimator, "estimators_", [None] * N_TREES)) == N_TREES
-    limited = estimator.get_params().get("max_leaf_nodes")
+    n_trees = COUNTED_WORKS[name].parameters.get("n_estimators", N_TREES)
+    assert len(getattr(estimator, "estimators_", [None] * n_trees)) == n_trees
+    limited = COUNTED_WORKS[name].parameters.get("max_leaf_nodes")
     trees = getattr(estimator, "estimators_", [estimator])
     assert limited is None or all(tree.get_n_leaves() == limited for tree in trees)
 

@@ -3,21 +3,14 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from sklearn_textbook._contract._threads cimport ThreadTeam
 from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._workers cimport Worker
-from sklearn_textbook.tree.split._gradients cimport GradientPair, GradientScale
+from sklearn_textbook.tree.split._gradients cimport (
+    GradientPair,
+    GradientScratch,
+    GradientSplit,
+    GradientTable,
+)
 from sklearn_textbook.tree.split._memory cimport Memory
-from sklearn_textbook.tree.split._types cimport Keyed, Problem, Split
-
-# The best split of a column, or of a node.
-cdef struct GradientSplit:
-    double decrease  # of the loss, twice; below 0: none found
-    int32_t column
-    # numeric: codes up to this one go to child 0; nominal: so many levels, in the
-    # order of their gradients, do
-    int64_t cut
-    bint is_ordered  # nominal: a threshold in the declared order of the levels
-    int32_t missing_child  # -1 where no value is missing
-    bint splits_missing  # all that have a value in child 0, the others in child 1
-    GradientPair left  # what child 0 holds
+from sklearn_textbook.tree.split._types cimport Problem, Split
 
 # A node whose samples are in histograms, and that may be split.
 cdef struct WaitingNode:
@@ -26,28 +19,13 @@ cdef struct WaitingNode:
     GradientSplit split
     uint8_t* child_of_code  # of the column of the split
 
-# Memory of one thread that searches.
-cdef struct GradientScratch:
-    double* gradients  # in child 0, for each place of a split
-    double* hessians
-    double* scores
-    Keyed* levels
-
 # The samples of a tree in one list, in which those of a node stand together, with a
 # pair of gradient and hessian each.
 cdef struct GradientList:
     int64_t n_rows
-    int64_t n_columns
-    int32_t code_size  # bytes
+    GradientTable table
     const void* codes  # column by column
-    const void* row_codes  # row by row
-    # where the sums of each column begin in a histogram, and where the last ends
-    const int64_t* start
     int64_t most_codes  # of a column, with that of missing values
-    const GradientPair* pairs  # of all rows
-    GradientScale scale
-    double l2
-    double variance  # of the gradient of a sample, per unit of its hessian
     # interaction constraints: the groups that each column is in, as bits; or NULL
     const uint64_t* groups
     uint64_t groups_left  # of the children of the node at hand
@@ -82,10 +60,6 @@ cdef int start_gradient_list(
 cdef void free_gradient_list(GradientList* samples) noexcept nogil
 cdef void forget_waiting(GradientList* samples) noexcept nogil
 cdef void release_waiting(GradientList* samples, void* waiting) noexcept nogil
-cdef void count_rows(
-    const GradientList* samples, const uint32_t* rows, int64_t n,
-    GradientPair* histogram
-) noexcept nogil
 cdef int search_given(
     const Problem* problem, GradientList* samples, Worker* worker, Frame* frame,
     const GradientPair* histogram

@@ -1,14 +1,14 @@
-"""Growth from gradient pairs, as boosting needs it: the samples are a list, and what a
-node has is summed up for all columns at once.
+"""Growth from gradient pairs, as boosting needs it: the rows of a tree as a list, and
+the histograms of the nodes that wait.
 
-The histograms of one child are counted, those of the other are what is left of their
-parent's. A node that waits keeps its histograms and its best split, and its samples are
-partitioned only if the split is made. All sums are integers: see _gradients.pxd.
+The histogram of one child is counted, that of the other is what is left of their
+parent's; both are searched by _gradients.pyx. A node that waits keeps its histogram and
+its best split, and its rows are partitioned only if the split is made.
 """
 
-from libc.math cimport INFINITY, fabs, floor
+from libc.math cimport INFINITY
 from libc.stdint cimport uint16_t
-from libc.stdlib cimport free, qsort, realloc
+from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memmove, memset
 
 from sklearn_textbook._contract._threads cimport run_tasks
@@ -19,49 +19,41 @@ from sklearn_textbook.tree.grow._column_sampler cimport (
     sample_column,
     start_sampling,
 )
-from sklearn_textbook.tree.split._best cimport breaks_constraint
-from sklearn_textbook.tree.split._column cimport midpoint
 from sklearn_textbook.tree.split._gradients cimport (
-    ADD_PAIR,
-    LOAD_PAIR,
-    PairVector,
+    GradientPair,
+    GradientScratch,
+    GradientSearch,
+    GradientSplit,
+    GradientTable,
     add_pair,
-    decrease_by,
-    decrease_of,
+    count_pairs,
+    describe_node,
+    find_children,
     gradient_of,
     hessian_of,
+    is_better_split,
     samples_of,
+    search_pairs,
+    start_scratch,
     step_of_leaf,
     subtract_pair,
 )
 from sklearn_textbook.tree.split._memory cimport (
     Memory,
     free_memory,
-    take_doubles,
     take_memory,
     take_zeros,
 )
-from sklearn_textbook.tree.split._sums cimport FETCH_AHEAD, PREFETCH
-from sklearn_textbook.tree.split._smoothing cimport added_weight
-from sklearn_textbook.tree.split._types cimport (
-    NOMINAL_COLUMN,
-    ORDERED_ROWS,
-    SHARED_CELLS,
-    smooths_levels,
-)
+from sklearn_textbook.tree.split._sums cimport FETCH_AHEAD
+from sklearn_textbook.tree.split._types cimport NOMINAL_COLUMN, SHARED_CELLS
 
 cdef enum:
-    UNROLLED = 4  # columns
     BLOCK_ROWS = 8192  # that a thread partitions
     SLOT_CELLS = 8  # cells that take as long to count as a sum to be searched
 
 ctypedef fused SmallCode:
     uint8_t
     uint16_t
-
-# By how much the decrease must be larger to be better; it is about the rounding of a
-# sum of squares.
-cdef double TIE = 1e-12
 
 
 # ---------------------------------------------------------------------------- buffers
@@ -72,8 +64,7 @@ cdef int start_gradient_list(
 ) noexcept nogil:
     """Allocate for trees over a table that has been set. Returns -1 without memory."""
     cdef:
-        int64_t n = samples.n_rows, i, most = samples.most_codes + 1
-        GradientScratch* scratch
+        int64_t n = samples.n_rows, i
         Memory* memory = &samples.memory
     samples.rows = <uint32_t*>take_memory(memory, n + FETCH_AHEAD, sizeof(uint32_t))
     samples.spare = <uint32_t*>take_memory(memory, n, sizeof(uint32_t))
@@ -81,10 +72,10 @@ cdef int start_gradient_list(
         memory, n // BLOCK_ROWS + 2, sizeof(int64_t)
     )
     samples.found = <GradientSplit*>take_zeros(
-        memory, 2 * samples.n_columns, sizeof(GradientSplit)
+        memory, 2 * samples.table.n_columns, sizeof(GradientSplit)
     )
     samples.columns = <int32_t*>take_memory(
-        memory, 2 * samples.n_columns, sizeof(int32_t)
+        memory, 2 * samples.table.n_columns, sizeof(int32_t)
     )
     samples.scratch = <GradientScratch*>take_zeros(
         memory, samples.n_threads, sizeof(GradientScratch)
@@ -93,12 +84,7 @@ cdef int start_gradient_list(
         return -1
     memset(samples.rows + n, 0, FETCH_AHEAD * sizeof(uint32_t))
     for i in range(samples.n_threads):
-        scratch = &samples.scratch[i]
-        scratch.gradients = take_doubles(memory, most)
-        scratch.hessians = take_doubles(memory, most)
-        scratch.scores = take_doubles(memory, most)
-        if problem.any_nominal:
-            scratch.levels = <Keyed*>take_memory(memory, most, sizeof(Keyed))
+        start_scratch(problem, samples.most_codes + 1, memory, &samples.scratch[i])
     return -1 if memory.is_short else 0
 
 
@@ -130,7 +116,8 @@ cdef WaitingNode* take_waiting(GradientList* samples) noexcept nogil:
     """Take histograms that are not in use; NULL when memory runs out."""
     cdef:
         WaitingNode* node
-        int64_t n = samples.n_waiting, size = samples.start[samples.n_columns]
+        const GradientTable* table = &samples.table
+        int64_t n = samples.n_waiting, size = table.start[table.n_columns]
         void* longer
     if samples.n_unused > 0:
         samples.n_unused -= 1
@@ -157,395 +144,17 @@ cdef WaitingNode* take_waiting(GradientList* samples) noexcept nogil:
     return node
 
 
-# ------------------------------------------------------------------------- the parts
-
-
 # ------------------------------------------------------------------------------------
-# Histograms of gradient pairs: counted, or what is left of those of the parent.
+# The best split of one or two nodes.
 # ------------------------------------------------------------------------------------
 
 
-cdef struct Counting:
-    const GradientList* samples
-    const uint32_t* rows
-    int64_t n
-    GradientPair* histogram
-    GradientPair* rest  # those of the parent; NULL if the other child needs none
-
-
-cdef void count_codes(
-    const Counting* work, const SmallCode* row_codes, int64_t first, int64_t stop
-) noexcept nogil:
-    """Add the pairs of some rows to the histograms of some columns."""
-    cdef:
-        const GradientList* samples = work.samples
-        const GradientPair* pairs = samples.pairs
-        const int64_t* start = samples.start
-        const uint32_t* rows = work.rows
-        const SmallCode* codes
-        int64_t i, j, width = samples.n_columns
-        int64_t even = first + (stop - first) // UNROLLED * UNROLLED
-        GradientPair* histogram = work.histogram
-        PairVector pair
-    for i in range(work.n):
-        PREFETCH(row_codes + rows[i + FETCH_AHEAD] * width + first)
-        PREFETCH(pairs + rows[i + FETCH_AHEAD])
-        codes = row_codes + rows[i] * width
-        pair = LOAD_PAIR(&pairs[rows[i]])
-        j = first
-        while j < even:
-            ADD_PAIR(&histogram[start[j] + codes[j]], pair)
-            ADD_PAIR(&histogram[start[j + 1] + codes[j + 1]], pair)
-            ADD_PAIR(&histogram[start[j + 2] + codes[j + 2]], pair)
-            ADD_PAIR(&histogram[start[j + 3] + codes[j + 3]], pair)
-            j += UNROLLED
-        while j < stop:
-            ADD_PAIR(&histogram[start[j] + codes[j]], pair)
-            j += 1
-
-
-cdef void count_columns(
-    const Counting* work, int64_t first, int64_t stop
-) noexcept nogil:
-    """Make the histograms of some columns: of one child, and what is left of those of
-    the parent for the other."""
-    cdef:
-        const GradientList* samples = work.samples
-        const int64_t* start = samples.start
-        int64_t i
-    memset(
-        work.histogram + start[first], 0,
-        (start[stop] - start[first]) * sizeof(GradientPair)
-    )
-    if samples.code_size == 1:
-        count_codes(work, <const uint8_t*>samples.row_codes, first, stop)
-    else:
-        count_codes(work, <const uint16_t*>samples.row_codes, first, stop)
-    if work.rest != NULL:
-        for i in range(start[first], start[stop]):
-            subtract_pair(&work.rest[i], &work.histogram[i])
-
-
-# ------------------------------------------------------------------------------------
-# The best split of a node with gradient pairs.
-# ------------------------------------------------------------------------------------
-
-
-# A column that is searched, with what is the same for all columns of the node.
+# A node that is searched, and the columns that it tries.
 cdef struct Searching:
-    const Problem* problem
-    const GradientList* samples
-    const WaitingNode* node
-    const Frame* frame
+    GradientSearch node
     int32_t* columns  # in ascending order
     int64_t n_columns
     GradientSplit* found  # of each column
-    double gradient
-    double hessian
-    double min_hessian
-    double parent  # decrease by the step of the node itself
-    double size  # of its terms, which bounds their rounding error
-
-
-cdef void score_places(
-    const Searching* search, const GradientScratch* scratch, double l2, int64_t low,
-    int64_t high
-) noexcept nogil:
-    """By how much the steps of both children decrease the loss, twice."""
-    cdef:
-        const double* gradients = scratch.gradients
-        const double* hessians = scratch.hessians
-        double* scores = scratch.scores
-        double total = search.gradient, weight = search.hessian
-        double left, right, below, above
-        int64_t i
-    for i in range(low, high):
-        left = gradients[i]
-        right = total - left
-        below = hessians[i] + l2
-        above = weight - hessians[i] + l2
-        # One division for both children.
-        scores[i] = (left * left * above + right * right * below) / (below * above)
-
-
-cdef void score_within(
-    const Searching* search, const GradientScratch* scratch, int32_t direction,
-    double l2, int64_t low, int64_t high
-) noexcept nogil:
-    """The same where the steps are bounded by monotonic constraints."""
-    cdef:
-        const Frame* frame = search.frame
-        double left, right, below, above, first, second
-        int64_t i
-    for i in range(low, high):
-        left = scratch.gradients[i]
-        right = search.gradient - left
-        below = scratch.hessians[i]
-        above = search.hessian - below
-        first = min(max(step_of_leaf(left, below, l2), frame.lower), frame.upper)
-        second = min(max(step_of_leaf(right, above, l2), frame.lower), frame.upper)
-        if breaks_constraint(
-            first, second, frame.lower, frame.upper, direction
-        ):
-            scratch.scores[i] = -INFINITY
-        else:
-            scratch.scores[i] = decrease_by(first, left, below, l2) + (
-                decrease_by(second, right, above, l2)
-            )
-
-
-cdef bint keep_best_place(
-    const Searching* search, const GradientScratch* scratch, int32_t direction,
-    double l2, int64_t low, int64_t high, GradientSplit* best
-) noexcept nogil:
-    """Take the first of the best places from low on, below high, if it is better."""
-    cdef:
-        const double* scores = scratch.scores
-        double top = -INFINITY, decrease
-        int64_t i
-    if low >= high:
-        return False
-    if search.problem.monotonic == NULL:
-        score_places(search, scratch, l2, low, high)
-    else:
-        score_within(search, scratch, direction, l2, low, high)
-    for i in range(low, high):
-        top = scores[i] if scores[i] > top else top
-    decrease = top - search.parent
-    if not decrease > best.decrease + TIE * (search.size + fabs(top)):
-        return False
-    best.decrease = decrease
-    best.cut = low
-    while scores[best.cut] < top:
-        best.cut += 1
-    return True
-
-
-cdef void search_values(
-    const Searching* search, const GradientScratch* scratch, int64_t column,
-    bint missing_left, GradientSplit* best
-) noexcept nogil:
-    """Search the thresholds of a numeric column."""
-    cdef:
-        const Problem* problem = search.problem
-        const GradientScale* scale = &search.samples.scale
-        const GradientPair* sums = (
-            search.node.histogram + search.samples.start[column]
-        )
-        GradientPair left
-        int64_t i, n = problem.n_distinct[column], count, low = -1, high = -1
-        int64_t n_samples = samples_of(&search.node.total, scale)
-        int64_t lowest = max(problem.min_samples_leaf, 1)
-        int64_t highest = n_samples - lowest
-        double least = search.min_hessian, most = search.hessian - least, hessian
-        int32_t direction = 0
-        bint has_missing = problem.has_missing[column] and (
-            samples_of(&sums[n], scale) > 0
-        )
-    if missing_left and not has_missing:
-        return
-    memset(&left, 0, sizeof(GradientPair))
-    if missing_left:
-        left = sums[n]
-        # Missing values are not parted from all others a second time.
-        lowest = max(lowest, samples_of(&left, scale) + 1)
-    for i in range(n):
-        add_pair(&left, &sums[i])
-        count = samples_of(&left, scale)
-        hessian = hessian_of(&left, scale)
-        scratch.gradients[i] = gradient_of(&left, scale)
-        scratch.hessians[i] = hessian
-        if count > highest or hessian > most:
-            break
-        if low < 0 and count >= lowest and hessian >= least:
-            low = i
-        high = i + 1
-    if low < 0:
-        return
-    if problem.monotonic != NULL:
-        direction = problem.monotonic[column]
-    if not keep_best_place(
-        search, scratch, direction, search.samples.l2, low, high, best
-    ):
-        return
-    best.column = <int32_t>column
-    best.is_ordered = True
-    best.missing_child = (0 if missing_left else 1) if has_missing else -1
-    memset(&best.left, 0, sizeof(GradientPair))
-    if missing_left:
-        best.left = sums[n]
-    for i in range(best.cut + 1):
-        add_pair(&best.left, &sums[i])
-    best.splits_missing = has_missing and samples_of(&best.left, scale) == (
-        n_samples - samples_of(&sums[n], scale)
-    ) and not missing_left
-
-
-cdef int compare_levels(const void* first, const void* second) noexcept nogil:
-    cdef:
-        const Keyed* a = <const Keyed*>first
-        const Keyed* b = <const Keyed*>second
-    if a.key != b.key:
-        return -1 if a.key < b.key else 1
-    return -1 if a.index < b.index else 1
-
-
-cdef double added_to_levels(
-    const Problem* problem, const GradientList* samples, const WaitingNode* node,
-    const Keyed* levels, int64_t n, int64_t column
-) noexcept nogil:
-    """The hessian k of rows with the step of the node by which those of levels are
-    smoothed, as in ``smooth_runs``; below 0 if the steps differ by chance only."""
-    cdef:
-        const GradientScale* scale = &samples.scale
-        const GradientPair* sums = node.histogram + samples.start[column]
-        double total = hessian_of(&node.total, scale), hessian, difference
-        double mean = gradient_of(&node.total, scale) / total
-        double between = 0.0, squares = 0.0
-        int64_t i
-    if problem.smoothing >= 0.0:
-        return problem.smoothing * total / samples_of(&node.total, scale)
-    for i in range(n):
-        hessian = hessian_of(&sums[levels[i].index], scale)
-        difference = gradient_of(&sums[levels[i].index], scale) - mean * hessian
-        if hessian > 0.0:
-            between += difference * difference / hessian
-        squares += hessian * hessian
-    return added_weight(samples.variance, between, total, squares, n)
-
-
-cdef int64_t order_levels(
-    const Problem* problem, const GradientList* samples, const WaitingNode* node,
-    Keyed* levels, int64_t column, double* added
-) noexcept nogil:
-    """Order the levels that the node has by the steps that they would take. A missing
-    value is one more level. Returns their number, or 0 if their steps differ by chance
-    only; and the hessian by which steps are smoothed."""
-    cdef:
-        const GradientScale* scale = &samples.scale
-        const GradientPair* sums = node.histogram + samples.start[column]
-        int64_t code, i, n = 0
-        double mean = 0.0, hessian, largest = 0.0, grid
-    for code in range(samples.start[column + 1] - samples.start[column]):
-        if samples_of(&sums[code], scale) > 0:
-            levels[n].index = code
-            n += 1
-    added[0] = 0.0
-    if smooths_levels(problem, column):
-        added[0] = added_to_levels(problem, samples, node, levels, n, column)
-        if added[0] < 0.0:
-            return 0
-        mean = gradient_of(&node.total, scale) / hessian_of(&node.total, scale)
-    for i in range(n):
-        hessian = hessian_of(&sums[levels[i].index], scale)
-        levels[i].key = step_of_leaf(
-            gradient_of(&sums[levels[i].index], scale) - mean * hessian, hessian,
-            added[0]
-        )
-        largest = max(largest, fabs(levels[i].key))
-    # Equal steps may differ in their last bits: a fine grid makes them equal.
-    grid = largest / 1099511627776.0
-    for i in range(n if grid > 0.0 else 0):
-        levels[i].key = grid * floor(levels[i].key / grid + 0.5)
-    qsort(levels, n, sizeof(Keyed), compare_levels)
-    return n
-
-
-cdef void smooth_levels(
-    const Searching* search, const GradientScratch* scratch, int64_t n, int64_t high,
-    int64_t column
-) noexcept nogil:
-    """Put the smoothed gradients in child 0, below a place, in place of those that were
-    summed up. There are n levels."""
-    cdef:
-        const GradientScale* scale = &search.samples.scale
-        const GradientPair* sums = (
-            search.node.histogram + search.samples.start[column]
-        )
-        double below = 0.0, above = 0.0, hessian, change
-        int64_t i
-    # The keys are differences of steps from that of the node, of the sign of steps. The
-    # mean of the smoothed gradients is shifted to that of the node.
-    for i in range(n):
-        hessian = hessian_of(&sums[scratch.levels[i].index], scale)
-        above -= scratch.levels[i].key * hessian
-    change = above / search.hessian
-    for i in range(high):
-        hessian = hessian_of(&sums[scratch.levels[i].index], scale)
-        below -= scratch.levels[i].key * hessian
-        scratch.gradients[i] = below + (
-            search.gradient / search.hessian - change
-        ) * scratch.hessians[i]
-
-
-cdef void search_levels(
-    const Searching* search, const GradientScratch* scratch, int64_t column,
-    GradientSplit* best
-) noexcept nogil:
-    """Search the divisions of the ordered levels of a nominal column."""
-    cdef:
-        const Problem* problem = search.problem
-        const GradientScale* scale = &search.samples.scale
-        const GradientPair* sums = (
-            search.node.histogram + search.samples.start[column]
-        )
-        Keyed* levels = scratch.levels
-        GradientPair left
-        double added
-        int64_t i, low = -1, high = -1, n, count
-        int64_t lowest = max(problem.min_samples_leaf, 1)
-        int64_t highest = samples_of(&search.node.total, scale) - lowest
-        double least = search.min_hessian, most = search.hessian - least, hessian
-    n = order_levels(problem, search.samples, search.node, levels, column, &added)
-    memset(&left, 0, sizeof(GradientPair))
-    for i in range(n - 1):
-        add_pair(&left, &sums[levels[i].index])
-        count = samples_of(&left, scale)
-        hessian = hessian_of(&left, scale)
-        scratch.gradients[i] = gradient_of(&left, scale)
-        scratch.hessians[i] = hessian
-        if count > highest or hessian > most:
-            break
-        if low < 0 and count >= lowest and hessian >= least:
-            low = i
-        high = i + 1
-    if low < 0:
-        return
-    if added > 0.0:
-        smooth_levels(search, scratch, n, high, column)
-    if not keep_best_place(
-        search, scratch, 0, search.samples.l2, low, high, best
-    ):
-        return
-    best.column = <int32_t>column
-    best.is_ordered = False
-    best.missing_child = -1
-    best.splits_missing = False
-    memset(&best.left, 0, sizeof(GradientPair))
-    for i in range(n):
-        if i <= best.cut:
-            add_pair(&best.left, &sums[levels[i].index])
-        if problem.has_missing[column] and (
-            levels[i].index == problem.n_distinct[column]
-        ):
-            best.missing_child = i > best.cut
-
-
-cdef void search_column(
-    const Searching* search, const GradientScratch* scratch, int64_t column
-) noexcept nogil:
-    """Find the best split of a column."""
-    cdef GradientSplit* best = &search.found[column]
-    memset(best, 0, sizeof(GradientSplit))
-    best.column = -1
-    if search.problem.kind[column] == NOMINAL_COLUMN:
-        if not smooths_levels(search.problem, column):
-            search_levels(search, scratch, column, best)
-            return
-        if samples_of(&search.node.total, &search.samples.scale) > ORDERED_ROWS:
-            search_levels(search, scratch, column, best)
-    search_values(search, scratch, column, False, best)
-    search_values(search, scratch, column, True, best)
 
 
 cdef int64_t list_sampled(
@@ -593,32 +202,21 @@ cdef void start_search(
     """Describe a node that is to be searched, as the first or second one."""
     cdef:
         WaitingNode* node = <WaitingNode*>frame.waiting
-        double step
-    search.problem = problem
-    search.samples = samples
-    search.node = node
-    search.frame = frame
-    search.columns = samples.columns + place * samples.n_columns
-    search.found = samples.found + place * samples.n_columns
+        int64_t n_columns = samples.table.n_columns
+    describe_node(
+        problem, &samples.table, node.histogram, &node.total, frame.lower, frame.upper,
+        &search.node
+    )
+    search.columns = samples.columns + place * n_columns
+    search.found = samples.found + place * n_columns
     search.n_columns = list_sampled(
         problem, samples, worker, frame, active, search.columns
     )
-    search.gradient = gradient_of(&node.total, &samples.scale)
-    search.hessian = hessian_of(&node.total, &samples.scale)
-    # A side without any hessian has no step.
-    search.min_hessian = max(problem.min_weight_leaf, samples.scale.hessian_unit)
-    search.parent = decrease_of(search.gradient, search.hessian, samples.l2)
-    search.size = search.parent
-    if problem.monotonic != NULL:
-        step = step_of_leaf(search.gradient, search.hessian, samples.l2)
-        step = min(max(step, frame.lower), frame.upper)
-        search.parent = decrease_by(
-            step, search.gradient, search.hessian, samples.l2
-        )
-        search.size = 2.0 * fabs(search.gradient * step) + fabs(search.parent)
 
 
-cdef void choose_column(const Searching* search, Frame* frame) noexcept nogil:
+cdef void choose_column(
+    const Problem* problem, const Searching* search, Frame* frame
+) noexcept nogil:
     """Keep the best of the splits of the columns, the first of equal ones."""
     cdef:
         WaitingNode* node = <WaitingNode*>frame.waiting
@@ -628,12 +226,10 @@ cdef void choose_column(const Searching* search, Frame* frame) noexcept nogil:
     node.split.column = -1
     for i in range(search.n_columns):
         found = &search.found[search.columns[i]]
-        if found.column >= 0 and found.decrease > node.split.decrease + TIE * (
-            2.0 * search.size + found.decrease
-        ):
+        if is_better_split(&search.node, found, &node.split):
             node.split = found[0]
     frame.gain = node.split.decrease
-    if frame.gain < search.problem.min_impurity_decrease * search.problem.total_weight:
+    if frame.gain < problem.min_impurity_decrease * problem.total_weight:
         frame.gain = 0.0
     frame.is_searched = True
 
@@ -641,7 +237,10 @@ cdef void choose_column(const Searching* search, Frame* frame) noexcept nogil:
 # One or two nodes whose histograms are made and searched, column by column.
 cdef struct Family:
     const GradientList* samples
-    Counting counting
+    const uint32_t* rows  # of the node that is counted
+    int64_t n
+    GradientPair* histogram
+    GradientPair* rest  # the parent's; NULL if the other child needs none
     Searching[2] searches
     int64_t n_searches
     int64_t step  # columns of a task
@@ -652,15 +251,25 @@ cdef void count_and_search(void* context, int64_t task, int thread) noexcept nog
     cdef:
         const Family* family = <const Family*>context
         const GradientList* samples = family.samples
+        const int64_t* start = samples.table.start
         const Searching* search
-        int64_t first = task * family.step, i, k
-        int64_t stop = min(first + family.step, samples.n_columns)
-    count_columns(&family.counting, first, stop)
+        int64_t first = task * family.step, i, k, column
+        int64_t stop = min(first + family.step, samples.table.n_columns)
+    count_pairs(
+        &samples.table, family.rows, family.n, first, stop, family.histogram
+    )
+    if family.rest != NULL:
+        for i in range(start[first], start[stop]):
+            subtract_pair(&family.rest[i], &family.histogram[i])
     for i in range(family.n_searches):
         search = &family.searches[i]
         for k in range(search.n_columns):
-            if first <= search.columns[k] < stop:
-                search_column(search, &samples.scratch[thread], search.columns[k])
+            column = search.columns[k]
+            if first <= column < stop:
+                search_pairs(
+                    &search.node, &samples.scratch[thread], column,
+                    &search.found[column]
+                )
 
 
 cdef void search_family(
@@ -671,52 +280,38 @@ cdef void search_family(
     the columns, each with its histograms in the memory that is near."""
     cdef:
         Family family
-        int64_t n_tasks = 1, i, n_slots = samples.start[samples.n_columns]
+        int64_t n_columns = samples.table.n_columns, n_tasks = 1, i
+        int64_t n_slots = samples.table.start[n_columns]
         bint keeps_counted = False
     family.samples = samples
-    family.counting.samples = samples
-    family.counting.rows = samples.rows + samples.counted_start
-    family.counting.n = samples.n_counted
-    family.counting.histogram = samples.counted.histogram
-    family.counting.rest = NULL if samples.rest == NULL else samples.rest.histogram
+    family.rows = samples.rows + samples.counted_start
+    family.n = samples.n_counted
+    family.histogram = samples.counted.histogram
+    family.rest = NULL if samples.rest == NULL else samples.rest.histogram
     family.n_searches = n_frames
     for i in range(n_frames):
         start_search(
-            problem, samples, worker, &frames[i], active + i * samples.n_columns, i,
+            problem, samples, worker, &frames[i], active + i * n_columns, i,
             &family.searches[i]
         )
     if samples.team != NULL and (
-        samples.n_counted * samples.n_columns + SLOT_CELLS * n_slots >= SHARED_CELLS
+        samples.n_counted * n_columns + SLOT_CELLS * n_slots >= SHARED_CELLS
     ):
         n_tasks = samples.n_threads
-    family.step = (samples.n_columns + n_tasks - 1) // n_tasks
-    n_tasks = (samples.n_columns + family.step - 1) // family.step
+    family.step = (n_columns + n_tasks - 1) // n_tasks
+    n_tasks = (n_columns + family.step - 1) // family.step
     if n_tasks == 1:
         count_and_search(&family, 0, 0)
     else:
         run_tasks(samples.team, count_and_search, &family, n_tasks)
     for i in range(n_frames):
-        choose_column(&family.searches[i], &frames[i])
+        choose_column(problem, &family.searches[i], &frames[i])
         if frames[i].waiting == samples.counted:
             keeps_counted = frames[i].gain > 0.0
         elif frames[i].gain <= 0.0:
             release_waiting(samples, frames[i].waiting)
     if not keeps_counted:
         release_waiting(samples, samples.counted)
-
-
-cdef void count_rows(
-    const GradientList* samples, const uint32_t* rows, int64_t n,
-    GradientPair* histogram
-) noexcept nogil:
-    """Sum up some rows in histograms of their own."""
-    cdef Counting work
-    work.samples = samples
-    work.rows = rows
-    work.n = n
-    work.histogram = histogram
-    work.rest = NULL
-    count_columns(&work, 0, samples.n_columns)
 
 
 cdef int search_given(
@@ -728,21 +323,25 @@ cdef int search_given(
     cdef:
         WaitingNode* node = take_waiting(samples)
         Searching search
-        int64_t i
+        const int64_t* start = samples.table.start
+        int64_t i, column
     if node == NULL:
         return -1
     memcpy(
         node.histogram, histogram,
-        samples.start[samples.n_columns] * sizeof(GradientPair)
+        start[samples.table.n_columns] * sizeof(GradientPair)
     )
     memset(&node.total, 0, sizeof(GradientPair))
-    for i in range(samples.start[1]):
+    for i in range(start[1]):
         add_pair(&node.total, &histogram[i])
     frame.waiting = node
     start_search(problem, samples, worker, frame, worker.active, 0, &search)
     for i in range(search.n_columns):
-        search_column(&search, &samples.scratch[0], search.columns[i])
-    choose_column(&search, frame)
+        column = search.columns[i]
+        search_pairs(
+            &search.node, &samples.scratch[0], column, &search.found[column]
+        )
+    choose_column(problem, &search, frame)
     return 0
 
 
@@ -772,7 +371,7 @@ cdef void search_children(
         return
     search_family(
         problem, samples, worker, worker.stack.frames + first,
-        worker.stack.active + first * samples.n_columns, n_frames
+        worker.stack.active + first * samples.table.n_columns, n_frames
     )
 
 
@@ -781,64 +380,14 @@ cdef void search_children(
 # ------------------------------------------------------------------------------------
 
 
-cdef void map_values(
-    const Problem* problem, const GradientList* samples, WaitingNode* node,
-    int64_t* pair
-) noexcept nogil:
-    """Write the child of every code of a numeric column. The threshold is the midpoint
-    of the values on both sides, or, if that lies inside of a bin that the node lacks,
-    the end of this bin: a row of no weight goes where its code goes."""
-    cdef:
-        const GradientSplit* split = &node.split
-        const GradientPair* sums = node.histogram + samples.start[split.column]
-        int64_t place = split.column * problem.values_stride
-        const double* values = problem.values + place
-        const double* upper_values = problem.upper_values + place
-        int64_t n = problem.n_distinct[split.column], cut = split.cut
-        int64_t above = cut + 1
-        double threshold
-    if not split.splits_missing:
-        while samples_of(&sums[above], &samples.scale) == 0:
-            above += 1
-        pair[0] = cut << 32 | above
-        threshold = midpoint(upper_values[cut], values[above])
-        while cut + 1 < above and values[cut + 1] <= threshold:
-            cut += 1
-        if upper_values[cut] > threshold:
-            pair[0] = cut << 32 | (cut + 1)
-    else:
-        cut = n - 1
-    memset(node.child_of_code, 0, cut + 1)
-    memset(node.child_of_code + cut + 1, 1, n - cut - 1)
-    if problem.has_missing[split.column]:
-        node.child_of_code[n] = split.missing_child == 1
-
-
 cdef int map_levels(
-    const Problem* problem, const GradientList* samples, Worker* worker,
-    WaitingNode* node
+    const Problem* problem, Worker* worker, const WaitingNode* node
 ) noexcept nogil:
-    """Write the child of every level. Returns -1 without memory."""
+    """Write the children of the levels of the node. Returns -1 without memory."""
     cdef:
-        const GradientSplit* split = &node.split
-        Keyed* levels = samples.scratch[0].levels
         int32_t* level = worker.scratch.run_level
         int32_t* child = worker.scratch.run_side
-        int64_t column = split.column, i, n, n_levels = 0
-        int64_t n_codes = samples.start[column + 1] - samples.start[column]
-        const GradientPair* sums = node.histogram + samples.start[column]
-        double added
-    memset(node.child_of_code, 2, n_codes)  # levels that the node lacks
-    if split.is_ordered:
-        for i in range(n_codes):
-            if samples_of(&sums[i], &samples.scale) > 0:
-                node.child_of_code[i] = i > split.cut
-    else:
-        n = order_levels(problem, samples, node, levels, column, &added)
-        for i in range(n):
-            node.child_of_code[levels[i].index] = i > split.cut
-    if split.missing_child >= 0:
-        node.child_of_code[problem.n_distinct[column]] = split.missing_child
+        int64_t column = node.split.column, i, n_levels = 0
     for i in range(problem.n_distinct[column]):
         if node.child_of_code[i] < 2:
             level[n_levels] = <int32_t>problem.values[
@@ -860,7 +409,9 @@ cdef int settle_gradients(
     cdef:
         WaitingNode* node = <WaitingNode*>frame.waiting
         const GradientSplit* found = &node.split
+        const GradientTable* table = &samples.table
         Children* children = &worker.children
+        GradientSearch search
         GradientPair[2] sums
         int64_t child
         double hessian
@@ -874,11 +425,12 @@ cdef int settle_gradients(
     split.missing_child = found.missing_child
     split.splits_missing = found.splits_missing
     split.score = found.decrease
-    if split.kind != NOMINAL_COLUMN:
-        map_values(problem, samples, node, pair)
-        # Beyond all values.
-        split.threshold = INFINITY
-    elif map_levels(problem, samples, worker, node) < 0:
+    split.threshold = INFINITY  # beyond all values, where those are not divided
+    describe_node(
+        problem, table, node.histogram, &node.total, frame.lower, frame.upper, &search
+    )
+    find_children(&search, &samples.scratch[0], found, node.child_of_code, pair)
+    if split.kind == NOMINAL_COLUMN and map_levels(problem, worker, node) < 0:
         return -1
     sums[0] = found.left
     sums[1] = node.total
@@ -887,13 +439,13 @@ cdef int settle_gradients(
     children.n_pieces = 0
     children.n_missing = 0
     for child in range(2):
-        hessian = hessian_of(&sums[child], &samples.scale)
-        children.n_rows[child] = samples_of(&sums[child], &samples.scale)
+        hessian = hessian_of(&sums[child], &table.scale)
+        children.n_rows[child] = samples_of(&sums[child], &table.scale)
         children.weight[child] = hessian
         children.impurity[child] = 0.0
         children.is_pure[child] = False
         children.values[child] = step_of_leaf(
-            gradient_of(&sums[child], &samples.scale), hessian, samples.l2
+            gradient_of(&sums[child], &table.scale), hessian, table.l2
         )
         if problem.monotonic != NULL:
             children.values[child] = min(
@@ -935,7 +487,7 @@ cdef void part_block(void* context, int64_t task, int thread) noexcept nogil:
         uint32_t* rows = work.rows + first
         uint32_t* spare = samples.spare + first
         int64_t place = work.column * samples.n_rows
-    if samples.code_size == 1:
+    if samples.table.code_size == 1:
         samples.parts[task] = part_rows(
             rows, spare, n, <const uint8_t*>samples.codes + place, work.child_of_code
         )

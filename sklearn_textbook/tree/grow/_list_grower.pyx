@@ -52,7 +52,6 @@ from sklearn_textbook.tree.grow._buffers cimport (
 from sklearn_textbook.tree.grow._gradient_list cimport (
     GradientList,
     WaitingNode,
-    count_rows,
     forget_waiting,
     free_gradient_list,
     search_given,
@@ -78,7 +77,9 @@ from sklearn_textbook.tree.grow._workers cimport (
 )
 from sklearn_textbook.tree.split._gradients cimport (
     GradientPair,
+    GradientTable,
     add_pair,
+    count_pairs,
     gradient_of,
     hessian_of,
     step_of_leaf,
@@ -873,25 +874,25 @@ cdef class GradientGrower:
         self.problem.interrupt = &self.interrupt
         self.problem.max_leaf_nodes = max_leaf_nodes
         samples.n_threads = n_threads
-        samples.n_columns = self.problem.n_columns
+        samples.table.n_columns = self.problem.n_columns
         samples.n_rows = ranks.shape[1]
-        samples.code_size = ranks.dtype.itemsize
+        samples.table.code_size = ranks.dtype.itemsize
         samples.codes = address_of(ranks)
-        samples.row_codes = address_of(row_ranks)
+        samples.table.row_codes = address_of(row_ranks)
         n_codes = settings.table.n_distinct + (settings.table.n_missing > 0)
         self.start = np.concatenate([[0], np.cumsum(n_codes)])
         start = self.start
-        samples.start = &start[0]
+        samples.table.start = &start[0]
         samples.most_codes = n_codes.max()
         if groups is not None:
             self.groups = groups
             samples.groups = &self.groups[0]
-        samples.l2 = l2
+        samples.table.l2 = l2
         self.pairs = np.empty(
             samples.n_rows, dtype=[("gradient", np.int64), ("counted", np.uint64)]
         )
         pairs = self.pairs
-        samples.pairs = &pairs[0]
+        samples.table.pairs = &pairs[0]
         self.is_bad = np.zeros(samples.n_rows // BLOCK_ROWS + 1, dtype=np.uint8)
         if (
             start_gradient_list(&self.problem, samples) < 0
@@ -944,9 +945,9 @@ cdef class GradientGrower:
             )
         work.pairs = &pairs[0]
         work.is_bad = &self.is_bad[0]
-        samples.scale.gradient_unit = 1.0 / work.gradient_factor
-        samples.scale.hessian_unit = 1.0 / work.hessian_factor
-        samples.scale.count_bits = work.count_bits
+        samples.table.scale.gradient_unit = 1.0 / work.gradient_factor
+        samples.table.scale.hessian_unit = 1.0 / work.hessian_factor
+        samples.table.scale.count_bits = work.count_bits
         with nogil:
             if samples.team != NULL:
                 run_tasks(samples.team, round_block, &work, n_tasks)
@@ -968,11 +969,11 @@ cdef class GradientGrower:
         memset(&total, 0, sizeof(GradientPair))
         with nogil:
             for i in range(self.n_listed):
-                add_pair(&total, &samples.pairs[samples.rows[i]])
+                add_pair(&total, &samples.table.pairs[samples.rows[i]])
         samples.total = total
-        hessian = hessian_of(&total, &samples.scale)
+        hessian = hessian_of(&total, &samples.table.scale)
         step = step_of_leaf(
-            gradient_of(&total, &samples.scale), hessian, samples.l2
+            gradient_of(&total, &samples.table.scale), hessian, samples.table.l2
         )
         is_leaf = (
             self.problem.max_depth <= 0
@@ -1018,7 +1019,7 @@ cdef class GradientGrower:
             int outcome = 0
         start_interrupt(&self.interrupt)
         self.round_pairs(gradient, hessian, largest)
-        samples.variance = variance
+        samples.table.variance = variance
         if rows is None:
             self.takes_part = None
             self.n_listed = samples.n_rows
@@ -1088,10 +1089,10 @@ cdef class GradientGrower:
             const uint16_t[:, ::1] wide
             const GradientPair[::1] block_pairs = pairs
             uint32_t[::1] listed = np.concatenate([rows, np.zeros(64, dtype=np.uint32)])
+            GradientTable block = self.samples.table
             int64_t[:, ::1] sums = np.zeros(
-                (self.samples.start[self.samples.n_columns], 2), dtype=np.int64
+                (block.start[block.n_columns], 2), dtype=np.int64
             )
-            GradientList block = self.samples
             int64_t n = len(rows)
         block.pairs = &block_pairs[0]
         if block.code_size == 1:
@@ -1101,7 +1102,10 @@ cdef class GradientGrower:
             wide = row_codes
             block.row_codes = &wide[0, 0]
         with nogil:
-            count_rows(&block, &listed[0], n, <GradientPair*>&sums[0, 0])
+            count_pairs(
+                &block, &listed[0], n, 0, block.n_columns,
+                <GradientPair*>&sums[0, 0]
+            )
         return sums.base
 
     def find_split(self, const int64_t[:, ::1] histogram, int64_t depth):
@@ -1125,6 +1129,7 @@ cdef class GradientGrower:
         """
         cdef:
             GradientList* samples = &self.samples
+            const int64_t* start = samples.table.start
             WaitingNode* node
             Frame frame
             int64_t pair = -1
@@ -1135,10 +1140,10 @@ cdef class GradientGrower:
         frame.upper = INFINITY
         frame.depth = depth
         frame.groups = ~<uint64_t>0
-        frame.n_active = <int32_t>samples.n_columns
+        frame.n_active = <int32_t>samples.table.n_columns
         memcpy(
             self.worker.active, self.settings.columns,
-            samples.n_columns * sizeof(int32_t)
+            samples.table.n_columns * sizeof(int32_t)
         )
         forget_waiting(samples)
         if search_given(
@@ -1153,7 +1158,7 @@ cdef class GradientGrower:
             &self.problem, samples, &self.worker, &frame, &split, &pair
         ) < 0:
             raise MemoryError()
-        n_codes = samples.start[split.column + 1] - samples.start[split.column]
+        n_codes = start[split.column + 1] - start[split.column]
         children = np.empty(n_codes, dtype=np.uint8)
         memcpy(&children[0], node.child_of_code, n_codes)
         return frame.gain, split.column, children.base
@@ -1186,7 +1191,7 @@ cdef class GradientGrower:
                 for i in range(samples.n_rows):
                     if self.takes_part[i]:
                         continue
-                    if samples.code_size == 1:
+                    if samples.table.code_size == 1:
                         route_row(
                             &self.problem, samples, buffer,
                             <const uint8_t*>samples.codes, &number[0], i,
