@@ -19,7 +19,7 @@ from sklearn_textbook.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn_textbook.tree.grow import _list_grower
+from sklearn_textbook.tree.grow import _tree_grower
 from tests.reference.forest import (
     draw_sample,
     estimate_out_of_bag,
@@ -81,7 +81,7 @@ def assert_same_tree(tree, other):
 
 @pytest.mark.parametrize("kind", ["numbers", "nominal", "missing"])
 @pytest.mark.parametrize("forest", FORESTS)
-def test_members_are_the_trees_of_the_single_tree_engine(forest, kind):
+def test_members_are_the_trees_of_the_single_tree_tree_grower(forest, kind):
     X, score = make_table(kind)
     y = make_target(score, forest)
     fitted = FORESTS[forest](
@@ -179,13 +179,13 @@ def test_same_forest_for_any_number_of_threads(forest):
 
 
 def test_threads_without_a_tree_help_with_the_others(monkeypatch):
-    numbers, choose = [], _list_grower.choose_task_rows
+    numbers, choose = [], _tree_grower.choose_list_task_rows
 
     def choose_task_rows(n_rows, n_threads, local_rows):
         numbers.append(n_threads)
         return choose(n_rows, n_threads, local_rows)
 
-    monkeypatch.setattr(_list_grower, "choose_task_rows", choose_task_rows)
+    monkeypatch.setattr(_tree_grower, "choose_list_task_rows", choose_task_rows)
     X = np.random.default_rng(0).normal(size=(8000, 20))
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
     forests = [RandomForestClassifier(2, random_state=0, n_jobs=n) for n in (1, 3, 5)]

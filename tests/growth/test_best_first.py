@@ -5,7 +5,7 @@ import pytest
 
 from sklearn_textbook import ensemble, tree
 from sklearn_textbook.datasets import make_mixed_table
-from sklearn_textbook.tree.grow import _engine, _settings
+from sklearn_textbook.tree.grow import _settings, _tree_grower
 from sklearn_textbook.tree.prune import keep_best_first
 from tests.amount import FACTOR
 from tests.growth.digests import list_all_fields, list_fields
@@ -47,7 +47,9 @@ def task_rows(monkeypatch, request):
     """Rows of the subtrees that stand apart; None: as they come."""
     if request.param is not None:
         monkeypatch.setattr(
-            _engine, "choose_task_rows", lambda n_rows, _: min(request.param, n_rows)
+            _tree_grower,
+            "choose_task_rows",
+            lambda n_rows, _: min(request.param, n_rows),
         )
     return request.param
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sklearn_textbook.datasets import load_play_tennis
 from sklearn_textbook.tree import C45Classifier, ErrorBasedPruning
-from sklearn_textbook.tree.grow import _engine
+from sklearn_textbook.tree.grow import _tree_grower
 from tests.amount import FACTOR, count_chunks
 from tests.property.test_cart_properties import (
     any_seed,
@@ -59,7 +59,7 @@ def test_first_phase_of_growing(monkeypatch, task_rows):
         calls.append(n_rows)
         return min(task_rows, n_rows)
 
-    monkeypatch.setattr(_engine, "choose_task_rows", choose_task_rows)
+    monkeypatch.setattr(_tree_grower, "choose_task_rows", choose_task_rows)
     for seed in range(5000, 5000 + 75 * FACTOR):
         check_case(make_seeded_case(seed), f"make_seeded_case({seed})", n_jobs=2)
     assert len(calls) == 75 * FACTOR

@@ -19,7 +19,7 @@ from sklearn_textbook.tree import (
     ObliqueTreeClassifier,
     ObliqueTreeRegressor,
 )
-from sklearn_textbook.tree.grow import _list_grower
+from sklearn_textbook.tree.grow import _tree_grower
 from sklearn_textbook.tree.grow.plan import GrowthPlan
 from tests.growth.partitioners import draw_case, force, serves_list
 from tests.loops import loop_over
@@ -31,14 +31,14 @@ ARRAYS = ("nodes", "statistics", "level_branch", "surrogates", "terms")
 def recorded_tasks():
     """Let threads share nodes and subtrees of any size, and record how large tasks may
     be, for each tree that is asked for with threads."""
-    limits, choose = [], _list_grower.choose_task_rows
+    limits, choose = [], _tree_grower.choose_list_task_rows
 
     def choose_task_rows(n_rows, *others):
         limits.append((n_rows, choose(n_rows, *others)))
         return limits[-1][1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_list_grower, "choose_task_rows", choose_task_rows)
+        patch.setattr(_tree_grower, "choose_list_task_rows", choose_task_rows)
         patch.setattr(threads, "CELLS_PER_THREAD", 1)
         yield limits
 

@@ -9,7 +9,7 @@ import pytest
 
 from sklearn_textbook.datasets import make_mixed_table
 from sklearn_textbook.tree import CARTClassifier, CARTRegressor
-from sklearn_textbook.tree.grow import _engine
+from sklearn_textbook.tree.grow import _tree_grower
 from tests.growth.partitioners import force
 from tests.reference.cases import make_seeded_case
 from tests.reference.compare import find_difference, read_grown_tree
@@ -25,7 +25,7 @@ def limit_tasks(monkeypatch):
             calls.append(n_rows)
             return min(task_rows, n_rows)
 
-        monkeypatch.setattr(_engine, "choose_task_rows", choose_task_rows)
+        monkeypatch.setattr(_tree_grower, "choose_task_rows", choose_task_rows)
         return calls
 
     return limit

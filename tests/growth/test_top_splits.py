@@ -13,7 +13,7 @@ from sklearn_textbook.tree import (
     CARTRegressor,
     ID3Classifier,
 )
-from sklearn_textbook.tree.grow import _engine
+from sklearn_textbook.tree.grow import _tree_grower
 from sklearn_textbook.tree.recipe import LARGEST_SEED
 from tests.amount import FACTOR
 from tests.loops import loop_over
@@ -51,7 +51,7 @@ def compare_with_reference(make_case, seed):
 def test_random_tables(monkeypatch, name, task_rows):
     """Also where all nodes but the smallest are split in the first phase."""
     monkeypatch.setattr(
-        _engine, "choose_task_rows", lambda n_rows, _: min(task_rows, n_rows)
+        _tree_grower, "choose_task_rows", lambda n_rows, _: min(task_rows, n_rows)
     )
     first = 1000 * FACTOR if task_rows == 4 else 0
     seeds = range(first, first + 50 * FACTOR)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_textbook.tree.grow._list_grower import GradientGrower, add_leaf_values
 from sklearn_textbook.tree.grow._settings import Settings
+from sklearn_textbook.tree.grow._tree_grower import GradientGrower, add_leaf_values
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.target import Target
 

@@ -8,10 +8,9 @@ from math import ldexp
 import numpy as np
 
 from sklearn_textbook.tree.encode import NOMINAL
-from sklearn_textbook.tree.grow._engine import grow_nodes
-from sklearn_textbook.tree.grow._list_grower import ListGrower
 from sklearn_textbook.tree.grow._settings import Settings
 from sklearn_textbook.tree.grow._small_node import MOST_CLASSES
+from sklearn_textbook.tree.grow._tree_grower import ColumnGrower, ListGrower
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.settings import (
     Root,
@@ -329,9 +328,9 @@ class GrowthPlan:
         entropy = tabulate_entropy(target.n_rows) if scan == "entropy" else {}
         more = {"random_state": random_state, "design_effect": design_effect, **entropy}
         root = make_root(rules, target, weight, **more)
-        return self._make_tree(
-            *grow_nodes(settings, root, weight, row_number, n_threads)
-        )
+        grower = ColumnGrower(settings, weight, n_threads)
+        grower.grow(root, row_number)
+        return self._make_tree(*grower.write_nodes())
 
     def _grow_from_list(self, weight, random_state, n_threads, design_effect):
         """Grow a tree from a list of samples."""

@@ -1,8 +1,8 @@
-"""Growing a whole tree from a list of samples.
+"""Growing a whole tree: who owns its memory, and how threads share the work.
 
-The sorted columns of ``_engine`` are all partitioned at every node, which is wasteful
-where a node looks at few of them. Here a node reads the codes of the columns that it
-has sampled and partitions the list of its samples alone.
+There are three kinds of growers, by what they partition at a node: sorted columns, a
+list of samples, and a list of rows with gradient pairs. The loop over the nodes is that
+of ``_grower``; a grower makes its columns or lists ready, and keeps their memory.
 """
 
 import numpy as np
@@ -58,7 +58,12 @@ from sklearn_textbook.tree.grow._gradient_list cimport (
     settle_gradients,
     start_gradient_list,
 )
-from sklearn_textbook.tree.grow._grower cimport Grower, grow_from, grow_subtrees
+from sklearn_textbook.tree.grow._grower cimport (
+    Grower,
+    grow_from,
+    grow_subtrees,
+    measure_table_column,
+)
 from sklearn_textbook.tree.grow._layout cimport DENSE_MAP, NOMINAL, Node
 from sklearn_textbook.tree.grow._list_search cimport (
     ListSearch,
@@ -72,7 +77,13 @@ from sklearn_textbook.tree.grow._small_node cimport may_be_small
 from sklearn_textbook.tree.grow._workers cimport (
     Arena,
     Worker,
+    count_slots,
+    fill_column,
+    free_arena,
     free_worker,
+    list_rows,
+    start_local_arena,
+    start_spacing,
     start_worker,
 )
 from sklearn_textbook.tree.split._gradients cimport (
@@ -107,7 +118,380 @@ from sklearn_textbook.tree.split._sums cimport (
     weight_in,
     whole_weight_of,
 )
-from sklearn_textbook.tree.split._types cimport POISSON, Problem, Split
+from sklearn_textbook.tree.split._types cimport (
+    LOCAL_ROWS,
+    POISSON,
+    Problem,
+    Rows,
+    Split,
+)
+
+
+# ------------------------------------------------------------------------------------
+# What all growers have.
+# ------------------------------------------------------------------------------------
+
+
+cdef class TreeGrower:
+    """The rules, the records of the nodes, and the subtrees that are put aside as tasks
+    for threads to share."""
+
+    cdef:
+        Settings settings
+        Problem problem
+        Interrupt interrupt
+        NodeBuffer* buffer  # of the calling thread
+        Stack tasks
+        NodeBuffer* done  # by tasks
+        const int64_t[::1] entropy_table
+
+    def __cinit__(self, Settings settings, *others, **more):
+        self.settings = settings
+        self.problem = settings.problem
+        self.problem.interrupt = &self.interrupt
+        start_stack(&self.tasks, self.problem.n_columns)
+
+    def __dealloc__(self):
+        self.forget_tasks()
+
+    cdef void forget_tasks(self) noexcept:
+        free_buffers(self.done, self.tasks.n_frames)
+        self.done = NULL
+        free_stack(&self.tasks)
+        start_stack(&self.tasks, self.problem.n_columns)
+
+    cdef int start_records(self, Worker* worker) except -1:
+        """Allocate for the records of the nodes, which the worker of the calling thread
+        holds."""
+        self.buffer = &worker.buffer
+        if start_buffer(
+            self.buffer, self.problem.n_statistics, self.problem.monotonic != NULL
+        ) < 0:
+            raise MemoryError()
+        return 0
+
+    cdef int start_tree(self, root, int64_t n_rows, Frame* frame) except -1:
+        """Write the record of the root, in place of those of an earlier tree."""
+        start_interrupt(&self.interrupt)
+        self.problem.total_weight = root.total_weight
+        self.problem.design_effect = root.design_effect
+        if root.entropy_table is not None:
+            self.entropy_table = root.entropy_table
+            self.problem.entropy_table = &self.entropy_table[0]
+            self.problem.entropy_unit = root.entropy_unit
+        self.forget_tasks()
+        self.buffer.n_levels = self.buffer.n_terms = 0
+        return write_root(&self.problem, n_rows, root, self.buffer, frame)
+
+    cdef int grow_nodes(self, Grower* grower, const Frame* root) except -1:
+        """Grow the nodes below the root, apart from those of tasks."""
+        cdef int outcome
+        with nogil:
+            outcome = grow_from(grower, root, self.settings.columns)
+        if outcome < 0:
+            raise_failure(&self.interrupt)
+        return 0
+
+    cdef int grow_tasks(self, Grower* growers, ThreadTeam* team) except -1:
+        """Let threads, each with its grower, share the subtrees that were put aside."""
+        cdef:
+            NodeBuffer nodes = self.buffer[0]
+            int outcome
+        # The calling thread grows tasks in a buffer of their own, too.
+        memset(self.buffer, 0, sizeof(NodeBuffer))
+        with nogil:
+            outcome = grow_subtrees(&nodes, &self.tasks, growers, team, &self.done)
+        self.buffer[0] = nodes
+        if outcome < 0:
+            raise_failure(&self.interrupt)
+        return 0
+
+    def write_nodes(self):
+        """Write the records of the tree that has grown.
+
+        Returns
+        -------
+        nodes, statistics, side_tables : ndarray, ndarray, dict
+            The node records, the statistics and the side tables by name.
+        """
+        return write_tree(&self.problem, self.buffer, self.done, self.tasks.n_frames)
+
+
+# ------------------------------------------------------------------------------------
+# Sorted columns.
+# ------------------------------------------------------------------------------------
+
+
+cdef enum:
+    FEW_CELLS = 20000  # tables up to this size are one task
+    LOCAL_CELLS = 16777216  # cells a thread may copy
+
+
+def choose_task_rows(int64_t n_rows, int64_t n_columns):
+    """Rows up to which a node becomes one task; does not depend on the threads."""
+    if n_rows <= LOCAL_ROWS and n_rows * n_columns <= FEW_CELLS:
+        return n_rows
+    limit = min(LOCAL_ROWS, max(64, n_rows // 6))
+    return max(64, min(limit, LOCAL_CELLS // max(1, n_columns)))
+
+
+cdef struct Filling:
+    # Columns to be filled, and from what.
+    const Problem* problem
+    Arena* table
+    bint is_narrow
+    int64_t n_rows
+    const uint32_t* order
+    int64_t n_table_rows
+    const int64_t* n_missing
+    const int64_t* n_distinct
+    const uint32_t* row_number
+    const uint8_t* second_class
+
+
+cdef void fill_table_column(void* context, int64_t column, int thread) noexcept nogil:
+    cdef:
+        const Filling* filling = <Filling*>context
+        const uint32_t* order = filling.order + column * filling.n_table_rows
+        int64_t n_missing = filling.n_missing[column], start = column * filling.n_rows
+        Arena* table = filling.table
+    if filling.problem.is_coded[column]:
+        return
+    if filling.is_narrow:
+        fill_column(
+            order, filling.n_table_rows, n_missing, filling.row_number,
+            filling.second_class, <uint32_t*>table.entries + start
+        )
+    else:
+        fill_column(
+            order, filling.n_table_rows, n_missing, filling.row_number,
+            filling.second_class, <uint64_t*>table.entries + start
+        )
+    measure_table_column(
+        filling.problem, table, column, filling.n_distinct[column],
+        filling.n_rows - n_missing
+    )
+
+
+cdef void list_table_rows(const Filling* filling) noexcept nogil:
+    """The rows of nominal columns that are not sorted."""
+    cdef:
+        Arena* table = filling.table
+        int64_t start = filling.problem.n_columns * filling.n_rows
+    if filling.is_narrow:
+        list_rows(
+            filling.n_rows, filling.second_class, <uint32_t*>table.entries + start
+        )
+    else:
+        list_rows(
+            filling.n_rows, filling.second_class, <uint64_t*>table.entries + start
+        )
+
+
+cdef class ColumnGrower(TreeGrower):
+    """Grows one tree from its sorted columns.
+
+    Nodes of many rows are split one by one, threads sharing their columns. A node of at
+    most ``task_rows`` rows becomes a task: its rows are renumbered into 16 bits and
+    copied next to each other, so that the whole subtree stays in the cache of one
+    thread. A small table has such narrow cells from the start. Everything that decides
+    a split is the same in both phases and for any number of threads.
+
+    Parameters
+    ----------
+    settings : Settings
+        The table, the rules, and the classes or values of the rows that take part.
+    weight : ndarray of float64, shape (n_rows,), or None
+        Their weights; fractional cases write into them.
+    n_threads : int
+        Number of threads.
+    """
+
+    cdef:
+        Arena table
+        Grower grower
+        Grower* local_growers  # by threads, of the tasks
+        Worker* workers
+        Worker* local_workers
+        Arena* local_arenas
+        int64_t n_rows
+        bint is_narrow
+        int n_threads
+        ThreadTeam* team
+        object kept  # targets and weights, which are pointed to
+        object entries
+
+    def __cinit__(self, Settings settings, weight, int n_threads):
+        memset(&self.table, 0, sizeof(Arena))
+        memset(&self.grower, 0, sizeof(Grower))
+        self.table.codes = settings.codes
+        self.set_rows(weight)
+        self.allocate(n_threads)
+
+    def __dealloc__(self):
+        cdef int64_t i
+        stop_team(self.team)
+        for i in range(self.n_threads):
+            if self.workers != NULL:
+                free_buffer(&self.workers[i].buffer)
+                free_worker(&self.workers[i])
+            if self.local_workers != NULL:
+                free_buffer(&self.local_workers[i].buffer)
+                free_worker(&self.local_workers[i])
+            if self.local_arenas != NULL:
+                free_arena(&self.local_arenas[i])
+        free(self.workers)
+        free(self.local_growers)
+        free(self.local_workers)
+        free(self.local_arenas)
+        free_arena(&self.table)
+        free(self.grower.local_number)
+
+    cdef int set_rows(self, weight) except -1:
+        cdef:
+            const int32_t[:, ::1] label
+            const double[:, ::1] y
+            const double[::1] weights
+            Rows* rows = &self.table.rows
+        target = self.settings.target
+        self.kept = target, weight
+        self.n_rows = target.n_rows
+        if target.is_classifier:
+            label = target.codes
+            rows.label = &label[0, 0]
+        else:
+            y = target.values
+            rows.y = &y[0, 0]
+        if weight is not None:
+            weights = weight
+            rows.weight = &weights[0]
+            self.problem.weighted = True
+        return 0
+
+    cdef int allocate(self, int n_threads) except -1:
+        """Allocate for both phases; a table that is one task needs no second one."""
+        cdef:
+            int64_t i, task_rows = choose_task_rows(self.n_rows, self.problem.n_columns)
+            bint complete = True
+            bint has_tasks = self.problem.max_leaf_nodes == 0
+        self.is_narrow = self.n_rows <= task_rows
+        if self.is_narrow:
+            n_threads, has_tasks = 1, False
+        self.n_threads = n_threads
+        self.workers = <Worker*>calloc(n_threads, sizeof(Worker))
+        self.local_growers = <Grower*>calloc(n_threads, sizeof(Grower))
+        self.local_workers = <Worker*>calloc(n_threads, sizeof(Worker))
+        self.local_arenas = <Arena*>calloc(n_threads, sizeof(Arena))
+        if (
+            self.workers == NULL or self.local_growers == NULL
+            or self.local_workers == NULL or self.local_arenas == NULL
+        ):
+            raise MemoryError()
+        for i in range(n_threads):
+            complete = complete and start_worker(
+                &self.problem, &self.workers[i], self.n_rows,
+                sizeof(uint32_t) if self.is_narrow else sizeof(uint64_t),
+                i == 0, NULL if i == 0 else &self.workers[0]
+            ) == 0
+            if has_tasks:
+                complete = complete and start_worker(
+                    &self.problem, &self.local_workers[i], task_rows,
+                    sizeof(uint32_t), True, NULL
+                ) == 0
+                complete = complete and start_local_arena(
+                    &self.problem, &self.local_arenas[i], task_rows
+                ) == 0
+        complete = complete and start_spacing(
+            &self.problem, &self.table, self.problem.values_stride
+        ) == 0
+        if not complete:
+            raise MemoryError()
+        self.start_records(&self.workers[0])
+        if not self.is_narrow:
+            self.team = start_team(n_threads, &self.interrupt)
+            # Tasks that share cases number them each for itself.
+            self.grower.local_number = <uint32_t*>malloc(
+                self.n_rows * sizeof(uint32_t)
+                * (n_threads if self.problem.divides_cases else 1)
+            )
+            if self.grower.local_number == NULL:
+                raise MemoryError()
+        self.grower.problem = &self.problem
+        self.grower.worker = self.grower.all_workers = &self.workers[0]
+        self.grower.table = &self.table
+        self.grower.team = self.team
+        self.grower.task_rows = task_rows
+        self.grower.tasks = &self.tasks
+        return 0
+
+    cdef int fill_columns(self, row_number) except -1:
+        """Fill the cells of the whole table."""
+        cdef:
+            const uint32_t[:, ::1] order = self.settings.table.order
+            const int64_t[::1] n_missing = self.settings.table.n_missing
+            const uint32_t[::1] numbers
+            const uint8_t[::1] second_class = np.zeros(self.n_rows, dtype=np.uint8)
+            const uint32_t* number = NULL
+            uint64_t[::1] cells
+            Filling filling
+        target = self.settings.target
+        if target.is_classifier and target.n_outputs == 1 and target.n_classes[0] == 2:
+            second_class = target.codes[:, 0].astype(np.uint8)
+        if row_number is not None:
+            numbers = row_number
+            number = &numbers[0]
+        # numpy requests huge pages, which cost less at the first access.
+        n_cells = count_slots(&self.problem) * self.n_rows
+        cells = np.empty((n_cells + 1) // 2 if self.is_narrow else n_cells, np.uint64)
+        self.entries = cells
+        self.table.entries = &cells[0]
+        self.table.stride = self.n_rows
+        filling = Filling(
+            &self.problem, &self.table, self.is_narrow, self.n_rows, &order[0, 0],
+            order.shape[1], &n_missing[0], self.problem.n_distinct, number,
+            &second_class[0]
+        )
+        with nogil:
+            run_tasks(self.team, fill_table_column, &filling, self.problem.n_columns)
+            if self.problem.any_coded:
+                list_table_rows(&filling)
+        return 0
+
+    def grow(self, root, row_number):
+        """Grow the tree.
+
+        Parameters
+        ----------
+        root : Root
+            What the rows hold.
+        row_number : ndarray of uint32, or None
+            The number of each row of the table among them.
+        """
+        cdef Frame frame
+        self.start_tree(root, self.n_rows, &frame)
+        if root.is_leaf:
+            return
+        self.fill_columns(row_number)
+        frame.entries = self.table.entries
+        frame.stride = self.n_rows
+        if self.is_narrow:
+            frame.arena = &self.table
+        self.grow_nodes(&self.grower, &frame)
+        if self.tasks.n_frames > 0:
+            self.start_local_growers()
+            self.grow_tasks(self.local_growers, self.team)
+
+    cdef void start_local_growers(self) noexcept:
+        """Every thread grows its tasks in memory of its own."""
+        cdef:
+            Grower* grower
+            int64_t i, stride = self.n_rows if self.problem.divides_cases else 0
+        for i in range(self.n_threads):
+            grower = &self.local_growers[i]
+            grower[0] = self.grower
+            grower.worker = &self.local_workers[i]
+            grower.arena = &self.local_arenas[i]
+            grower.local_number += i * stride
 
 
 LIST_KINDS = {
@@ -364,14 +748,18 @@ cdef void follow_thread(ListThread* thread, const ListThread* first) noexcept no
         )
 
 
-def choose_task_rows(n_rows, n_threads, local_rows):
+def choose_list_task_rows(n_rows, n_threads, local_rows):
     """Samples up to which a subtree becomes a task. They are no fewer than are copied
     next to each other, so that the copies are those of a single thread."""
     return max(n_rows // (n_threads + 1), local_rows, FEW_SAMPLES)
 
 
-cdef class ListGrower:
-    """Owns the memory of a growing tree, which serves one tree after the other.
+cdef class ListGrower(TreeGrower):
+    """Grows one tree after the other from a list of samples.
+
+    Sorted columns are all partitioned at every node, which is wasteful where a node
+    looks at few of them. Here a node reads the codes of the columns that it has sampled
+    and partitions the list of its samples alone.
 
     Parameters
     ----------
@@ -386,38 +774,24 @@ cdef class ListGrower:
     """
 
     cdef:
-        Problem problem
-        Interrupt interrupt
         ListThread first  # the calling thread's; it holds the nodes and the list
         ListThread* helpers  # for subtrees of up to helper_rows samples
         int n_helpers
         int64_t helper_rows
-        Stack tasks
-        NodeBuffer* done  # by tasks
-        Settings settings
         object cells
         object oblique
         int32_t kind
         object weight
-        const int64_t[::1] entropy_table
         int64_t n_listed
 
     def __cinit__(self, Settings settings, cells, oblique, str kind):
         memset(&self.first, 0, sizeof(ListThread))
-        self.settings, self.cells, self.oblique = settings, cells, oblique
+        self.cells, self.oblique = cells, oblique
         self.kind = LIST_KINDS[kind]
-        self.problem = settings.problem
-        self.problem.interrupt = &self.interrupt
-        start_stack(&self.tasks, self.problem.n_columns)
         self.start_thread(&self.first, settings.target.n_rows, NULL)
-        if start_buffer(
-            &self.first.worker.buffer, self.problem.n_statistics,
-            self.problem.monotonic != NULL
-        ) < 0:
-            raise MemoryError()
+        self.start_records(&self.first.worker)
 
     def __dealloc__(self):
-        self.forget_tasks()
         self.stop_helpers()
         free_buffer(&self.first.worker.buffer)
         free_thread(&self.first)
@@ -429,12 +803,6 @@ cdef class ListGrower:
             &self.problem, self.settings.target, self.cells, self.oblique, self.kind,
             thread, n_rows, lender
         )
-
-    cdef void forget_tasks(self) noexcept:
-        free_buffers(self.done, self.tasks.n_frames)
-        self.done = NULL
-        free_stack(&self.tasks)
-        start_stack(&self.tasks, self.problem.n_columns)
 
     cdef void stop_helpers(self) noexcept:
         cdef int i
@@ -554,26 +922,15 @@ cdef class ListGrower:
             Arena no_columns
             Grower grower
             Frame frame
-            NodeBuffer* buffer = &self.first.worker.buffer
             ThreadTeam* team = NULL
-            int outcome = 0
         memset(&no_columns, 0, sizeof(Arena))
         memset(&grower, 0, sizeof(Grower))
         grower.problem = &self.problem
         grower.table = &no_columns
         grower.tasks = &self.tasks
-        start_interrupt(&self.interrupt)
-        self.problem.total_weight = root.total_weight
-        self.problem.design_effect = root.design_effect
-        if root.entropy_table is not None:
-            self.entropy_table = root.entropy_table
-            self.problem.entropy_table = &self.entropy_table[0]
-            self.problem.entropy_unit = root.entropy_unit
-        self.forget_tasks()
-        buffer.n_levels = buffer.n_terms = 0
-        write_root(&self.problem, self.n_listed, root, buffer, &frame)
+        self.start_tree(root, self.n_listed, &frame)
         if root.is_leaf:
-            return buffer.n_nodes
+            return self.buffer.n_nodes
         lend_thread(&grower, &self.first)
         if n_threads > 1:
             grower.task_rows = self.choose_task_rows(n_threads)
@@ -583,21 +940,18 @@ cdef class ListGrower:
             team = start_team(n_threads, &self.interrupt)
         self.first.search.team = team
         try:
-            with nogil:
-                outcome = grow_from(&grower, &frame, self.settings.columns)
-            if outcome < 0:
-                raise_failure(&self.interrupt)
+            self.grow_nodes(&grower, &frame)
             self.first.search.team = NULL
             if self.tasks.n_frames > 0:
-                self.grow_tasks(&grower, team, n_threads)
+                self.share_tasks(&grower, team, n_threads)
         finally:
             self.first.search.team = NULL
             stop_team(team)
-        return count_nodes(buffer, self.done, self.tasks.n_frames)
+        return count_nodes(self.buffer, self.done, self.tasks.n_frames)
 
     cdef int64_t choose_task_rows(self, int n_threads) except -1:
         """Samples up to which a node becomes a task; 0: there are no tasks."""
-        cdef int64_t task_rows = choose_task_rows(
+        cdef int64_t task_rows = choose_list_task_rows(
             self.n_listed, n_threads, self.first.samples.local_rows
         )
         # Subtrees that grow by turns cannot be divided.
@@ -605,15 +959,13 @@ cdef class ListGrower:
             return 0
         return task_rows
 
-    cdef int grow_tasks(
+    cdef int share_tasks(
         self, const Grower* above, ThreadTeam* team, int n_threads
     ) except -1:
-        """Let threads share the subtrees that were put aside."""
+        """Give every thread a grower, and let them share the tasks."""
         cdef:
-            NodeBuffer* buffer = &self.first.worker.buffer
-            NodeBuffer nodes = buffer[0]
             Grower* growers
-            int i, outcome
+            int i
         self.start_helpers(n_threads - 1, above.task_rows)
         growers = <Grower*>malloc(n_threads * sizeof(Grower))
         if growers == NULL:
@@ -624,14 +976,10 @@ cdef class ListGrower:
             if i > 0:
                 follow_thread(&self.helpers[i - 1], &self.first)
             lend_thread(&growers[i], &self.first if i == 0 else &self.helpers[i - 1])
-        # The calling thread grows tasks in a buffer of their own, too.
-        memset(buffer, 0, sizeof(NodeBuffer))
-        with nogil:
-            outcome = grow_subtrees(&nodes, &self.tasks, growers, team, &self.done)
-        buffer[0] = nodes
-        free(growers)
-        if outcome < 0:
-            raise_failure(&self.interrupt)
+        try:
+            self.grow_tasks(growers, team)
+        finally:
+            free(growers)
         return 0
 
     def read_short_columns(self):
@@ -645,19 +993,7 @@ cdef class ListGrower:
         """
         if self.tasks.n_frames > 0:
             return None
-        return read_short_columns(&self.problem, &self.first.worker.buffer)
-
-    def write_nodes(self):
-        """Write the records of the tree that has grown.
-
-        Returns
-        -------
-        grown : tuple
-            What ``grow_nodes`` returns.
-        """
-        return write_tree(
-            &self.problem, &self.first.worker.buffer, self.done, self.tasks.n_frames
-        )
+        return read_short_columns(&self.problem, self.buffer)
 
 
 # ------------------------------------------------------------------------------------
@@ -825,8 +1161,8 @@ def add_leaf_values(
 # ------------------------------------------------------------------------------------
 
 
-cdef class GradientGrower:
-    """Owns the memory of a growing tree, which serves one tree after the other.
+cdef class GradientGrower(TreeGrower):
+    """Grows one tree after the other from gradient pairs.
 
     Parameters
     ----------
@@ -845,11 +1181,8 @@ cdef class GradientGrower:
     """
 
     cdef:
-        Problem problem
-        Interrupt interrupt
         GradientList samples
         Worker worker
-        Settings settings
         object ranks
         object row_ranks
         object pairs
@@ -869,9 +1202,7 @@ cdef class GradientGrower:
             GradientList* samples = &self.samples
         memset(&self.samples, 0, sizeof(GradientList))
         memset(&self.worker, 0, sizeof(Worker))
-        self.settings, self.ranks, self.row_ranks = settings, ranks, row_ranks
-        self.problem = settings.problem
-        self.problem.interrupt = &self.interrupt
+        self.ranks, self.row_ranks = ranks, row_ranks
         self.problem.max_leaf_nodes = max_leaf_nodes
         samples.n_threads = n_threads
         samples.table.n_columns = self.problem.n_columns
@@ -897,12 +1228,9 @@ cdef class GradientGrower:
         if (
             start_gradient_list(&self.problem, samples) < 0
             or start_worker(&self.problem, &self.worker, 1, 8, True, NULL) < 0
-            or start_buffer(
-                &self.worker.buffer, self.problem.n_statistics,
-                self.problem.monotonic != NULL
-            ) < 0
         ):
             raise MemoryError()
+        self.start_records(&self.worker)
         if n_threads > 1:
             samples.team = start_team(n_threads, &self.interrupt)
 
@@ -927,6 +1255,7 @@ cdef class GradientGrower:
             GradientList* samples = &self.samples
             int64_t n_rows = samples.n_rows, task, n_tasks = self.is_bad.shape[0]
             Rounding work
+        start_interrupt(&self.interrupt)
         memset(&work, 0, sizeof(Rounding))
         work.n_rows = n_rows
         work.count_bits = <int32_t>int(n_rows).bit_length()
@@ -1012,12 +1341,9 @@ cdef class GradientGrower:
             Arena no_columns
             Grower grower
             Frame frame
-            NodeBuffer* buffer = &self.worker.buffer
             GradientList* samples = &self.samples
             const uint32_t[::1] given
             int64_t i
-            int outcome = 0
-        start_interrupt(&self.interrupt)
         self.round_pairs(gradient, hessian, largest)
         samples.table.variance = variance
         if rows is None:
@@ -1039,17 +1365,12 @@ cdef class GradientGrower:
         grower.table = &no_columns
         grower.gradients = samples
         root = self.make_root(random_state)
-        self.problem.total_weight = root.total_weight
-        buffer.n_levels = 0
         forget_waiting(samples)
-        write_root(&self.problem, self.n_listed, root, buffer, &frame)
+        self.start_tree(root, self.n_listed, &frame)
         frame.groups = ~<uint64_t>0
         if not root.is_leaf:
-            with nogil:
-                outcome = grow_from(&grower, &frame, self.settings.columns)
-            if outcome < 0:
-                raise_failure(&self.interrupt)
-        return buffer.n_nodes
+            self.grow_nodes(&grower, &frame)
+        return self.buffer.n_nodes
 
     def round_to_pairs(self, gradient, hessian, largest):
         """Turn gradients and hessians into pairs of integers.
@@ -1172,7 +1493,7 @@ cdef class GradientGrower:
             Out: numbers of nodes as ``write_nodes`` gives them.
         """
         cdef:
-            NodeBuffer* buffer = &self.worker.buffer
+            NodeBuffer* buffer = self.buffer
             GradientList* samples = &self.samples
             const Node* node
             int32_t[::1] number = np.empty(buffer.n_nodes, dtype=np.int32)
@@ -1203,13 +1524,3 @@ cdef class GradientGrower:
                             <const uint16_t*>samples.codes, &number[0], i,
                             &leaf_of_row[0]
                         )
-
-    def write_nodes(self):
-        """Write the records of the tree that has grown; ``find_leaves`` comes first.
-
-        Returns
-        -------
-        grown : tuple
-            What ``grow_nodes`` returns.
-        """
-        return write_tree(&self.problem, &self.worker.buffer, NULL, 0)
