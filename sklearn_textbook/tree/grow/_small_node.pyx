@@ -74,7 +74,7 @@ from sklearn_textbook.tree.split._sums cimport (
     whole_weight_of,
 )
 from sklearn_textbook.tree.split._types cimport (
-    ERROR,
+    ENTROPY,
     GINI,
     MISSING_LEARNED,
     NOMINAL_COLUMN,
@@ -1883,7 +1883,10 @@ cdef bint may_be_small(
     """Whether the problem is one of those that ``grow_small`` serves."""
     if samples.kind == LIST_GENERAL or problem.top_splits > 1:
         return False
-    if problem.criterion == ERROR:
+    # Of classes it knows two criteria.
+    if problem.is_classifier and (
+        problem.criterion != GINI and problem.criterion != ENTROPY
+    ):
         return False
     if problem.n_columns > MAX_COLUMNS:
         return False

@@ -7,16 +7,6 @@ from functools import lru_cache
 
 import numpy as np
 
-#: Criteria by name, with their numbers in ``split/_types.pxd``.
-CRITERIA = {
-    "gini": 0,
-    "entropy": 1,
-    "log_loss": 1,
-    "error": 2,
-    "squared_error": 3,
-    "absolute_error": 4,
-    "poisson": 5,
-}
 #: Squares of numbers up to that, of their inverses, and sums of these are numbers, too.
 LARGEST = 1e130
 
