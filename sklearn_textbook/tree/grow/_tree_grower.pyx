@@ -140,6 +140,7 @@ cdef class TreeGrower:
         Settings settings
         Problem problem
         Interrupt interrupt
+        Arena table  # the sorted columns; lists have none
         NodeBuffer* buffer  # of the calling thread
         Stack tasks
         NodeBuffer* done  # by tasks
@@ -149,6 +150,7 @@ cdef class TreeGrower:
         self.settings = settings
         self.problem = settings.problem
         self.problem.interrupt = &self.interrupt
+        memset(&self.table, 0, sizeof(Arena))
         start_stack(&self.tasks, self.problem.n_columns)
 
     def __dealloc__(self):
@@ -170,8 +172,15 @@ cdef class TreeGrower:
             raise MemoryError()
         return 0
 
-    cdef int start_tree(self, root, int64_t n_rows, Frame* frame) except -1:
-        """Write the record of the root, in place of those of an earlier tree."""
+    cdef int start_tree(
+        self, root, int64_t n_rows, Worker* worker, Grower* grower, Frame* frame
+    ) except -1:
+        """Write the record of the root, in place of those of an earlier tree, and what
+        the loop needs to know of every kind of rows."""
+        grower.problem = &self.problem
+        grower.table = &self.table
+        grower.tasks = &self.tasks
+        grower.worker = worker
         start_interrupt(&self.interrupt)
         self.problem.total_weight = root.total_weight
         self.problem.design_effect = root.design_effect
@@ -308,7 +317,6 @@ cdef class ColumnGrower(TreeGrower):
     """
 
     cdef:
-        Arena table
         Grower grower
         Grower* local_growers  # by threads, of the tasks
         Worker* workers
@@ -322,7 +330,6 @@ cdef class ColumnGrower(TreeGrower):
         object entries
 
     def __cinit__(self, Settings settings, weight, int n_threads):
-        memset(&self.table, 0, sizeof(Arena))
         memset(&self.grower, 0, sizeof(Grower))
         self.table.codes = settings.codes
         self.set_rows(weight)
@@ -416,12 +423,9 @@ cdef class ColumnGrower(TreeGrower):
             )
             if self.grower.local_number == NULL:
                 raise MemoryError()
-        self.grower.problem = &self.problem
-        self.grower.worker = self.grower.all_workers = &self.workers[0]
-        self.grower.table = &self.table
+        self.grower.all_workers = self.workers
         self.grower.team = self.team
         self.grower.task_rows = task_rows
-        self.grower.tasks = &self.tasks
         return 0
 
     cdef int fill_columns(self, row_number) except -1:
@@ -468,7 +472,7 @@ cdef class ColumnGrower(TreeGrower):
             The number of each row of the table among them.
         """
         cdef Frame frame
-        self.start_tree(root, self.n_rows, &frame)
+        self.start_tree(root, self.n_rows, self.workers, &self.grower, &frame)
         if root.is_leaf:
             return
         self.fill_columns(row_number)
@@ -919,16 +923,11 @@ cdef class ListGrower(TreeGrower):
             Number of its nodes, which stay until the next tree.
         """
         cdef:
-            Arena no_columns
             Grower grower
             Frame frame
             ThreadTeam* team = NULL
-        memset(&no_columns, 0, sizeof(Arena))
         memset(&grower, 0, sizeof(Grower))
-        grower.problem = &self.problem
-        grower.table = &no_columns
-        grower.tasks = &self.tasks
-        self.start_tree(root, self.n_listed, &frame)
+        self.start_tree(root, self.n_listed, &self.first.worker, &grower, &frame)
         if root.is_leaf:
             return self.buffer.n_nodes
         lend_thread(&grower, &self.first)
@@ -1338,7 +1337,6 @@ cdef class GradientGrower(TreeGrower):
             Number of its nodes, which stay until the next tree.
         """
         cdef:
-            Arena no_columns
             Grower grower
             Frame frame
             GradientList* samples = &self.samples
@@ -1358,15 +1356,11 @@ cdef class GradientGrower(TreeGrower):
             for i in range(self.n_listed):
                 samples.rows[i] = given[i]
                 self.takes_part[given[i]] = 1
-        memset(&no_columns, 0, sizeof(Arena))
         memset(&grower, 0, sizeof(Grower))
-        grower.problem = &self.problem
-        grower.worker = &self.worker
-        grower.table = &no_columns
         grower.gradients = samples
         root = self.make_root(random_state)
         forget_waiting(samples)
-        self.start_tree(root, self.n_listed, &frame)
+        self.start_tree(root, self.n_listed, &self.worker, &grower, &frame)
         frame.groups = ~<uint64_t>0
         if not root.is_leaf:
             self.grow_nodes(&grower, &frame)
