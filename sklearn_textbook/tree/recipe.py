@@ -30,7 +30,7 @@ from sklearn_textbook.tree.encode.read import warn_of_identifiers
 from sklearn_textbook.tree.explain.lazy_rules import LazyRules
 from sklearn_textbook.tree.explain.neighbours import find_training_neighbours
 from sklearn_textbook.tree.explain.page.notebook import PageReprMixin
-from sklearn_textbook.tree.grow.grow import grow_tree
+from sklearn_textbook.tree.grow.plan import grow_tree
 from sklearn_textbook.tree.grow.target import Target
 from sklearn_textbook.tree.prune import Rows, merge_equal_leaves, resolve_pruner
 from sklearn_textbook.tree.pruning_parameter import PruningParameter

@@ -9,8 +9,7 @@ import pytest
 
 from sklearn_textbook.tree.encode import encode_table, read_training_table
 from sklearn_textbook.tree.grow import plan
-from sklearn_textbook.tree.grow.grow import grow_tree
-from sklearn_textbook.tree.grow.plan import choose_partitioner
+from sklearn_textbook.tree.grow.plan import choose_partitioner, grow_tree
 from sklearn_textbook.tree.grow.rules import GrowthRules
 from sklearn_textbook.tree.grow.target import Target
 

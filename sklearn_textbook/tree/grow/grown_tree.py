@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 
 from sklearn_textbook.tree.grow.check import check_tree
-from sklearn_textbook.tree.grow.class_shares import share_out
 from sklearn_textbook.tree.grow.importances import compute_feature_importances
 from sklearn_textbook.tree.grow.layout import (
     LEAF,
@@ -18,6 +17,7 @@ from sklearn_textbook.tree.grow.layout import (
     SURROGATE_DTYPE,
     TERM_DTYPE,
     TREE_LEAF,
+    share_out,
 )
 from sklearn_textbook.tree.grow.level_map import read_level_map
 from sklearn_textbook.tree.grow.narrow import narrow

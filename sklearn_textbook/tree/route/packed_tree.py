@@ -8,8 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from sklearn_textbook.tree.grow.class_shares import share_out
-from sklearn_textbook.tree.grow.layout import NOMINAL, NUMERIC
+from sklearn_textbook.tree.grow.layout import NOMINAL, NUMERIC, share_out
 from sklearn_textbook.tree.route._route import (
     GROUP_ROWS,
     LACKED_LEVELS_DTYPE,
