@@ -38,7 +38,7 @@ from sklearn_textbook.tree.grow._gradient_list cimport (
     search_root,
     settle_gradients,
 )
-from sklearn_textbook.tree.grow._layout cimport LEAF, STAY
+from sklearn_textbook.tree.grow._layout cimport STAY
 from sklearn_textbook.tree.grow._list_search cimport (
     append_terms,
     partition_list,
@@ -46,7 +46,6 @@ from sklearn_textbook.tree.grow._list_search cimport (
     settle_list,
 )
 from sklearn_textbook.tree.grow._search cimport (
-    branch_for_missing,
     drop_surrogates,
     find_split,
     list_columns,
@@ -56,7 +55,13 @@ from sklearn_textbook.tree.grow._search cimport (
     splits_pair,
     view_node,
 )
-from sklearn_textbook.tree.grow._node cimport must_be_leaf
+from sklearn_textbook.tree.grow._node cimport (
+    accepts_split,
+    bound_children,
+    branch_for_missing,
+    must_be_leaf,
+    write_leaf,
+)
 from sklearn_textbook.tree.grow._sample_list cimport make_local
 from sklearn_textbook.tree.grow._small_node cimport finish_small, is_small, wait_small
 from sklearn_textbook.tree.grow._workers cimport (
@@ -70,7 +75,6 @@ from sklearn_textbook.tree.grow._workers cimport (
     count_slots,
     measure_spacing,
 )
-from sklearn_textbook.tree.split._best cimport narrow_bounds
 from sklearn_textbook.tree.split._column cimport count_missing, divide_runs
 from sklearn_textbook.tree.split._criterion cimport weight_of
 from sklearn_textbook.tree.split._gain cimport divide_levels
@@ -727,19 +731,6 @@ cdef double improvement_of(
     return max(decrease, 0.0)
 
 
-cdef bint accepts_split(
-    const Problem* problem, const Worker* worker, Node* node, const Split* split
-) noexcept nogil:
-    """Whether the improvement reaches min_impurity_decrease."""
-    node.improvement = improvement_of(problem, node, &worker.children, split)
-    if node.improvement * node.weight / problem.total_weight + 2.2e-16 >= (
-        problem.min_impurity_decrease
-    ):
-        return True
-    node.improvement = 0.0
-    return False
-
-
 cdef int create_children(
     const Problem* problem, Worker* worker, const Frame* frame
 ) noexcept nogil:
@@ -748,31 +739,20 @@ cdef int create_children(
         NodeBuffer* buffer = &worker.buffer
         Children* children = &worker.children
         int64_t child, first = buffer.n_nodes, size = problem.n_statistics
-        Node* node
     if reserve_nodes(buffer, children.n_children) < 0:
         return -1
     for child in range(children.n_children):
-        node = &buffer.nodes[first + child]
-        node.first_child = -1
-        node.n_children = 0
-        node.feature = -2
-        node.missing_branch = STAY
-        node.kind = LEAF
-        node.parent = frame.node
-        node.map_start = -1
-        node.threshold = -2.0
-        node.improvement = 0.0
-        node.n_samples = children.n_rows[child]
-        node.weight = children.weight[child]
-        node.impurity = children.impurity[child]
-        if children.n_rows[child] == 0:
-            # Its statistics are its parent's, filled in at the end.
-            node.impurity = buffer.nodes[frame.node].impurity
+        # Of a child without rows the statistics are its parent's, filled in at the end.
+        write_leaf(
+            buffer, first + child, frame.node, children.n_rows[child],
+            children.weight[child],
+            children.impurity[child] if children.n_rows[child]
+            else buffer.nodes[frame.node].impurity
+        )
         copy_statistics(
             buffer.statistics + (first + child) * size, children.values + child * size,
             size
         )
-        buffer.task[first + child] = -1
     buffer.n_nodes += children.n_children
     return <int>first
 
@@ -790,7 +770,9 @@ cdef void write_split(
     # Missing values of oblique tests have values of their own.
     node.missing_branch = STAY
     if split.kind != OBLIQUE_TEST:
-        node.missing_branch = branch_for_missing(problem, &worker.children, split)
+        node.missing_branch = branch_for_missing(
+            problem, split.missing_child, worker.children.n_rows, node.n_children
+        )
     node.map_start = pair
     node.threshold = NAN
     if split.kind == NOMINAL_COLUMN:
@@ -826,24 +808,21 @@ cdef bint mark_leaves(
     return any_inner
 
 
-cdef void bound_children(
-    const Problem* problem, const Worker* worker, const Frame* frame,
-    const Split* split, int64_t child, Frame* below
+cdef void write_bounds(
+    const Problem* problem, Worker* worker, const Frame* frame, const Split* split,
+    int first
 ) noexcept nogil:
-    """Monotonic constraints: the range of values allowed in a child."""
+    """Monotonic constraints: the ranges of values allowed in the children."""
     cdef:
-        const Children* children = &worker.children
-        int32_t direction = problem.monotonic[split.column]
-        double first, second
-    if direction == 0:
-        return
+        const double* values = worker.children.values
+        double low = values[0], high = values[problem.n_statistics]
     if problem.is_classifier:
-        first = children.values[1] / children.weight[0]
-        second = children.values[problem.n_statistics + 1] / children.weight[1]
-    else:
-        first = children.values[0]
-        second = children.values[problem.n_statistics]
-    narrow_bounds(first, second, direction, child, &below.lower, &below.upper)
+        low = values[1] / worker.children.weight[0]
+        high = values[problem.n_statistics + 1] / worker.children.weight[1]
+    bound_children(
+        problem, split.column, low, high, frame.lower, frame.upper,
+        worker.children.n_children, worker.buffer.bounds + 2 * first
+    )
 
 
 cdef int push_children(
@@ -856,6 +835,8 @@ cdef int push_children(
         const uint8_t* is_leaf = worker.is_active
         Frame below
         int64_t child, start = frame.start
+    if problem.monotonic != NULL:
+        write_bounds(problem, worker, frame, split, first)
     # The last child is split first, so push in order.
     for child in range(children.n_children):
         below = frame[0]
@@ -883,9 +864,8 @@ cdef int push_children(
         if below.block != NULL and not is_leaf[child]:
             below.block.n_frames += 1
         if problem.monotonic != NULL:
-            bound_children(problem, worker, frame, split, child, &below)
-            worker.buffer.bounds[2 * below.node] = below.lower
-            worker.buffer.bounds[2 * below.node + 1] = below.upper
+            below.lower = worker.buffer.bounds[2 * below.node]
+            below.upper = worker.buffer.bounds[2 * below.node + 1]
         if not is_leaf[child] and push_frame(
             &worker.stack, &below, worker.active
         ) < 0:
@@ -925,6 +905,7 @@ cdef int expand_node(Grower* grower, Frame* frame) noexcept nogil:
     cdef:
         Worker* worker = grower.worker
         Split best
+        Node* node
         int64_t pair = -1, map_start = worker.buffer.n_levels
     if find_best_split(grower, frame, &best, &pair) < 0 or (
         has_stopped(grower.problem.interrupt)
@@ -932,8 +913,10 @@ cdef int expand_node(Grower* grower, Frame* frame) noexcept nogil:
         return -1
     if best.column < 0:
         return 0
+    node = &worker.buffer.nodes[frame.node]
     if not accepts_split(
-        grower.problem, worker, &worker.buffer.nodes[frame.node], &best
+        grower.problem, node,
+        improvement_of(grower.problem, node, &worker.children, &best)
     ):
         worker.buffer.n_levels = map_start
         drop_surrogates(&worker.buffer, frame.node)

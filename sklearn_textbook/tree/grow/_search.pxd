@@ -36,9 +36,6 @@ cdef int send_missing_rows(
     const Problem* problem, Arena* arena, Worker* worker, const Frame* frame,
     Entry* entries, const Split* split
 ) noexcept nogil
-cdef int32_t branch_for_missing(
-    const Problem* problem, const Children* children, const Split* split
-) noexcept nogil
 cdef void drop_surrogates(NodeBuffer* buffer, int32_t node) noexcept nogil
 cdef enum:
     NOT_SENT = -2  # mark of a row whose value is missing and that awaits its child

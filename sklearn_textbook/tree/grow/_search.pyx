@@ -17,7 +17,7 @@ from sklearn_textbook.tree.grow._column_sampler cimport (
     sample_column,
     start_sampling,
 )
-from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, Node, STAY, Surrogate
+from sklearn_textbook.tree.grow._layout cimport Node, Surrogate
 from sklearn_textbook.tree.grow._workers cimport SharedNode, column_ranks
 from sklearn_textbook.tree.split._best cimport clear_split, decreases
 from sklearn_textbook.tree.split._column cimport (
@@ -43,9 +43,6 @@ from sklearn_textbook.tree.split._types cimport (
     Candidate,
     GainRules,
     MAX_SURROGATES,
-    MISSING_FRACTIONAL,
-    MISSING_LEARNED,
-    MISSING_SURROGATE,
     NOMINAL_COLUMN,
     POISSON,
     Rows,
@@ -641,32 +638,6 @@ cdef int send_missing_rows(
                 child = -1 if tied else heaviest
             children.pieces[p].child = <int32_t>child
     return 0
-
-
-cdef int32_t branch_for_missing(
-    const Problem* problem, const Children* children, const Split* split
-) noexcept nogil:
-    """Where a missing value goes at prediction time."""
-    cdef:
-        int64_t child, largest = 0
-        bint tied = False
-    if split.missing_child >= 0:
-        return split.missing_child
-    if problem.missing_mode == MISSING_FRACTIONAL:
-        return <int32_t>FRACTIONAL
-    for child in range(1, children.n_children):
-        if children.n_rows[child] == children.n_rows[largest]:
-            tied = True
-            if problem.missing_mode == MISSING_LEARNED:
-                largest = child
-        elif children.n_rows[child] > children.n_rows[largest]:
-            largest = child
-            tied = False
-    if problem.missing_mode == MISSING_LEARNED:
-        return <int32_t>largest
-    if problem.missing_mode == MISSING_SURROGATE:
-        return <int32_t>STAY if tied else <int32_t>largest
-    return problem.unseen_branch
 
 
 cdef void drop_surrogates(NodeBuffer* buffer, int32_t node) noexcept nogil:

@@ -7,7 +7,8 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.string cimport memset
 
-from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, STAY, Node
+from sklearn_textbook.tree.grow._layout cimport FRACTIONAL, STAY
+from sklearn_textbook.tree.grow._node cimport write_leaf
 from sklearn_textbook.tree.split._smoothing cimport FEW_LEVELS
 from sklearn_textbook.tree.split._types cimport (
     ABSOLUTE_ERROR,
@@ -263,20 +264,9 @@ cdef int write_root(
 ) except -1:
     """The root's record, and the frame from which all others descend."""
     cdef:
-        Node* node = buffer.nodes
         const double[::1] statistics = root.statistics
         int64_t k
-    memset(node, 0, sizeof(Node))
-    node.first_child = -1
-    node.feature = -2
-    node.missing_branch = -1
-    node.parent = -1
-    node.map_start = -1
-    node.threshold = -2.0
-    node.impurity = root.impurity
-    node.weight = root.total_weight
-    node.n_samples = n_rows
-    buffer.task[0] = -1
+    write_leaf(buffer, 0, -1, n_rows, root.total_weight, root.impurity)
     for k in range(problem.n_statistics):
         buffer.statistics[k] = statistics[k]
     buffer.n_nodes = 1

@@ -19,8 +19,14 @@ from sklearn_textbook.tree.grow._buffers cimport (
     reserve_nodes,
 )
 from sklearn_textbook.tree.grow._children cimport finish_value, write_level_map
-from sklearn_textbook.tree.grow._layout cimport LEAF, STAY, Node
-from sklearn_textbook.tree.grow._node cimport must_be_leaf
+from sklearn_textbook.tree.grow._layout cimport Node
+from sklearn_textbook.tree.grow._node cimport (
+    accepts_split,
+    bound_children,
+    branch_for_missing,
+    must_be_leaf,
+    write_leaf,
+)
 from sklearn_textbook.tree.grow._simd cimport (
     ADD_AMOUNT,
     ADD_WHERE,
@@ -40,11 +46,7 @@ from sklearn_textbook.tree.grow._simd cimport (
     Four,
     Keys,
 )
-from sklearn_textbook.tree.split._best cimport (
-    breaks_constraint,
-    limits_children,
-    narrow_bounds,
-)
+from sklearn_textbook.tree.split._best cimport breaks_constraint, limits_children
 from sklearn_textbook.tree.split._bin_end cimport leave_bin
 from sklearn_textbook.tree.split._column cimport evaluate_runs
 from sklearn_textbook.tree.split._criterion cimport class_impurity, goodness
@@ -1522,26 +1524,14 @@ cdef void try_random_columns(
 # ------------------------------------------------------------------------------------
 
 
-cdef inline void write_leaf(
+cdef inline void write_child(
     const Problem* problem, NodeBuffer* buffer, int64_t number, int32_t parent,
     bint is_plain, const Child* child
 ) noexcept nogil:
-    cdef:
-        Node* node = &buffer.nodes[number]
-        double* statistics
-    node.first_child = -1
-    node.n_children = 0
-    node.feature = -2
-    node.missing_branch = STAY
-    node.kind = LEAF
-    node.parent = parent
-    node.map_start = -1
-    node.threshold = -2.0
-    node.improvement = 0.0
-    node.n_samples = child.n_rows
-    node.weight = child.weight
-    node.impurity = child.impurity
-    buffer.task[number] = -1
+    cdef double* statistics
+    write_leaf(
+        buffer, number, parent, child.n_rows, child.weight, child.impurity
+    )
     if not problem.is_classifier:
         buffer.statistics[number] = child.value
     elif problem.n_statistics == 2 and is_plain:
@@ -1553,32 +1543,20 @@ cdef inline void write_leaf(
 cdef inline void write_test(
     const Problem* problem, Node* node, const SmallSearch* search, int64_t first
 ) noexcept nogil:
-    cdef int64_t n_right = node.n_samples - search.n_left
+    cdef int64_t[2] n_rows
+    n_rows[0] = search.n_left
+    n_rows[1] = node.n_samples - search.n_left
     node.first_child = <int32_t>first
     node.n_children = 2
     node.feature = search.column
     node.kind = problem.kind[search.column]
-    # As in ``branch_for_missing``.
-    if search.missing_child >= 0:
-        node.missing_branch = search.missing_child
-    elif problem.missing_mode == MISSING_LEARNED:
-        node.missing_branch = n_right >= search.n_left
-    else:
-        node.missing_branch = problem.unseen_branch
+    node.missing_branch = branch_for_missing(
+        problem, search.missing_child, n_rows, 2
+    )
     node.threshold = INFINITY if search.is_alone else search.threshold
     node.map_start = -1
     if node.threshold != node.threshold:
         node.map_start = <int64_t>(<uint64_t>search.below << 32 | search.above)
-
-
-cdef inline bint accepts_split(const Problem* problem, Node* node) noexcept nogil:
-    """Whether the improvement reaches min_impurity_decrease."""
-    if node.improvement * node.weight / problem.total_weight + 2.2e-16 < (
-        problem.min_impurity_decrease
-    ):
-        node.improvement = 0.0
-        return False
-    return True
 
 
 cdef void split_pair(
@@ -1599,8 +1577,7 @@ cdef void split_pair(
         return
     if not find_pair_split(problem, rows, node, pair, &search):
         return
-    record.improvement = record.impurity
-    if not accepts_split(problem, record):
+    if not accepts_split(problem, record, record.impurity):
         return
     write_test(problem, record, &search, first)
     for c in range(2):
@@ -1610,7 +1587,7 @@ cdef void split_pair(
         child.value = rows.y[pair[c]]
         child.first = child.weight * child.value
         child.impurity = 0.0
-        write_leaf(problem, buffer, first + c, node.node, True, &child)
+        write_child(problem, buffer, first + c, node.node, True, &child)
         if problem.n_statistics > 2:
             statistics = buffer.statistics + (first + c) * problem.n_statistics
             clear_statistics(statistics, problem.n_statistics)
@@ -1727,25 +1704,11 @@ cdef inline void finish_child(
     child.impurity = impurities[child.varies]
 
 
-cdef void bound_children(
-    const Problem* problem, const SmallSearch* search, const Child* children,
-    int64_t first, double* bounds
+cdef inline double value_of_child(
+    const Problem* problem, const Child* child
 ) noexcept nogil:
-    """Monotonic constraints: the ranges of values allowed in the children."""
-    cdef:
-        double[2] values
-        int64_t c
-    for c in range(2):
-        values[c] = children[c].value
-        if problem.is_classifier:
-            values[c] = children[c].first / children[c].weight
-    for c in range(2):
-        bounds[2 * (first + c)] = search.lower
-        bounds[2 * (first + c) + 1] = search.upper
-        narrow_bounds(
-            values[0], values[1], problem.monotonic[search.column], c,
-            &bounds[2 * (first + c)], &bounds[2 * (first + c) + 1]
-        )
+    """For monotonic constraints."""
+    return child.first / child.weight if problem.is_classifier else child.value
 
 
 cdef inline int32_t level_in(
@@ -1828,8 +1791,7 @@ cdef int64_t split_node(
         if not search.sums_classes:
             finish_child(problem, search.centre, &children[c])
         decrease -= children[c].weight / record.weight * children[c].impurity
-    record.improvement = max(decrease, 0.0)
-    if not accepts_split(problem, record):
+    if not accepts_split(problem, record, max(decrease, 0.0)):
         return 0
     if problem.kind[search.column] == NOMINAL_COLUMN:
         search.missing_child = -1
@@ -1842,11 +1804,15 @@ cdef int64_t split_node(
     else:
         write_test(problem, record, search, first)
     for c in range(2):
-        write_leaf(
+        write_child(
             problem, buffer, first + c, node.node, search.is_plain, &children[c]
         )
     if problem.monotonic != NULL:
-        bound_children(problem, search, children, first, buffer.bounds)
+        bound_children(
+            problem, search.column, value_of_child(problem, &children[0]),
+            value_of_child(problem, &children[1]), search.lower, search.upper, 2,
+            buffer.bounds + 2 * first
+        )
     buffer.n_nodes += 2
     if keeps_order:
         memcpy(search.order, held, search.n)
