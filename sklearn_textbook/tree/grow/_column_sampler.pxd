@@ -2,12 +2,16 @@
 # replacement. Constant columns count as sampled, but sampling goes on until one column
 # varies.
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t, uint8_t
 from libc.string cimport memset
 
 from sklearn_textbook.tree.grow._buffers cimport Frame
 from sklearn_textbook.tree.grow._workers cimport Worker
-from sklearn_textbook.tree.split._random cimport child_state, random_below
+from sklearn_textbook.tree.split._random cimport (
+    child_state,
+    random_below,
+    random_below_known,
+)
 from sklearn_textbook.tree.split._types cimport Problem
 
 cdef struct ColumnSampler:
@@ -17,12 +21,65 @@ cdef struct ColumnSampler:
     int64_t n_waiting  # sampled, but not known yet to be constant or not
     bint any_constant
 
+# A bit for every column that is not known to be constant, of tables of few columns.
+cdef enum:
+    COLUMN_WORDS = 16
+
+cdef struct ColumnSet:
+    uint64_t[COLUMN_WORDS] words
+
+ctypedef fused ActiveColumns:
+    uint8_t  # of each column
+    ColumnSet
+
+ctypedef fused ColumnNumber:
+    int32_t
+    uint16_t
+
+cdef inline void start_sampler(
+    uint64_t random_state, ColumnSampler* sampler
+) noexcept nogil:
+    memset(sampler, 0, sizeof(ColumnSampler))
+    sampler.random_state = child_state(random_state, 7)
+
+cdef inline int32_t draw_column(
+    const Problem* problem, const ActiveColumns* active, ColumnNumber* order,
+    const uint64_t* reciprocals, ColumnSampler* sampler
+) noexcept nogil:
+    # The next column that is not known to be constant, or -1 when there are enough.
+    # Reciprocals of the numbers from 0 on save divisions.
+    cdef:
+        int64_t j, n_left
+        int32_t number
+    while sampler.place < problem.n_columns:
+        number = order[sampler.place]
+        if problem.shuffle_columns:
+            if sampler.place >= problem.max_features and (
+                sampler.n_found + sampler.n_waiting >= 1
+            ):
+                return -1
+            n_left = problem.n_columns - sampler.place
+            if ColumnNumber is uint16_t:
+                j = sampler.place + random_below_known(
+                    &sampler.random_state, n_left, reciprocals[n_left]
+                )
+            else:
+                j = sampler.place + random_below(&sampler.random_state, n_left)
+            number = order[j]
+            order[j] = order[sampler.place]
+        sampler.place += 1
+        if ActiveColumns is ColumnSet:
+            if active.words[number >> 6] >> (number & 63) & 1:
+                return number
+        elif active[number]:
+            return number
+    return -1
+
 cdef inline void start_sampling(
     const Problem* problem, Worker* worker, const Frame* frame, ColumnSampler* sampler
 ) noexcept nogil:
     cdef int64_t i
-    memset(sampler, 0, sizeof(ColumnSampler))
-    sampler.random_state = child_state(frame.random_state, 7)
+    start_sampler(frame.random_state, sampler)
     memset(worker.is_active, 0, problem.n_columns)
     for i in range(frame.n_active):
         worker.is_active[worker.active[i]] = 1
@@ -32,27 +89,7 @@ cdef inline void start_sampling(
 cdef inline int32_t sample_column(
     const Problem* problem, Worker* worker, ColumnSampler* sampler
 ) noexcept nogil:
-    # The next column that is not known to be constant, or -1 when there are enough.
-    cdef:
-        int32_t* order = worker.order
-        int64_t j, n_columns = problem.n_columns
-        int32_t number
-    while sampler.place < n_columns:
-        number = order[sampler.place]
-        if problem.shuffle_columns:
-            if sampler.place >= problem.max_features and (
-                sampler.n_found + sampler.n_waiting >= 1
-            ):
-                return -1
-            j = sampler.place + random_below(
-                &sampler.random_state, n_columns - sampler.place
-            )
-            number = order[j]
-            order[j] = order[sampler.place]
-        sampler.place += 1
-        if worker.is_active[number]:
-            return number
-    return -1
+    return draw_column(problem, worker.is_active, worker.order, NULL, sampler)
 
 cdef inline void note_constant(
     Worker* worker, int32_t number, ColumnSampler* sampler

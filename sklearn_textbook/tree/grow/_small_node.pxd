@@ -1,17 +1,13 @@
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t
 
 from sklearn_textbook.tree.grow._buffers cimport Frame
+from sklearn_textbook.tree.grow._column_sampler cimport COLUMN_WORDS, ColumnSet
 from sklearn_textbook.tree.grow._workers cimport Worker
 from sklearn_textbook.tree.split._samples cimport SampleList
 from sklearn_textbook.tree.split._types cimport Problem
 
 cdef enum:
     MAX_WAITING = 4
-    COLUMN_WORDS = 16
-
-# A bit for every column that is not known to be constant.
-cdef struct ColumnSet:
-    uint64_t[COLUMN_WORDS] words
 
 # The root of a small subtree, which waits while its samples come from memory.
 cdef struct SmallRoot:

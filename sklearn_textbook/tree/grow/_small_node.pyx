@@ -19,6 +19,11 @@ from sklearn_textbook.tree.grow._buffers cimport (
     reserve_nodes,
 )
 from sklearn_textbook.tree.grow._children cimport finish_value, write_level_map
+from sklearn_textbook.tree.grow._column_sampler cimport (
+    ColumnSampler,
+    draw_column,
+    start_sampler,
+)
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._node cimport (
     accepts_split,
@@ -49,7 +54,7 @@ from sklearn_textbook.tree.grow._simd cimport (
 from sklearn_textbook.tree.split._best cimport breaks_constraint, limits_children
 from sklearn_textbook.tree.split._bin_end cimport leave_bin
 from sklearn_textbook.tree.split._column cimport evaluate_runs
-from sklearn_textbook.tree.split._criterion cimport class_impurity, goodness
+from sklearn_textbook.tree.split._criterion cimport class_impurity, goodness, times_log
 from sklearn_textbook.tree.split._deviance cimport (
     deviance_bound,
     deviance_noise,
@@ -58,7 +63,6 @@ from sklearn_textbook.tree.split._deviance cimport (
 from sklearn_textbook.tree.split._random cimport (
     child_state,
     random_below,
-    random_below_known,
     random_unit,
     reciprocal_of,
     sample_sides,
@@ -134,9 +138,7 @@ cdef struct SmallNode:
 # Columns being sampled for a node.
 cdef struct SmallSampler:
     uint16_t[MAX_COLUMNS] order
-    uint64_t random_state
-    int64_t place
-    int64_t n_found
+    ColumnSampler drawn
 
 # What is known of the node at hand, place by place, and the best split.
 cdef struct SmallSearch:
@@ -225,7 +227,9 @@ cdef uint64_t[MAX_COLUMNS + 1] RECIPROCALS
 cdef double[MAX_WEIGHT + 1] NOISE  # of scores of two classes
 
 
-cdef inline const double* values_of(const SmallRows* rows, uint8_t row) noexcept nogil:
+cdef inline const double* values_of_sample(
+    const SmallRows* rows, uint8_t row
+) noexcept nogil:
     return <const double*>rows.codes[row]
 
 
@@ -237,10 +241,6 @@ cdef inline uint32_t code_in(
     if rows.code_size == 2:
         return (<const uint16_t*>rows.codes[row])[column]
     return (<const uint32_t*>rows.codes[row])[column]
-
-
-cdef inline double times_log(double x) noexcept nogil:
-    return x * log2(x) if x > 0.0 else 0.0
 
 
 # ------------------------------------------------------------------------------------
@@ -356,7 +356,7 @@ cdef inline void sort_block(int32_t* keys, int64_t n) noexcept nogil:
     merge_halves(keys, 8, n)
 
 
-cdef wide_void sort_keys(int32_t* keys, int64_t n) noexcept nogil:
+cdef wide_void sort_tile(int32_t* keys, int64_t n) noexcept nogil:
     """Sort n keys of each column; others are overwritten."""
     cdef int64_t start = 0, half = BLOCK
     while start < n:
@@ -581,7 +581,7 @@ cdef void add_up_moments(
             sums.weight[TILE_COLUMNS * i + c] = weight[c]
 
 
-cdef wide_void bound_deviances(
+cdef wide_void bound_deviances_of_tile(
     const SideSums* sums, const int32_t* keys, int64_t n, double n_weight, double total,
     double* score
 ) noexcept nogil:
@@ -809,7 +809,7 @@ cdef double find_near(
     return max(top - 4.0 * search.margin, 0.0)
 
 
-cdef inline void choose_split(
+cdef inline void choose_in_tile(
     int64_t lowest, Tile* tile, SmallSearch* search
 ) noexcept nogil:
     """Take the best split; of those that come near, the first column's, the lowest
@@ -856,13 +856,13 @@ cdef inline void search_tile(
         )
     elif search.problem.criterion == POISSON:
         add_up_moments(search, tile.keys, n, &sums)
-        bound_deviances(
+        bound_deviances_of_tile(
             &sums, tile.keys, TILE_COLUMNS * n, search.n_weight, search.total,
             tile.score
         )
     else:
         score_pairs(search, lowest, tile)
-    choose_split(lowest, tile, search)
+    choose_in_tile(lowest, tile, search)
     if search.taken >= 0:
         keep_places(tile, search)
 
@@ -904,7 +904,7 @@ cdef inline bint sort_levels(Level* levels, int64_t n, int sign) noexcept nogil:
     return any_ties
 
 
-cdef inline int64_t list_levels(
+cdef inline int64_t sum_levels_of_keys(
     const SmallSearch* search, const int32_t* keys, Level* levels, uint8_t* level_of
 ) noexcept nogil:
     """Sum up the samples of each level, whose keys are sorted, and write the level of
@@ -938,7 +938,7 @@ cdef void rank_levels(
         Level[SMALL_ROWS] levels
         uint8_t[SMALL_ROWS] level_of
         uint8_t[SMALL_ROWS] rank_of_level
-        int64_t i, j, n_levels = list_levels(search, keys, levels, level_of)
+        int64_t i, j, n_levels = sum_levels_of_keys(search, keys, levels, level_of)
     for j in range(n_levels):
         levels[j].mean = floor(
             levels[j].first / levels[j].weight / search.grid + 0.5
@@ -959,7 +959,7 @@ cdef void rank_levels(
         tile.falling[c][levels[j].code] = <uint8_t>j
 
 
-cdef void divide_levels(
+cdef void divide_by_search(
     const SmallSearch* search, int64_t c, Tile* tile
 ) noexcept nogil:
     """Put the child in the best division of the levels in place of their codes. The
@@ -973,7 +973,7 @@ cdef void divide_levels(
         uint8_t[SMALL_ROWS] level_of
         Split split
         int64_t i, run, size = problem.n_statistics, n_missing = 0
-        int64_t n_levels = list_levels(search, keys, levels, level_of)
+        int64_t n_levels = sum_levels_of_keys(search, keys, levels, level_of)
     for run in range(n_levels):
         scratch.run_rows[run] = levels[run].n_rows
         scratch.run_weight[run] = levels[run].weight
@@ -997,7 +997,7 @@ cdef void divide_levels(
         )
 
 
-cdef inline bint search_levels(
+cdef inline bint recode_levels(
     const SmallSearch* search, Tile* tile
 ) noexcept nogil:
     """Order the levels of nominal columns, whose keys are sorted, so that the best
@@ -1016,7 +1016,7 @@ cdef inline bint search_levels(
         if is_ordered:
             rank_levels(search, c, tile)
         else:
-            divide_levels(search, c, tile)
+            divide_by_search(search, c, tile)
     return any_nominal
 
 
@@ -1025,7 +1025,7 @@ cdef inline bint search_levels(
 # ------------------------------------------------------------------------------------
 
 
-cdef inline void start_sampling(
+cdef inline void start_small_sampler(
     const Problem* problem, const SmallNode* node, SmallSampler* sampler
 ) noexcept nogil:
     # A constant number of bytes is copied without a call.
@@ -1033,9 +1033,7 @@ cdef inline void start_sampling(
         memcpy(sampler.order, IN_ORDER, 64 * sizeof(uint16_t))
     else:
         memcpy(sampler.order, IN_ORDER, problem.n_columns * sizeof(uint16_t))
-    sampler.random_state = child_state(node.random_state, 7)
-    sampler.place = 0
-    sampler.n_found = 0
+    start_sampler(node.random_state, &sampler.drawn)
 
 
 cdef inline bint divides_levels(const Problem* problem, int32_t column) noexcept nogil:
@@ -1049,34 +1047,6 @@ cdef inline void leave_column_out(SmallNode* node, int32_t number) noexcept nogi
     node.active.words[number >> 6] &= ~(<uint64_t>1 << (number & 63))
 
 
-cdef inline int32_t sample_column(
-    const Problem* problem, const SmallNode* node, SmallSampler* sampler,
-    int64_t n_waiting
-) noexcept nogil:
-    """The next column that is not known to be constant, or -1; n_waiting of those
-    sampled before may turn out to be. As in ``_column_sampler``."""
-    cdef:
-        int64_t j, n_left
-        int32_t number
-    while sampler.place < problem.n_columns:
-        number = sampler.order[sampler.place]
-        if problem.shuffle_columns:
-            if sampler.place >= problem.max_features and (
-                sampler.n_found + n_waiting >= 1
-            ):
-                return -1
-            n_left = problem.n_columns - sampler.place
-            j = sampler.place + random_below_known(
-                &sampler.random_state, n_left, RECIPROCALS[n_left]
-            )
-            number = sampler.order[j]
-            sampler.order[j] = sampler.order[sampler.place]
-        sampler.place += 1
-        if node.active.words[number >> 6] >> (number & 63) & 1:
-            return number
-    return -1
-
-
 cdef inline int64_t sample_tile(
     const Problem* problem, const SmallNode* node, SmallSampler* sampler,
     int32_t* numbers
@@ -1086,7 +1056,10 @@ cdef inline int64_t sample_tile(
         int64_t n_columns = 0, c
         int32_t number
     while n_columns < TILE_COLUMNS:
-        number = sample_column(problem, node, sampler, n_columns)
+        sampler.drawn.n_waiting = n_columns
+        number = draw_column(
+            problem, &node.active, sampler.order, RECIPROCALS, &sampler.drawn
+        )
         if number < 0:
             break
         numbers[n_columns] = number
@@ -1134,7 +1107,7 @@ cdef inline void fill_tile(
         tile.ties[c] = tile.varies[c] = False
 
 
-cdef inline void count_missing(
+cdef inline void count_missing_keys(
     const Problem* problem, int64_t n, Tile* tile
 ) noexcept nogil:
     """Count the samples of each column whose value is missing."""
@@ -1159,23 +1132,23 @@ cdef inline void try_columns(
         SmallSampler sampler
         Tile tile
         int64_t c, last = TILE_COLUMNS * (search.n - 1)
-    start_sampling(problem, node, &sampler)
+    start_small_sampler(problem, node, &sampler)
     while True:
         tile.n_columns = sample_tile(problem, node, &sampler, tile.number)
         if tile.n_columns == 0:
             return
         fill_tile(rows, search, &tile)
         if rows.may_miss:
-            count_missing(problem, search.n, &tile)
-        sort_keys(tile.keys, search.n)
-        if problem.any_nominal and search_levels(search, &tile):
-            sort_keys(tile.keys, search.n)
+            count_missing_keys(problem, search.n, &tile)
+        sort_tile(tile.keys, search.n)
+        if problem.any_nominal and recode_levels(search, &tile):
+            sort_tile(tile.keys, search.n)
         search_tile(&tile, max(problem.min_samples_leaf, 1), search)
         for c in range(tile.n_columns):
             if not tile.varies[c] and same_code(tile.keys[c], tile.keys[last + c]):
                 leave_column_out(node, tile.number[c])
             else:
-                sampler.n_found += 1
+                sampler.drawn.n_found += 1
 
 
 cdef inline bint separates_pair(
@@ -1185,9 +1158,9 @@ cdef inline bint separates_pair(
     """Whether a random threshold separates two samples. It does not separate a missing
     value from another one, but a column that has both is not constant."""
     cdef:
-        double one = values_of(rows, order[0])[number]
-        double other = values_of(rows, order[1])[number]
-    sampler.n_found += (one == one) != (other == other)
+        double one = values_of_sample(rows, order[0])[number]
+        double other = values_of_sample(rows, order[1])[number]
+    sampler.drawn.n_found += (one == one) != (other == other)
     is_falling[0] = one > other
     return one < other or one > other
 
@@ -1204,9 +1177,11 @@ cdef inline bint find_pair_split(
         int32_t number
         uint32_t one = 0, other = 0
         bint is_falling
-    start_sampling(problem, node, &sampler)
+    start_small_sampler(problem, node, &sampler)
     while True:
-        number = sample_column(problem, node, &sampler, 0)
+        number = draw_column(
+            problem, &node.active, sampler.order, RECIPROCALS, &sampler.drawn
+        )
         if number < 0:
             return False
         if problem.random_splitter:
@@ -1228,8 +1203,8 @@ cdef inline bint find_pair_split(
         search.threshold = leave_bin(
             problem, number,
             random_threshold(
-                node, number, values_of(rows, pair[0])[number],
-                values_of(rows, pair[1])[number], &sampler.random_state
+                node, number, values_of_sample(rows, pair[0])[number],
+                values_of_sample(rows, pair[1])[number], &sampler.drawn.random_state
             )
         )
         return True
@@ -1275,7 +1250,7 @@ cdef inline void read_values(
         Four four, smallest = SAME_FOUR(INFINITY), largest = SAME_FOUR(-INFINITY)
     for i in range(search.n):
         four = GATHER_FOUR(
-            values_of(rows, search.order[i]), first, second, third, fourth
+            values_of_sample(rows, search.order[i]), first, second, third, fourth
         )
         WIDEN_FOUR(smallest, largest, four)
         STORE_FOUR(tile.values + TILE_COLUMNS * i, four)
@@ -1363,7 +1338,7 @@ cdef inline void sort_levels_of_tile(
                     value if value == value else problem.n_levels[tile.number[c]]
                 )
             keys[TILE_COLUMNS * i + c] = make_key(code, i)
-    sort_keys(keys, n)
+    sort_tile(keys, n)
 
 
 cdef inline void sample_tests(
@@ -1477,7 +1452,7 @@ cdef inline void list_children(
         if is_nominal:
             is_left = search.goes_left >> i & 1
         else:
-            value = values_of(rows, search.order[i])[search.column]
+            value = values_of_sample(rows, search.order[i])[search.column]
             is_left = (value <= threshold) | ((value != value) & missing_left)
         n_left += is_left
     memcpy(search.places + n_left, right, search.n - n_left)
@@ -1496,7 +1471,7 @@ cdef void try_random_columns(
         int64_t c, n = search.n, n_columns, n_left
         int64_t lowest = max(problem.min_samples_leaf, 1)
         double score
-    start_sampling(problem, node, &sampler)
+    start_small_sampler(problem, node, &sampler)
     while True:
         n_columns = sample_tile(problem, node, &sampler, tile.number)
         if n_columns == 0:
@@ -1509,7 +1484,7 @@ cdef void try_random_columns(
             if not tile.varies[c]:
                 leave_column_out(node, tile.number[c])
                 continue
-            sampler.n_found += 1
+            sampler.drawn.n_found += 1
             if not tile.is_divided[c]:
                 continue
             score = score_threshold(search, &tile, c, &n_left)
@@ -1646,7 +1621,7 @@ cdef void measure_classes(
             children[c].first = sums[2 * c + 1]
 
 
-cdef inline void measure_children(
+cdef inline void sum_children(
     const SmallSearch* search, bint is_classifier, Child* children, uint8_t* rows
 ) noexcept nogil:
     """What the children hold, and their samples."""
@@ -1719,7 +1694,7 @@ cdef inline int32_t level_in(
         double value
         uint32_t code
     if problem.random_splitter:
-        value = values_of(rows, row)[column]
+        value = values_of_sample(rows, row)[column]
         return <int32_t>value if value == value else -1
     code = code_in(rows, row, column)
     if code == <uint32_t>problem.n_distinct[column]:
@@ -1727,7 +1702,7 @@ cdef inline int32_t level_in(
     return <int32_t>problem.values[column * problem.values_stride + code]
 
 
-cdef int64_t map_levels(
+cdef int64_t write_levels_of_places(
     const Problem* problem, const SmallRows* rows, SmallSearch* search,
     NodeBuffer* buffer
 ) noexcept nogil:
@@ -1779,9 +1754,9 @@ cdef int64_t split_node(
     if not keeps_order:
         order_samples(problem, rows, search, stable)
     if problem.is_classifier:
-        measure_children(search, True, children, held)
+        sum_children(search, True, children, held)
     else:
-        measure_children(search, False, children, held)
+        sum_children(search, False, children, held)
     if search.sums_classes:
         # Written behind the last node, and kept if the split is accepted.
         measure_classes(
@@ -1796,7 +1771,7 @@ cdef int64_t split_node(
     if problem.kind[search.column] == NOMINAL_COLUMN:
         search.missing_child = -1
         search.is_alone = False  # missing values are a level
-        map_start = map_levels(problem, rows, search, buffer)
+        map_start = write_levels_of_places(problem, rows, search, buffer)
         if map_start < 0:
             return -1
         write_test(problem, record, search, first)

@@ -1,3 +1,4 @@
+from libc.math cimport log2
 from libc.stdint cimport int64_t, uint32_t
 
 from sklearn_textbook.tree.split._median_set cimport (
@@ -6,6 +7,9 @@ from sklearn_textbook.tree.split._median_set cimport (
     measure_loss,
 )
 from sklearn_textbook.tree.split._types cimport Entry, Problem, Rows, Scratch, Totals
+
+cdef inline double times_log(double x) noexcept nogil:
+    return x * log2(x) if x > 0.0 else 0.0
 
 cdef inline double weight_of(const Rows* rows, uint32_t row) noexcept nogil:
     return 1.0 if rows.weight == NULL else rows.weight[row]

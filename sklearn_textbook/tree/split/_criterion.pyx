@@ -39,8 +39,7 @@ cdef double goodness(
             if problem.criterion == GINI:
                 part += value * value
             elif problem.criterion == ENTROPY:
-                if value > 0.0:
-                    part += value * log2(value)
+                part += times_log(value)
             elif problem.criterion == ERROR:
                 if value > part:
                     part = value
@@ -52,7 +51,7 @@ cdef double goodness(
             else:
                 part += value * value
         if problem.criterion == ENTROPY:
-            part -= weight * log2(weight)
+            part -= times_log(weight)
         elif problem.criterion != ERROR and problem.criterion != POISSON:
             part /= weight
         total += part

@@ -5,13 +5,13 @@ better threshold than these, which a bound tells. What a bin sums up is speciali
 compile time over the kinds of ``_sums.pxd``.
 """
 
-from libc.math cimport INFINITY, fabs, log2
+from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook._contract._wide_units cimport wide_void
 from sklearn_textbook.tree.split._best cimport breaks_constraint, score_to_beat, take
 from sklearn_textbook.tree.split._column cimport own_margin
-from sklearn_textbook.tree.split._criterion cimport goodness
+from sklearn_textbook.tree.split._criterion cimport goodness, times_log
 from sklearn_textbook.tree.split._deviance cimport deviance_bound, deviance_part
 from sklearn_textbook.tree.split._sums cimport (
     COUNT_BITS,
@@ -948,11 +948,6 @@ cdef int64_t select_bins_of_pairs(
 # of a bin has no more than the samples below the bin, those above it, and the two parts
 # of its own, each of them for itself.
 # ------------------------------------------------------------------------------------
-
-
-cdef inline double times_log(double x) noexcept nogil:
-    """T(x)."""
-    return x * log2(x) if x > 0.0 else 0.0
 
 
 cdef wide_void add_counts(
