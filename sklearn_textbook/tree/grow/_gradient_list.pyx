@@ -34,7 +34,7 @@ from sklearn_textbook.tree.split._gradients cimport (
     is_better_split,
     samples_of,
     search_pairs,
-    start_scratch,
+    start_gradient_scratch,
     step_of_leaf,
     subtract_pair,
 )
@@ -84,7 +84,9 @@ cdef int start_gradient_list(
         return -1
     memset(samples.rows + n, 0, FETCH_AHEAD * sizeof(uint32_t))
     for i in range(samples.n_threads):
-        start_scratch(problem, samples.most_codes + 1, memory, &samples.scratch[i])
+        start_gradient_scratch(
+            problem, samples.most_codes + 1, memory, &samples.scratch[i]
+        )
     return -1 if memory.is_short else 0
 
 

@@ -656,7 +656,7 @@ cdef inline double score_split(
 # ------------------------------------------------------------------------ the best one
 
 
-cdef inline void take_split(
+cdef inline void take_from_tile(
     const Tile* tile, int64_t i, int64_t c, double score, int32_t missing_child,
     SmallSearch* search
 ) noexcept nogil:
@@ -711,7 +711,7 @@ cdef void try_missing_left(
             continue
         score = score_split(search, tile.number[c], left, first, weight)
         if score >= near and score > search.bound:
-            take_split(tile, i, c, score, 0, search)
+            take_from_tile(tile, i, c, score, 0, search)
 
 
 cdef double settle_end(
@@ -738,7 +738,7 @@ cdef inline void try_end(
         return
     score = settle_end(tile, i, c, search)
     if score > search.bound:
-        take_split(tile, i, c, score, missing_child, search)
+        take_from_tile(tile, i, c, score, missing_child, search)
 
 
 cdef void try_falling(
@@ -772,7 +772,7 @@ cdef void try_falling(
             continue
         score = score_split(search, tile.number[c], left, first, weight)
         if score > search.bound:
-            take_split(tile, i, c, score, -1, search)
+            take_from_tile(tile, i, c, score, -1, search)
     if search.bound == bound:
         for i in range(n):
             keys[TILE_COLUMNS * i] = rising[i]

@@ -282,7 +282,7 @@ cdef void fill_table_column(void* context, int64_t column, int thread) noexcept 
     )
 
 
-cdef void list_table_rows(const Filling* filling) noexcept nogil:
+cdef void list_unsorted_rows(const Filling* filling) noexcept nogil:
     """The rows of nominal columns that are not sorted."""
     cdef:
         Arena* table = filling.table
@@ -458,7 +458,7 @@ cdef class ColumnGrower(TreeGrower):
         with nogil:
             run_tasks(self.team, fill_table_column, &filling, self.problem.n_columns)
             if self.problem.any_coded:
-                list_table_rows(&filling)
+                list_unsorted_rows(&filling)
         return 0
 
     def grow(self, root, row_number):
@@ -564,7 +564,7 @@ cdef double find_least(const double* weight, int64_t n) noexcept nogil:
     return least
 
 
-cdef double weight_of(
+cdef double weight_of_sample(
     const SampleList* samples, uint64_t entry, int64_t* number
 ) noexcept nogil:
     """The weight of a sample, and its row in the table."""
@@ -577,7 +577,7 @@ cdef double weight_of(
     return <double>whole_weight_of(entry)
 
 
-cdef double add_classes(
+cdef double sum_class_weights(
     const SampleList* samples, int64_t n, double* sums
 ) noexcept nogil:
     """Sum up the weights of the classes; returns the weight of all samples."""
@@ -585,7 +585,7 @@ cdef double add_classes(
         int64_t i, number
         double weight, total = 0.0
     for i in range(n):
-        weight = weight_of(samples, samples.entries[i], &number)
+        weight = weight_of_sample(samples, samples.entries[i], &number)
         total += weight
         sums[samples.label[number]] += weight
     return total
@@ -601,17 +601,17 @@ cdef bint measure_values(
         double weight, value, first, sums = 0.0, squares = 0.0
         bint is_pure = True
     total[0] = 0.0
-    weight_of(samples, samples.entries[0], &number)
+    weight_of_sample(samples, samples.entries[0], &number)
     first = samples.y[number]
     # One after the other: sums of symmetric values are then exactly 0.
     for i in range(n):
-        weight = weight_of(samples, samples.entries[i], &number)
+        weight = weight_of_sample(samples, samples.entries[i], &number)
         total[0] += weight
         sums += weight * samples.y[number]
         is_pure = is_pure and samples.y[number] == first
     mean[0] = first if is_pure else sums / total[0]
     for i in range(n):
-        weight = weight_of(samples, samples.entries[i], &number)
+        weight = weight_of_sample(samples, samples.entries[i], &number)
         value = samples.y[number] - mean[0]
         squares += weight * (value * value)
     variance[0] = squares / total[0]
@@ -630,7 +630,7 @@ cdef struct ListThread:
     Worker worker
 
 
-cdef int fill_table(
+cdef int point_to_cells(
     const Problem* problem, target, cells, SampleList* samples
 ) except -1:
     """Point to the codes and targets of the table."""
@@ -713,7 +713,7 @@ cdef int start_thread(
     thread."""
     cdef SampleList* samples = &thread.samples
     samples.kind = kind
-    fill_table(problem, target, cells, samples)
+    point_to_cells(problem, target, cells, samples)
     if (
         start_sample_list(problem, samples, n_rows, lender) < 0
         or start_list_search(problem, samples, &thread.search) < 0
@@ -899,7 +899,7 @@ cdef class ListGrower(TreeGrower):
             return None
         with nogil:
             if self.problem.is_classifier:
-                total = add_classes(samples, self.n_listed, &statistics[0])
+                total = sum_class_weights(samples, self.n_listed, &statistics[0])
             else:
                 is_pure = measure_values(
                     samples, self.n_listed, &total, &statistics[0], &variance
@@ -1050,7 +1050,7 @@ cdef void round_rows(
     is_bad[0] = bad
 
 
-cdef void round_block(void* context, int64_t task, int thread) noexcept nogil:
+cdef void round_pair_block(void* context, int64_t task, int thread) noexcept nogil:
     cdef:
         const Rounding* work = <const Rounding*>context
         int64_t first = task * BLOCK_ROWS
@@ -1278,10 +1278,10 @@ cdef class GradientGrower(TreeGrower):
         samples.table.scale.count_bits = work.count_bits
         with nogil:
             if samples.team != NULL:
-                run_tasks(samples.team, round_block, &work, n_tasks)
+                run_tasks(samples.team, round_pair_block, &work, n_tasks)
             else:
                 for task in range(n_tasks):
-                    round_block(&work, task, 0)
+                    round_pair_block(&work, task, 0)
         if np.any(self.is_bad):
             raise ValueError(
                 "Gradients must be numbers, and hessians numbers that are not negative."

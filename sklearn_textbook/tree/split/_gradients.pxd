@@ -138,7 +138,7 @@ cdef struct GradientScratch:
     double* scores
     Keyed* levels
 
-cdef void start_scratch(
+cdef void start_gradient_scratch(
     const Problem* problem, int64_t most_codes, Memory* memory, GradientScratch* scratch
 ) noexcept nogil
 cdef void count_pairs(

@@ -95,7 +95,7 @@ cdef void count_pairs(
 # ------------------------------------------------------------------------------------
 
 
-cdef void start_scratch(
+cdef void start_gradient_scratch(
     const Problem* problem, int64_t most_codes, Memory* memory, GradientScratch* scratch
 ) noexcept nogil:
     """Allocate what a thread searches with."""
