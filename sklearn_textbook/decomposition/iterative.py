@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.sparse.linalg import svds
+from scipy.sparse.linalg import LinearOperator, aslinearoperator, svds
 
 from sklearn_textbook.decomposition.factors import SVDFactors
 from sklearn_textbook.decomposition.matrix import find_float_type
@@ -77,18 +77,47 @@ def _enlarge_until_converged(A, n_components, options):
     most_vectors = min(A.shape) + 1
     n_vectors = 10 * n_components
     while True:
+        products = _Products(A)
         try:
-            return svds(A, n_components, maxiter=n_vectors, **options)
+            triplets = svds(
+                products.operator, n_components, maxiter=n_vectors, **options
+            )
         except LinAlgError:
-            if n_vectors >= most_vectors:
+            if products.raised is None and n_vectors >= most_vectors:
                 raise
             n_vectors *= 4
-        except SystemError as error:
-            # The compiled code does not pass on what products of A raise, as Ctrl-C.
-            raised = error
-            while isinstance(raised, SystemError) and raised.__cause__ is not None:
-                raised = raised.__cause__
-            raise raised from None
+        else:
+            if products.raised is None:
+                return triplets
+        if products.raised is not None:
+            raise products.raised
+
+
+class _Products:
+    """Products with A that never raise: the first exception is kept in `raised`.
+
+    The compiled code of "propack" goes on multiplying after an exception, as Ctrl-C,
+    with the interpreter in an undefined state. After one, products are zero.
+    """
+
+    def __init__(self, A):
+        self.A = aslinearoperator(A)
+        self.raised = None
+        n_rows, n_columns = A.shape
+        self.operator = LinearOperator(
+            A.shape,
+            matvec=lambda vector: self.multiply(self.A.matvec, vector, n_rows),
+            rmatvec=lambda vector: self.multiply(self.A.rmatvec, vector, n_columns),
+            dtype=find_float_type(A),
+        )
+
+    def multiply(self, product, vector, n_values):
+        if self.raised is None:
+            try:
+                return product(vector)
+            except BaseException as error:
+                self.raised = error
+        return np.zeros(n_values)
 
 
 def count_most_components(shape, solver):
