@@ -62,7 +62,7 @@ from sklearn_textbook.tree.split._histogram cimport (
     select_bins,
     start_histograms,
     try_candidates,
-    try_missing_alone,
+    try_missing_bin,
 )
 from sklearn_textbook.tree.split._oblique cimport (
     SUM_CODE_BITS,
@@ -1566,7 +1566,7 @@ cdef void try_column(
     for i in range(column.n_histograms):
         try_histogram(node, samples, &column.histograms[i], top, kind)
     if column.n_missing > 0:
-        try_missing_alone(node, column, <const Sums*>column.histograms[0].below)
+        try_missing_bin(node, column, <const Sums*>column.histograms[0].below)
 
 
 cdef double top_of(const SampledColumn* column) noexcept nogil:

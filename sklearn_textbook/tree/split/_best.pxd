@@ -43,6 +43,26 @@ cdef inline void take(
     # The caller knows the column; any number marks the split as found.
     best.column = 0
 
+cdef inline void take_missing_alone(
+    Split* best, double score, int64_t n_present
+) noexcept nogil:
+    """Take the test that parts rows with a value from those without."""
+    take(best, score, n_present, 1)
+    best.splits_missing = True
+    best.n_children = 2
+    best.threshold = INFINITY
+
+cdef inline bint leaves_enough(
+    const Problem* problem, int64_t n_left, int64_t n_right, double left_weight,
+    double right_weight
+) noexcept nogil:
+    return (
+        n_left >= problem.min_samples_leaf
+        and n_right >= problem.min_samples_leaf
+        and left_weight >= problem.min_weight_leaf
+        and right_weight >= problem.min_weight_leaf
+    )
+
 cdef inline bint limits_children(const Problem* problem) noexcept nogil:
     """Whether some divisions of present rows are not allowed."""
     return (

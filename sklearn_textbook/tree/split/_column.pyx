@@ -7,9 +7,11 @@ from libc.string cimport memcpy, memset
 from sklearn_textbook._contract._interrupt cimport must_stop
 from sklearn_textbook.tree.split._best cimport (
     breaks_constraint,
+    leaves_enough,
     limits_children,
     score_to_beat,
     take,
+    take_missing_alone,
 )
 from sklearn_textbook.tree.split._bin_end cimport leave_bin
 from sklearn_textbook.tree.split._criterion cimport (
@@ -26,8 +28,8 @@ from sklearn_textbook.tree.split._criterion cimport (
 from sklearn_textbook.tree.split._random cimport (
     child_state,
     random_below,
-    random_unit,
     sample_sides,
+    sample_threshold,
 )
 from sklearn_textbook.tree.split._scan cimport run_scan
 from sklearn_textbook.tree.split._smoothing cimport added_weight, variance_within
@@ -922,7 +924,7 @@ cdef void try_parts(
         joined.sums[k] += extra.sums[k]
     joined.rows += extra.rows
     joined.weight += extra.weight
-    if not leaves_enough(problem, &left, &right):
+    if not leaves_enough(problem, left.rows, right.rows, left.weight, right.weight):
         return
     if problem.criterion == ABSOLUTE_ERROR:
         score -= two_part_loss(
@@ -941,23 +943,22 @@ cdef void try_parts(
         take(best, score, position, 0 if missing_left else scan.missing_child)
 
 
-cdef void try_random_threshold(
+cdef void try_random_rank(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const uint32_t* ranks, Pass* scan, int64_t column,
     uint64_t* random_state, Split* best
 ) noexcept nogil:
-    """A threshold drawn evenly between the smallest and the largest value; one inside
-    a bin is moved to its upper end."""
+    """Divide the sorted rows at a threshold sampled at random; one inside a bin is
+    moved to its upper end."""
     cdef:
         int64_t low = 0, high = scan.n_present - 1, middle
         double smallest = value_of_rank(problem, column, ranks, rank_of(entries[0]))
         double largest = value_of_rank(problem, column, ranks, rank_of(entries[high]))
-        double threshold = smallest + random_unit(random_state) * (largest - smallest)
+        double threshold
         bint missing_left = False
     if not smallest < largest:
         return
-    if threshold >= largest:
-        threshold = smallest + 0.0  # not -0
+    threshold = sample_threshold(random_state, smallest, largest)
     if scan.n_missing and problem.missing_mode == MISSING_LEARNED:
         missing_left = random_below(random_state, 2) == 1
     # First row above the threshold.
@@ -1044,17 +1045,6 @@ cdef double two_part_loss(
     return total / problem.n_outputs
 
 
-cdef bint leaves_enough(
-    const Problem* problem, const Totals* left, const Totals* right
-) noexcept nogil:
-    return (
-        left.rows >= problem.min_samples_leaf
-        and right.rows >= problem.min_samples_leaf
-        and left.weight >= problem.min_weight_leaf
-        and right.weight >= problem.min_weight_leaf
-    )
-
-
 cdef bint runs_against(
     const Problem* problem, const Pass* scan, const Totals* left, const Totals* right,
     double first, double second
@@ -1076,7 +1066,9 @@ cdef void try_missing_alone(
 ) noexcept nogil:
     """Present rows against missing ones."""
     cdef double first = 0.0, second = 0.0
-    if not leaves_enough(problem, present, missing):
+    if not leaves_enough(
+        problem, present.rows, missing.rows, present.weight, missing.weight
+    ):
         return
     if problem.monotonic != NULL and problem.criterion == ABSOLUTE_ERROR:
         two_part_loss(
@@ -1090,10 +1082,7 @@ cdef void try_missing_alone(
         score > score_to_beat(problem, best, node.margin)
     ):
         return
-    take(best, score, present.rows, 1)
-    best.splits_missing = True
-    best.n_children = 2
-    best.threshold = INFINITY
+    take_missing_alone(best, score, present.rows)
 
 
 cdef double own_margin(const Problem* problem, const Totals* present) noexcept nogil:
@@ -1229,7 +1218,7 @@ cdef void try_divisions(
             &random_state, found
         )
     elif problem.random_splitter:
-        try_random_threshold(
+        try_random_rank(
             problem, rows, scratch, entries, ranks, scan, column, &random_state, found
         )
     else:

@@ -163,6 +163,10 @@ cdef void try_candidates(
     NodeSearch* node, const Histogram* h, const uint8_t* may_win, const uint64_t* keys,
     int64_t n_keys, const Sums* kind
 ) noexcept nogil
-cdef void try_missing_alone(
+cdef bint satisfies_constraint(
+    const NodeSearch* node, const SampledColumn* column, const double* left,
+    const double* right, double left_weight, double right_weight, const Sums* kind
+) noexcept nogil
+cdef void try_missing_bin(
     NodeSearch* node, const SampledColumn* column, const Sums* below
 ) noexcept nogil

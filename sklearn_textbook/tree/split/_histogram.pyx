@@ -9,7 +9,13 @@ from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook._contract._wide_units cimport wide_void
-from sklearn_textbook.tree.split._best cimport breaks_constraint, score_to_beat, take
+from sklearn_textbook.tree.split._best cimport (
+    breaks_constraint,
+    leaves_enough,
+    score_to_beat,
+    take,
+    take_missing_alone,
+)
 from sklearn_textbook.tree.split._column cimport own_margin
 from sklearn_textbook.tree.split._criterion cimport goodness, times_log
 from sklearn_textbook.tree.split._deviance cimport deviance_bound, deviance_part
@@ -507,7 +513,7 @@ cdef inline int64_t n_below(
         return <int64_t>below[b].n_samples
 
 
-cdef inline bint runs_against(
+cdef inline bint has_wrong_sign(
     const NodeSearch* search, const Histogram* h, double d
 ) noexcept nogil:
     """Whether a split with this d runs against the constraint of its column, by more
@@ -541,7 +547,7 @@ cdef inline bint is_allowed(
     )
 
 
-cdef inline bint leaves_enough(
+cdef inline bint leaves_enough_samples(
     const NodeSearch* search, const Histogram* h, int64_t n_left
 ) noexcept nogil:
     """Whether so many samples with values on the left leave enough on both sides."""
@@ -655,10 +661,12 @@ cdef void find_edge_of_pairs(
         double best
         bint is_poisson = search.problem.criterion == POISSON
     measure_pairs(search, h, below)
-    while start < stop and not leaves_enough(search, h, n_below(below, start)):
+    while start < stop and not leaves_enough_samples(search, h, n_below(below, start)):
         score[start] = -1.0
         start += 1
-    while stop > start and not leaves_enough(search, h, n_below(below, stop - 1)):
+    while stop > start and not leaves_enough_samples(
+        search, h, n_below(below, stop - 1)
+    ):
         stop -= 1
         score[stop] = -1.0
     h.edge = -INFINITY
@@ -668,7 +676,7 @@ cdef void find_edge_of_pairs(
         score_ends(h.first, h.second, start, stop, score)
     if search.problem.monotonic != NULL:
         for b in range(start, stop):
-            if runs_against(search, h, h.first[b]):
+            if has_wrong_sign(search, h, h.first[b]):
                 score[b] = -1.0
     best = largest_of(score + start, stop - start)
     if search.checks_limits:
@@ -677,7 +685,7 @@ cdef void find_edge_of_pairs(
         h.edge = h.offset + (best if is_poisson else search.unit * best / h.weight)
 
 
-cdef void take_split(
+cdef void take_split_of_pairs(
     NodeSearch* search, const Histogram* h, const PairSums* left, double score,
     uint32_t cut, uint32_t above, bint is_between
 ) noexcept nogil:
@@ -688,7 +696,7 @@ cdef void take_split(
         int64_t n_left = n_below(left, 0)
     if h.missing_child == 0:
         n_left -= h.column.n_missing
-    if not leaves_enough(search, h, n_left):
+    if not leaves_enough_samples(search, h, n_left):
         return
     if search.checks_limits and not is_allowed(
         search, h, first_of(search, left), weight_of(left)
@@ -740,7 +748,7 @@ cdef void walk_up_pairs(
             ) > beat - h.offset:
                 value = h.offset + deviance_score(h, first_of(search, &left), k)
                 if value > beat:
-                    take_split(
+                    take_split_of_pairs(
                         search, h, &left, value, column.smallest + code,
                         column.smallest + above, True
                     )
@@ -748,9 +756,9 @@ cdef void walk_up_pairs(
         else:
             area = k * (weight - k)
             if d * d > bound * area and above != code and area > 0.0 and (
-                not runs_against(search, h, d)
+                not has_wrong_sign(search, h, d)
             ):
-                take_split(
+                take_split_of_pairs(
                     search, h, &left, h.offset + search.unit * (d * d / area) / weight,
                     column.smallest + code, column.smallest + above, True
                 )
@@ -788,7 +796,7 @@ cdef void take_end_of_pairs(
         score = h.offset + search.unit * (
             h.first[b] * h.first[b] / h.second[b]
         ) / h.weight
-    take_split(search, h, &left, score, end_code(column, b), 0, False)
+    take_split_of_pairs(search, h, &left, score, end_code(column, b), 0, False)
 
 
 # ------------------------------------------------------------------------------------
@@ -849,7 +857,7 @@ cdef bint is_excluded_by_constraint(
     if direction == 0:
         return False
     if d * direction > 0.0 or search.problem.criterion == POISSON:
-        return runs_against(search, h, d)
+        return has_wrong_sign(search, h, d)
     smaller = max(min(h.second[b], h.second[b + 1]), min_area)
     return d * d * (1.0 + 1e-14) <= bound * smaller
 
@@ -1080,7 +1088,7 @@ cdef inline bint leaves_class_rows(
         const ClassSums* rows = below + search.n_classes * search.stride
         int64_t n_missing = h.column.n_missing if h.missing_child == 0 else 0
     if search.counts_samples:
-        return leaves_enough(search, h, <int64_t>rows[b].weight - n_missing)
+        return leaves_enough_samples(search, h, <int64_t>rows[b].weight - n_missing)
     return h.first[0] < h.first[b] < h.first[n_bins]
 
 
@@ -1372,7 +1380,7 @@ cdef inline void walk_up_classes(
             value = left_sum - times_log(k) - times_log(n_weight - k) - h.base
         above = <uint32_t>(keys[i] >> 32)
         if value > bound * area and above != code and area > 0.0 and (
-            not search.counts_samples or leaves_enough(search, h, n_left + i)
+            not search.counts_samples or leaves_enough_samples(search, h, n_left + i)
         ) and (
             not search.checks_limits
             or is_class_split_allowed(search, h, left[1], k)
@@ -1663,7 +1671,27 @@ cdef void try_candidates(
             bound = bound_of_ends(node, h, kind)
 
 
-cdef void try_missing_alone(
+cdef bint satisfies_constraint(
+    const NodeSearch* node, const SampledColumn* column, const double* left,
+    const double* right, double left_weight, double right_weight, const Sums* kind
+) noexcept nogil:
+    """Whether children of these sums satisfy the monotonic constraint."""
+    cdef double first, second
+    if node.problem.monotonic == NULL:
+        return True
+    if Sums is Moments:
+        first = node.centre + left[0] / left_weight
+        second = node.centre + right[0] / right_weight
+    else:
+        first = left[1] / left_weight
+        second = right[1] / right_weight
+    return not breaks_constraint(
+        first, second, node.view.lower, node.view.upper,
+        node.problem.monotonic[column.number]
+    )
+
+
+cdef void try_missing_bin(
     NodeSearch* node, const SampledColumn* column, const Sums* below
 ) noexcept nogil:
     """Samples with a value against those without."""
@@ -1672,39 +1700,22 @@ cdef void try_missing_alone(
         Found* found = &node.found
         double* totals = column.totals
         double* missing = totals + problem.n_statistics
-        double weight, rest, score, first, second
+        double weight, rest, score
         int64_t n_present = node.n - column.n_missing
     if problem.missing_mode == MISSING_SURROGATE or n_present == 0:
-        return
-    if n_present < problem.min_samples_leaf or (
-        column.n_missing < problem.min_samples_leaf
-    ):
         return
     read_totals(node, &below[column.n_bins], totals)
     read_totals(node, &below[column.n_bins + 1], missing)
     weight = weight_of_part(node, &below[column.n_bins], totals)
     rest = weight_of_part(node, &below[column.n_bins + 1], missing)
-    if weight < problem.min_weight_leaf or rest < problem.min_weight_leaf:
+    if not leaves_enough(problem, n_present, column.n_missing, weight, rest) or not (
+        satisfies_constraint(node, column, totals, missing, weight, rest, below)
+    ):
         return
-    if problem.monotonic != NULL:
-        if Sums is Moments:
-            first = node.centre + totals[0] / weight
-            second = node.centre + missing[0] / rest
-        else:
-            first = totals[1] / weight
-            second = missing[1] / rest
-        if breaks_constraint(
-            first, second, node.view.lower, node.view.upper,
-            problem.monotonic[column.number]
-        ):
-            return
     score = score_alone(node, column, below, totals)
     if not score > score_to_beat(problem, &found.split, node.view.margin):
         return
-    take(&found.split, score, n_present, 1)
-    found.split.splits_missing = True
-    found.split.n_children = 2
-    found.split.threshold = INFINITY
+    take_missing_alone(&found.split, score, n_present)
     found.column = column
     found.is_between = True
     if Sums is BinaryCounts:

@@ -56,6 +56,13 @@ cdef inline int64_t draw_place(uint64_t state, int64_t n) noexcept nogil:
 cdef inline double random_unit(uint64_t* state) noexcept nogil:
     return <double>(next_random(state) >> 11) * (1.0 / 9007199254740992.0)
 
+cdef inline double sample_threshold(
+    uint64_t* state, double smallest, double largest
+) noexcept nogil:
+    # Evenly between two values, of which the larger one is above.
+    cdef double threshold = smallest + random_unit(state) * (largest - smallest)
+    return smallest + 0.0 if threshold >= largest else threshold  # not -0
+
 cdef inline void sample_sides(
     bint is_single, int64_t n, uint64_t* state, int32_t* is_left
 ) noexcept nogil:

@@ -11,10 +11,19 @@ from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook._contract._wide_units cimport wide_void
-from sklearn_textbook.tree.split._best cimport breaks_constraint, score_to_beat, take
+from sklearn_textbook.tree.split._best cimport score_to_beat, take
 from sklearn_textbook.tree.split._bin_end cimport leave_bin
-from sklearn_textbook.tree.split._histogram cimport Found, centre_of, part_goodness
-from sklearn_textbook.tree.split._random cimport child_state, random_below, random_unit
+from sklearn_textbook.tree.split._histogram cimport (
+    Found,
+    centre_of,
+    part_goodness,
+    satisfies_constraint,
+)
+from sklearn_textbook.tree.split._random cimport (
+    child_state,
+    random_below,
+    sample_threshold,
+)
 from sklearn_textbook.tree.split._steps cimport (
     ABOVE_STEPS,
     HIGHEST_STEP,
@@ -554,7 +563,6 @@ cdef bint is_random_split_allowed(
     cdef:
         const Problem* problem = node.problem
         double rest = node.view.totals.weight - weight, smallest
-        double first, second
     if not node.lowest <= n_left <= node.n - node.lowest:
         return False
     if weight < problem.min_weight_leaf or rest < problem.min_weight_leaf:
@@ -565,18 +573,7 @@ cdef bint is_random_split_allowed(
             left[0] <= smallest or right[0] <= smallest
         ):
             return False
-    if problem.monotonic == NULL:
-        return True
-    if Sums is Moments:
-        first = node.centre + left[0] / weight
-        second = node.centre + right[0] / rest
-    else:
-        first = left[1] / weight
-        second = right[1] / rest
-    return not breaks_constraint(
-        first, second, node.view.lower, node.view.upper,
-        problem.monotonic[column.number]
-    )
+    return satisfies_constraint(node, column, left, right, weight, rest, kind)
 
 
 cdef void try_random_threshold(
@@ -597,11 +594,7 @@ cdef void try_random_threshold(
         bint missing_left = False
     if not values.smallest < values.largest:
         return
-    threshold = values.smallest + random_unit(&state) * (
-        values.largest - values.smallest
-    )
-    if threshold >= values.largest:
-        threshold = values.smallest + 0.0  # not -0
+    threshold = sample_threshold(&state, values.smallest, values.largest)
     if column.n_missing > 0:
         missing_left = random_below(&state, 2) == 1
         if not missing_left:
