@@ -167,7 +167,7 @@ cdef double compute_impurity(
     return max(impurity, 0.0)
 
 
-cdef void write_test(const Pruner* p, int32_t slot, Node* node) noexcept nogil:
+cdef void write_test_of_slot(const Pruner* p, int32_t slot, Node* node) noexcept nogil:
     cdef const Node* test
     if is_leaf(p, slot):
         node.kind, node.n_children, node.first_child = LEAF, 0, -1
@@ -200,7 +200,7 @@ cdef void write_weights(
         )
 
 
-cdef void write_nodes(
+cdef void write_kept_nodes(
     const Pruner* p, const int32_t[::1] order, Node[::1] nodes,
     double[:, ::1] statistics, int criterion
 ) noexcept nogil:
@@ -214,7 +214,7 @@ cdef void write_nodes(
         node[0] = p.nodes[slot]
         node.parent = parent
         parent = max(parent, 0)
-        write_test(p, slot, node)
+        write_test_of_slot(p, slot, node)
         write_weights(
             p, slot, node, &statistics[i, 0], &nodes[parent], &statistics[parent, 0],
             criterion
@@ -250,7 +250,7 @@ cdef void write_improvements(
         node.improvement = max(gain, 0.0)
 
 
-cdef void fill_table(
+cdef void view_tests(
     Table* table, const Node[::1] nodes, const int32_t[::1] level_branch,
     const int64_t[::1] n_levels, const Surrogate[::1] surrogates,
     const int64_t[::1] surrogate_start, int32_t unseen_branch,
@@ -302,7 +302,7 @@ def prune_nodes(
     p.nodes, p.n_nodes, p.n_classes = &nodes[0], nodes.shape[0], statistics.shape[1]
     p.confidence.level, p.confidence.log_level, p.confidence.z = confidence
     p.raises_branches = raises_branches
-    fill_table(
+    view_tests(
         &p.table, nodes, level_branch, n_levels, surrogates, surrogate_start,
         unseen_branch
     )
@@ -341,7 +341,7 @@ def prune_nodes(
         n_kept = list_slots(&p, order)
         kept = np.empty(n_kept, dtype=NODE_DTYPE)
         kept_statistics = np.empty((n_kept, p.n_classes))
-        write_nodes(&p, order, kept, kept_statistics, criterion)
+        write_kept_nodes(&p, order, kept, kept_statistics, criterion)
         write_improvements(&p, order, kept)
         steps = copy_log(&p)
     finally:

@@ -91,7 +91,7 @@ LOSSES = {
 }
 
 
-cdef inline double measure_loss(
+cdef inline double loss_of_decision(
     const double* y, const double* decision, Py_ssize_t n_outputs, Py_ssize_t stride,
     int loss,
 ) noexcept nogil:
@@ -132,13 +132,13 @@ def add_node_losses(
                 part *= weight[rows[i]]
             node = <int32_t> ends[i]
             if nodes[node].n_children > 0:
-                value = measure_loss(
+                value = loss_of_decision(
                     &y[rows[i], 0], &decisions[node, 0], n_outputs, stride, loss
                 )
                 stay[node, 0] += part * value
                 stay[node, 1] += part * value * value
             while node >= 0:
-                value = measure_loss(
+                value = loss_of_decision(
                     &y[rows[i], 0], &decisions[node, 0], n_outputs, stride, loss
                 )
                 leaf[node, 0] += part * value

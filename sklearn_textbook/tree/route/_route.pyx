@@ -798,7 +798,7 @@ cdef class EdgeList:
         cdef double weight
         if nodes[0].kind == LEAF:
             return 0
-        n_stacked = push_children(&self.tables.view, 0, 0, stack, parents, levels, 0)
+        n_stacked = stack_children(&self.tables.view, 0, 0, stack, parents, levels, 0)
         while n_stacked > 0:
             n_stacked -= 1
             number, node = stack[n_stacked], parents[n_stacked]
@@ -821,7 +821,7 @@ cdef class EdgeList:
             path[edge.level] = <int32_t> n_edges
             n_edges += 1
             if not edge.is_leaf:
-                n_stacked = push_children(
+                n_stacked = stack_children(
                     &self.tables.view, number, edge.level, stack, parents, levels,
                     n_stacked,
                 )
@@ -860,7 +860,7 @@ cdef class EdgeList:
             path[level] = <int32_t> i
 
 
-cdef int64_t push_children(
+cdef int64_t stack_children(
     const TreeView* tree, int32_t node, int32_t level, int32_t[::1] stack,
     int32_t[::1] parents, int32_t[::1] levels, int64_t n_stacked,
 ) noexcept nogil:
@@ -966,7 +966,9 @@ cdef struct Group:
     Scratch scratch
 
 
-cdef void find_branches(Group* group, int32_t number, int32_t* branch) noexcept nogil:
+cdef void find_lane_branches(
+    Group* group, int32_t number, int32_t* branch
+) noexcept nogil:
     """Find the branch of every row at a node."""
     cdef const Node* node = &group.tree.view.nodes[number]
     cdef const double* entry
@@ -1077,7 +1079,7 @@ cdef inline void enter_node(
     cdef Scratch* s = &group.scratch
     cdef int64_t n = group.tree.n_points * LANES, offset = level * n
     cdef const double* reduced = s.above + offset
-    find_branches(group, number, s.branch + level * LANES)
+    find_lane_branches(group, number, s.branch + level * LANES)
     s.previous[level] = previous
     if previous > 0:
         multiply(s.others + offset, s.above + offset, s.inverse + previous * n, n)
@@ -1091,7 +1093,7 @@ cdef inline void enter_node(
         )
 
 
-cdef inline void add_leaf(
+cdef inline void add_leaf_product(
     Output parent, Input factor, double value, int64_t n
 ) noexcept nogil:
     """Add a leaf to the sums below its parent."""
@@ -1184,7 +1186,7 @@ cdef inline void leave_edge(
         parent = s.below + ((level - 1) * group.tree.n_values + k) * n
         if edge.is_leaf:
             value = group.tree.values[edge.node * group.tree.n_values + k]
-            add_leaf(parent, factor, value, n)
+            add_leaf_product(parent, factor, value, n)
             for lane in range(LANES):
                 total[lane] = value * s.reduced_sum[(level - 1) * LANES + lane]
         else:

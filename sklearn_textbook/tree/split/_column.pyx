@@ -126,7 +126,7 @@ cdef struct Division:
     double found  # score of the last division as it is
 
 
-cdef void sort_by_insertion(Keyed* runs, int64_t n) noexcept nogil:
+cdef void sort_runs(Keyed* runs, int64_t n) noexcept nogil:
     """Sort by key; the order of equal ones stays."""
     cdef:
         int64_t i, j
@@ -390,7 +390,7 @@ cdef void keep_sides(Scratch* scratch, const Division* division) noexcept nogil:
 
 cdef void sort_keyed(Keyed* runs, int64_t n) noexcept nogil:
     if n <= INSERTED_RUNS:
-        sort_by_insertion(runs, n)
+        sort_runs(runs, n)
     else:
         qsort(runs, n, sizeof(Keyed), compare_keyed)
 
@@ -1242,7 +1242,7 @@ cdef bint may_stand_alone(const Problem* problem, int64_t column) noexcept nogil
     )
 
 
-cdef void search_column(
+cdef void search_sorted_column(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const uint32_t* ranks, const NodeView* node,
     int64_t column, int64_t n_runs, const Totals* present, const Totals* missing,
@@ -1297,7 +1297,7 @@ cdef void evaluate_column(
             problem, rows, scratch, entries, scan.n_present, n_missing, &present,
             &missing
         )
-    search_column(
+    search_sorted_column(
         problem, rows, scratch, entries, ranks, node, column, 0, &present, &missing,
         &scan, best
     )
@@ -1319,7 +1319,7 @@ cdef void evaluate_runs(
         start_totals(scratch, node, &present, &missing)
         sum_runs(problem, scratch, 0, n_levels, &present)
         sum_runs(problem, scratch, n_levels, n_runs, &missing)
-    search_column(
+    search_sorted_column(
         problem, NULL, scratch, no_entries, NULL, node, column, n_runs, &present,
         &missing, &scan, best
     )

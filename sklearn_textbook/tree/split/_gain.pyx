@@ -544,7 +544,7 @@ cdef int64_t fill_sums(
     return n_missing
 
 
-cdef int64_t sum_levels(
+cdef int64_t sum_known_levels(
     const Problem* problem, const Rows* rows, Scratch* scratch, const Codes* codes,
     int64_t column, const Entry* rows_of_node, const NodeView* node, Totals* known
 ) noexcept nogil:
@@ -926,7 +926,7 @@ cdef void evaluate_nominal_gain(
         )
         evaluate_counted_ways(problem, scratch, node, column, n_runs, candidate)
         return
-    n_runs = sum_levels(
+    n_runs = sum_known_levels(
         problem, rows, scratch, codes, column, rows_of_node, node, &known
     )
     if n_runs < 2:
@@ -959,7 +959,7 @@ cdef void divide_levels(
         for level in range(n_levels):
             child[level] = 0 if level == chosen.position else 1
         return
-    n_runs = sum_levels(
+    n_runs = sum_known_levels(
         problem, rows, scratch, codes, column, rows_of_node, node, &known
     )
     group_levels(problem, scratch, node, &known, n_runs, &again)

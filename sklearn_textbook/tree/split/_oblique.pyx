@@ -298,7 +298,9 @@ cdef void sort_by_heap(const double* z, uint64_t* keys, int64_t n) noexcept nogi
         sift_down(z, keys, 0, i)
 
 
-cdef bint sort_by_insertion(const double* z, uint64_t* keys, int64_t n) noexcept nogil:
+cdef bint sort_nearly_ordered(
+    const double* z, uint64_t* keys, int64_t n
+) noexcept nogil:
     """Sort keys that are nearly in order; whether they were."""
     cdef:
         int64_t i, j, n_left = MAX_SHIFTS * n + FEW_KEYS * FEW_KEYS
@@ -342,7 +344,7 @@ cdef bint sort_values(
                 <uint64_t><uint32_t>((z[i] - low) * factor) << 32 | <uint64_t>i << 1
             )
         sort_by_digits(keys, n, spare, 32, (1 << (8 * n_digits)) - 1)
-    if not sort_by_insertion(z, keys, n):
+    if not sort_nearly_ordered(z, keys, n):
         sort_by_heap(z, keys, n)
     return True
 
@@ -376,7 +378,7 @@ cdef void rank_sums(
 # ------------------------------------------------------------------------------------
 
 
-cdef bint find_range(
+cdef bint find_finite_range(
     const double* z, int64_t n, double* lowest, double* highest
 ) noexcept nogil:
     """Whether the values differ, and lie within a finite range."""
@@ -403,7 +405,7 @@ cdef bint find_range(
     return low[0] < high[0] and isfinite(high[0] - low[0])
 
 
-cdef wide_void write_codes(
+cdef wide_void code_values(
     const double* z, int64_t n, double low, double factor, uint32_t mask,
     uint32_t* codes, bint* is_unsafe
 ) noexcept nogil:
@@ -429,14 +431,14 @@ cdef bint code_sums(
     cdef:
         double low, high, factor
         bint is_unsafe
-    if not find_range(search.trial.z, search.n, &low, &high):
+    if not find_finite_range(search.trial.z, search.n, &low, &high):
         return False
     factor = <double>(<int64_t>1 << SUM_CODE_BITS) * (1.0 - 1e-9) / (high - low)
     if not isfinite(factor) or not search.rounding * factor < 0.5 or (
         search.n >= <int64_t>1 << shift
     ):
         return False
-    write_codes(
+    code_values(
         search.trial.z, search.n, low, factor, (<uint32_t>1 << shift) - 1, codes,
         &is_unsafe
     )
@@ -450,7 +452,7 @@ cdef void order_run(const double* z, uint64_t* keys, int64_t n) noexcept nogil:
         int64_t i
     for i in range(n):
         keys[i] = (keys[i] & <uint64_t>0xFFFFFFFF) << 1
-    if not sort_by_insertion(z, keys, n):
+    if not sort_nearly_ordered(z, keys, n):
         sort_by_heap(z, keys, n)
     for i in range(n):
         keys[i] = code | row_of(keys[i])
@@ -970,7 +972,7 @@ cdef double find_least_relation(
     return high
 
 
-cdef void sample_columns(ObliqueSearch* search) noexcept nogil:
+cdef void sample_used_columns(ObliqueSearch* search) noexcept nogil:
     """List columns that are not constant in the table, at random unless all are used,
     in ascending order."""
     cdef:
@@ -1166,7 +1168,7 @@ cdef int prepare_columns(ObliqueSearch* search) noexcept nogil:
 # ------------------------------------------------------------------------------------
 
 
-cdef wide_void add_values(
+cdef wide_void add_column_values(
     const ObliqueSearch* search, const double* mean, bint squares, double* sums,
     double* totals
 ) noexcept nogil:
@@ -1199,7 +1201,7 @@ cdef void measure_scales(ObliqueSearch* search) noexcept nogil:
     for turn in range(2):
         memset(sums, 0, p * sizeof(double))
         memset(totals, 0, p * sizeof(double))
-        add_values(search, mean, turn == 1, sums, totals)
+        add_column_values(search, mean, turn == 1, sums, totals)
         for j in range(p):
             sums[j] = sums[j] / totals[j] if totals[j] > 0.0 else 0.0
         if turn == 0:
@@ -1427,7 +1429,7 @@ cdef void sum_logistic(ObliqueSearch* search, const double* w) noexcept nogil:
             gradient[j] += residual * x[j]
             cross[j] += curvature[i] * x[j]
         x += k
-    sum_products(search, curvature, search.gram)
+    sum_column_products(search, curvature, search.gram)
     total = max(total, 1e-12 * weight)
     for a in range(k):
         for b in range(a + 1):
@@ -1573,7 +1575,7 @@ cdef bint solve(
 # ----------------------------------------------------------------------- cross products
 
 
-cdef wide_void sum_products(
+cdef wide_void sum_column_products(
     const ObliqueSearch* search, const double* weight, double* products
 ) noexcept nogil:
     """Weighted sums of the products of all pairs of columns, lower triangle; four
@@ -1634,7 +1636,7 @@ cdef bint fit_ridge(ObliqueSearch* search) noexcept nogil:
         int64_t k = search.n_used, i, j
         double weight = search.view.totals.weight, residual
         const double* x = search.cells
-    sum_products(search, search.rows.weight, search.gram)
+    sum_column_products(search, search.rows.weight, search.gram)
     complete(search.gram, k, 1.0 / weight)
     add_ridge(search.gram, k, search.ridge)
     memset(search.target, 0, k * sizeof(double))
@@ -1649,7 +1651,7 @@ cdef bint fit_ridge(ObliqueSearch* search) noexcept nogil:
 # -------------------------------------------------------------------------- Fisher's
 
 
-cdef void sum_classes(ObliqueSearch* search, int64_t output) noexcept nogil:
+cdef void average_classes(ObliqueSearch* search, int64_t output) noexcept nogil:
     """Weights and means of the classes."""
     cdef:
         const Problem* problem = search.problem
@@ -1732,9 +1734,9 @@ cdef bint fit_lda(ObliqueSearch* search, int64_t output) noexcept nogil:
         int64_t n_classes = problem.output_start[output + 1] - (
             problem.output_start[output]
         )
-    sum_products(search, search.rows.weight, search.gram)
+    sum_column_products(search, search.rows.weight, search.gram)
     complete(search.gram, k, 1.0 / search.view.totals.weight)
-    sum_classes(search, output)
+    average_classes(search, output)
     for c in range(n_classes):
         if search.class_weight[c] > 0.0:
             n_present += 1
@@ -1931,7 +1933,7 @@ cdef int compute_direction(
     if search.problem.is_classifier:
         group_largest(search, output)
     set_response(search, output)
-    sample_columns(search)
+    sample_used_columns(search)
     for j in range(search.n_used):
         if search.problem.kind[search.used[j]] == NOMINAL_COLUMN:
             code_levels(search, search.used[j])

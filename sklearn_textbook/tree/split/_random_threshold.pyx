@@ -63,7 +63,7 @@ cdef enum:
 # ------------------------------------------------------------------------------------
 
 
-cdef wide_void find_range(
+cdef wide_void find_step_range(
     const int16_t* steps, int64_t n, int16_t* low, int16_t* high
 ) noexcept nogil:
     """The lowest step of a value and the highest one."""
@@ -106,7 +106,7 @@ cdef wide_void find_on_steps(
     counts[1] = n_high
 
 
-cdef void find_extremes(
+cdef void find_end_steps(
     const int16_t* steps, int64_t n, StepRange* found
 ) noexcept nogil:
     """Find the lowest and the highest step, and a sample on each."""
@@ -119,7 +119,9 @@ cdef void find_extremes(
     found.lowest = HIGHEST_STEP
     found.highest = MISSING_STEP
     while start < n:
-        find_range(steps + start, min(<int64_t>NUMBERED_ROWS, n - start), &low, &high)
+        find_step_range(
+            steps + start, min(<int64_t>NUMBERED_ROWS, n - start), &low, &high
+        )
         n_low = (0 if low < found.lowest else n_low) + (low <= found.lowest)
         low_block = start if low < found.lowest else low_block
         found.lowest = low if low < found.lowest else found.lowest
@@ -192,7 +194,7 @@ cdef wide_void sum_block(
     counts[2] += n_ones
 
 
-cdef wide_void count_block(
+cdef wide_void count_few_below(
     const int16_t* steps, int64_t n, int16_t boundary, int64_t* count
 ) noexcept nogil:
     """Samples below a step, of so few that their number fits into 16 bits."""
@@ -210,7 +212,7 @@ cdef int64_t count_below(
     """Samples below a step."""
     cdef int64_t i = 0, count = 0
     while i < n:
-        count_block(steps + i, min(<int64_t>MAX_COUNT, n - i), boundary, &count)
+        count_few_below(steps + i, min(<int64_t>MAX_COUNT, n - i), boundary, &count)
         i += MAX_COUNT
     return count
 
@@ -411,7 +413,7 @@ cdef void locate_extremes(
 ) noexcept nogil:
     """Find the lowest and the highest step, and prefetch the values there: those of
     several columns come from memory at the same time."""
-    find_extremes(column.steps, node.n, found)
+    find_end_steps(column.steps, node.n, found)
     PREFETCH(
         values_of(samples, node.entries[found.at_lowest], kind) + column.number
     )
@@ -502,7 +504,7 @@ cdef void sum_counts(
         i += most
 
 
-cdef double sum_classes(
+cdef double sum_left_classes(
     const NodeSearch* node, const int16_t* steps, int16_t boundary, double* left,
     const ClassSums* kind
 ) noexcept nogil:
@@ -552,7 +554,7 @@ cdef void sum_left(
         weight[0] = <double>counts[1] * samples.weight_unit
     else:
         n_left[0] = count_below(steps, node.n, boundary)
-        weight[0] = sum_classes(node, steps, boundary, left, kind)
+        weight[0] = sum_left_classes(node, steps, boundary, left, kind)
 
 
 cdef bint is_random_split_allowed(
