@@ -12,8 +12,10 @@ from libc.stdlib cimport realloc
 from libc.string cimport memcpy
 
 from sklearn_textbook.tree.grow._layout cimport (
-    DENSE_MAP, FRACTIONAL, NOMINAL, NUMERIC, STAY, Node, Surrogate, find_level_child,
+    DENSE_MAP, FRACTIONAL, NOMINAL, NUMERIC, STAY, Node, find_level_child,
 )
+from sklearn_textbook.tree.route._branch cimport UNKNOWN, TreeView, follow_surrogates
+from sklearn_textbook.tree.route._rows cimport Row, Table, view_row
 from sklearn_textbook.tree.split._types cimport GLOBAL_MISSING, Codes
 
 cdef extern from *:
@@ -28,9 +30,7 @@ cdef extern from *:
 
 cdef enum:
     FETCH_AHEAD = 24  # number of values prefetched
-    # in place of a branch:
-    ASK_SURROGATES = -3  # the value is missing
-    ASK_OTHERS = -4  # and no surrogate is applicable
+    ASK_SURROGATES = -3  # in place of a branch: the value is missing
 
 
 # A row, or the part of a row that reaches a node.
@@ -49,26 +49,13 @@ cdef struct Branch:
     double share
 
 
-# The training table and what tests need to read it; strides are in bytes.
-cdef struct Table:
-    const char* start
-    Py_ssize_t row_stride
-    Py_ssize_t column_stride
-    # whether entries are float32 instead of float64
-    bint is_single
-    const int32_t* level_branch
-    const int64_t* n_levels
+# The training table and the tree whose tests are made on it. Its nodes are those of the
+# grown tree; if missing values are divided, so are levels without a branch.
+cdef struct CaseTable:
+    Table rows
     # level codes of nominal columns; start is NULL where there are none
     Codes codes
-    # the nodes of the grown tree, to which tests belong
-    const Node* nodes
-    # surrogate tests; those of node i are surrogate_start[i] to surrogate_start[i + 1];
-    # NULL if the tree has none
-    const Surrogate* surrogates
-    const int64_t* surrogate_start
-    # where levels without a branch go, STAY or FRACTIONAL; if missing values are
-    # divided, so are these
-    int32_t unseen_branch
+    TreeView tree
 
 
 # A stack of cases, and a buffer to sort them in.
@@ -81,9 +68,11 @@ cdef struct Stack:
     int32_t* branch_of
 
 
-cdef inline bint divides_missing(const Table* table, const Node* test) noexcept nogil:
+cdef inline bint divides_missing(
+    const CaseTable* table, const Node* test
+) noexcept nogil:
     """Whether all cases that the test cannot place go to all branches, as in C4.5."""
-    return test.missing_branch == FRACTIONAL and table.surrogate_start == NULL
+    return test.missing_branch == FRACTIONAL and table.tree.surrogate_start == NULL
 
 
 cdef inline bint is_sent(const Branch* branch, int64_t n_missing) noexcept nogil:
@@ -123,11 +112,11 @@ cdef struct Column:
     bint is_single
 
 
-cdef inline Column view_column(const Table* table, const Node* test) noexcept nogil:
+cdef inline Column view_column(const CaseTable* table, const Node* test) noexcept nogil:
     cdef Column column
-    column.start = table.start + test.feature * table.column_stride
-    column.stride = table.row_stride
-    column.is_single = table.is_single
+    column.start = table.rows.start + test.feature * table.rows.column_stride
+    column.stride = table.rows.row_stride
+    column.is_single = table.rows.is_single
     return column
 
 
@@ -149,56 +138,21 @@ cdef inline double smallest_value(const Node* test) noexcept nogil:
 
 
 cdef inline int32_t find_level_branch(
-    const Table* table, const Node* test, double level
+    const CaseTable* table, const Node* test, double level
 ) noexcept nogil:
     """Branch of a level, -1 if it has none or is missing."""
-    if not 0.0 <= level < <double>table.n_levels[test.feature]:
+    if not 0.0 <= level < <double>table.tree.n_levels[test.feature]:
         return -1
-    return find_level_child(table.level_branch + test.map_start, <int64_t>level)
+    return find_level_child(table.tree.level_branch + test.map_start, <int64_t>level)
 
 
 cdef inline int32_t branch_of_unknown(
-    const Table* table, const Node* test
+    const CaseTable* table, const Node* test
 ) noexcept nogil:
     """Where a level goes that the test does not know."""
     if test.missing_branch == FRACTIONAL:
         return FRACTIONAL
-    return table.unseen_branch
-
-
-cdef inline int32_t follow_surrogates(
-    const Table* table, const Node* test, int64_t row
-) noexcept nogil:
-    """The branch of the first surrogate whose value is known; or
-    ASK_OTHERS."""
-    cdef:
-        const Surrogate* stand_in
-        int64_t number = test - table.nodes, i
-        int32_t branch
-        const char* place
-        double value
-    for i in range(table.surrogate_start[number], table.surrogate_start[number + 1]):
-        stand_in = &table.surrogates[i]
-        place = table.start + stand_in.feature * table.column_stride
-        place += row * table.row_stride
-        if table.is_single:
-            value = (<const float*>place)[0]
-        else:
-            value = (<const double*>place)[0]
-        if value != value:
-            continue
-        if stand_in.kind == NUMERIC:
-            return stand_in.low_branch ^ (value > stand_in.threshold)
-        if not 0.0 <= value < <double>table.n_levels[stand_in.feature]:
-            continue
-        if stand_in.kind != NOMINAL:
-            return stand_in.low_branch ^ (value > stand_in.threshold)
-        branch = find_level_child(
-            table.level_branch + stand_in.map_start, <int64_t>value
-        )
-        if branch >= 0:
-            return branch
-    return ASK_OTHERS
+    return table.tree.unseen_branch
 
 
 cdef inline int32_t find_heaviest(
@@ -232,12 +186,13 @@ cdef inline int32_t find_heaviest(
 
 
 cdef inline void ask_surrogates(
-    const Table* table, const Node* test, const Case* cases, int64_t n,
+    const CaseTable* table, const Node* test, const Case* cases, int64_t n,
     int32_t* branch_of, Branch* branches
 ) noexcept nogil:
     """Send the cases whose value is missing as growing does."""
     cdef int64_t i, n_asked = 0
     cdef int32_t heaviest
+    cdef Row row
     for i in range(n):
         n_asked += branch_of[i] == ASK_SURROGATES
     if n_asked == 0:
@@ -245,8 +200,11 @@ cdef inline void ask_surrogates(
     heaviest = find_heaviest(test, cases, n, branch_of, branches)
     for i in range(n):
         if branch_of[i] == ASK_SURROGATES:
-            branch_of[i] = follow_surrogates(table, test, cases[i].row)
-            if branch_of[i] == ASK_OTHERS:
+            row = view_row(&table.rows, cases[i].row)
+            branch_of[i] = follow_surrogates(
+                &table.tree, <int32_t>(test - table.tree.nodes), &row
+            )
+            if branch_of[i] == UNKNOWN:
                 branch_of[i] = heaviest
 
 
@@ -275,7 +233,7 @@ cdef inline void find_coded_branches(
 
 
 cdef inline void find_read_branches(
-    const Table* table, const Node* test, const Case* cases, int64_t n,
+    const CaseTable* table, const Node* test, const Case* cases, int64_t n,
     int32_t of_missing, int32_t of_unknown, int32_t* branch_of
 ) noexcept nogil:
     """By the numbers of the table, for a test of any kind."""
@@ -285,7 +243,7 @@ cdef inline void find_read_branches(
         int64_t i
         int32_t branch
     if test.kind != NUMERIC:
-        n_levels = <double>table.n_levels[test.feature]
+        n_levels = <double>table.tree.n_levels[test.feature]
     for i in range(n):
         value = read_value(column, cases, i, n)
         if value != value:
@@ -301,7 +259,7 @@ cdef inline void find_read_branches(
 
 
 cdef inline void find_branches(
-    const Table* table, const Node* test, const Case* cases, int64_t n,
+    const CaseTable* table, const Node* test, const Case* cases, int64_t n,
     int32_t* branch_of, Branch* branches
 ) noexcept nogil:
     """The branch of every case, STAY or FRACTIONAL."""
@@ -309,21 +267,21 @@ cdef inline void find_branches(
         int64_t offset = test.feature * table.codes.stride
         int32_t of_missing = test.missing_branch
         int32_t of_unknown = branch_of_unknown(table, test)
-    if table.surrogate_start != NULL:
+    if table.tree.surrogate_start != NULL:
         of_missing = ASK_SURROGATES
     if test.kind != NOMINAL or table.codes.start == NULL:
         find_read_branches(table, test, cases, n, of_missing, of_unknown, branch_of)
     else:
         find_coded_branches(
-            table.level_branch + test.map_start, table.codes.start + offset, cases, n,
-            of_missing, of_unknown, branch_of
+            table.tree.level_branch + test.map_start, table.codes.start + offset,
+            cases, n, of_missing, of_unknown, branch_of
         )
     if of_missing == ASK_SURROGATES:
         ask_surrogates(table, test, cases, n, branch_of, branches)
 
 
 cdef inline int64_t count_missing(
-    const Table* table, const Node* test, const Case* cases, int64_t n
+    const CaseTable* table, const Node* test, const Case* cases, int64_t n
 ) noexcept nogil:
     """Number of cases that a test cannot place, if it divides all of these."""
     cdef:
@@ -341,7 +299,7 @@ cdef inline int64_t count_missing(
 
 # ------------------------------------------------------------------- all of a node
 cdef inline int64_t divide_by_threshold(
-    const Table* table, const Node* test, Case* cases, int64_t n, Case* scratch,
+    const CaseTable* table, const Node* test, Case* cases, int64_t n, Case* scratch,
     Branch* branches, int32_t* last
 ) noexcept nogil:
     cdef:
@@ -442,7 +400,7 @@ cdef inline void find_shares(
 
 
 cdef inline int64_t divide_cases(
-    const Table* table, const Node* test, Stack* stack, int64_t start, int64_t n,
+    const CaseTable* table, const Node* test, Stack* stack, int64_t start, int64_t n,
     Branch* branches, int64_t* n_staying, int32_t* last
 ) noexcept nogil:
     """Sort the n cases from ``start`` on: those that stay in the node, those that go

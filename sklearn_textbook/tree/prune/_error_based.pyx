@@ -14,7 +14,7 @@ from libc.string cimport memcpy, memset
 from sklearn_textbook.tree.grow._layout cimport (
     FRACTIONAL, LEAF, STAY, Node, Surrogate,
 )
-from sklearn_textbook.tree.prune._cases cimport Branch, Case, Table
+from sklearn_textbook.tree.prune._cases cimport Branch, Case, CaseTable
 from sklearn_textbook.tree.prune._error_estimate cimport (
     Confidence, add_errors, count_errors, estimate_counted, estimate_errors,
     find_majority, is_at_most,
@@ -251,19 +251,19 @@ cdef void write_improvements(
 
 
 cdef void view_tests(
-    Table* table, const Node[::1] nodes, const int32_t[::1] level_branch,
+    CaseTable* table, const Node[::1] nodes, const int32_t[::1] level_branch,
     const int64_t[::1] n_levels, const Surrogate[::1] surrogates,
     const int64_t[::1] surrogate_start, int32_t unseen_branch,
 ) noexcept nogil:
     """The arrays of tests without the columns."""
-    table.nodes = &nodes[0]
-    table.n_levels = &n_levels[0]
-    table.unseen_branch = unseen_branch
+    table.tree.nodes = &nodes[0]
+    table.tree.n_levels = &n_levels[0]
+    table.tree.unseen_branch = unseen_branch
     if level_branch.shape[0] > 0:
-        table.level_branch = &level_branch[0]
+        table.tree.level_branch = &level_branch[0]
     if surrogates.shape[0] > 0:
-        table.surrogates = &surrogates[0]
-        table.surrogate_start = &surrogate_start[0]
+        table.tree.surrogates = &surrogates[0]
+        table.tree.surrogate_start = &surrogate_start[0]
 
 
 cdef copy_log(const Pruner* p):
@@ -306,10 +306,10 @@ def prune_nodes(
         &p.table, nodes, level_branch, n_levels, surrogates, surrogate_start,
         unseen_branch
     )
-    p.table.start = <const char*>&matrix[0, 0]
-    p.table.row_stride = matrix.strides[0]
-    p.table.column_stride = matrix.strides[1]
-    p.table.is_single = floating is float
+    p.table.rows.start = <const char*>&matrix[0, 0]
+    p.table.rows.row_stride = matrix.strides[0]
+    p.table.rows.column_stride = matrix.strides[1]
+    p.table.rows.is_single = floating is float
     if level_codes.shape[1] > 0:
         p.table.codes.start = &level_codes[0, 0]
         p.table.codes.stride = level_codes.shape[1]

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from sklearn_textbook.tree.grow._layout cimport Node
-from sklearn_textbook.tree.prune._cases cimport Branch, Stack, Table
+from sklearn_textbook.tree.prune._cases cimport Branch, CaseTable, Stack
 from sklearn_textbook.tree.prune._error_estimate cimport Confidence
 
 cdef enum Outcome:
@@ -108,7 +108,7 @@ cdef struct Pruner:
     Py_ssize_t n_classes
     Confidence confidence
     bint raises_branches
-    Table table
+    CaseTable table
     # one for each node of the grown tree, or n_classes
     Slot* slots
     double* class_weights

@@ -342,7 +342,7 @@ cdef inline bint keeps_ways(const Pruner* p, const Frame* frame) noexcept nogil:
     """Whether cases added to the branches of a node leave the weights and paths of
     the cases there unchanged. If no surrogate applies, a case goes to the heaviest
     branch, which may change."""
-    return frame.n_missing == 0 and p.table.surrogate_start == NULL
+    return frame.n_missing == 0 and p.table.tree.surrogate_start == NULL
 
 
 cdef inline Outcome estimate_branch(

@@ -56,7 +56,7 @@ cdef inline bint has_surrogates(const TreeView* tree, int32_t number) noexcept n
 cdef inline int32_t follow_surrogates(
     const TreeView* tree, int32_t number, const Row* row
 ) noexcept nogil:
-    """Branch of the first applicable surrogate, else the node's missing_branch."""
+    """Branch of the first applicable surrogate, or UNKNOWN."""
     cdef const Surrogate* stand_in
     cdef int64_t i
     cdef int32_t branch
@@ -75,7 +75,7 @@ cdef inline int32_t follow_surrogates(
             )
             if branch != UNKNOWN:
                 return branch
-    return tree.nodes[number].missing_branch
+    return UNKNOWN
 
 
 cdef inline int64_t end_column(
@@ -156,7 +156,8 @@ cdef inline int32_t find_branch(
     unseen[0] = node.feature
     value = read_entry(row.start, node.feature, row.stride, row.is_single)
     if value != value:
-        return follow_surrogates(tree, number, row)
+        branch = follow_surrogates(tree, number, row)
+        return node.missing_branch if branch == UNKNOWN else branch
     branch = test_value(
         tree, node.kind, node.feature, node.map_start, node.threshold, 0, value
     )
