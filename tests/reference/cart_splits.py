@@ -134,8 +134,11 @@ class Judge:
         return self.impurity - sum(map(self.target.weighted_impurity, parts))
 
     def is_monotonic(self, children):
-        """Whether the values rise (or fall) and stay within the node's bounds."""
-        values = [self.target.value(rows) for rows in children]
+        """Whether the values rise (or fall) and stay within the node's bounds.
+
+        The value of a third child, that of missing values, is clipped to them.
+        """
+        values = [self.target.value(rows) for rows in children[:2]]
         lower, upper = self.bounds
         if lower is not None and any(exceeds(lower, value) for value in values):
             return False

@@ -7,6 +7,12 @@ scores are computed before the first is looked at, so that no branch depends on 
 Sampling of columns, limits and records are those of larger nodes; a node takes less
 time than some calls into another module, so all is in this one, except for the search
 of levels where their order does not give the best division.
+
+What parts of it spare, of the instructions of a fit of 5,000 rows
+(``python -m benchmarks instructions --scale 0.05``): levels of nominal columns 18% of a
+forest, 30% with many classes; random thresholds 33% of extremely randomized trees;
+pairs of samples 8% of a forest of regression trees that try all columns; logarithms
+from a table 7% of a forest by entropy.
 """
 
 from libc.math cimport INFINITY, NAN, fabs, floor, log2, sqrt

@@ -95,8 +95,8 @@ cdef inline bint breaks_constraint(
     double first, double second, double lower, double upper, int32_t direction
 ) noexcept nogil:
     # Whether two child values leave the node's range or run against the sign of
-    # their column. Columns without a constraint are free; their nodes' values are
-    # clipped instead.
+    # their column. Columns without a constraint, and a third child of missing values,
+    # are free; the values of the nodes are clipped instead.
     if direction == 0:
         return False
     if is_above(lower, first) or is_above(lower, second):
