@@ -6,7 +6,6 @@ from functools import singledispatch
 
 import numpy as np
 from sklearn import linear_model
-from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook.decomposition import PCA, TruncatedSVD
@@ -16,7 +15,7 @@ from sklearn_textbook.ensemble import (
     MultiResponseLinearRegression,
 )
 from sklearn_textbook.exchange.score_program import LinearTerm, ScoreProgram
-from sklearn_textbook.exchange.tree_sum import TreeSum
+from sklearn_textbook.exchange.tree_sum import make_total
 from sklearn_textbook.linear_model import (
     GeneralizedLinearRegressor,
     LinearRegression,
@@ -38,20 +37,9 @@ MEANS = {
 }
 
 
-def make_header(model, schema, start, classes=None, **others):
-    """Describe the columns, classes and link of a model without trees."""
-    start = np.atleast_1d(np.asarray(start, dtype=np.float64))
-    if classes is None:
-        classes = [model.classes_] if is_classifier(model) else []
-    others.setdefault("n_outputs", 1 if classes else len(start))
-    names = [str(name) for name in schema.names]
-    first = np.zeros(0, dtype=np.int64)
-    return TreeSum(model, (), first, start, schema, names, classes, **others)
-
-
 def make_linear(model, schema, terms, start, *, refuses_missing=True, **header):
     """Make the program of linear terms."""
-    total = make_header(model, schema, start, **header)
+    total = make_total(model, schema, np.atleast_1d(start), **header)
     # Of a classifier, a row without scores has no class.
     without = any(t.missing is None or np.isnan(t.missing).any() for t in terms)
     refuses_missing = refuses_missing or (total.is_classifier and without)

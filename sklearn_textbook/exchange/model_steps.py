@@ -29,7 +29,6 @@ from sklearn_textbook.ensemble.bagging.base_bagging import BaseBagging
 from sklearn_textbook.ensemble.boosting.base_adaboost import BaseAdaBoost
 from sklearn_textbook.ensemble.combination.rules import TOLERANCE
 from sklearn_textbook.exchange.linear_program import (
-    make_header,
     make_linear,
     read_linear,
 )
@@ -42,7 +41,7 @@ from sklearn_textbook.exchange.score_program import (
     ScoreProgram,
     make_program,
 )
-from sklearn_textbook.exchange.tree_sum import is_tree_sum
+from sklearn_textbook.exchange.tree_sum import is_tree_sum, make_total
 from sklearn_textbook.tree import C45RulesClassifier
 from sklearn_textbook.tree.encode import NOMINAL, NUMERIC, ColumnSchema, TableSchema
 from sklearn_textbook.tree.encode.columns import NULL, NUMBER
@@ -397,7 +396,7 @@ def split_votes(program, reader, places):
         values, deciding = own, 0
         if program.second:  # other values than the probabilities decide
             values, deciding = np.concatenate([second, own], axis=1), n_classes
-        of_tree = make_header(total.model, total.schema, np.zeros(n_classes), **header)
+        of_tree = make_total(total.model, total.schema, np.zeros(n_classes), **header)
         member = ScoreProgram(
             of_tree,
             [Part(part.tree, values)],

@@ -9,9 +9,6 @@ import numpy as np
 
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.written_files import write_file
-from sklearn_textbook.ensemble.bagging.base_bagging import BaseBagging
-from sklearn_textbook.ensemble.forest.base_forest import BaseForest
-from sklearn_textbook.ensemble.output_perturbation.base import BaseOutputPerturbation
 from sklearn_textbook.exchange.onnx_trees import divides_rows as find_divided
 from sklearn_textbook.exchange.pmml_shares import ShareWriter
 from sklearn_textbook.exchange.pmml_tree import (
@@ -21,10 +18,10 @@ from sklearn_textbook.exchange.pmml_tree import (
     format_number,
 )
 from sklearn_textbook.exchange.source_parts import MAX_COMMENTED
-from sklearn_textbook.exchange.tree_sum import add_members, read_trees
+from sklearn_textbook.exchange.tree_sum import read_trees, read_values
 from sklearn_textbook.tree.encode.columns import TEMPORAL
 from sklearn_textbook.tree.grow.layout import OBLIQUE
-from sklearn_textbook.tree.members import is_tree
+from sklearn_textbook.tree.members import get_shown_tree, is_tree
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 #: Length of a text from which a warning is issued.
@@ -327,16 +324,11 @@ class _Converter:
     # --------------------------------------------------------------------- trees
     def _list_trees(self):
         """List trees with the values of their nodes, those of members not divided."""
-        total = self.total
-        trees = total.trees
-        if self._is_average():
-            trees = add_members(total.model, np.ones(len(trees)))
+        trees, described = self.total.trees, self.total.model._describe_sum()
+        if described.is_mean:
+            shown = map(get_shown_tree, described.members)
+            return list(zip(trees, map(read_values, shown), strict=True))
         return [(tree, tree.statistics[:, :, 0]) for tree in trees]
-
-    def _is_average(self):
-        """Whether predictions are means of the members'."""
-        means = BaseForest | BaseBagging | BaseOutputPerturbation
-        return isinstance(self.total.model, means)
 
     def _write_tree(self, parent, tree, values, used=None):
         """Write one tree; ``used`` is "own" if it is part of a model."""
@@ -368,7 +360,7 @@ class _Converter:
     def _write_ensemble(self, parent):
         """Write the mean of the members, or the sum of trees."""
         trees = self._list_trees()
-        method = "average" if self._is_average() else "sum"
+        is_mean = self.total.model._describe_sum().is_mean
         model = self._write_mining_model(
             parent, "classification" if self.is_classification else "regression"
         )
@@ -377,7 +369,7 @@ class _Converter:
             targets = ElementTree.SubElement(model, "Targets")
             attributes = {"field": self.target, "rescaleConstant": format_number(start)}
             ElementTree.SubElement(targets, "Target", attributes)
-        self._write_segments(model, method, trees)
+        self._write_segments(model, "average" if is_mean else "sum", trees)
         return model
 
     def _write_mining_model(self, parent, function, used=None):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_textbook.exchange.linear_program import make_header
 from sklearn_textbook.exchange.score_program import Part, ScoreProgram
+from sklearn_textbook.exchange.tree_sum import make_total
 from sklearn_textbook.tree.encode.columns import NUMBER
 from sklearn_textbook.tree.encode.read import numeric_schema
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
@@ -104,7 +104,7 @@ def make_rule_program(model):
         conditions = rules.nodes[rules.start[number] : rules.start[number + 1]]
         tree, values = make_rule_tree(rules, conditions.tolist())
         parts.append(Part(tree, values, score=number))
-    total = make_header(model, model.schema_, np.zeros(len(rules)), classes=[])
+    total = make_total(model, model.schema_, np.zeros(len(rules)), classes=[])
     return ScoreProgram(total, parts)
 
 
@@ -142,5 +142,5 @@ def make_choice(model):
         names = tuple(f"rule {number}" for number in range(n_rules))
         schema = numeric_schema(names, False, NUMBER)
     tree = make_tree(nodes, schema.n_levels)
-    total = make_header(model, schema, np.zeros(n_classes))
+    total = make_total(model, schema, np.zeros(n_classes))
     return ScoreProgram(total, [Part(tree, values)], deciding=n_classes)

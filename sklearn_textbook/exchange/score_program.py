@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_textbook.ensemble.bagging.base_bagging import BaseBagging
-from sklearn_textbook.ensemble.boosting.base_adaboost import BaseAdaBoost
-from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
-    BaseGradientBoosting,
+from sklearn_textbook.exchange.tree_sum import (
+    TreeSum,
+    list_weights,
+    read_trees,
+    read_values,
 )
-from sklearn_textbook.ensemble.boosting.boosting_tree import BoostingTreeRegressor
-from sklearn_textbook.ensemble.forest.base_forest import BaseForest
-from sklearn_textbook.exchange.tree_sum import TreeSum, add_members, read_trees
 from sklearn_textbook.tree.grow.layout import (
     FRACTIONAL,
     LEAF,
@@ -23,7 +21,7 @@ from sklearn_textbook.tree.grow.layout import (
     ORDINAL,
     STAY,
 )
-from sklearn_textbook.tree.members import is_tree
+from sklearn_textbook.tree.members import get_shown_tree, is_tree
 from sklearn_textbook.tree.route.pick_classes import pick_classes
 
 #: Where a level not seen in a node leads, as named in the source code.
@@ -224,86 +222,45 @@ class ScoreProgram:
         }
 
 
-def make_program(model):
+def make_program(model: object) -> ScoreProgram:
     """Read a fitted tree or ensemble of trees; see :func:`read_trees`."""
-    total = read_trees(model)
-    return replace(_read_parts(total), refuses_missing=total.reader.missing == "error")
-
-
-def _read_parts(total):
-    model = total.model
-    if is_tree(model):
-        return _read_tree(total)
-    if isinstance(model, BaseGradientBoosting):
-        parts = [
-            Part(tree, tree.statistics[:, :, 0], int(first))
-            for tree, first in zip(total.trees, total.first, strict=True)
-        ]
-        return ScoreProgram(total, parts)
-    n_members = len(model.estimators_)
-    trees = add_members(model, np.ones(n_members))
-    shown = [tree.statistics[:, :, 0] for tree in trees]
-    if total.is_vote:
-        return _read_votes(total, trees, shown)
-    weight, divisor = 1.0, float(n_members)
-    if isinstance(model, BoostingTreeRegressor):
-        weight, divisor = float(model.learning_rate), 1.0
-    elif total.link != "identity":
-        divisor = 1.0  # it divides by the sum
-    parts = [Part(t, v, weight=weight) for t, v in zip(trees, shown, strict=True)]
-    first = isinstance(model, BaseForest) and total.is_classifier
-    return ScoreProgram(total, parts, divisor=divisor, divides_first=first)
-
-
-def _flatten(tree):
-    """Probabilities or values of all nodes."""
-    values = tree.value if tree.is_classifier else tree.statistics
-    return values.reshape(len(values), -1)
-
-
-def _read_tree(total):
-    """Read a single tree, whose class may follow from other values than shown."""
-    (tree,) = total.trees
-    values, own = tree.statistics[:, :, 0], _flatten(total.model.tree_)
-    deciding = 0
-    if total.is_classifier and not np.array_equal(values, own):
-        values, deciding = np.concatenate([values, own], axis=1), values.shape[1]
-    return ScoreProgram(
-        total,
-        [Part(tree, values)],
-        deciding=deciding,
-        tolerance=total.class_tolerance,
-    )
-
-
-def _read_votes(total, trees, shown):
-    """Read members that vote, as they do for rows that are divided too."""
-    model = total.model
-    own = [_flatten(member.tree_) for member in model.estimators_]
-    weights, divisor = np.ones(len(trees)), float(len(trees))
-    is_boosted = isinstance(model, BaseAdaBoost)
-    if is_boosted:
-        weights, divisor = model.estimator_weights_, 1.0
-    second, values = 0, own
-    same = all(np.array_equal(a, b) for a, b in zip(own, shown, strict=True))
-    if not (same or is_boosted):
-        second = own[0].shape[1]
-        values = [np.concatenate(pair, 1) for pair in zip(own, shown, strict=True)]
+    total, described = read_trees(model), model._describe_sum()
+    members, is_vote = described.members, described.is_vote
+    values = [read_values(get_shown_tree(member)) for member in members]
+    second = deciding = 0
+    if is_vote or (is_tree(model) and total.is_classifier):
+        # The class may follow from other values than those shown.
+        own = [read_values(member.tree_) for member in members]
+        pairs = list(zip(values, own, strict=True))
+        if not all(np.array_equal(a, b) for a, b in pairs):
+            if not is_vote:
+                deciding = values[0].shape[1]
+                values = [np.concatenate(pair, axis=1) for pair in pairs]
+            elif described.is_mean:
+                second = own[0].shape[1]
+                values = [np.concatenate(pair[::-1], axis=1) for pair in pairs]
+            else:
+                values = own
+    weights = list_weights(described)
     parts = [
-        Part(tree, value, weight=float(weight))
-        for tree, value, weight in zip(trees, values, weights, strict=True)
+        Part(tree, value, int(score), float(weight))
+        for tree, value, score, weight in zip(
+            total.trees, values, total.first, weights, strict=True
+        )
     ]
-    is_bagging = isinstance(model, BaseBagging | BaseAdaBoost)
-    tolerance = model.estimators_[0]._class_tolerance if is_bagging else 0.0
+    # Shares of positive scores are divided by their sum.
+    is_mean = described.is_mean and described.link == "identity"
     return ScoreProgram(
         total,
         parts,
-        votes=True,
-        breaks_ties=not is_boosted,
+        refuses_missing=total.reader.missing == "error",
+        votes=is_vote,
+        breaks_ties=is_vote and described.is_mean,
         second=second,
-        tolerance=tolerance,
-        divisor=divisor,
-        divides_first=isinstance(model, BaseForest),
+        deciding=deciding,
+        tolerance=described.tolerance,
+        divisor=float(len(members)) if is_mean else 1.0,
+        divides_first=described.divides_first,
     )
 
 

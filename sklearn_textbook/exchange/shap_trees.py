@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
-    BaseGradientBoosting,
-)
 from sklearn_textbook.exchange.tree_sum import read_trees
 from sklearn_textbook.tree.exchange.sklearn_tree import (
     SMALLEST_SHARE,
@@ -15,7 +12,6 @@ from sklearn_textbook.tree.exchange.sklearn_tree import (
 )
 from sklearn_textbook.tree.explain.fitted import FittedTree
 from sklearn_textbook.tree.grow.layout import TREE_LEAF
-from sklearn_textbook.tree.members import is_tree
 
 READER = "a tree of shap"
 #: Units of the scores, as shap names them; others are raw values.
@@ -121,13 +117,8 @@ def _name_objective(total):
 
 def _list_missing(total):
     """List the missing values of all columns in training, for each tree."""
-    model = total.model
-    if is_tree(model):
-        return [getattr(model, "n_missing_", None)]
-    if isinstance(model, BaseGradientBoosting):
-        return [None] * len(total.trees)  # which divide no rows
-    counts = []
-    for member, columns in zip(model.estimators_, model._list_columns(), strict=True):
+    described, counts = total.model._describe_sum(), []
+    for member, columns in zip(described.members, described.columns, strict=True):
         known = getattr(member, "n_missing_", None)
         if known is not None and columns is not None:
             # Other columns are not tested.

@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import singledispatch
 
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook.ensemble.bagging.base_bagging import BaseBagging
-from sklearn_textbook.ensemble.boosting.base_adaboost import BaseAdaBoost
-from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
-    BaseGradientBoosting,
-)
-from sklearn_textbook.ensemble.boosting.boosting_tree import BoostingTreeRegressor
-from sklearn_textbook.ensemble.boosting.class_losses import ExponentialLoss, LogLoss
-from sklearn_textbook.ensemble.boosting.losses import (
-    MultinomialLoss,
-    SquaredError,
-    TweedieLoss,
-)
-from sklearn_textbook.ensemble.forest.base_forest import BaseForest
-from sklearn_textbook.ensemble.output_perturbation.base import BaseOutputPerturbation
-from sklearn_textbook.ensemble.output_perturbation.output_smearing import (
-    OutputSmearingClassifier,
-)
 from sklearn_textbook.tree.encode.schema import TableSchema
+from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.layout import SIDE_DTYPES, TREE_UNDEFINED
 from sklearn_textbook.tree.members import (
+    MemberSum,
     add_predictions,
     choose_member_classes,
     get_shown_tree,
@@ -225,195 +209,96 @@ def read_trees(model):
     """
     if hasattr(model, "fit") and not isinstance(model, type):
         check_is_fitted(model)
-    return _read(model)
-
-
-def is_tree_sum(model):
-    """Whether a model is of a kind that `read_trees` reads."""
-    return is_tree(model) or _read.dispatch(type(model)) is not _read.dispatch(object)
-
-
-@singledispatch
-def _read(model):
-    if not is_tree(model):
+    if not is_tree_sum(model):
         name = model.__name__ if isinstance(model, type) else type(model).__name__
         raise TypeError(
             "model must be a fitted tree or ensemble of trees of sklearn_textbook, got "
             f"{name}."
         )
-    shown = get_shown_tree(model)
-    values = shown.value if shown.is_classifier else shown.statistics
-    tree = make_value_tree(model.tree_, values.reshape(len(values), -1))
-    return make_sum(
+    described = model._describe_sum()
+    members, reader = described.members, described.reader
+    if not (is_tree(reader) and all(map(is_tree, members))):
+        raise TypeError(
+            f"The members of {type(model).__name__} must be trees of sklearn_textbook, "
+            f"got {type(members[0]).__name__}."
+        )
+    weights = list_weights(described)
+    if described.is_mean:
+        weights = np.full(len(members), 1.0 / len(members))
+    trees = [
+        _make_value_tree(member, weight, described.is_vote, columns, reader.schema_)
+        for member, weight, columns in zip(
+            members, weights, described.columns, strict=True
+        )
+    ]
+    first, start = described.first, described.start
+    return make_total(
         model,
-        [tree],
-        n_outputs=shown.n_outputs,
-        class_tolerance=getattr(model, "_class_tolerance", 0.0),
-        reader=model,
+        reader.schema_,
+        np.zeros(trees[0].n_outputs) if start is None else start,
+        tuple(trees),
+        np.zeros(len(trees)) if first is None else first,
+        link=described.link,
+        scale=described.scale,
+        is_vote=described.is_vote,
+        class_tolerance=0.0 if described.is_vote else described.tolerance,
+        reader=reader,
     )
 
 
-def make_value_tree(tree, values, columns=None, n_features=None, n_levels=None):
-    """Make a tree that predicts other values.
+def is_tree_sum(model: object) -> bool:
+    """Whether a model is of a kind that `read_trees` reads."""
+    return hasattr(model, "_describe_sum") and not isinstance(model, type)
 
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    values : ndarray of float64, shape (node_count, n_values)
-        What a row that ends in a node adds to the scores.
-    columns : ndarray of int or None, default=None
-        The columns of the tree, if it has only some of those of the table.
-    n_features : int or None, default=None
-        Number of columns of the table.
-    n_levels : ndarray of int or None, default=None
-        Their numbers of levels.
 
-    Returns
-    -------
-    GrownTree
-    """
+def make_total(model, schema, start, trees=(), first=(), classes=None, **others):
+    """Make a :class:`TreeSum` with the names of the model's columns and classes."""
+    if classes is None:
+        classes = model.classes_ if is_classifier(model) else []
+        classes = list(classes) if isinstance(classes, list) else [classes]
+    others.setdefault("n_outputs", len(classes) or len(start))
+    first, names = np.asarray(first, dtype=np.int64), list(map(str, schema.names))
+    start = np.asarray(start, dtype=np.float64)
+    return TreeSum(model, trees, first, start, schema, names, classes, **others)
+
+
+def list_weights(described: MemberSum) -> np.ndarray:
+    """List what the values of members are multiplied by, but for that of a mean."""
+    weights = described.weights
+    return np.ones(len(described.members)) if weights is None else weights
+
+
+def read_values(tree: GrownTree) -> np.ndarray:
+    """Read the probabilities or values of all nodes; shape (node_count, n_values)."""
+    tree = tree.compact() if tree.is_compact else tree  # it stays so
+    values = tree.value if tree.is_classifier else tree.statistics
+    return values.reshape(len(values), -1)
+
+
+def _make_value_tree(member, weight, is_vote, columns, schema):
+    """Make the tree of what a member adds to the scores, over all columns."""
+    shown = get_shown_tree(member)
+    tree = shown.compact() if shown.is_compact else shown
+    values = read_values(shown)
+    if is_vote:
+        shares = values.reshape(len(values), shown.n_outputs, -1)
+        best = choose_member_classes(member, shares)
+        values = np.zeros_like(shares)
+        np.put_along_axis(values, best[:, :, np.newaxis], 1.0, axis=2)
+        values = values.reshape(len(values), -1)
     others = {}
     if columns is not None:
-        others = {"n_features": n_features, "n_levels": n_levels}
+        others = {"n_features": len(schema.columns), "n_levels": schema.n_levels}
         for name in ("nodes", *SIDE_DTYPES):
             records = getattr(tree, name).copy()
             is_inner = records["feature"] != TREE_UNDEFINED
-            records["feature"][is_inner] = np.asarray(columns)[
-                records["feature"][is_inner]
-            ]
+            features = np.asarray(columns)[records["feature"][is_inner]]
+            records["feature"][is_inner] = features
             others[name] = records
-    values = np.ascontiguousarray(values, dtype=np.float64)
-    return tree.replace(
-        statistics=values[:, :, np.newaxis],
+    made = tree.replace(
+        statistics=np.ascontiguousarray(weight * values)[:, :, np.newaxis],
         n_classes=np.ones(values.shape[1], dtype=np.int64),
         is_classifier=False,
         **others,
     )
-
-
-def make_sum(model, trees, *, reader, first=None, start=None, **others):
-    """Make a :class:`TreeSum` with the names of the model's columns and classes."""
-    first = np.zeros(len(trees), dtype=np.int64) if first is None else first
-    if start is None:
-        start = np.zeros(trees[0].n_outputs)
-    schema = reader.schema_
-    classes = []
-    if is_classifier(model):
-        classes = model.classes_
-        several = isinstance(classes, list)
-        classes = list(classes) if several else [classes]
-    return TreeSum(
-        model,
-        tuple(trees),
-        np.asarray(first),
-        np.asarray(start, dtype=np.float64),
-        schema,
-        [str(name) for name in schema.names],
-        classes,
-        reader=reader,
-        **others,
-    )
-
-
-def add_members(model, weights, votes=False):
-    """List trees that add up the predictions, or votes, of an ensemble's members."""
-    if not all(map(is_tree, model.estimators_)):
-        raise TypeError(
-            f"The members of {type(model).__name__} must be trees of sklearn_textbook, "
-            f"got {type(model.estimators_[0]).__name__}."
-        )
-    schema = model._get_reader().schema_
-    n_levels = np.array([len(column.levels or ()) for column in schema.columns])
-    trees = []
-    for member, columns, weight in zip(
-        model.estimators_, model._list_columns(), weights, strict=True
-    ):
-        shown = get_shown_tree(member)
-        is_compact = shown.is_compact  # the tree of the member stays so
-        shown = shown.compact() if is_compact else shown
-        values = shown.value if shown.is_classifier else shown.statistics
-        if votes:
-            best = choose_member_classes(member, values)
-            values = np.zeros_like(values)
-            np.put_along_axis(values, best[:, :, np.newaxis], 1.0, axis=2)
-        values = weight * values.reshape(len(values), -1)
-        tree = make_value_tree(shown, values, columns, len(schema.columns), n_levels)
-        trees.append(tree.compact() if is_compact else tree)
-    return trees
-
-
-def _average(model, **others):
-    """Read the mean of members."""
-    votes = is_classifier(model) and getattr(model, "voting", "soft") == "hard"
-    n_members = len(model.estimators_)
-    trees = add_members(model, np.full(n_members, 1.0 / n_members), votes)
-    reader = model._get_reader()
-    return make_sum(model, trees, reader=reader, is_vote=votes, **others)
-
-
-@_read.register
-def _read_forest(model: BaseForest):
-    return _average(model, n_outputs=model.n_outputs_)
-
-
-@_read.register
-def _read_bagging(model: BaseBagging):
-    n_outputs = 1 if is_classifier(model) else model._n_outputs
-    return _average(model, n_outputs=n_outputs)
-
-
-@_read.register
-def _read_perturbed(model: BaseOutputPerturbation):
-    is_smeared = isinstance(model, OutputSmearingClassifier)
-    return _average(model, link="positive_shares" if is_smeared else "identity")
-
-
-@_read.register
-def _read_adaboost(model: BaseAdaBoost):
-    trees = add_members(model, model.estimator_weights_, votes=True)
-    reader = model._get_reader()
-    return make_sum(
-        model, trees, reader=reader, link="softmax", scale=2.0, is_vote=True
-    )
-
-
-@_read.register
-def _read_boosting_tree(model: BoostingTreeRegressor):
-    rates = np.full(len(model.estimators_), float(model.learning_rate))
-    return make_sum(model, add_members(model, rates), reader=model._get_reader())
-
-
-@_read.register
-def _read_gradient_boosting(model: BaseGradientBoosting):
-    if model.init_ is not None:
-        raise ValueError(
-            "Only models with init=None or init='zero' are sums of trees; got "
-            f"init={model.init!r}."
-        )
-    loss = model.loss_
-    link, scale = "identity", 1.0
-    if isinstance(loss, LogLoss):
-        link, scale = "expit", 2.0 if isinstance(loss, ExponentialLoss) else 1.0
-    elif isinstance(loss, MultinomialLoss):
-        link = "softmax"
-    elif isinstance(loss, TweedieLoss):
-        link = "exp"
-    elif type(loss)._predict is not SquaredError._predict:
-        raise ValueError(
-            f"The loss {type(loss).__name__} defines its own conversion of scores to "
-            "predictions, which cannot be exported."
-        )
-    n_scores = model.estimators_.shape[1]
-    trees = [m.tree_ for m in model.estimators_.T.ravel()]
-    trees = [make_value_tree(tree, tree.statistics[:, :, 0]) for tree in trees]
-    first = np.repeat(np.arange(n_scores), len(model.estimators_))
-    return make_sum(
-        model,
-        trees,
-        reader=model._get_reader(),
-        first=first,
-        start=model._start_score,
-        link=link,
-        scale=scale,
-    )
+    return made.compact() if shown.is_compact else made

@@ -35,6 +35,7 @@ from sklearn_textbook.tree.grow.target import Target
 from sklearn_textbook.tree.prune import Rows, merge_equal_leaves, resolve_pruner
 from sklearn_textbook.tree.pruning_parameter import PruningParameter
 from sklearn_textbook.tree.route import (
+    MemberSum,
     RoutedTree,
     find_decision_path,
     find_leaves,
@@ -359,6 +360,10 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         return self.tree_.n_leaves
+
+    def _describe_sum(self) -> MemberSum:
+        """Describe the sum over trees that the model is: that of one tree."""
+        return MemberSum([self], self, [None], tolerance=self._class_tolerance)
 
     @property
     def feature_importances_(self):

@@ -230,6 +230,12 @@ class BaseBagging(
             )
         ]
 
+    def _describe_sum(self):
+        """Describe the sum over trees that the model is."""
+        is_vote = getattr(self, "voting", None) == "hard"
+        tolerance = getattr(self._reader, "_class_tolerance", 0.0) if is_vote else 0.0
+        return self._sum_members(is_mean=True, is_vote=is_vote, tolerance=tolerance)
+
     # ---------------------------------------------------------------- model files
     def _get_reader(self):
         return self._reader

@@ -237,6 +237,16 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
             fitted["sample_weights_"] = np.array(model.row_weights)
         return fitted
 
+    def _describe_sum(self):
+        """Describe the sum over trees that the model is."""
+        return self._sum_members(
+            weights=self.estimator_weights_,
+            link="softmax",
+            scale=2.0,
+            is_vote=True,
+            tolerance=getattr(self._reader, "_class_tolerance", 0.0),
+        )
+
     # ---------------------------------------------------------------- model files
     def _get_reader(self):
         return self._reader

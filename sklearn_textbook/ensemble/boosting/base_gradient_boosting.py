@@ -51,6 +51,7 @@ from sklearn_textbook.ensemble.resample import draw_seeds
 from sklearn_textbook.tree import CARTRegressor
 from sklearn_textbook.tree.members import (
     BoostingGrower,
+    MemberSum,
     add_predictions,
     read_blocks,
     read_matrix,
@@ -433,6 +434,30 @@ class BaseGradientBoosting(
         if stopping is not None and stopping.losses:
             line += f", validation loss before the round {stopping.losses[-1]:.6g}"
         print(line)
+
+    def _describe_sum(self):
+        """Describe the sum over trees that the model is, score by score."""
+        if self.init_ is not None:
+            raise ValueError(
+                "Only models with init=None or init='zero' are sums of trees; got "
+                f"init={self.init!r}."
+            )
+        loss, (n_rounds, n_scores) = self.loss_, self.estimators_.shape
+        if loss._link == "identity" and type(loss)._predict is not Loss._predict:
+            raise ValueError(
+                f"The loss {type(loss).__name__} defines its own conversion of scores "
+                "to predictions, which cannot be exported."
+            )
+        members = self.estimators_.T.ravel().tolist()
+        return MemberSum(
+            members,
+            self._template,
+            [None] * len(members),
+            first=np.repeat(np.arange(n_scores), n_rounds),
+            start=self._start_score,
+            link=loss._link,
+            scale=loss._unit,
+        )
 
     # ---------------------------------------------------------------- model files
     def _get_reader(self):

@@ -59,6 +59,9 @@ class Loss(BaseEstimator):
     name = "loss"
     #: Number of raw scores per row.
     n_scores = 1
+    #: How predictions follow from raw scores times the unit: identity, expit, softmax
+    #: or exp.
+    _link, _unit = "identity", 1.0
     #: Number of classes; None if y is a number.
     n_classes = None
     #: Whether the second derivative is 1 everywhere, before it is weighted.

@@ -310,6 +310,11 @@ class BoostingTreeRegressor(
         context.call_on_fit_task_end(**hooks)
         return self
 
+    def _describe_sum(self):
+        """Describe the sum over trees that the model is."""
+        rates = np.full(len(self.estimators_), float(self.learning_rate))
+        return self._sum_members(weights=rates)
+
     def _require_same_columns(self, members, host):
         """Raise ValueError if the trees of a warm start were grown of other columns."""
         if not members:

@@ -50,8 +50,7 @@ class LogLoss(CompiledLoss):
     name = "log_loss"
     n_classes = 2
     kind = _losses.Kind.LOGISTIC
-    # of the raw score, in log odds
-    _unit = 1.0
+    _link = "expit"
 
     def _find_start(self, y, weight):
         mean = np.average(y, weights=weight)
@@ -102,7 +101,7 @@ class ExponentialLoss(LogLoss):
     name = "exponential"
     kind = _losses.Kind.EXPONENTIAL
     has_newton_leaves = False
-    _unit = 2.0
+    _unit = 2.0  # of the raw score, in log odds
 
     def _correct_sums(self, y, weight, leaf_of_row, gradient_sums, hessian_sums):
         # In a leaf of one class, they differ by rounding errors only.
@@ -168,6 +167,7 @@ class MultinomialLoss(CompiledLoss):
 
     name = "log_loss"
     kind = _losses.Kind.SOFTMAX
+    _link = "softmax"
 
     def __init__(self, n_classes=3, friedman_factor=True):
         self.n_classes = n_classes

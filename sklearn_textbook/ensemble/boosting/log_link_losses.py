@@ -56,6 +56,7 @@ class TweedieLoss(CompiledLoss):
 
     name = "tweedie"
     kind = _losses.Kind.TWEEDIE
+    _link = "exp"
 
     def __init__(self, power=1.5, leaf_rule="newton"):
         self.power = power

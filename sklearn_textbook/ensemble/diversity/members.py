@@ -206,13 +206,10 @@ def _predict_all(ensemble, X):
 
 def _predict_own(ensemble, X):
     """Predict by the members of an ensemble of this package."""
-    members = list(ensemble.estimators_)
-    if not hasattr(ensemble, "_reader"):
-        has_trees = is_tree(members[0])
-    else:
-        has_trees = ensemble._reader is not None
-    if has_trees:
-        blocks = read_blocks(ensemble, X, ensemble._get_reader())
+    described = ensemble._describe_sum()
+    members = described.members
+    if is_tree(described.reader):
+        blocks = read_blocks(ensemble, X, described.reader)
         parts = [_predict_trees(ensemble, members, matrix) for matrix in blocks]
         return parts[0] if len(parts) == 1 else np.hstack(parts)
     if isinstance(ensemble, BaseOutputPerturbation):

@@ -102,7 +102,7 @@ def convert_gradient_boosting(model: BaseGradientBoosting):
     elif len(start) > 1:
         estimator.init_.class_prior_ = softmax(start)
     else:
-        odds = start[0] * (2.0 if isinstance(model.loss_, ExponentialLoss) else 1.0)
+        odds = start[0] * model.loss_._unit
         estimator.init_.class_prior_ = expit(np.array([-odds, odds]))
     return add_columns(model, estimator, model._get_reader().schema_)
 

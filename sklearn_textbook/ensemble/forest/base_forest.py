@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -340,6 +340,14 @@ class BaseForest(
             *("_n_samples", "_n_samples_bootstrap", "_sample_weight"),
         )
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
+
+    def _describe_sum(self):
+        """Describe the sum over trees that the model is."""
+        return self._sum_members(
+            is_mean=True,
+            is_vote=getattr(self, "voting", None) == "hard",
+            divides_first=is_classifier(self),
+        )
 
     # ---------------------------------------------------------------- model files
     def _get_reader(self):

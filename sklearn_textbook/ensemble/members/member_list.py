@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sklearn_textbook._contract.caller import warn_caller
-from sklearn_textbook.tree.members import PageReprMixin
+from sklearn_textbook.tree.members import MemberSum, PageReprMixin
 
 
 class MemberList(PageReprMixin):
@@ -43,6 +43,12 @@ class MemberList(PageReprMixin):
     def _list_columns(self):
         """List the columns of each member; None: all of them."""
         return [None] * len(self._list_members())
+
+    def _sum_members(self, **others) -> MemberSum:
+        """Describe a sum over the members."""
+        return MemberSum(
+            self._list_members(), self._get_reader(), self._list_columns(), **others
+        )
 
     def _list_member_classes(self, classes):
         """List the classes of each output of a member, from those of the ensemble."""

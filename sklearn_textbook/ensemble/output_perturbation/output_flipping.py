@@ -299,6 +299,10 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
         predicted[:, places] = member.predict_proba(X)
         return predicted
 
+    def _describe_sum(self):
+        """Describe the sum over trees that the model is."""
+        return self._sum_members(is_mean=True, is_vote=self.voting == "hard")
+
     def _compute_probabilities(self, table):
         sums = self._sum_predictions(table, votes=self.voting == "hard")
         return sums / len(self.estimators_)

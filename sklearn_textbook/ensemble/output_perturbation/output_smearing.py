@@ -204,6 +204,10 @@ class OutputSmearingClassifier(BaseOutputPerturbation):
     def _predict_member(self, member, X, votes):
         return member.predict(X).reshape(X.shape[0], self.n_classes_)
 
+    def _describe_sum(self):
+        """Describe the sum over trees that the model is."""
+        return self._sum_members(is_mean=True, link="positive_shares")
+
     def _compute_probabilities(self, table):
         outputs = self._sum_predictions(table)
         kept = np.maximum(outputs, 0.0)

@@ -26,11 +26,16 @@ from sklearn_textbook.tree.members.stumps import StumpBuilder, describe_stump
 from sklearn_textbook.tree.members.targets import make_class_target, make_value_target
 from sklearn_textbook.tree.pruning_parameter import NamedPruner
 from sklearn_textbook.tree.route import find_ends
-from sklearn_textbook.tree.route.many_trees import add_predictions, find_leaves_of_all
+from sklearn_textbook.tree.route.many_trees import (
+    MemberSum,
+    add_predictions,
+    find_leaves_of_all,
+)
 
 __all__ = [
     "BoostingGrower",
     "MemberGrower",
+    "MemberSum",
     "NamedPruner",
     "PageReprMixin",
     "StumpBuilder",

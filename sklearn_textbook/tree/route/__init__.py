@@ -3,6 +3,7 @@
 from sklearn_textbook.tree.route.empty_nodes import estimate_empty_nodes
 from sklearn_textbook.tree.route.ends import find_ends
 from sklearn_textbook.tree.route.many_trees import (
+    MemberSum,
     add_predictions,
     find_leaves_of_all,
 )
@@ -15,6 +16,7 @@ from sklearn_textbook.tree.route.route import (
 from sklearn_textbook.tree.route.routed_tree import RoutedTree
 
 __all__ = [
+    "MemberSum",
     "RoutedTree",
     "add_predictions",
     "estimate_empty_nodes",

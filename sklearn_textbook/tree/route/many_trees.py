@@ -8,6 +8,7 @@ the tree. Other trees predict one by one.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 from weakref import WeakKeyDictionary, ref
 
@@ -27,6 +28,36 @@ from sklearn_textbook.tree.route.walk import as_table
 _ROWS_ALONE = 1 << 16
 # Entries of a sparse table that are converted to dense at once.
 _MAX_DENSE_ENTRIES = 1 << 21
+
+
+@dataclass(frozen=True, eq=False)
+class MemberSum:
+    """A tree or an ensemble as a sum over trees; what ``_describe_sum`` returns."""
+
+    #: The fitted trees.
+    members: list
+    #: The estimator that reads new tables; no tree if the members are none.
+    reader: object
+    #: The columns of each member; None: all of them.
+    columns: list
+    #: What the values or votes of each member are multiplied by; None: 1.
+    weights: np.ndarray | None = None
+    #: The first score to which each member adds; None: the first of all.
+    first: np.ndarray | None = None
+    #: The scores before the first member; None: 0.
+    start: np.ndarray | None = None
+    #: How scores become predictions; see ``sklearn_textbook.exchange.TreeSum``.
+    link: str = "identity"
+    scale: float = 1.0
+    #: Whether the sum is divided by the number of members,
+    is_mean: bool = False
+    #: and that before a class is chosen.
+    divides_first: bool = False
+    #: Whether members vote; with ``is_mean`` probabilities decide between equal votes.
+    is_vote: bool = False
+    #: A vote, or a single tree, chooses a class instead of an earlier one only if its
+    #: probability is larger by more.
+    tolerance: float = 0.0
 
 
 def add_predictions(
