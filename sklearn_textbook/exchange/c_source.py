@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import re
+from textwrap import indent
 
 import numpy as np
 
-from sklearn_textbook.exchange.c_template import ENCODE_NUMBER, ENCODE_TEXT
-from sklearn_textbook.exchange.score_program import REAL_FIELDS
+from sklearn_textbook.exchange.c_template import (
+    ENCODE_NUMBER,
+    ENCODE_TEXT,
+    STEP_TEMPLATE,
+    STEPS_TEMPLATE,
+    TEMPLATE,
+)
+from sklearn_textbook.exchange.model_steps import ModelSteps
+from sklearn_textbook.exchange.score_program import REAL_FIELDS, ScoreProgram, Tables
 from sklearn_textbook.exchange.source_parts import (
     comment_nodes,
     describe_columns,
     describe_predictions,
+    describe_steps,
     list_labels,
     list_level_groups,
+    render,
+    write_program,
     write_rows,
 )
 from sklearn_textbook.linear_model.generalized.links import EPSILON
@@ -146,26 +157,12 @@ def list_called(encoders, groups):
     }
 
 
-def write_c(program, tables, prefix="", is_inner=False):
-    """Write what the template of C needs.
+def list_texts(
+    program: ScoreProgram, tables: Tables, prefix: str, is_inner: bool = False
+) -> tuple[dict, dict]:
+    """List what the template needs: the flags of the model, the texts of the places.
 
-    Parameters
-    ----------
-    program : ScoreProgram
-        The model.
-    tables : Tables
-        Its records.
-    prefix : str, default=""
-        Beginning of the names of functions.
-    is_inner : bool, default=False
-        Whether labels and functions that encode levels are left out.
-
-    Returns
-    -------
-    flags : dict of bool
-        What the model needs.
-    texts : dict of str
-        Texts of the places.
+    The source of a step is inner, without labels and functions that encode levels.
     """
     schema = program.total.schema
     groups = {
@@ -175,8 +172,8 @@ def write_c(program, tables, prefix="", is_inner=False):
     }
     encoders = name_encoders(groups, schema.columns, prefix)
     called = {} if is_inner else list_called(encoders, groups)
-    columns = describe_columns(program, quote, "NaN", called)
-    predictions = describe_predictions(program, quote)
+    columns = describe_columns(schema, quote, "NaN", program.refuses_missing, called)
+    predictions = describe_predictions(program.total, quote)
     rows, n_test = tables.rows, tables.n_test_fields
     comments = comment_nodes(program, quote, "  /* {} */")
     refused = ["a level that was not seen in training"] * (program.unseen == "REFUSED")
@@ -205,3 +202,111 @@ def write_c(program, tables, prefix="", is_inner=False):
         texts["encoders"] = write_encoders(schema.columns, encoders, groups)
     strings = not is_inner and any(group for group, _ in groups.values())
     return {"strings": strings, "converts": program.total.link in VALUES}, texts
+
+
+def write_c(steps: ModelSteps, prefix: str = "") -> str:
+    """Write a model as C99, with a prefix of the names of functions."""
+    if steps.is_single:
+        return write_program(steps.program, TEMPLATE, list_texts, prefix=prefix)
+    schema, sources, blocks = steps.schema, [], []
+    groups = {
+        number: list_level_groups(column, "C")
+        for number, column in enumerate(schema.columns)
+        if column.levels is not None
+    }
+    encoders = name_encoders(groups, schema.columns, prefix)
+    start = len(schema.columns)
+    for number, step in enumerate(steps.steps):
+        own = f"{prefix}step_{number}"
+        source = write_program(
+            step.program, TEMPLATE, list_texts, prefix=f"{own}_", is_inner=True
+        )
+        sources.append(rename(source, f"{own}_"))
+        declared, calls = ["int result;"], []
+        for kind, count in zip(step.gives, step.count_results(), strict=True):
+            functions = {"shares": "proba", "scores": "scores", "values": "values"}
+            call = f"{own}_predict_{functions.get(kind)}(own, values + {start});"
+            if kind == "votes":
+                declared.append("int chosen = 0, k;")
+                call = f"{own}_predict_classes(own, &chosen);"
+            calls.append(f"result = {call}")
+            if kind == "votes":
+                calls += [
+                    f"for (k = 0; k < {count}; k++)",
+                    f"    values[{start} + k] = k == chosen;",
+                ]
+            calls += [
+                "if (result) {",
+                f"    *status = {prefix}find_column(result, of_step);",
+                "    return *status;",
+                "}",
+            ]
+            start += count
+        texts = {
+            "places": ", ".join(map(str, step.places)),
+            "n_own": str(len(step.places)),
+            "declared": indent("\n".join(declared), " " * 8),
+            "codes": indent(_write_codes(schema, step), " " * 8),
+            "calls": indent("\n".join(calls), " " * 8),
+            "prefix": prefix,
+        }
+        blocks.append(render(STEP_TEMPLATE, {}, texts))
+    last, total = steps.steps[-1], steps.program.total
+    columns = describe_columns(
+        schema, quote, "NaN", encoders=list_called(encoders, groups)
+    )
+    texts = {
+        "about": f"{describe_steps(steps)}, by sklearn_textbook.",
+        "columns": "\n".join(f" *   {line}" for line in columns),
+        "predictions": "\n".join(
+            f" * {line}" for line in describe_predictions(total, quote)
+        ),
+        "steps": "\n".join(sources),
+        "labels": write_labels(steps.program, prefix),
+        "encoders": write_encoders(schema.columns, encoders, groups),
+        "n_columns": str(len(schema.columns)),
+        "n_scores": str(total.n_scores),
+        "n_outputs": str(total.n_outputs),
+        "n_values": str(start),
+        "n_last": str(len(last.places)),
+        "last_places": ", ".join(map(str, last.places)),
+        "last_codes": indent(_write_codes(schema, last), " " * 4),
+        "last": f"{prefix}step_{len(steps.steps) - 1}",
+        "blocks": "\n".join(blocks[:-1]),
+        "prefix": prefix,
+    }
+    strings = any(group for group, _ in groups.values())
+    return render(
+        STEPS_TEMPLATE, steps.program.list_flags() | {"strings": strings}, texts
+    )
+
+
+def rename(source, prefix):
+    """Give all names of a C source file a prefix; its strings have none of them."""
+    names = set(re.findall(r"^} (\w+);", source, re.MULTILINE))
+    for line in re.findall(r"^(?:static|enum) (.*)", source, re.MULTILINE):
+        if line.startswith("{"):
+            names |= set(re.findall(r"(\w+) =", line))
+        else:
+            names |= set(re.findall(r"(\w+)(?:\[|\()", line)[:1])
+    words = "|".join(sorted(names, key=len, reverse=True))
+    return re.sub(rf"(?<![\w.>])({words})\b", rf"{prefix}\1", source)
+
+
+def _write_codes(schema, step):
+    """Write what turns the codes of levels of a table into those of a step."""
+    lines = []
+    for number, place in enumerate(step.places):
+        column = step.program.total.schema.columns[number]
+        if place >= len(schema.columns) or column.levels is None:
+            continue
+        levels = schema.columns[place].levels
+        if levels == column.levels:
+            continue
+        codes = ", ".join(str(column.codes.get(level, -1)) for level in levels)
+        code = f"own[{number}]"
+        lines.append(
+            f"if ({code} >= 0.0) {{\n    static const int codes[] = {{{codes}}};\n    "
+            f"{code} = {code} < {len(levels)} ? codes[(int){code}] : -1.0;\n}}"
+        )
+    return "\n".join(lines)

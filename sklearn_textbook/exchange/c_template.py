@@ -504,3 +504,136 @@ double {function}(double level)
     return isnan(level) ? level : -1.0;
 }}
 """
+
+STEPS_TEMPLATE = r"""
+/*
+ * {{about}}
+ *
+ * Columns of a row, an array of double:
+{{columns}}
+ *
+{{predictions}}
+ *
+ * Every function returns 0, or 1 + the number of a column whose value is not allowed;
+ * 1 + the number of columns is a step without a result. Compile with -std=c99, or with
+ * -ffp-contract=off, so that sums are rounded as in the model.
+ */
+#include <math.h>
+%if strings
+#include <string.h>
+%end
+{{steps}}
+enum { N_COLUMNS = {{n_columns}}, N_SCORES = {{n_scores}}, N_OUTPUTS = {{n_outputs}} };
+{{labels}}
+{{encoders}}
+/* The columns of a step among the columns of a row and the results of earlier steps. */
+static void {{prefix}}take(
+    const double *values, const int *places, int n_places, double *own)
+{
+    int i;
+    for (i = 0; i < n_places; i++)
+        own[i] = values[places[i]];
+}
+
+/* What a step returns for a column, for the column of the row. */
+static int {{prefix}}find_column(int status, const int *places)
+{
+    int place = status ? places[status - 1] : 0;
+    return place < {{n_columns}} ? status ? 1 + place : 0 : 1 + {{n_columns}};
+}
+
+/* Read a row as the last step does, with the results of the others. */
+static int {{prefix}}read_row(const double *row, double *own, int *status)
+{
+    static const int places[] = {{{last_places}}};
+    double values[{{n_values}}];
+    int i;
+    for (i = 0; i < {{n_columns}}; i++)
+        values[i] = row[i];
+    *status = 0;
+{{blocks}}
+    {{prefix}}take(values, places, {{n_last}}, own);
+{{last_codes}}
+    return *status;
+}
+
+static int {{prefix}}find_last_column(int status)
+{
+    static const int places[] = {{{last_places}}};
+    return {{prefix}}find_column(status, places);
+}
+
+/* Scores of the last step. */
+int {{prefix}}predict_scores(const double *row, double *scores)
+{
+    double own[{{n_last}}];
+    int status;
+    if ({{prefix}}read_row(row, own, &status))
+        return status;
+    return {{prefix}}find_last_column({{last}}_predict_scores(own, scores));
+}
+%if classifier
+%if has_shares
+
+/* Probabilities of the classes; those of several outputs follow one another. */
+int {{prefix}}predict_proba(const double *row, double *probabilities)
+{
+    double own[{{n_last}}];
+    int status;
+    if ({{prefix}}read_row(row, own, &status))
+        return status;
+    return {{prefix}}find_last_column({{last}}_predict_proba(own, probabilities));
+}
+%end
+
+/* Numbers of the predicted classes, one for each output. */
+int {{prefix}}predict_classes(const double *row, int *classes)
+{
+    double own[{{n_last}}];
+    int status;
+    if ({{prefix}}read_row(row, own, &status))
+        return status;
+    return {{prefix}}find_last_column({{last}}_predict_classes(own, classes));
+}
+%if one_output
+
+/* Number of the predicted class; -1 - column if its value is not allowed. */
+int {{prefix}}predict(const double *row)
+{
+    int number, status = {{prefix}}predict_classes(row, &number);
+    return status ? -status : number;
+}
+%end
+%else
+
+/* Predicted values, one for each output. */
+int {{prefix}}predict_values(const double *row, double *predicted)
+{
+    double own[{{n_last}}];
+    int status;
+    if ({{prefix}}read_row(row, own, &status))
+        return status;
+    return {{prefix}}find_last_column({{last}}_predict_values(own, predicted));
+}
+%if one_output
+
+/* Predicted value; NaN if the value of a column is not allowed. */
+double {{prefix}}predict(const double *row)
+{
+    double value;
+    return {{prefix}}predict_values(row, &value) ? (double)NAN : value;
+}
+%end
+%end
+""".lstrip()
+
+#: One step but the last.
+STEP_TEMPLATE = r"""    {
+        static const int of_step[] = {{{places}}};
+        double own[{{n_own}}];
+{{declared}}
+        {{prefix}}take(values, of_step, {{n_own}}, own);
+{{codes}}
+{{calls}}
+    }
+"""

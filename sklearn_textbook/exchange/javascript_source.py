@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 
+from sklearn_textbook.exchange.model_steps import ModelSteps
+from sklearn_textbook.exchange.score_program import ScoreProgram, Tables
 from sklearn_textbook.exchange.source_parts import (
     comment_nodes,
     describe_columns,
     describe_predictions,
+    describe_steps,
     list_labels,
     list_level_groups,
+    render,
     require_exact,
+    write_program,
     write_rows,
 )
 from sklearn_textbook.linear_model.generalized.links import EPSILON
@@ -437,6 +443,77 @@ export function predict(row) {
 %end
 """.lstrip()
 
+STEPS_TEMPLATE = r"""
+// {{about}}
+//
+// A row is an object with the names of the columns, or an array of their values:
+{{columns}}
+//
+{{predictions}}
+//
+// An Error names a column whose value is not allowed.
+
+{{steps}}
+
+const columns = {{names}};
+// What each step but the last one gives, and the places of its columns among the
+// columns of a row and the results of earlier steps.
+const steps = [
+{{step_rows}}
+];
+const [last, places] = {{last}};
+%if classifier
+export const classes = last.classes;
+%end
+
+// Read a row as the last step does, with the results of the others.
+function readRow(row) {
+  const isArray = Array.isArray(row) || ArrayBuffer.isView(row);
+  if (isArray && row.length !== columns.length) {
+    throw new Error(`A row has ${row.length} values, not ${columns.length}.`);
+  }
+  const values = columns.map((name, number) => {
+    const key = isArray ? number : name;
+    if (!(key in row)) {
+      throw new Error(`A row has no column ${JSON.stringify(name)}.`);
+    }
+    return row[key];
+  });
+  for (const [gives, ownPlaces] of steps) {
+    const own = ownPlaces.map((place) => values[place]);
+    for (const give of gives) {
+      values.push(...give(own));
+    }
+  }
+  return places.map((place) => values[place]);
+}
+
+// Predicted class or value; of several outputs an array.
+export function predict(row) {
+  return last.predict(readRow(row));
+}
+
+// Scores of the last step.
+export function predictScores(row) {
+  return last.predictScores(readRow(row));
+}
+%if classifier
+
+// Numbers of the predicted classes, one for each output.
+export function predictClasses(row) {
+  return last.predictClasses(readRow(row));
+}
+%if has_shares
+
+// Probabilities of the classes; those of several outputs follow one another.
+export function predictProba(row) {
+  return last.predictProba(readRow(row));
+}
+%end
+%end
+""".lstrip()
+
+MISSING = "null, undefined or NaN"
 #: Predicted values from scores, by the link.
 VALUES = {
     "exp": "Math.exp(s)",
@@ -503,26 +580,11 @@ def write_labels(program):
     return f"[{', '.join(written)}]"
 
 
-def write_javascript(program, tables):
-    """Write what the template of JavaScript needs.
-
-    Parameters
-    ----------
-    program : ScoreProgram
-        The model.
-    tables : Tables
-        Its records.
-
-    Returns
-    -------
-    flags : dict of bool
-        What the model needs.
-    texts : dict of str
-        Texts of the places.
-    """
+def list_texts(program: ScoreProgram, tables: Tables) -> tuple[dict, dict]:
+    """List what the template needs: the flags of the model, the texts of the places."""
     total, rows = program.total, tables.rows
-    columns = describe_columns(program, quote, "null, undefined or NaN", {})
-    predictions = describe_predictions(program, quote)
+    columns = describe_columns(total.schema, quote, MISSING, program.refuses_missing)
+    predictions = describe_predictions(total, quote)
     node_fields = enumerate(tables.fields["nodes"])
     comments = comment_nodes(program, quote, " // {}")
     temporal = [c.source in TEMPORAL for c in total.schema.columns]
@@ -552,3 +614,47 @@ def write_javascript(program, tables):
         texts["to_values"] = f".map((s) => {value})"
     numerals = any(map(takes_numerals, total.schema.columns))
     return {"temporal": any(temporal), "numerals": numerals}, texts
+
+
+def write_javascript(steps: ModelSteps) -> str:
+    """Write a model as a module of JavaScript."""
+    if steps.is_single:
+        return write_program(steps.program, TEMPLATE, list_texts)
+    sources, rows = [], []
+    for number, step in enumerate(steps.steps):
+        total = step.program.total
+        n_classes = sum(map(len, total.classes))
+        kinds = {
+            "values": "(row) => [predict(row)].flat()",
+            "shares": "predictProba",
+            "scores": "predictScores",
+            "votes": (
+                "(row) => predictClasses(row).flatMap((c) => "
+                f"Array.from({{ length: {n_classes} }}, (_, k) => (k === c ? 1 : 0)))"
+            ),
+        }
+        given = f"[{', '.join(kinds[kind] for kind in step.gives)}]"
+        if not step.gives:
+            names = ["predict", "predictScores"]
+            names += ["classes", "predictClasses"] * total.is_classifier
+            names += ["predictProba"] * (total.is_classifier and total.link != "scores")
+            given = f"{{ {', '.join(names)} }}"
+        source = write_program(step.program, TEMPLATE, list_texts)
+        source = re.sub("^export ", "", source, flags=re.MULTILINE)
+        sources.append(
+            f"const step{number} = (() => {{\n{source.rstrip()}\nreturn {given};\n"
+            "})();"
+        )
+        rows.append(f"[step{number}, [{', '.join(map(str, step.places))}]]")
+    columns = describe_columns(steps.schema, quote, MISSING)
+    predictions = describe_predictions(steps.program.total, quote)
+    texts = {
+        "about": f"{describe_steps(steps)}, by sklearn_textbook.",
+        "columns": "\n".join(f"//   {line}" for line in columns),
+        "predictions": "\n".join(f"// {line}" for line in predictions),
+        "steps": "\n\n".join(sources),
+        "names": f"[{', '.join(map(quote, steps.schema.names))}]",
+        "step_rows": "\n".join(f"  {row}," for row in rows[:-1]),
+        "last": rows[-1],
+    }
+    return render(STEPS_TEMPLATE, steps.program.list_flags(), texts)

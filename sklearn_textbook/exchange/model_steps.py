@@ -107,6 +107,11 @@ class ModelSteps:
         places = tuple(range(len(self.schema.columns)))
         return len(self.steps) == 1 and self.steps[0].places == places
 
+    @property
+    def is_trees(self):
+        """Whether it is a tree, or a sum of trees."""
+        return self.is_single and not self.program.linear
+
 
 def read_steps(model, splits_votes=False):
     """Read a fitted model as steps.

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from textwrap import indent
+
 import numpy as np
 
+from sklearn_textbook.exchange.model_steps import ModelSteps
+from sklearn_textbook.exchange.score_program import ScoreProgram, Tables
 from sklearn_textbook.exchange.source_parts import (
     comment_nodes,
     describe_columns,
     describe_predictions,
+    describe_steps,
     list_labels,
+    render,
     to_plain,
+    write_program,
     write_rows,
 )
 from sklearn_textbook.linear_model.generalized.links import EPSILON
@@ -420,6 +427,72 @@ def predict(row):
 %end
 '''.lstrip()
 
+STEPS_TEMPLATE = r'''
+"""{{about}}
+
+A row is a mapping of column names to values, or a sequence of values:
+
+{{columns}}
+
+{{predictions}}
+
+A ValueError names a column whose value is not allowed.
+"""
+
+
+{{steps}}
+
+
+COLUMNS = {{names}}
+# What each step but the last one gives, and the places of its columns among the columns
+# of a row and the results of earlier steps.
+STEPS = (
+{{step_rows}}
+)
+LAST, PLACES = {{last}}
+%if classifier
+CLASSES = LAST["CLASSES"]
+%end
+
+
+def read_row(row):
+    """Read a row as the last step does, with the results of the others."""
+    has_names = hasattr(row, "keys")
+    if not has_names and len(row) != len(COLUMNS):
+        raise ValueError(f"A row has {len(row)} values, not {len(COLUMNS)}.")
+    values = [row[name if has_names else i] for i, name in enumerate(COLUMNS)]
+    for gives, places in STEPS:
+        own = [values[place] for place in places]
+        for give in gives:
+            values += give(own)
+    return [values[place] for place in PLACES]
+
+
+def predict(row):
+    """Predicted class or value; of several outputs a list."""
+    return LAST["predict"](read_row(row))
+
+
+def predict_scores(row):
+    """Scores of the last step."""
+    return LAST["predict_scores"](read_row(row))
+%if classifier
+
+
+def predict_classes(row):
+    """Numbers of the predicted classes, one for each output."""
+    return LAST["predict_classes"](read_row(row))
+%if has_shares
+
+
+def predict_proba(row):
+    """Probabilities of the classes; those of several outputs follow one another."""
+    return LAST["predict_proba"](read_row(row))
+%end
+%end
+'''.lstrip()
+
+MISSING = "None, NaN or pandas.NA"
 #: Predicted values from scores, by the link.
 VALUES = {
     "exp": "math.exp(s)",
@@ -454,25 +527,12 @@ def write_column(column):
     return f"    ({str(column.name)!r}, {source!r}, {codes!r}),"
 
 
-def write_python(program, tables):
-    """Write what the template of Python needs.
-
-    Parameters
-    ----------
-    program : ScoreProgram
-        The model.
-    tables : Tables
-        Its records.
-
-    Returns
-    -------
-    flags : dict of bool
-        What the model needs.
-    texts : dict of str
-        Texts of the places.
-    """
+def list_texts(program: ScoreProgram, tables: Tables) -> tuple[dict, dict]:
+    """List what the template needs: the flags of the model, the texts of the places."""
     total, rows = program.total, tables.rows
-    columns = describe_columns(program, quote_plain, "None, NaN or pandas.NA", {})
+    columns = describe_columns(
+        total.schema, quote_plain, MISSING, program.refuses_missing
+    )
     fields = [name.upper() for name in tables.fields["nodes"]]
     comments = comment_nodes(program, quote_plain, "  # {}")
     temporal = any(column.source in TEMPORAL for column in total.schema.columns)
@@ -483,7 +543,7 @@ def write_python(program, tables):
         is_refused = "math.isinf(code)"
     texts = {
         "columns": "\n".join(f"    {line}" for line in columns),
-        "predictions": "\n".join(describe_predictions(program, quote_plain)),
+        "predictions": "\n".join(describe_predictions(total, quote_plain)),
         "seconds": SECONDS.rstrip() + "\n" if temporal else "",
         "column_rows": "\n".join(map(write_column, total.schema.columns)),
         "labels": repr(labels[0] if is_one else labels),
@@ -503,3 +563,42 @@ def write_python(program, tables):
         value = VALUES[total.link].format(scale=total.scale)
         texts["predicted"] = f"[{value} for s in predict_scores(row)]"
     return {"temporal": temporal}, texts
+
+
+def write_python(steps: ModelSteps) -> str:
+    """Write a model as a module of Python."""
+    if steps.is_single:
+        return write_program(steps.program, TEMPLATE, list_texts)
+    sources, rows = [], []
+    for number, step in enumerate(steps.steps):
+        n_classes = sum(map(len, step.program.total.classes))
+        is_one = step.program.total.n_outputs == 1
+        kinds = {
+            "values": f"lambda row: {'[predict(row)]' if is_one else 'predict(row)'}",
+            "shares": "predict_proba",
+            "scores": "predict_scores",
+            "votes": (
+                "lambda row: [float(k == c) for c in predict_classes(row) "
+                f"for k in range({n_classes})]"
+            ),
+        }
+        given = "locals()"
+        if step.gives:
+            given = f"({' '.join(f'{kinds[kind]},' for kind in step.gives)})"
+        source = write_program(step.program, TEMPLATE, list_texts)
+        source = indent(source.rstrip(), "    ")
+        sources.append(f"def make_step_{number}():\n{source}\n\n    return {given}")
+        rows.append(f"make_step_{number}(), {step.places!r}")
+    columns = describe_columns(steps.schema, quote_plain, MISSING)
+    texts = {
+        "about": f"{describe_steps(steps)}, by sklearn_textbook.",
+        "columns": "\n".join(f"    {line}" for line in columns),
+        "predictions": "\n".join(
+            describe_predictions(steps.program.total, quote_plain)
+        ),
+        "steps": "\n\n\n".join(sources),
+        "names": repr(tuple(str(name) for name in steps.schema.names)),
+        "step_rows": "\n".join(f"    ({row})," for row in rows[:-1]),
+        "last": rows[-1],
+    }
+    return render(STEPS_TEMPLATE, steps.program.list_flags(), texts)

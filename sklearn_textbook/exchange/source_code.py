@@ -3,37 +3,16 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
 from sklearn_textbook._contract.parameters import check_choice
-from sklearn_textbook.exchange import (
-    c_source,
-    c_template,
-    javascript_source,
-    python_source,
-)
+from sklearn_textbook.exchange.c_source import write_c
+from sklearn_textbook.exchange.javascript_source import write_javascript
 from sklearn_textbook.exchange.model_steps import read_steps
-from sklearn_textbook.exchange.score_program import write_tables
-from sklearn_textbook.exchange.source_parts import make_texts, render
+from sklearn_textbook.exchange.python_source import write_python
 from sklearn_textbook.exchange.sql_nodes import write_nodes
 from sklearn_textbook.exchange.sql_source import write_sql
-from sklearn_textbook.exchange.sql_steps import write_steps_sql
-from sklearn_textbook.exchange.steps_source import (
-    write_steps_c,
-    write_steps_javascript,
-    write_steps_python,
-)
 
-WRITERS = {
-    "c": (c_template.TEMPLATE, c_source.write_c),
-    "javascript": (javascript_source.TEMPLATE, javascript_source.write_javascript),
-    "python": (python_source.TEMPLATE, python_source.write_python),
-}
-STEP_WRITERS = {
-    "c": write_steps_c,
-    "javascript": write_steps_javascript,
-    "python": write_steps_python,
-}
+WRITERS = {"c": write_c, "javascript": write_javascript, "python": write_python}
 
 
 def export_code(model, language="c", *, prefix="", table="data", form="expression"):
@@ -165,43 +144,13 @@ def export_code(model, language="c", *, prefix="", table="data", form="expressio
     if not isinstance(table, str) or not table:
         raise ValueError(f"table must be the name of a table, got {table!r}.")
     steps = read_steps(model)
+    if form == "nodes":
+        if not steps.is_trees:
+            raise ValueError(
+                "form='nodes' is for trees and ensembles of trees; got "
+                f"{type(model).__name__}. Use form='expression'."
+            )
+        return write_nodes(steps.program, table, prefix or "model_")
     if language == "sql":
-        is_trees = steps.is_single and not steps.program.linear
-        if form == "nodes":
-            if not is_trees:
-                raise ValueError(
-                    "form='nodes' is for trees and ensembles of trees; got "
-                    f"{type(model).__name__}. Use form='expression'."
-                )
-            return write_nodes(steps.program, table, prefix or "model_")
-        if is_trees:
-            return write_sql(steps.program, table)
-        return write_steps_sql(steps, table)
-    options = {"prefix": prefix} if language == "c" else {}
-    write = partial(write_program, language=language)
-    if steps.is_single:
-        return write(steps.program, **options)
-    return STEP_WRITERS[language](steps, write, **options)
-
-
-def write_program(program, language, **options):
-    """Write a single program.
-
-    Parameters
-    ----------
-    program : ScoreProgram
-        The program.
-    language : {"c", "javascript", "python"}
-        The language.
-    **options : object
-        Of :func:`~sklearn_textbook.exchange.c_source.write_c`.
-
-    Returns
-    -------
-    str
-    """
-    template, write = WRITERS[language]
-    flags = program.list_flags()
-    tables = write_tables(program, flags)
-    own_flags, texts = write(program, tables, **options)
-    return render(template, flags | own_flags, make_texts(program, tables) | texts)
+        return write_sql(steps, table)
+    return WRITERS[language](steps, **({"prefix": prefix} if prefix else {}))

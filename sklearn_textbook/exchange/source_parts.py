@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
+from sklearn_textbook.exchange.model_steps import ModelSteps
+from sklearn_textbook.exchange.score_program import ScoreProgram, write_tables
+from sklearn_textbook.exchange.tree_sum import TreeSum
+from sklearn_textbook.tree.encode import TableSchema
 from sklearn_textbook.tree.encode.columns import BOOLEAN, NULL, TEMPORAL
 from sklearn_textbook.tree.grow.layout import NOMINAL, OBLIQUE
 
@@ -165,26 +171,18 @@ def describe_model(program):
     )
 
 
-def describe_columns(program, quote, missing, encoders):
-    """Describe the columns of a row.
+def describe_columns(
+    schema: TableSchema,
+    quote: Callable,
+    missing: str,
+    refuses_missing: bool = False,
+    encoders: Mapping = MappingProxyType({}),
+) -> list[str]:
+    """Describe the columns of a row, and how missing values are written.
 
-    Parameters
-    ----------
-    program : ScoreProgram
-        The model.
-    quote : callable
-        Quotes a name for a comment.
-    missing : str
-        How missing values are written.
-    encoders : dict of str
-        What turns the levels of columns into codes, by column.
-
-    Returns
-    -------
-    list of str
+    ``encoders`` names what turns the levels of columns into codes, by column.
     """
     lines = []
-    schema = getattr(program, "schema", program.total.schema)
     for number, column in enumerate(schema.columns):
         what = "number"
         if column.source in TEMPORAL:
@@ -200,13 +198,12 @@ def describe_columns(program, quote, missing, encoders):
             if number in encoders:
                 what += f", as a code: {encoders[number]}; -1 is any other level"
         lines.append(f"{number}: {quote(column.name)}, {what}")
-    end = "none is allowed" if program.refuses_missing else missing
+    end = "none is allowed" if refuses_missing else missing
     return [*lines, f"missing values: {end}"]
 
 
-def describe_predictions(program, quote):
+def describe_predictions(total: TreeSum, quote: Callable) -> list[str]:
     """Describe what is predicted."""
-    total = program.total
     if not total.is_classifier:
         return [f"Predicts {total.n_outputs} value{'s' * (total.n_outputs > 1)}."]
     lines = []
@@ -217,6 +214,22 @@ def describe_predictions(program, quote):
         if len(names) > 20:
             lines[-1] += f", ... ({len(names)})"
     return lines
+
+
+def describe_steps(steps: ModelSteps) -> str:
+    """Describe a model that consists of steps."""
+    n_steps = len(steps.steps)
+    return f"{type(steps.model).__name__}: {n_steps} step{'s' * (n_steps > 1)}"
+
+
+def write_program(
+    program: ScoreProgram, template: str, list_texts: Callable, **options
+) -> str:
+    """Write a single program by the template of a language, and what it needs."""
+    flags = program.list_flags()
+    tables = write_tables(program, flags)
+    own_flags, texts = list_texts(program, tables, **options)
+    return render(template, flags | own_flags, make_texts(program, tables) | texts)
 
 
 SCORES = {

@@ -1,4 +1,4 @@
-"""Source code as a query of SQL.
+"""Models as a query of SQL.
 
 A tree is a CASE expression, with the cases of a node inside those of its parent. A tree
 that divides rows is a sum over the nodes in which rows end: the value times what each
@@ -13,13 +13,16 @@ import numpy as np
 
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook.exchange.model_steps import ModelSteps
 from sklearn_textbook.exchange.source_parts import (
     SCORES,
     describe_model,
     describe_predictions,
+    describe_steps,
     list_labels,
 )
 from sklearn_textbook.linear_model.generalized.links import EPSILON
+from sklearn_textbook.tree.encode import TableSchema
 from sklearn_textbook.tree.encode.columns import NUMBER, STRING, TEMPORAL
 from sklearn_textbook.tree.explain.conditions import (
     SumCondition,
@@ -28,6 +31,7 @@ from sklearn_textbook.tree.explain.conditions import (
 )
 from sklearn_textbook.tree.explain.fitted import FittedTree
 from sklearn_textbook.tree.explain.rule_sql import (
+    list_level_literals,
     quote_identifier,
     write_condition,
     write_literal,
@@ -445,25 +449,26 @@ class Query:
     def __init__(self, program, table, divides):
         self.program, self.total, self.table = program, program.total, table
         self.taken = {name.lower() for name in (table, *self.total.feature_names)}
-        self.scores = self.name_columns("score", self.total.n_scores)
-        self.sums = self.name_columns("sum", program.n_sums)
         self.has_divisor = program.divisor != 1.0
-        if not self.has_divisor:
-            self.sums[: self.total.n_scores] = self.scores
+        self.name_sums()
         # Nearly equal proportions are compared here if the class follows from one node.
         self.class_number = None
         if program.tolerance and not program.votes and not divides:
             (self.class_number,) = self.name_columns("class_number")
+
+    def name_sums(self):
+        """Name the scores and sums as nothing else."""
+        self.scores = self.name_columns("score", self.total.n_scores)
+        self.sums = self.name_columns("sum", self.program.n_sums)
+        if not self.has_divisor:
+            self.sums[: self.total.n_scores] = self.scores
 
     def name_columns(self, stem, number=1):
         """Choose names that the table does not have."""
         names = []
         for place in range(number):
             name = stem if number == 1 else f"{stem}_{place}"
-            while name in self.taken:
-                name += "_"
-            self.taken.add(name)
-            names.append(quote_identifier(name))
+            names.append(quote_identifier(choose_name(name, self.taken)))
         return names
 
     def choose_in_nodes(self, values):
@@ -523,10 +528,18 @@ class Query:
         """Write what the query predicts."""
         about = [
             describe_model(self.program),
-            *describe_predictions(self.program, ascii),
+            *describe_predictions(self.total, ascii),
             SCORES[self.total.link].format(scale=self.total.scale) + ".",
         ]
         return "".join(f"-- {line}\n" for line in about)
+
+
+def choose_name(name: str, taken: set) -> str:
+    """Choose a name that is not taken."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
 
 
 def has_numbers(column):
@@ -538,40 +551,209 @@ def has_numbers(column):
     )
 
 
-def write_sql(program, table):
+def write_sql(steps: ModelSteps, table: str) -> str:
     """Write a query that adds predictions to a table, with trees as expressions.
 
-    Parameters
-    ----------
-    program : ScoreProgram
-        The model.
-    table : str
-        Name of the table.
-
-    Returns
-    -------
-    str
+    Each step but the last one adds its results to the columns in a query of its own.
     """
-    trees = list_trees(program)
-    refuse_divided_votes(program, trees)
-    query = Query(program, table, divides=trees[0].divides[0])
-    sums = write_sums(program, trees)
-    columns = dict(zip(query.sums, sums, strict=True))
-    if query.class_number:
-        chosen = query.choose_in_nodes(trees[0].values)
-        columns[query.class_number] = trees[0].write_case(map(str, chosen))
-    if refused := " OR ".join(query.write_refusals()):
-        columns = {
-            name: f"CASE WHEN {refused} THEN NULL ELSE {text} END"
-            for name, text in columns.items()
+    names = [str(name) for name in steps.schema.names]
+    taken = {name.lower() for name in (table, *names)}
+    source, parts, refused = table, [], []
+    for number, step in enumerate(steps.steps):
+        program, is_last = _rename(step, names), step is steps.steps[-1]
+        program = program if is_last else _number_classes(program)
+        trees = list_trees(program)
+        refuse_divided_votes(program, trees)
+        # Of steps, nearly equal values are compared in the columns, not in the nodes.
+        divides = not steps.is_trees or trees[0].divides[0]
+        query = Query(program, source, divides)
+        if not steps.is_trees:  # nor as columns of earlier steps
+            query.taken |= taken
+            query.name_sums()
+            taken |= query.taken
+        refused += [*query.write_refusals(), *_list_refused_levels(program)]
+        inner = _write_inner(query, trees, source, refused)
+        if is_last:
+            text = query.write(inner)
+            break
+        found = {
+            choose_name(f"step_{number}_{place}", taken): result
+            for place, result in enumerate(_list_results(query, step))
         }
-    inner = ",\n".join(f"{text} AS {name}" for name, text in columns.items())
-    quoted = quote_identifier(table)
-    text = query.write(f"SELECT {quoted}.*,\n{inner}\nFROM {quoted}")
-    if len(text) > LONG:
+        names += found
+        columns = ",\n".join(f"{v} AS {quote_identifier(k)}" for k, v in found.items())
+        sums = quote_identifier(choose_name(f"step_{number}_sums", taken))
+        source = choose_name(f"step_{number}", taken)
+        results = f"SELECT {sums}.*,\n{columns}\nFROM {sums}"
+        parts.append(f"{sums} AS (\n{inner}\n)")
+        parts.append(f"{quote_identifier(source)} AS (\n{results}\n)")
+    if steps.is_trees and len(text) > LONG:
         warn_caller(
             f"The query has {len(text) / 1e6:.1f} million characters. Some databases "
             "refuse such queries, and others take seconds to minutes to read them. Use "
             "form='nodes' (on the command line, --form nodes)."
         )
-    return query.write_comments() + text
+    about = "" if steps.is_trees else f"-- {describe_steps(steps)}.\n"
+    start = f"WITH {', '.join(parts)}\n" if parts else ""
+    return f"{about}{query.write_comments()}{start}{text}"
+
+
+def _write_inner(query, trees, source, refused):
+    """Write the query of the sums of a program; NULL in rows refused so far."""
+    program = query.program
+    sums = write_sums(program, trees) if trees else _write_linear_sums(program)
+    columns = dict(zip(query.sums, sums, strict=True))
+    if query.class_number:
+        chosen = query.choose_in_nodes(trees[0].values)
+        columns[query.class_number] = trees[0].write_case(map(str, chosen))
+    tests, quoted = " OR ".join(dict.fromkeys(refused)), quote_identifier(source)
+    lines = [
+        f"CASE WHEN {tests} THEN NULL ELSE {text} END AS {name}"
+        if refused
+        else f"{text} AS {name}"
+        for name, text in columns.items()
+    ]
+    return ",\n".join([f"SELECT {quoted}.*", *lines]) + f"\nFROM {quoted}"
+
+
+def _rename(step, names):
+    """Name the columns of a program as in the query."""
+    total = step.program.total
+    own = [names[place] for place in step.places]
+    columns = tuple(
+        replace(column, name=name)
+        for column, name in zip(total.schema.columns, own, strict=True)
+    )
+    total = replace(total, schema=TableSchema(columns), feature_names=own)
+    program = replace(step.program, total=total)
+    # More classes cannot be compared up to a tolerance.
+    exceeds = total.is_classifier and len(total.classes[0]) > MAX_TOLERANT
+    return replace(program, tolerance=0.0) if program.linear and exceeds else program
+
+
+def _number_classes(program):
+    """Let a program predict the numbers of classes."""
+    classes = [np.arange(len(labels)) for labels in program.total.classes]
+    return replace(program, total=replace(program.total, classes=classes))
+
+
+def _list_refused_levels(program):
+    """List the tests of levels and missing values that linear terms refuse."""
+    total, tests = program.total, []
+    for term in program.linear:
+        if term.is_number:
+            continue
+        column = total.schema.columns[term.feature]
+        name = quote_identifier(total.feature_names[term.feature])
+        if term.unseen is None:
+            pairs = zip(list_level_literals(column), term.rows, strict=True)
+            known = ", ".join(level for level, row in pairs if row is not None)
+            tests.append(f"{name} NOT IN ({known})")
+        if term.missing is None:
+            tests.append(f"{name} IS NULL")
+    return tests
+
+
+def _write_linear_sums(program):
+    """Write the sums of linear terms."""
+    total = program.total
+    start = [*total.start.tolist(), *[0.0] * program.n_sums][: program.n_sums]
+    sums = []
+    for number, first in enumerate(start):
+        terms = [_write_term(total, term, number) for term in program.linear]
+        terms = [term for term in terms if term is not None]
+        sums.append("\n  + ".join([write_real(first), *terms]))
+    return sums
+
+
+def _write_term(total, term, number):
+    """Write what a column adds to one sum; None: nothing."""
+    column = total.schema.columns[term.feature]
+    name = quote_identifier(total.feature_names[term.feature])
+
+    def write(row):
+        is_null = row is None or np.isnan(row[number])
+        return "NULL" if is_null else write_real(row[number])
+
+    missing = write(term.missing)
+    if term.is_number:
+        value, weight = write_number(column, name), write(term.rows[0])
+        if term.centre:
+            value = f"({value} - {write_real(term.centre)})"
+        text = f"{weight} * {value}"
+        if weight == missing == write_real(0.0):
+            return None
+        if missing == "NULL" and weight != write_real(0.0):
+            return text
+        return f"CASE WHEN {name} IS NULL THEN {missing} ELSE {text} END"
+    unseen, groups = write(term.unseen), {}
+    for literal, row in zip(list_level_literals(column), term.rows, strict=True):
+        groups.setdefault(write(row), []).append(literal)
+    if {unseen, missing, *groups} == {write_real(0.0)}:
+        return None
+    cases = [f"WHEN {name} IS NULL THEN {missing}"]
+    cases += [
+        f"WHEN {name} IN ({', '.join(literals)}) THEN {value}"
+        for value, literals in groups.items()
+        if value != unseen
+    ]
+    return f"CASE {' '.join(cases)} ELSE {unseen} END"
+
+
+def _list_results(query, step):
+    """List the results of a step as expressions of its sums."""
+    total = query.total
+    columns = query.write_predictions()
+    scores = [columns.get(name, name) for name in query.scores]
+    *_, prediction = columns.values()
+    results = []
+    for kind in step.gives:
+        if kind == "scores":
+            results += scores
+        elif kind == "values":
+            results += list(columns.values())[-total.n_outputs :]
+        elif kind == "shares":
+            results += write_shares(total, scores)
+        else:
+            results += [
+                f"CASE WHEN {prediction} = {number} THEN {write_real(1.0)} "
+                f"WHEN {prediction} IS NOT NULL THEN {write_real(0.0)} END"
+                for number in range(len(total.classes[0]))
+            ]
+    return results
+
+
+def write_shares(total, scores):
+    """Write the probabilities of classes as expressions of scores."""
+    one, scale = write_real(1.0), write_real(total.scale)
+    if total.link == "identity":
+        return scores
+    if total.link == "expit":
+        (score,) = scores
+        return [f"{one} / ({one} + EXP({sign}{scale} * {score}))" for sign in ("", "-")]
+    if total.link == "softmax":
+        return [
+            f"{one} / ("
+            + " + ".join(f"EXP({scale} * ({other} - {score}))" for other in scores)
+            + ")"
+            for score in scores
+        ]
+    zero = write_real(0.0)
+    high = f" WHEN {{0}} > {one} THEN {one}" * (total.link == "clipped_shares")
+    kept = [
+        f"CASE WHEN {s} < {zero} THEN {zero}{high.format(s)} ELSE {s} END"
+        for s in scores
+    ]
+    whole = " + ".join(kept)
+    shares = []
+    for number, score in enumerate(scores):
+        # If none is above 0, the first of the largest scores has all.
+        largest = [
+            f"{score} {'>' if other < number else '>='} {scores[other]}"
+            for other in range(len(scores))
+            if other != number
+        ]
+        alone = f"CASE WHEN {' AND '.join(largest)} THEN {one} ELSE {zero} END"
+        share = f"{kept[number]} / ({whole})"
+        shares.append(f"CASE WHEN ({whole}) > {zero} THEN {share} ELSE {alone} END")
+    return shares
