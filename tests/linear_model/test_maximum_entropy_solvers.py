@@ -1,5 +1,7 @@
 """The compiled loops of maximum entropy beside plain Python, round by round."""
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,6 +9,7 @@ from scipy import sparse
 
 from sklearn_textbook.linear_model.maximum_entropy import expectation
 from sklearn_textbook.linear_model.maximum_entropy.expectation import EntropyProblem
+from sklearn_textbook.linear_model.maximum_entropy.fitting import minimize
 from sklearn_textbook.linear_model.maximum_entropy.iterative_scaling import (
     ScalingSteps,
     scale_iteratively,
@@ -17,11 +20,7 @@ from sklearn_textbook.linear_model.maximum_entropy.joint_features import (
     shift_to_nonnegative,
     split_blocks,
 )
-from sklearn_textbook.linear_model.maximum_entropy.quasi_newton import (
-    InverseMatrix,
-    RecentPairs,
-    minimize,
-)
+from sklearn_textbook.linear_model.solve.quasi_newton import minimize_bfgs
 from tests.linear_model.entropy_cases import (
     expand,
     join,
@@ -271,20 +270,29 @@ def test_equal_contexts_are_found():
     assert share(np.eye(3), 2).group_contexts() == (None, None)
 
 
-def test_matrices_of_bfgs():
-    """G as the formula writes it out; few pairs give the same while they last."""
-    random = np.random.default_rng(1)
+@pytest.mark.parametrize("limit", [1, 3, 6])
+def test_steps_of_bfgs(limit):
+    """Steps are along minus G times the gradient, with G as the formula writes it."""
     hessian = np.diag([1.0, 3.0, 0.2, 5.0]) + 0.1
-    whole, recent = InverseMatrix(), RecentPairs()
-    matrix = None
-    for _ in range(5):
-        step = random.normal(size=4)
+    path = [np.array([1.0, -2.0, 0.5, 3.0])]
+
+    def evaluate(x):
+        return 0.5 * float(x @ hessian @ x), hessian @ x
+
+    def report(x, loss):
+        path.append(x)
+        assert_allclose(loss, evaluate(x)[0])
+
+    found = minimize_bfgs(evaluate, path[0], limit, 1e-12, report)
+    assert (len(found.path), found.reason) == (limit + 1, "iterations")
+    matrix = np.eye(4)
+    for number, (x, moved) in enumerate(itertools.pairwise(path)):
+        step, direction = moved - x, -matrix @ hessian @ x
+        share = (step @ direction) / (direction @ direction)
+        assert 0.0 < share <= 1.0 + 1e-9
+        assert_allclose(step, share * direction, rtol=1e-8, atol=1e-11)
         change = hessian @ step
-        if matrix is None:
+        if number == 0:
             matrix = np.eye(4) * (step @ change) / (change @ change)
         matrix = reference.update_inverse(matrix, step, change)
-        whole.update(step, change)
-        recent.update(step, change)
-        assert_allclose(whole.matrix, matrix, rtol=1e-9, atol=1e-12)
-        assert_allclose(whole.multiply(change), step, rtol=1e-10)
-        assert_allclose(recent.multiply(change), step, rtol=1e-10)
+        assert_allclose(matrix @ change, step, rtol=1e-9, atol=1e-12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import optimize
@@ -10,21 +11,22 @@ from scipy import optimize
 from sklearn_textbook.linear_model.logistic.curvature import factor_curvature
 from sklearn_textbook.linear_model.logistic.likelihood import (
     GRADIENT,
-    LOSS,
     Evaluation,
 )
 from sklearn_textbook.linear_model.solve._row_sums import descend_coordinates
+from sklearn_textbook.linear_model.solve.quasi_newton import (
+    HIDDEN,
+    MAX_HALVINGS,
+    SUFFICIENT_DECREASE,
+    minimize_bfgs,
+    minimize_lbfgs,
+)
 
-#: Minimum decrease of the loss, as a fraction of the expected one.
-SUFFICIENT_DECREASE = 1e-4
-MAX_HALVINGS = 40
 #: Maximum number of successive Newton steps that do not reduce the loss, and expected
 #: decrease that is negligible.
 MAX_IDLE, NEGLIGIBLE = 5, 1e-6
 #: Relative change of the loss due to rounding.
 ROUNDING = 1e-14
-#: Relative change of the loss that rounding may hide.
-HIDDEN = 1e-11
 #: Sweeps of coordinate descent for one step, and the fraction of the root of the
 #: largest decrease so far at which they end.
 MAX_SWEEPS, SWEEP_TOLERANCE = 200, 1e-2
@@ -227,19 +229,6 @@ def _has_descended_enough(at, found, theta, step, l1, size):
     return change <= size and found.loss <= at.loss + HIDDEN * abs(at.loss)
 
 
-def has_descended(loss, found, length, slope, new_slope):
-    """Whether a step reduced the loss by a fraction of the expected decrease.
-
-    If this is lost in the rounding of the loss, the slopes decide: since the loss is
-    convex, a step that does not go far beyond the minimum along the line reduces it.
-    """
-    promised = -length * slope
-    if SUFFICIENT_DECREASE * promised > HIDDEN * abs(loss):
-        return found <= loss - SUFFICIENT_DECREASE * promised
-    is_within = new_slope <= (1.0 - 2.0 * SUFFICIENT_DECREASE) * -slope
-    return is_within and found <= loss + HIDDEN * abs(loss)
-
-
 def bound_curvature(likelihood):
     """Find a bound of the largest eigenvalue of the Hessian at any coefficients.
 
@@ -261,96 +250,37 @@ def has_arrived(likelihood, theta, gradient, tol):
 
 
 def solve_bfgs(likelihood, theta, max_iter, tol, report):
-    r"""BFGS: Newton's method with an estimated inverse of the Hessian.
-
-    With the step s and the change y of the gradient,
-
-    .. math::
-
-        G \leftarrow \Bigl(I - \frac{s y^T}{s^T y}\Bigr) G
-        \Bigl(I - \frac{y s^T}{s^T y}\Bigr) + \frac{s s^T}{s^T y}.
-
-    G is initialised with the inverse second derivatives at the start, multiplied by
-    :math:`s^T y / y^T y` in these units after the first step. A step of 1 is halved
-    until the loss decreases enough; pairs of s and y without a positive product are
-    skipped.
+    """BFGS in units of the second derivatives.
 
     Parameters and results are those of :func:`solve_gradient`.
     """
-    at = likelihood.evaluate(theta, GRADIENT)
-    path = [at.loss]
-    units = np.broadcast_to(likelihood.scales, theta.shape).ravel()
-    share = 0.25 if likelihood.n_classes == 2 else 0.5
-    inverse = np.diag(units**-2.0) / (share * likelihood.total_weight)
-    is_first = True
-    while not has_arrived(likelihood, theta, at.gradient, tol):
-        if len(path) > max_iter:
-            return Solution(theta, path, False, "iterations")
-        gradient = at.gradient.ravel()
-        step = -(inverse @ gradient)
-        slope = float(step @ gradient)
-        length = 1.0
-        for _ in range(MAX_HALVINGS):
-            moved = theta + length * step.reshape(theta.shape)
-            found = likelihood.evaluate(moved, GRADIENT)
-            new_slope = float(step @ found.gradient.ravel())
-            if has_descended(at.loss, found.loss, length, slope, new_slope):
-                break
-            length /= 2.0
-        else:
-            return Solution(theta, path, False, "rounding")
-        step, change = length * step, found.gradient.ravel() - gradient
-        if is_first:
-            inverse = guess_inverse(step, change, units, inverse)
-            is_first = False
-        inverse = update_inverse(inverse, step, change)
-        theta, at = moved, found
-        path.append(at.loss)
-        if report(theta, path[-1]):
-            return Solution(theta, path, False, "callback")
-    return Solution(theta, path, True)
-
-
-def guess_inverse(step, change, units, inverse):
-    """Diagonal inverse with the curvature of the first step."""
-    product = float(step @ change)
-    square = float(((change / units) ** 2).sum())
-    return np.diag(units**-2.0) * (product / square) if product > 0.0 else inverse
-
-
-def update_inverse(inverse, step, change):
-    """Update the inverse with the last step."""
-    product = float(step @ change)
-    least = np.finfo(float).eps * np.linalg.norm(step) * np.linalg.norm(change)
-    if product <= least:
-        return inverse
-    turned = inverse @ change
-    weight = (1.0 + float(change @ turned) / product) / product
-    crossed = np.outer(step, turned) / product
-    return inverse + weight * np.outer(step, step) - crossed - crossed.T
+    curvature = 0.25 if likelihood.n_classes == 2 else 0.5
+    search = partial(minimize_bfgs, curvature=curvature)
+    return _minimize_scaled(search, likelihood, theta, max_iter, tol, report)
 
 
 def solve_lbfgs(likelihood, theta, max_iter, tol, report):
-    """L-BFGS of :func:`scipy.optimize.minimize`, in units of the second derivatives.
+    """L-BFGS in units of the second derivatives.
 
     With a penalty of absolute values, each slope is the difference of two non-negative
     numbers. Parameters and results are those of :func:`solve_gradient`; it also stops
     when the loss changes only by rounding.
     """
+    return _minimize_scaled(minimize_lbfgs, likelihood, theta, max_iter, tol, report)
+
+
+def _minimize_scaled(search, likelihood, theta, max_iter, tol, report):
+    """Minimise the loss of one row in units of the second derivatives."""
     scales = np.broadcast_to(likelihood.scales, theta.shape).ravel()
     total, shape = likelihood.total_weight, theta.shape
-    path = [likelihood.evaluate(theta, LOSS).loss]
-    if max_iter == 0:
-        return Solution(theta, path, False, "iterations")
-    start, bounds = theta.ravel() * scales, None
-    has_parts = bool(likelihood.l1.any())
-    l1 = np.zeros(shape)
-    l1[:, likelihood.fit_intercept :] = likelihood.l1
-    l1 = l1.ravel() / scales / total
+    start, has_parts = theta.ravel() * scales, bool(likelihood.l1.any())
     if has_parts:
-        is_free = np.zeros(shape, dtype=bool)
+        l1, is_free = np.zeros(shape), np.zeros(shape, dtype=bool)
+        l1[:, likelihood.fit_intercept :] = likelihood.l1
+        l1 = l1.ravel() / scales / total
         is_free[:, : likelihood.fit_intercept] = True
         start, bounds = split_slopes(start, is_free.ravel())
+        search = partial(search, bounds=bounds)
 
     def join(x):
         scaled = x[: theta.size] - x[theta.size :] if has_parts else x
@@ -365,30 +295,12 @@ def solve_lbfgs(likelihood, theta, max_iter, tol, report):
             return at.loss / total + rise, np.append(gradient + l1, l1 - gradient)
         return at.loss / total, gradient
 
-    def note(intermediate_result):
-        path.append(float(intermediate_result.fun) * total)
-        if report(join(intermediate_result.x), path[-1]):
-            raise StopIteration
+    def note(x, loss):
+        return report(join(x), loss * total)
 
-    found = optimize.minimize(
-        evaluate,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        callback=note,
-        options={
-            "maxiter": max_iter,
-            "maxfun": 20 * max_iter + 20,
-            "maxls": 50,
-            "gtol": tol,
-            "ftol": 0.0,
-        },
-    )
-    # Its line search failed, or a callback stopped it.
-    reason = {2: "rounding", 99: "callback"}.get(found.status, "iterations")
-    is_converged = bool(found.success)
-    return Solution(join(found.x), path, is_converged, "" if is_converged else reason)
+    found = search(evaluate, start, max_iter, tol, note)
+    path = [loss * total for loss in found.path]
+    return Solution(join(found.x), path, not found.reason, found.reason)
 
 
 def split_slopes(start, is_free):

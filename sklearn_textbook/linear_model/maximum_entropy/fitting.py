@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn_textbook.linear_model.maximum_entropy.convergence import separates
 from sklearn_textbook.linear_model.maximum_entropy.expectation import (
     EntropyProblem,
+    Solution,
     compute_scores,
 )
 from sklearn_textbook.linear_model.maximum_entropy.iterative_scaling import (
@@ -23,11 +24,13 @@ from sklearn_textbook.linear_model.maximum_entropy.joint_features import (
     shift_to_nonnegative,
     split_blocks,
 )
-from sklearn_textbook.linear_model.maximum_entropy.quasi_newton import minimize
-from sklearn_textbook.linear_model.maximum_entropy.solution import Solution
 from sklearn_textbook.linear_model.maximum_entropy.sources import (
     spread_columns,
     standardize_columns,
+)
+from sklearn_textbook.linear_model.solve.quasi_newton import (
+    minimize_bfgs,
+    minimize_lbfgs,
 )
 
 SOLVERS = ("iis", "gis", "bfgs", "lbfgs")
@@ -147,8 +150,33 @@ def solve(features, context_weight, counts, settings, *, empirical=None, penalty
         solution = minimize(
             problem, start, *limits, has_limited_memory=has_limited_memory
         )
-        problem.evaluate(solution.weights)  # the last trial was elsewhere
     return solution, problem, solution.weights / scale
+
+
+def minimize(
+    problem: EntropyProblem,
+    weights: np.ndarray,
+    max_iter: int,
+    tol: float,
+    *,
+    has_limited_memory: bool,
+) -> Solution:
+    """Fit weights by a quasi-Newton method."""
+
+    def evaluate(weights):
+        loss, sums = problem.evaluate(weights)
+        gradient = problem.find_gradient(weights, sums[0])
+        return loss / problem.total, gradient / problem.total
+
+    if has_limited_memory:
+        found = minimize_lbfgs(evaluate, weights, max_iter, tol, is_exact=True)
+    else:
+        found = minimize_bfgs(evaluate, weights, max_iter, tol)
+    # The last trial of the search was elsewhere.
+    expected = problem.evaluate(found.x)[1][0]
+    gap = problem.find_gap(found.x, expected)
+    path = np.array(found.path) * problem.total
+    return Solution(found.x, expected, path, gap, gap <= tol)
 
 
 def fit_columns(matrix, codes, weight, n_classes, settings):

@@ -19,7 +19,7 @@ from sklearn_textbook.linear_model.maximum_entropy._expectation import (
     find_bucket_steps,
     find_entry_steps,
 )
-from sklearn_textbook.linear_model.maximum_entropy.solution import Solution
+from sklearn_textbook.linear_model.maximum_entropy.expectation import Solution
 
 #: Number of distinct sizes f# with separate sums; with more, entries are summed singly.
 MAX_BUCKETS = 64

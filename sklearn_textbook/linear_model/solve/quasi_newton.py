@@ -1,0 +1,152 @@
+r"""Quasi-Newton methods (拟牛顿法): BFGS and limited-memory BFGS.
+
+Both estimate the inverse G of the second derivatives from steps s and changes y of the
+gradient, and take steps along minus G times the gradient. BFGS updates
+
+.. math::
+
+    G \leftarrow \Bigl(I - \frac{s y^T}{s^T y}\Bigr) G
+    \Bigl(I - \frac{y s^T}{s^T y}\Bigr) + \frac{s s^T}{s^T y},
+
+limited-memory BFGS stores only the last pairs of s and y (李航《统计学习方法》, 附录B).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import optimize
+
+#: Minimum decrease of the loss, as a fraction of the expected one.
+SUFFICIENT_DECREASE = 1e-4
+MAX_HALVINGS = 40
+#: Relative change of the loss that rounding may hide.
+HIDDEN = 1e-11
+#: Maximum number of steps after rounding has stopped scipy's.
+MAX_LAST = 10
+
+
+class Minimum(NamedTuple):
+    """Where a solver stopped, the loss at the start and after each iteration, and why.
+
+    The reason is "" if it converged, else "iterations", "rounding" or "callback".
+    """
+
+    x: np.ndarray
+    path: list[float]
+    reason: str
+
+
+def minimize_bfgs(
+    evaluate: Callable,
+    x: np.ndarray,
+    max_iter: int,
+    tol: float,
+    report: Callable | None = None,
+    *,
+    curvature: float = 1.0,
+    inverse: optimize.LbfgsInvHessProduct | None = None,
+) -> Minimum:
+    """BFGS from the gradient divided by a first curvature, with step halving.
+
+    An inverse that is given is not updated.
+
+    The matrix is scipy's. The loop is not: scipy's searches along the line for a slope
+    of almost zero, with more evaluations, and gives up when rounding hides the decrease
+    of a loss whose gradient is still above the tolerance.
+    """
+    matrix = inverse
+    if matrix is None:
+        matrix = optimize.BFGS(min_curvature=np.finfo(float).eps)
+        matrix.initialize(len(x), "inv_hess")
+    loss, gradient = evaluate(x)
+    path = [loss]
+    while np.abs(gradient).max(initial=0.0) > tol:
+        if len(path) > max_iter:
+            return Minimum(x, path, "iterations")
+        step = -matrix.dot(gradient) / (curvature if len(path) == 1 else 1.0)
+        slope, length = float(step @ gradient), 1.0
+        for _ in range(MAX_HALVINGS):
+            found, new_gradient = evaluate(x + length * step)
+            new_slope = float(step @ new_gradient)
+            if _has_descended(loss, found, length * slope, new_slope / slope):
+                break
+            length /= 2.0
+        else:
+            return Minimum(x, path, "rounding")
+        change = new_gradient - gradient
+        if inverse is None and change.any():
+            matrix.update(length * step, change)
+        x, loss, gradient = x + length * step, found, new_gradient
+        path.append(loss)
+        if report is not None and report(x, loss):
+            return Minimum(x, path, "callback")
+    return Minimum(x, path, "")
+
+
+def _has_descended(loss: float, found: float, promised: float, ratio: float) -> bool:
+    """Whether a step reduced the loss by a fraction of the expected (negative) change.
+
+    If this is lost in the rounding of the loss, the ratio of the slopes decides: since
+    the loss is convex, a step that does not go far beyond the minimum reduces it.
+    """
+    if -SUFFICIENT_DECREASE * promised > HIDDEN * abs(loss):
+        return found <= loss + SUFFICIENT_DECREASE * promised
+    is_within = ratio >= 2.0 * SUFFICIENT_DECREASE - 1.0
+    return is_within and found <= loss + HIDDEN * abs(loss)
+
+
+def minimize_lbfgs(
+    evaluate: Callable,
+    x: np.ndarray,
+    max_iter: int,
+    tol: float,
+    report: Callable | None = None,
+    *,
+    bounds: optimize.Bounds | None = None,
+    is_exact: bool = False,
+) -> Minimum:
+    """L-BFGS of :func:`scipy.optimize.minimize`.
+
+    It also stops when the loss changes only by rounding, but goes on from there if it
+    is to be exact.
+    """
+    loss, gradient = evaluate(x)
+    path = [loss]
+    if max_iter == 0:
+        return Minimum(x, path, "iterations")
+    if not np.abs(gradient).max(initial=0.0) > tol:
+        return Minimum(x, path, "")
+
+    def note(intermediate_result):
+        path.append(float(intermediate_result.fun))
+        if report is not None and report(intermediate_result.x, path[-1]):
+            raise StopIteration
+
+    found = optimize.minimize(
+        evaluate,
+        x,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        callback=note,
+        options={
+            "maxiter": max_iter,
+            "maxfun": 20 * max_iter + 20,
+            "maxls": 50,
+            "gtol": tol,
+            "ftol": 0.0,
+        },
+    )
+    if is_exact and found.status != 99 and np.abs(found.jac).max() > tol:
+        # Rounding hides the decrease of the loss; the slopes still show it.
+        left = min(MAX_LAST, max_iter - len(path) + 1)
+        options = {"inverse": found.hess_inv}
+        last = minimize_bfgs(evaluate, found.x, left, tol, report, **options)
+        path += last.path[1:]
+        return Minimum(last.x, path, last.reason)
+    # Its line search failed, or a callback stopped it.
+    reason = {2: "rounding", 99: "callback"}.get(found.status, "iterations")
+    return Minimum(found.x, path, "" if found.success else reason)
