@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as StockLogisticRegression
 
 from sklearn_textbook.linear_model import LogisticRegression
-from sklearn_textbook.linear_model.logistic import fitting, likelihood, working_set
+from sklearn_textbook.linear_model.logistic import fitting, likelihood, solvers
 from tests.linear_model.test_logistic_regression import MOST, SOLVERS, make_rows
 
 # ------------------------------------------------------------- nearly dependent columns
@@ -156,7 +156,7 @@ def test_lasso_of_many_columns(n_classes, most, monkeypatch):
     X, y, weight = make_rows(n_classes, 100, 1100)
     penalty = {"C": 0.05, "l1_ratio": 0.9}
     # With 10 coefficients at most, L-BFGS takes over.
-    monkeypatch.setattr(working_set, "MAX_COEFFICIENTS", most)
+    monkeypatch.setattr(solvers, "MAX_WORKING", most)
     model = LogisticRegression(**penalty, parametrization="symmetric", tol=1e-7)
     model.fit(X, y, weight)
     assert model.solver_ == "newton"
@@ -199,13 +199,13 @@ def test_wide_sparse_table_needs_few_rounds():
 
 
 def test_weak_lasso_makes_no_large_matrices(monkeypatch):
-    sizes, solve = [], working_set.solve_newton
+    sizes, solve = [], solvers.solve_newton
 
     def note_size(part, *others):
         sizes.append(part.shape[1])
         return solve(part, *others)
 
-    monkeypatch.setattr(working_set, "solve_newton", note_size)
+    monkeypatch.setattr(solvers, "solve_newton", note_size)
     generator = np.random.default_rng(0)
     X = sparse.random_array(
         (2000, 4000), density=0.01, random_state=generator, format="csr"

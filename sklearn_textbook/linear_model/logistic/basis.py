@@ -27,48 +27,50 @@ MAX_NUMBERS = 2**27
 
 @dataclass(frozen=True)
 class Basis:
-    """Span of the columns.
+    """Coordinates in which a table is easier to fit.
 
-    Parameters
-    ----------
-    mean : ndarray of shape (n_columns,)
-        Means of the columns; zeros without an intercept.
-    directions : ndarray of shape (n_columns, rank)
-        The centred columns, multiplied by these, are uncorrelated and have mean squares
-        of 1.
-    nothing : ndarray of shape (n_columns, n_columns - rank)
-        Slopes that give every row the same score.
+    ``directions`` are slopes of the coordinates, of shape (n_columns, n_coordinates);
+    ``nothing`` are slopes that give every row the same score. ``rows`` are given where
+    the directions are orthonormal and the penalty is the same for all columns: the
+    minimum is then in the span of the rows, and the penalty is that of the coordinates.
     """
 
     mean: np.ndarray
     directions: np.ndarray
     nothing: np.ndarray
+    rows: np.ndarray | None = None
 
-    def turn(self, likelihood):
-        """Return the same likelihood for the uncorrelated columns."""
-        X = likelihood.X.toarray() if issparse(likelihood.X) else likelihood.X
-        return LogisticLikelihood(
-            (X - self.mean) @ self.directions,
-            likelihood.codes,
-            likelihood.n_classes,
-            likelihood.weight,
-            fit_intercept=likelihood.fit_intercept,
-            is_symmetric=likelihood.n_scores == likelihood.n_classes,
-            strength=0.0,
-            n_threads=likelihood.n_threads,
-        )
+    def turn(self, likelihood: LogisticLikelihood) -> LogisticLikelihood:
+        """Return the same likelihood for the coordinates."""
+        rows = self.rows
+        if rows is None:
+            X = likelihood.X.toarray() if issparse(likelihood.X) else likelihood.X
+            rows = (X - self.mean) @ self.directions
+        return likelihood.replace_columns(rows, likelihood.l2[0])
 
-    def turn_start(self, likelihood, turned, theta):
-        """Coefficients of the transformed columns that give about the same scores."""
+    def turn_start(
+        self,
+        likelihood: LogisticLikelihood,
+        turned: LogisticLikelihood,
+        theta: np.ndarray,
+    ) -> np.ndarray:
+        """Coefficients of the coordinates that give about the same scores."""
+        first = likelihood.fit_intercept
+        if self.rows is not None:
+            slopes = theta[:, first:] @ self.directions
+            means = theta[:, :first] + slopes @ turned.centre[:, np.newaxis]
+            return np.column_stack([means, slopes] if first else [slopes])
         scores = likelihood.score_rows(theta)
         weight = np.ones(len(scores)) if turned.weight is None else turned.weight
         slopes = turned.X.T @ (weight[:, np.newaxis] * scores) / turned.total_weight
-        if not likelihood.fit_intercept:
+        if not first:
             return slopes.T
         return np.column_stack([np.average(scores, axis=0, weights=weight), slopes.T])
 
-    def find_way_back(self, likelihood, turned):
-        """Matrix from the transformed coefficients to those of the original columns."""
+    def find_way_back(
+        self, likelihood: LogisticLikelihood, turned: LogisticLikelihood
+    ) -> np.ndarray:
+        """Matrix from the coefficients of the coordinates to those of the columns."""
         if not likelihood.fit_intercept:
             return self.directions
         back = np.zeros((likelihood.n_parameters, turned.n_parameters))
@@ -79,69 +81,11 @@ class Basis:
         return back
 
 
-@dataclass(frozen=True)
-class RowSpace:
-    """Orthonormal basis of the centred rows of a wide table.
+def find_row_space(likelihood: LogisticLikelihood) -> Basis | None:
+    """Find an orthonormal basis of the rows of a table of many more columns than rows.
 
-    The minimum with a penalty of equal squares is in the span of the rows, and the
-    penalty is the same for the coefficients of the basis, of which there are few.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_rows, rank)
-        Coordinates of the rows.
-    directions : ndarray of shape (n_columns, rank)
-        The basis.
-    """
-
-    rows: np.ndarray
-    directions: np.ndarray
-
-    def turn(self, likelihood):
-        """Return the same likelihood for the coordinates."""
-        return LogisticLikelihood(
-            self.rows,
-            likelihood.codes,
-            likelihood.n_classes,
-            likelihood.weight,
-            fit_intercept=likelihood.fit_intercept,
-            is_symmetric=likelihood.n_scores == likelihood.n_classes,
-            strength=likelihood.l2[0],
-            n_threads=likelihood.n_threads,
-        )
-
-    def turn_start(self, likelihood, turned, theta):
-        """Coefficients of the coordinates that give the same scores."""
-        first = likelihood.fit_intercept
-        slopes = theta[:, first:] @ self.directions
-        shift = slopes @ turned.centre[:, np.newaxis]
-        return np.column_stack(
-            [theta[:, :first] + shift, slopes] if first else [slopes]
-        )
-
-    def find_way_back(self, likelihood, turned):
-        """Matrix from the coefficients of the coordinates to those of the columns."""
-        if not likelihood.fit_intercept:
-            return self.directions
-        back = np.zeros((likelihood.n_parameters, turned.n_parameters))
-        back[0, 0], back[0, 1:] = 1.0, -turned.centre
-        back[1:, 1:] = self.directions
-        return back
-
-
-def find_row_space(likelihood):
-    """Find a basis of the rows of a table of many more columns than rows.
-
-    Parameters
-    ----------
-    likelihood : LogisticLikelihood
-        With the table.
-
-    Returns
-    -------
-    basis : RowSpace or None
-        None if there are not so many columns, if the table is sparse, or if the penalty
-        is not the same square for all columns.
+    None if there are not so many columns, if the table is sparse, or if the penalty is
+    not the same square for all columns.
     """
     n_rows, n_columns = likelihood.n_rows, likelihood.n_columns
     is_wide = n_columns > max(WIDE_COLUMNS, 2 * n_rows)
@@ -149,17 +93,17 @@ def find_row_space(likelihood):
         return None
     if not likelihood.l2[0] > 0.0 or np.ptp(likelihood.l2) > 0.0:
         return None
-    rows = likelihood.X - likelihood.centre
+    centre, nothing = likelihood.centre, np.zeros((n_columns, 0))
+    rows = likelihood.X - centre
     values, vectors = np.linalg.eigh(rows @ rows.T)
     is_large = values > MIN_CONDITION * values[-1]
     if (values[~is_large] > ZERO * values[-1]).any() or not values[-1] > 0.0:
         # Products would lose digits of the small ones.
         directions, triangle = np.linalg.qr(rows.T)
-        return RowSpace(np.ascontiguousarray(triangle.T), directions)
+        return Basis(centre, directions, nothing, np.ascontiguousarray(triangle.T))
     roots = np.sqrt(values[is_large])
-    return RowSpace(
-        vectors[:, is_large] * roots, rows.T @ (vectors[:, is_large] / roots)
-    )
+    directions = rows.T @ (vectors[:, is_large] / roots)
+    return Basis(centre, directions, nothing, vectors[:, is_large] * roots)
 
 
 def find_basis(likelihood):

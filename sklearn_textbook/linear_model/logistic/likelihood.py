@@ -184,17 +184,17 @@ class LogisticLikelihood:
         self._is_compiled = not issparse(self.X) and 0 < n_numbers <= MAX_NUMBERS_OF_ONE
         self._bounds = divide_rows(self.n_rows, MAX_NUMBERS // n_numbers)
 
-    def select(self, is_inside):
-        """Return the same likelihood with some of the columns."""
+    def replace_columns(self, X, l2, l1=0.0) -> LogisticLikelihood:
+        """Return the likelihood of the same rows with other columns and penalties."""
         return LogisticLikelihood(
-            self.X[:, np.flatnonzero(is_inside)],
+            X,
             self.codes,
             self.n_classes,
             self.weight,
             fit_intercept=self.fit_intercept,
             is_symmetric=self.n_scores == self.n_classes,
-            strength=self.l2[is_inside],
-            l1_strength=self.l1[is_inside],
+            strength=l2,
+            l1_strength=l1,
             n_threads=self.n_threads,
         )
 

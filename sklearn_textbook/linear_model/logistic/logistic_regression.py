@@ -4,29 +4,71 @@ from __future__ import annotations
 
 import math
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from scipy import stats
+from scipy.sparse import hstack, issparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
-from sklearn_textbook.linear_model.class_scores import ClassScores
-from sklearn_textbook.linear_model.inference.dependence import warn_of_dependence
-from sklearn_textbook.linear_model.logistic.convergence import warn_of_end
-from sklearn_textbook.linear_model.logistic.fitting import choose_solver, fit_logistic
-from sklearn_textbook.linear_model.logistic.iterations import IterationTasks
-from sklearn_textbook.linear_model.logistic.reading import (
-    LogisticInput,
-    read_classes,
-    weigh_classes,
+from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.labels import (
+    check_target,
+    encode_labels,
+    list_declared_classes,
 )
-from sklearn_textbook.linear_model.logistic.results import LogisticResults
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_deprecated,
+    check_integer,
+    check_random_seed,
+    check_real,
+    check_truth,
+    check_verbose,
+    is_checked,
+    is_real,
+    name_some,
+    show_value,
+    suggest,
+)
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.weights import balance_classes
+from sklearn_textbook.linear_model.base import BaseLinearClassifier
+from sklearn_textbook.linear_model.inference.coefficient_table import (
+    CoefficientTable,
+    check_level,
+)
+from sklearn_textbook.linear_model.inference.dependence import warn_of_dependence
+from sklearn_textbook.linear_model.inference.summary import (
+    WIDTH,
+    format_number,
+    format_p,
+    write_summary,
+)
+from sklearn_textbook.linear_model.logistic.fitting import (
+    MAX_COEFFICIENTS,
+    choose_solver,
+    fit_logistic,
+)
+from sklearn_textbook.linear_model.logistic.iterations import IterationTasks
+from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
+from sklearn_textbook.linear_model.logistic.separation import NONE
+from sklearn_textbook.linear_model.logistic.solvers import (
+    LIBLINEAR,
+    SOLVERS,
+    STOCK_SOLVERS,
+)
+
+PARAMETRIZATIONS = ("auto", "reference", "symmetric")
+SEPARATION = ("check", "exact", "ignore")
 
 
-class LogisticRegression(
-    LogisticResults, ClassScores, CallbackSupportMixin, ClassifierMixin, LogisticInput
-):
+class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
     r"""Logistic regression (对数几率回归, 逻辑斯谛回归), binary and multinomial.
 
     For two classes, the log-odds (对数几率) of the second class are linear in the
@@ -439,7 +481,7 @@ class LogisticRegression(
             warn_of_dependence(
                 self, rank, likelihood.n_rows, lambda: fitted.is_dependent
             )
-        warn_of_end(self, fitted.solution.reason)
+        self._warn_of_end(fitted.solution.reason)
 
     def _list_fitted(self, estimates):
         """Fitted attributes of an iteration, for callbacks."""
@@ -507,3 +549,522 @@ class LogisticRegression(
             return -total * math.log(len(self.classes_))
         counts = np.bincount(likelihood.codes, likelihood.weight)
         return float((counts * np.log(counts / total)).sum())
+
+    @property
+    def deviance_(self):
+        """Deviance (偏差): twice the negative log-likelihood."""
+        return -2.0 * self.log_likelihood_
+
+    @property
+    def null_deviance_(self):
+        """Deviance of the model without columns."""
+        return -2.0 * self.null_log_likelihood_
+
+    @property
+    def pseudo_r2_(self):
+        """McFadden's pseudo R²: 1 minus the ratio of the log-likelihoods."""
+        return 1.0 - self.log_likelihood_ / self.null_log_likelihood_
+
+    @property
+    def aic_(self):
+        """Akaike's information criterion; smaller is better."""
+        return self.deviance_ + 2.0 * self._count_free("aic_")
+
+    @property
+    def bic_(self):
+        """Bayesian information criterion; smaller is better."""
+        free = self._count_free("bic_")
+        return self.deviance_ + np.log(self.n_observations_) * free
+
+    @property
+    def likelihood_ratio_test_(self):
+        """Test that all slopes are zero, as a ``LikelihoodRatioTest``."""
+        name = "likelihood_ratio_test_"
+        free = self._count_free(name) - (len(self.classes_) - 1) * bool(
+            self.fit_intercept
+        )
+        statistic = max(0.0, self.null_deviance_ - self.deviance_)
+        p_value = float(stats.chi2.sf(statistic, free)) if free else 1.0
+        return LikelihoodRatioTest(statistic, free, p_value)
+
+    @property
+    def standard_errors_(self):
+        """Standard errors of ``coef_``; NaN where the data do not determine them."""
+        errors = self._find_errors("standard_errors_")
+        first = int(bool(self.fit_intercept))
+        return errors.reshape(len(self.coef_), -1)[:, first:]
+
+    @property
+    def intercept_standard_error_(self):
+        """Standard errors of ``intercept_``; NaN without intercept."""
+        errors = self._find_errors("intercept_standard_error_")
+        if not self.fit_intercept:
+            return np.full(len(self.coef_), np.nan)
+        return errors.reshape(len(self.coef_), -1)[:, 0]
+
+    @property
+    def coefficient_table_(self):
+        """Estimates, standard errors, z tests and 95% confidence intervals."""
+        tables = self._make_tables("coefficient_table_", 0.95)
+        if len(tables) == 1:
+            return tables[0][1]
+        names = [
+            f"{heading}: {name}" for heading, table in tables for name in table.names
+        ]
+        return CoefficientTable(
+            tuple(names),
+            np.concatenate([table.estimates for _, table in tables]),
+            np.concatenate([table.standard_errors for _, table in tables]),
+        )
+
+    @property
+    def odds_ratios_(self):
+        """Factor of the odds (几率) per unit of a column, exp(``coef_``)."""
+        with np.errstate(over="ignore"):
+            return np.exp(self.coef_)
+
+    @property
+    def odds_ratio_intervals_(self):
+        """95% confidence intervals of ``odds_ratios_``, in a last axis of size 2."""
+        errors = self._find_errors("odds_ratio_intervals_").reshape(len(self.coef_), -1)
+        half = stats.norm.isf(0.025) * errors[:, bool(self.fit_intercept) :]
+        with np.errstate(over="ignore"):
+            return np.exp(np.stack([self.coef_ - half, self.coef_ + half], axis=-1))
+
+    def summary(self, level=0.95, *, width=WIDTH):
+        """Return a text summary of the model.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Confidence level of the intervals.
+        width : int or None, default=80
+            Maximum line length; long names are shortened. None: no limit.
+
+        Returns
+        -------
+        text : str
+            Description of the model, goodness of fit, and coefficients.
+        """
+        check_is_fitted(self)
+        check_level(level)
+        facts = [
+            ("classes", ", ".join(str(label) for label in self.classes_)),
+            ("reference class", str(self.reference_class_)),
+            ("rows", f"{self.n_observations_:,.12g}"),
+            ("solver", self.solver_),
+            ("iterations", str(int(self.n_iter_[0]))),
+            ("log-likelihood", format_number(self.log_likelihood_)),
+            ("null deviance", format_number(self.null_deviance_)),
+            ("deviance", format_number(self.deviance_)),
+            ("pseudo R² (McFadden)", format_number(self.pseudo_r2_)),
+        ]
+        if self.rank_ is not None:
+            n_coefficients = self.coef_.shape[1] + bool(self.fit_intercept)
+            facts += [
+                ("rank", f"{self.rank_} of {n_coefficients}"),
+                ("AIC", format_number(self.aic_)),
+                ("BIC", format_number(self.bic_)),
+                ("LR chi²", describe_test(self.likelihood_ratio_test_)),
+            ]
+        tables = self._make_tables(None, level)
+        if len(self.classes_) == 2:
+            tables = [("", table) for _, table in tables]
+        notes = self._list_notes()
+        return write_summary("Logistic regression", facts, tables, notes, width=width)
+
+    # ---------------------------------------------------------------------- parts
+    def _count_free(self, name):
+        """Count the coefficients that the data determine."""
+        check_is_fitted(self)
+        self._require_likelihood(name)
+        return self.rank_ * (len(self.classes_) - 1)
+
+    def _require_likelihood(self, name):
+        """Raise an AttributeError if standard errors are not available."""
+        if self.rank_ is None:
+            reason = (
+                "only without penalty"
+                if self._has_penalty()
+                else f"only with up to {MAX_COEFFICIENTS} coefficients, or with "
+                "solver='newton'"
+            )
+            raise AttributeError(f"{type(self).__name__} has {name} {reason}.")
+
+    def _find_errors(self, name):
+        """Find all standard errors, the intercept first in each vector."""
+        check_is_fitted(self)
+        self._require_likelihood(name)
+        return self._errors
+
+    def _make_tables(self, name, level):
+        """(heading, table) of each vector of coefficients; NaN errors if no name."""
+        names, estimates = self.coef_names_.tolist(), self.coef_
+        if self.fit_intercept:
+            names = ["intercept", *names]
+            estimates = np.column_stack([self.intercept_, self.coef_])
+        if name is None and self.rank_ is None:
+            errors = np.full(estimates.shape, np.nan)
+        else:
+            errors = self._find_errors(name).reshape(estimates.shape)
+        return [
+            (heading, CoefficientTable(tuple(names), vector, error, None, level))
+            for heading, vector, error in zip(
+                self._name_vectors(), estimates, errors, strict=True
+            )
+        ]
+
+    def _name_vectors(self):
+        """Return a heading for each vector of coefficients."""
+        labels = [str(label) for label in self.classes_]
+        if len(labels) == 2:
+            return [f"{labels[1]} against {labels[0]}"]
+        if len(self.coef_) == len(labels):
+            return labels
+        return [f"{label} against {labels[-1]}" for label in labels[:-1]]
+
+    def _warn_of_end(self, reason):
+        """Warn of separated classes, or of a solver that did not converge."""
+        n_iter = int(self.n_iter_[0])
+        iterations = f"{n_iter} iteration{'' if n_iter == 1 else 's'}"
+        if self.separation_ not in (None, NONE):
+            largest = float(np.abs(self.coef_).max(initial=0.0))
+            message = (
+                f"{describe_separation(self.separation_)}: a linear score separates "
+                "classes, so the likelihood has no maximum and coefficients diverge. "
+                f"{self.solver_} stopped after {iterations} at a log-likelihood of "
+                f"{self.log_likelihood_:.4g}, with coefficients up to {largest:.4g}. "
+                "Standard errors are meaningless. With a finite C, there is a maximum."
+            )
+        elif self.is_converged_ or reason == "callback":
+            return
+        else:
+            advice = (
+                "Increase the number of iterations (max_iter), or use solver='newton'."
+                if reason == "iterations"
+                else "Rounding prevents further progress: increase tol."
+            )
+            message = (
+                f"{self.solver_} failed to converge after {iterations}, at a "
+                f"log-likelihood of {self.log_likelihood_:.6g}. "
+                f"{advice}"
+            )
+        warn_caller(message, ConvergenceWarning)
+
+    def _list_notes(self):
+        """List the notes of a summary."""
+        notes = []
+        if not self.is_converged_:
+            notes.append("The solver did not converge.")
+        if self.separation_ not in (None, NONE):
+            notes.append(
+                f"{describe_separation(self.separation_)}: the likelihood has no "
+                "maximum; coefficients and standard errors are meaningless."
+            )
+        if self.rank_ is None:
+            C, l1_ratio = self._find_penalty()
+            notes.append(
+                f"Penalty with C={C:g}, l1_ratio={l1_ratio:g}: no standard errors."
+                if self._has_penalty()
+                else "Too many coefficients for standard errors."
+            )
+        elif self.rank_ < self.coef_.shape[1] + bool(self.fit_intercept):
+            notes.append(
+                "Columns are linearly dependent: the slopes have the smallest norm; "
+                "those without standard error are not determined by the data."
+            )
+        return notes
+
+    def _check_parameters(self):
+        self._check_table_parameters()
+        check_deprecated(
+            "penalty",
+            self.penalty,
+            ("l1", "l2", "elasticnet"),
+            "1.8 and is removed in 1.10. Use l1_ratio=0 and a finite C for 'l2', "
+            "l1_ratio=1 for 'l1', an l1_ratio in between for 'elasticnet', and "
+            "C=np.inf for None.",
+            accepts_none=True,
+        )
+        if is_checked() and not (self.C is None or (is_real(self.C) and self.C > 0)):
+            raise ValueError(
+                "The 'C' parameter must be a float in the range (0.0, inf] or None; "
+                f"got {self.C!r}."
+            )
+        if self.l1_ratio is not None:
+            check_real("l1_ratio", self.l1_ratio, 0.0, 1.0)
+        elif is_checked() and self.penalty == "elasticnet":
+            raise ValueError("penalty='elasticnet' requires an l1_ratio; got None.")
+        check_truth("fit_intercept", self.fit_intercept)
+        check_truth("dual", self.dual)
+        check_real("intercept_scaling", self.intercept_scaling, 0.0)
+        check_random_seed("random_state", self.random_state)
+        check_verbose(self.verbose)
+        check_deprecated(
+            "multi_class",
+            self.multi_class,
+            ("auto", "ovr", "multinomial"),
+            "1.5 and removed in 1.8. Leave it out: more than two classes have one "
+            "multinomial model.",
+        )
+        check_choice("solver", self.solver, ("auto", *SOLVERS, *STOCK_SOLVERS))
+        self._check_solver()
+        check_choice("parametrization", self.parametrization, PARAMETRIZATIONS)
+        check_choice("separation", self.separation, SEPARATION)
+        check_integer("max_iter", self.max_iter, 0)
+        check_real("tol", self.tol, 0.0)
+        check_truth("warm_start", self.warm_start)
+        is_allowed = (
+            self.class_weight is None
+            or isinstance(self.class_weight, dict)
+            or (isinstance(self.class_weight, str) and self.class_weight == "balanced")
+        )
+        if is_checked() and not is_allowed:
+            raise ValueError(
+                "The 'class_weight' parameter must be a dict, 'balanced' or None; got "
+                f"{self.class_weight!r}.{suggest(self.class_weight, ('balanced',))}"
+            )
+        self._warn_of_penalty()
+
+    def _check_solver(self):
+        """Refuse solvers that cannot minimise the loss with its penalty."""
+        if not is_checked():
+            return
+        if (
+            self.solver == "bfgs"
+            and self._has_penalty()
+            and self._find_penalty()[1] > 0
+        ):
+            raise ValueError(
+                "solver='bfgs' does not support L1 penalties; got l1_ratio="
+                f"{self.l1_ratio!r}. Use 'newton', 'lbfgs', 'gradient' or 'auto'."
+            )
+        if self.solver == LIBLINEAR and not self._has_penalty():
+            raise ValueError(
+                "solver='liblinear' always has a penalty, also of the intercept; got "
+                f"penalty={self.penalty!r} and C={self.C!r}. Use solver='auto'."
+            )
+        if self._penalises_intercept() and not self.intercept_scaling > 0:
+            raise ValueError(
+                "The 'intercept_scaling' parameter must be above 0; got "
+                f"{self.intercept_scaling!r}."
+            )
+
+    def _warn_of_penalty(self):
+        """Warn of parameters of the penalty that have no effect."""
+        if self.l1_ratio is None:
+            warn_caller(
+                "'l1_ratio=None' was deprecated in scikit-learn 1.8. Use l1_ratio=0.",
+                FutureWarning,
+            )
+        if self.penalty is None and self.C not in (None, 1.0):
+            warn_caller(
+                f"Setting penalty=None will ignore the C parameter, {self.C!r}.",
+                UserWarning,
+            )
+        is_l1 = self.l1_ratio == 1.0
+        is_mixed = self.l1_ratio is not None and 0.0 < self.l1_ratio < 1.0
+        ignores = {"l1": is_mixed, "l2": is_mixed or is_l1, None: is_mixed or is_l1}
+        if ignores.get(self.penalty, False):
+            warn_caller(
+                f"Inconsistent values: penalty={self.penalty} with "
+                f"l1_ratio={self.l1_ratio}, which is ignored.",
+                UserWarning,
+            )
+
+    def _check_multi_class(self):
+        """Refuse models of several classes that are others than the multinomial."""
+        n_classes = len(self.classes_)
+        if n_classes > 2 and (self.multi_class == "ovr" or self.solver == LIBLINEAR):
+            what = "multi_class='ovr'"
+            if self.solver == LIBLINEAR:
+                what = "The 'liblinear' solver"
+            raise ValueError(
+                f"{what} does not support multiclass classification: y has "
+                f"{n_classes} classes. Leave it out for the multinomial model, or use "
+                "OneVsRestClassifier(LogisticRegression(...)) for one model per class."
+            )
+        if n_classes == 2 and self.multi_class == "multinomial" and self._has_penalty():
+            raise ValueError(
+                "multi_class='multinomial' of two classes penalises two vectors of "
+                "coefficients; here there is one. Leave it out."
+            )
+
+    def _find_penalty(self):
+        """(C, l1_ratio) of the penalty; infinity and 0 without one.
+
+        A penalty that is asked for without its strength has scikit-learn's.
+        """
+        l1_ratio = 0.0 if self.l1_ratio is None else float(self.l1_ratio)
+        if self.penalty is None:
+            return math.inf, 0.0
+        if self.penalty != "deprecated":
+            l1_ratio = {"l1": 1.0, "l2": 0.0}.get(self.penalty, l1_ratio)
+        elif self.C is None and l1_ratio == 0.0 and self.solver != LIBLINEAR:
+            return math.inf, 0.0
+        C = 1.0 if self.C is None else float(self.C)
+        return C, l1_ratio
+
+    def _has_penalty(self):
+        return not math.isinf(self._find_penalty()[0])
+
+    def _penalises_intercept(self):
+        return bool(self.solver == LIBLINEAR and self.fit_intercept)
+
+    def _is_symmetric(self):
+        if len(self.classes_) == 2:
+            return False
+        is_auto = self.parametrization == "auto"
+        return self._has_penalty() if is_auto else self.parametrization == "symmetric"
+
+    def _make_likelihood(self, matrix, codes, weight):
+        """Likelihood and penalty of the training rows."""
+        n_made = matrix.shape[1] + bool(self.fit_intercept)
+        if not n_made:
+            raise ValueError("There is nothing to fit: no columns and no intercept.")
+        C, l1_ratio = self._find_penalty()
+        if self._penalises_intercept():
+            # As liblinear does: the intercept is the slope of a constant column.
+            constant = np.full((matrix.shape[0], 1), float(self.intercept_scaling))
+            stack = hstack if issparse(matrix) else np.hstack
+            matrix = stack([matrix, constant])
+            matrix = matrix.tocsr() if issparse(matrix) else matrix
+        return LogisticLikelihood(
+            matrix,
+            codes,
+            len(self.classes_),
+            weight,
+            fit_intercept=self.fit_intercept and not self._penalises_intercept(),
+            is_symmetric=self._has_penalty() and self._is_symmetric(),
+            strength=(1.0 - l1_ratio) / C,
+            l1_strength=l1_ratio / C,
+            n_threads=count_threads(self.n_jobs, matrix.shape[0] * n_made),
+        )
+
+
+class LikelihoodRatioTest(NamedTuple):
+    """Likelihood-ratio test of all slopes (似然比检验).
+
+    Parameters
+    ----------
+    statistic : float
+        Null deviance minus deviance.
+    degrees_of_freedom : int
+        Degrees of freedom of its chi-squared distribution if all slopes are zero.
+    p_value : float
+        Probability of a statistic at least as large if all slopes are zero.
+    """
+
+    statistic: float
+    degrees_of_freedom: int
+    p_value: float
+
+
+def describe_test(test):
+    """Write a ``LikelihoodRatioTest`` in a line."""
+    statistic, free = format_number(test.statistic), test.degrees_of_freedom
+    return f"{statistic} ({free} df), p {format_p(test.p_value)}"
+
+
+def describe_separation(separation):
+    """Name a kind of separation at the start of a sentence."""
+    return f"{separation.replace('_', '-').capitalize()} separation"
+
+
+def read_classes(name, X, y, is_present):
+    """Read the class labels of the rows that count.
+
+    Parameters
+    ----------
+    name : str
+        Name of the estimator.
+    X : array-like
+        The table, which must have as many rows.
+    y : array-like of shape (n_rows,)
+        Class labels.
+    is_present : ndarray of bool, shape (n_rows,), or None
+        These rows; None: all.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_classes,)
+        The sorted classes that have rows.
+    codes : ndarray of int32, shape (n_present,)
+        Their numbers.
+
+    Raises
+    ------
+    ValueError
+        If labels are missing or not classes, or if only one class has rows.
+
+    Warns
+    -----
+    UserWarning
+        If a categorical y declares classes that have no rows.
+    """
+    if y is None:
+        raise ValueError(
+            f"This {name} estimator requires y to be passed, but the target y is None."
+        )
+    labels = check_target(y, is_numeric=False)
+    if getattr(y, "ndim", 1) == 2 or labels.shape[1] > 1:
+        labels = column_or_1d(labels, warn=True)
+    labels = labels.reshape(-1, 1)
+    check_consistent_length(X, labels)
+    if is_present is not None:
+        labels = labels[is_present]
+    (classes,), codes = encode_labels(labels)
+    if len(classes) < 2:
+        raise ValueError(
+            f"{name} needs samples of at least 2 classes in the data, but the data "
+            f"contains only one class: {classes.tolist()[0]!r}."
+        )
+    present = set(classes.tolist())
+    empty = [label for label in list_declared_classes(y) if label not in present]
+    if empty:
+        warn_caller(
+            f"y declares classes without rows: {name_some(empty)}. They have no "
+            "coefficients and no probability, and are not in classes_.",
+            UserWarning,
+        )
+    return classes, codes[:, 0]
+
+
+def weigh_classes(class_weight, classes, codes, weight):
+    """Multiply weights by those of the classes.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None
+        Weights of the classes.
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    codes : ndarray of int, shape (n_rows,)
+        Class numbers.
+    weight : ndarray of shape (n_rows,) or None
+        Weights of the rows.
+
+    Returns
+    -------
+    weight : ndarray of shape (n_rows,) or None
+        The products.
+
+    Raises
+    ------
+    ValueError
+        If a class has a weight that is not a finite number above 0.
+    """
+    if class_weight is None:
+        return weight
+    for label, given in class_weight.items() if isinstance(class_weight, dict) else ():
+        if not (is_real(given) and 0 < given < np.inf):
+            raise ValueError(
+                "The 'class_weight' parameter must be finite weights above 0; got "
+                f"{show_value(given)} for class {label!r}. To leave out a class, leave "
+                "out its rows."
+            )
+    if class_weight == "balanced":
+        factors = balance_classes(codes, weight)
+    else:
+        factors = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+    return factors[codes] * (1.0 if weight is None else weight)

@@ -30,6 +30,11 @@ ROUNDING = 1e-14
 #: Sweeps of coordinate descent for one step, and the fraction of the root of the
 #: largest decrease so far at which they end.
 MAX_SWEEPS, SWEEP_TOLERANCE = 200, 1e-2
+#: Minimum number of columns of the first working set.
+FIRST_COLUMNS = 100
+#: Maximum number of coefficients of a working set: steps of more take longer than all
+#: iterations of L-BFGS.
+MAX_WORKING = 1000
 
 
 @dataclass
@@ -330,3 +335,60 @@ STOCK_SOLVERS = {
     "saga": "auto",
     LIBLINEAR: "auto",
 }
+
+
+def solve_working_sets(likelihood, theta, max_iter, tol, report):
+    r"""Newton's method on working sets of columns.
+
+    Slopes of columns outside of the working set are zero. After each minimisation, the
+    columns whose derivative exceeds the penalty are added, those of the largest excess
+    first, up to the size of the working set; it ends when there are none. If a working
+    set would have too many coefficients, L-BFGS continues.
+
+    Parameters and results are those of :func:`solve_newton`.
+    """
+    first = likelihood.fit_intercept
+    at = likelihood.evaluate(theta, GRADIENT)
+    path, inside = [at.loss], theta[:, first:].any(axis=0)
+    while True:
+        gradient = find_subgradient(likelihood, theta, at.gradient) / likelihood.scales
+        excess = np.abs(gradient[:, first:]).max(axis=0)
+        excess[inside] = 0.0
+        is_optimal = not excess.max() > tol * likelihood.total_weight
+        if is_optimal and len(path) > 1:
+            return Solution(theta, path, True)
+        n_new = min(max(FIRST_COLUMNS, inside.sum()), np.count_nonzero(excess))
+        inside[np.argsort(-excess, kind="stable")[:n_new]] = True
+        if inside.sum() * likelihood.n_scores > MAX_WORKING:
+            rest = max_iter - len(path) + 1
+            last = solve_lbfgs(likelihood, theta, rest, tol, report)
+            last.loss_path = path + last.loss_path[1:]
+            return last
+        part = likelihood.replace_columns(
+            likelihood.X[:, np.flatnonzero(inside)],
+            likelihood.l2[inside],
+            likelihood.l1[inside],
+        )
+        places = np.append(np.ones(first, dtype=bool), inside)
+        fill = partial(_fill_in, theta.shape, places)
+        found = solve_newton(
+            part,
+            theta[:, places],
+            max_iter - len(path) + 1,
+            tol,
+            lambda values, loss, fill=fill: report(fill(values), loss),
+        )
+        theta = fill(found.theta)
+        path += found.loss_path[1:]
+        if not found.is_converged:
+            return Solution(theta, path, False, found.reason)
+        at = likelihood.evaluate(theta, GRADIENT)
+        if len(path) == 1:
+            path.append(at.loss)
+
+
+def _fill_in(shape: tuple, places: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Insert the coefficients of some columns among those of all."""
+    theta = np.zeros(shape)
+    theta[:, places] = values
+    return theta

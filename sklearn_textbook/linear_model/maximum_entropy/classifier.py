@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import narwhals as nw
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_textbook._contract.all_or_nothing import all_or_nothing
-from sklearn_textbook._contract.labels import encode_labels
-from sklearn_textbook._contract.weights import apply_class_weight
-from sklearn_textbook.linear_model.class_scores import ClassScores
+from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.finite import check_sparse_format
+from sklearn_textbook._contract.labels import check_target, encode_labels
+from sklearn_textbook._contract.numeric_table import check_columns
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_truth,
+    is_checked,
+)
+from sklearn_textbook._contract.table_shape import refuse_other_tables
+from sklearn_textbook._contract.threads import check_n_jobs
+from sklearn_textbook._contract.weights import apply_class_weight, check_weights
+from sklearn_textbook.linear_model.base import BaseLinearClassifier
 from sklearn_textbook.linear_model.maximum_entropy.constraints import (
     find_impossible,
     read_constraints,
     require_feasible,
 )
-from sklearn_textbook.linear_model.maximum_entropy.convergence import (
-    warn_of_boundaries,
-    warn_of_gap,
-    warn_of_impossible,
-)
 from sklearn_textbook.linear_model.maximum_entropy.expectation import compute_scores
 from sklearn_textbook.linear_model.maximum_entropy.fitting import (
+    SOLVERS,
+    Settings,
     fit_columns,
     fit_pairs,
     solve,
-)
-from sklearn_textbook.linear_model.maximum_entropy.reading import (
-    MaxEntInput,
-    read_labels,
-    read_pairs,
 )
 from sklearn_textbook.linear_model.maximum_entropy.sources import (
     ColumnSource,
@@ -38,8 +46,12 @@ from sklearn_textbook.linear_model.maximum_entropy.sources import (
     name_function,
 )
 
+FEATURES = ("columns", "precomputed")
+#: Number of names that a warning lists.
+MAX_NAMES = 5
 
-class MaxEntClassifier(ClassScores, ClassifierMixin, MaxEntInput):
+
+class MaxEntClassifier(BaseLinearClassifier):
     r"""Maximum entropy model (最大熵模型).
 
     Of all conditional distributions under which the features (特征函数) :math:`f_j(x,
@@ -453,3 +465,175 @@ class MaxEntClassifier(ClassScores, ClassifierMixin, MaxEntInput):
         else:
             table = read_pairs(self, X, reset=False)
         return compute_scores(self._source.make(table), self._solver_weights)
+
+    @property
+    def _has_columns(self):
+        return isinstance(self.features, str) and self.features == "columns"
+
+    def _check_parameters(self):
+        self._check_table_parameters()
+        check_choice("solver", self.solver, SOLVERS)
+        check_real("alpha", self.alpha, 0.0)
+        check_truth("fit_intercept", self.fit_intercept)
+        check_integer("max_iter", self.max_iter, 1)
+        check_real("tol", self.tol, 0.0)
+        check_n_jobs(self.n_jobs)
+        features = self.features
+        if is_checked() and not self._has_columns and self.missing != "error":
+            raise ValueError(
+                f"missing={self.missing!r} requires features='columns'; got features="
+                f"{features!r}."
+            )
+        if isinstance(features, str):
+            check_choice("features", features, FEATURES)
+            return
+        is_list = isinstance(features, Sequence) and len(features) > 0
+        is_allowed = callable(features) or (is_list and all(map(callable, features)))
+        if is_checked() and not is_allowed:
+            raise ValueError(
+                "The 'features' parameter must be 'columns', 'precomputed', a function "
+                f"F(X, y), or a sequence of functions f(x, y); got {features!r}."
+            )
+
+    def _read_training(self, X, sample_weight):
+        """Table and weights without rows of weight 0, and a mask of these rows."""
+        if self._has_columns:
+            if not hasattr(X, "shape") and not hasattr(X, "__len__"):
+                X = np.asarray(X)  # objects that only support conversion to an array
+                if X.ndim == 0:
+                    check_array(X)  # raises a helpful error
+            return self._read_training_table(X, sample_weight)
+        self._forget("design_")
+        table = read_pairs(self, X, reset=True)
+        weight = check_weights(sample_weight, table.shape[0], is_rescaled=True)
+        if weight is None or weight.all():
+            return table, weight, None
+        is_present = weight > 0
+        return table[np.flatnonzero(is_present)], weight[is_present], is_present
+
+    @property
+    def _settings(self):
+        return Settings(
+            self.solver,
+            self.max_iter,
+            self.tol,
+            self.n_jobs,
+            self.alpha,
+            self.fit_intercept,
+        )
+
+
+def read_labels(estimator, X, y):
+    """Read one label for each row; shape (n_rows, 1)."""
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is "
+            "None."
+        )
+    labels = check_target(y, is_numeric=False)
+    if labels.shape[1] > 1:
+        raise ValueError(
+            f"y should be a 1d array, got an array of shape {labels.shape} instead."
+        )
+    if getattr(y, "ndim", 1) == 2:
+        column_or_1d(labels, warn=True)
+    refuse_other_tables(X)
+    check_consistent_length(X, labels)
+    return labels
+
+
+def read_pairs(estimator, X, *, reset):
+    """Read a table whose features are not made of columns."""
+    if isinstance(estimator.features, str):
+        check_sparse_format(X)
+        return validate_data(
+            estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64
+        )
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        check_columns(estimator, X, reset=reset)
+        return frame
+    if isinstance(X, (list, tuple)):
+        X = np.array(X, dtype=object)  # numbers and strings keep their types
+    return validate_data(estimator, X, reset=reset, dtype=None)
+
+
+def warn_of_gap(solution, solver, max_iter, tol):
+    """Warn if the expectations differ by more than the tolerance."""
+    if solution.has_converged:
+        return
+    if solution.n_iter >= max_iter:
+        reason, advice = (
+            f"in max_iter={max_iter} iterations",
+            "increase max_iter or tol, or ",
+        )
+    else:
+        reason = f"in {solution.n_iter} iterations, since rounding hides the slope"
+        advice = "increase tol, or "
+    message = (
+        f"solver={solver!r} did not converge {reason}: expected and empirical "
+        f"features differ by up to {solution.gap:.3g} (tol={tol:g}), the loss is "
+        f"{solution.loss_path[-1]:.6g}. You may {advice}use another solver."
+    )
+    warn_caller(message, ConvergenceWarning)
+
+
+def warn_of_boundaries(names, falls, rises, is_separated, solution):
+    """Warn if the likelihood has no maximum, since weights would have to be infinite.
+
+    Parameters
+    ----------
+    names : callable
+        Names of features by their numbers.
+    falls, rises : ndarray of bool, shape (n_features,)
+        Weights that go to minus infinity, and to infinity.
+    is_separated : bool
+        Whether the model predicts the classes of all rows.
+    solution : Solution
+        Result of the solver.
+
+    Returns
+    -------
+    has_warned : bool
+        Whether a warning was issued.
+    """
+    reasons = []
+    for which, end, extreme in (
+        (falls, "minus infinity", "smallest"),
+        (rises, "infinity", "largest"),
+    ):
+        numbers = np.flatnonzero(which)
+        if not len(numbers):
+            continue
+        listed = ", ".join(names(j) for j in numbers[:MAX_NAMES])
+        if len(numbers) > MAX_NAMES:
+            listed += f" and {len(numbers) - MAX_NAMES} more"
+        reasons.append(
+            f"the weights of features with the {extreme} possible expectation diverge "
+            f"to {end}: {listed}"
+        )
+    if is_separated:
+        reasons.append("the features separate the classes")
+    if not reasons:
+        return False
+    message = (
+        f"The likelihood has no maximum: {'; '.join(reasons)}. Weights are finite only "
+        f"because fitting stopped after {solution.n_iter} iterations, at a loss of "
+        f"{solution.loss_path[-1]:.6g}, where expected and empirical features differ "
+        f"by up to {solution.gap:.3g}. With a penalty, alpha > 0, there is a maximum."
+    )
+    warn_caller(message, ConvergenceWarning)
+    return True
+
+
+def warn_of_impossible(labels, is_impossible, distribution):
+    """Warn of outcomes whose probability must be 0 under the constraints."""
+    if not is_impossible.any():
+        return
+    lost = ", ".join(repr(label) for label in labels[is_impossible].tolist())
+    message = (
+        f"The constraints leave no probability to {lost}: weights would have to be "
+        "infinite. They are finite only because fitting stopped; the largest of these "
+        f"probabilities is {distribution[is_impossible].max():.3g}."
+    )
+    warn_caller(message, ConvergenceWarning)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from sklearn_textbook.linear_model.maximum_entropy.convergence import separates
 from sklearn_textbook.linear_model.maximum_entropy.expectation import (
     EntropyProblem,
     Solution,
@@ -334,3 +333,26 @@ def _group(features, codes, weight):
         group * n_classes + codes, weights=weight, minlength=len(leaders) * n_classes
     )
     return leaders, counts.reshape(len(leaders), n_classes)
+
+
+def separates(scores, counts):
+    """Whether each context has one class, and its score is above those of the others.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_contexts, n_classes)
+        Scores of the model.
+    counts : ndarray of shape (n_contexts, n_classes)
+        Weights of the rows.
+
+    Returns
+    -------
+    is_separated : bool
+        Whether multiplying the weights by any number above 1 improves the model.
+    """
+    is_there = counts > 0
+    if scores.shape[1] < 2 or (is_there.sum(axis=1) > 1).any():
+        return False
+    own = scores[is_there.any(axis=1)][is_there[is_there.any(axis=1)]]
+    others = np.where(is_there, -np.inf, scores)[is_there.any(axis=1)]
+    return bool((own > others.max(axis=1)).all())
