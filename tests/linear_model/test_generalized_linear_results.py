@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_textbook.linear_model import GeneralizedLinearRegressor, LinearRegression
-from sklearn_textbook.linear_model.generalized.tweedie_density import (
+from sklearn_textbook.linear_model.generalized.families import (
     compute_log_density,
 )
 from tests.linear_model.generalized_cases import make_rows

@@ -2,42 +2,85 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
+from scipy import stats
+from scipy.sparse import issparse
 from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.all_or_nothing import all_or_nothing
-from sklearn_textbook.linear_model.generalized.convergence import warn_of_end
-from sklearn_textbook.linear_model.generalized.diagnostics import (
-    GeneralizedDiagnostics,
+from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_truth,
+    is_checked,
+    is_real,
+    show_value,
 )
-from sklearn_textbook.linear_model.generalized.families import make_family
-from sklearn_textbook.linear_model.generalized.inputs import (
-    GeneralizedInput,
-    require_range,
+from sklearn_textbook._contract.threads import check_n_jobs
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.linear_model.base import BaseLinearModel
+from sklearn_textbook.linear_model.design.reading import sum_rows
+from sklearn_textbook.linear_model.generalized.deviance_table import (
+    compare_deviances,
+    measure_deviances,
 )
-from sklearn_textbook.linear_model.generalized.predictions import (
-    GeneralizedPredictions,
+from sklearn_textbook.linear_model.generalized.families import FAMILIES, make_family
+from sklearn_textbook.linear_model.generalized.influence import GeneralizedInfluence
+from sklearn_textbook.linear_model.generalized.links import (
+    LINKS,
+    SHARE_LINKS,
+    make_link,
 )
-from sklearn_textbook.linear_model.generalized.results import GeneralizedResults
-from sklearn_textbook.linear_model.generalized.retransformation import (
-    find_factor,
-    transform_target,
+from sklearn_textbook.linear_model.generalized.profile_likelihood import (
+    FIT_TOLERANCE,
+    find_profile_interval,
 )
 from sklearn_textbook.linear_model.generalized.reweighting import (
     Problem,
+    WorkingRows,
     fit_constant,
     fit_reweighted,
+    measure_leverages,
+)
+from sklearn_textbook.linear_model.inference.coefficient_table import (
+    CoefficientTable,
+    check_level,
 )
 from sklearn_textbook.linear_model.inference.dependence import warn_of_dependence
+from sklearn_textbook.linear_model.inference.summary import (
+    WIDTH,
+    format_number,
+    write_summary,
+)
+from sklearn_textbook.linear_model.least_squares.targets import read_numeric_targets
+from sklearn_textbook.linear_model.solve.weighted_solution import (
+    OUTSIDE,
+    WeightedSolver,
+)
+
+RESIDUALS = ("deviance", "pearson", "working", "response")
+WEIGHT_TYPES = ("frequency", "variance")
+DEPENDENT_COLUMNS = ("minimum_norm", "drop")
+#: Predictions of y from a regression of ln y.
+RETRANSFORMATIONS = ("median", "mean", "smearing")
+#: A predictor that changes by more than this in the last step is diverging.
+RUNAWAY = 0.1
+#: Fraction of the average mean below which a mean lies on the border at 0; and distance
+#: of a share from 1.
+BORDER = 1e-10
+#: Families whose likelihood has the dispersion as a parameter.
+SCATTERED = ("gaussian", "gamma", "inverse_gaussian")
 
 
-class GeneralizedLinearRegressor(
-    GeneralizedResults,
-    GeneralizedDiagnostics,
-    GeneralizedPredictions,
-    RegressorMixin,
-    GeneralizedInput,
-):
+class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
     r"""Generalised linear model (广义线性模型).
 
     A function of the mean of y, the link (联系函数) g, is linear in the columns:
@@ -416,7 +459,688 @@ class GeneralizedLinearRegressor(
         self._fit_problem(problem, start, y)
         return self
 
+    def predict(self, X, return_std=False, *, offset=None, exposure=None):
+        """Predict the mean of the target.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        return_std : bool, default=False
+            Whether to return the standard errors of the means as well (R's ``se.fit``),
+            those of the linear predictors times the slope of the inverse link.
+        offset : array-like of shape (n_samples,), default=None
+            Number added to the linear predictor of each row. None: 0, whatever was
+            passed to ``fit``.
+        exposure : array-like of shape (n_samples,), default=None
+            Value to which the mean of each row is proportional. None: 1 each.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            Means; with ``transform_y="log"``, as defined by ``retransform``.
+        y_std : ndarray of shape (n_samples,)
+            Standard errors, if requested; NaN for rows whose mean is not determined by
+            the training rows, because columns are linearly dependent only in these.
+        """
+        known = {"offset": offset, "exposure": exposure}
+        predictor = self.predict_linear(X, return_std, **known)
+        if not return_std:
+            return self._invert(predictor)
+        predictor, errors = predictor
+        mean = slope = self._invert(predictor)
+        if not self.transform_y:
+            slope = np.abs(self.link_.differentiate(predictor, mean))
+        return mean, slope * errors
+
+    def _invert(self, predictor):
+        """Means of linear predictors."""
+        if self.transform_y:
+            return np.exp(predictor) * self.retransformation_factor_
+        return self.link_.invert(predictor)
+
+    def predict_linear(self, X, return_std=False, *, offset=None, exposure=None):
+        r"""Compute the linear predictors :math:`\eta = g(\mu)`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        return_std : bool, default=False
+            Whether to return their standard errors as well.
+        offset : array-like of shape (n_samples,), default=None
+            As in ``predict``.
+        exposure : array-like of shape (n_samples,), default=None
+            As in ``predict``.
+
+        Returns
+        -------
+        predictor : ndarray of shape (n_samples,)
+            Linear predictors.
+        predictor_std : ndarray of shape (n_samples,)
+            Standard errors, if requested; NaN as in ``predict``.
+        """
+        check_is_fitted(self)
+        matrix = self._read_new_table(X)
+        offset = self._read_offset(offset, exposure, matrix.shape[0])
+        predictor = np.asarray(matrix @ self.coef_).ravel() + self.intercept_
+        if offset is not None:
+            predictor = predictor + offset
+        return (predictor, self._measure_errors(matrix)) if return_std else predictor
+
+    def _measure_errors(self, matrix):
+        """Compute standard errors of linear predictors; NaN if not determined."""
+        variance = measure_leverages(
+            matrix,
+            np.ones(matrix.shape[0]),
+            self._centre,
+            self.covariance_[1:, 1:],
+            self.dispersion_ * self._share,
+        )
+        if self._row_space is not None:
+            rows = matrix.toarray() if issparse(matrix) else matrix
+            distances = self._row_space.measure_distances(rows - self._row_centre)
+            variance = np.where(distances < OUTSIDE, variance, np.nan)
+        return np.sqrt(variance)
+
+    def score(self, X, y, sample_weight=None, *, offset=None, exposure=None):
+        r"""Compute the fraction of the deviance explained, :math:`D^2`.
+
+        .. math:: D^2 = 1 - D(y, \hat\mu) / D(y, \bar y)
+
+        with the weighted mean :math:`\bar y`. For the family "gaussian", this is
+        :math:`R^2`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The targets of the rows.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. None: 1 each.
+        offset : array-like of shape (n_samples,), default=None
+            As in ``predict``.
+        exposure : array-like of shape (n_samples,), default=None
+            As in ``predict``.
+
+        Returns
+        -------
+        score : float
+            At most 1; 0 for the mean; negative if worse. If y is constant: 1 if it is
+            predicted without error, and 0 otherwise.
+        """
+        mean = self.predict(X, offset=offset, exposure=exposure)
+        y = self._read_target(X, y)
+        require_range(self.family_, y, None)
+        weight = check_weights(sample_weight, len(y))
+        weight = np.ones(len(y)) if weight is None else weight
+        average = np.full(len(y), weight @ y / weight.sum())
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_model = weight @ self.family_.compute_deviance(y, mean)
+            of_mean = weight @ self.family_.compute_deviance(y, average)
+        if not of_mean > 0.0:
+            return 1.0 if not of_model > 0.0 else 0.0
+        return float(1.0 - of_model / of_mean)
+
+    @property
+    def coefficient_table_(self):
+        """Estimates, standard errors, tests and 95% confidence intervals."""
+        return self.make_coefficient_table(0.95)
+
+    @property
+    def standard_errors_(self):
+        """Standard errors of ``coef_``; NaN where the data do not determine them."""
+        return self._find_errors()[1:]
+
+    @property
+    def intercept_standard_error_(self):
+        """Standard error of ``intercept_``; NaN without intercept."""
+        return float(self._find_errors()[0])
+
+    def make_coefficient_table(self, level=0.95):
+        """Make a table of the coefficients.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Confidence level of the intervals.
+
+        Returns
+        -------
+        table : CoefficientTable
+            Estimates, standard errors, z or t, p and confidence intervals, the
+            intercept first.
+        """
+        check_is_fitted(self)
+        check_level(level)
+        names, estimates = self.coef_names_.tolist(), self.coef_
+        errors = self._find_errors()
+        if self.fit_intercept:
+            names = ["intercept", *names]
+            estimates = np.append(self.intercept_, estimates)
+        else:
+            errors = errors[1:]
+        free = None if self._knows_dispersion() else self.residual_degrees_of_freedom_
+        return CoefficientTable(tuple(names), estimates, errors, free, level)
+
+    def summary(self, level=0.95, *, width=WIDTH):
+        """Return a text summary of the model.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Confidence level of the intervals.
+        width : int or None, default=80
+            Maximum line length; long names are shortened. None: no limit.
+
+        Returns
+        -------
+        text : str
+            Description of the model, goodness of fit, and coefficients.
+        """
+        check_is_fitted(self)
+        name = self.family_.name
+        if name == "tweedie":
+            name += f", power {self.family_.power:g}"
+        facts = [("target", "ln y")] if self.transform_y else []
+        facts += [
+            ("family", name),
+            ("link", self.link_.describe()),
+            ("rows", f"{self.n_observations_:,.12g}"),
+            ("rank", f"{self.rank_} of {len(self.coef_)} columns"),
+            ("iterations", str(self.n_iter_)),
+            ("null deviance", self._format_deviance(self.null_deviance_, "null")),
+            ("deviance", self._format_deviance(self.deviance_, "residual")),
+            ("dispersion", f"{format_number(self.dispersion_)} ({self._say_how()})"),
+        ]
+        if not np.isnan(self.log_likelihood_):
+            facts += [
+                ("log-likelihood", format_number(self.log_likelihood_)),
+                ("AIC", format_number(self.aic_)),
+                ("BIC", format_number(self.bic_)),
+            ]
+        title = "Generalised linear model"
+        if self.alpha:
+            title += f" with a ridge penalty, alpha = {self.alpha:g}"
+        return write_summary(
+            title,
+            facts,
+            [("", self.make_coefficient_table(level))],
+            self._list_notes(),
+            width=width,
+        )
+
+    def _choose_distribution(self):
+        """Distribution of an estimate divided by its error: normal or Student's t."""
+        if self._knows_dispersion():
+            return stats.norm()
+        return stats.t(self.residual_degrees_of_freedom_)
+
+    def _set_results(self, problem, fit, kept, whole):
+        """Set the statistics of the training rows."""
+        weight, _ = fit.rows.reweight(fit.predictor)
+        solution = fit.solver.describe(weight)
+        n_coefficients = len(self.coef_) + 1
+        places = np.append(0, kept + 1)
+        inverse = np.zeros((n_coefficients, n_coefficients))
+        inverse[np.ix_(places, places)] = solution.inverse
+        self._inverse = inverse
+        self._share = solution.share
+        self._centre = np.zeros(n_coefficients - 1)
+        self._centre[kept] = solution.centre
+        whole = solution if whole is None else whole
+        self._row_space, self._row_centre = whole.row_space, whole.centre
+        self._is_determined = np.zeros(n_coefficients, dtype=bool)
+        self._is_determined[places] = solution.is_determined
+        if not problem.fit_intercept:
+            self._is_determined[0] = False
+        n_constants = int(problem.fit_intercept)
+        self.rank_ = solution.rank - n_constants
+        slopes = inverse[1:, :]
+        self.effective_rank_ = float(self.rank_)
+        if problem.penalty:
+            # With a penalty all columns count, but each with less than 1.
+            self.effective_rank_ -= problem.penalty * float(np.trace(slopes[:, 1:]))
+            bare = WeightedSolver(
+                problem.X, problem.fit_intercept, n_threads=problem.n_threads
+            )
+            self.rank_ = bare.describe(weight).rank - n_constants
+        self.n_observations_ = self._count_observations(problem.weight)
+        self.null_degrees_of_freedom_ = self.n_observations_ - n_constants
+        self.residual_degrees_of_freedom_ = (
+            self.n_observations_ - self.effective_rank_ - n_constants
+        )
+        if self._knows_dispersion():
+            is_word = isinstance(self.dispersion, str)
+            self.dispersion_ = 1.0 if is_word else float(self.dispersion)
+        else:
+            self.dispersion_ = self._estimate_dispersion(
+                fit.rows, fit.deviance, self.residual_degrees_of_freedom_
+            )
+        scatter = inverse
+        if problem.penalty:
+            scatter = inverse - problem.penalty * (slopes.T @ slopes)
+        self.covariance_ = self.dispersion_ * scatter
+        self._set_likelihood(fit)
+
+    def _set_likelihood(self, fit):
+        """Set the log-likelihood, and its number of parameters."""
+        rows, is_precision = fit.rows, self.weight_type == "variance"
+        total = rows.weight.sum()
+        is_scattered = self.family_.name in SCATTERED or (
+            self.family_.name == "tweedie" and self.family_.power != 1.0
+        )
+        dispersion = self.dispersion_
+        if is_scattered and not self._knows_dispersion():
+            is_normal = self.family_.name == "gaussian"
+            dispersion = fit.deviance / (self.n_observations_ if is_normal else total)
+        self._n_parameters = self.effective_rank_ + int(self.fit_intercept)
+        self.log_likelihood_ = np.nan
+        if is_scattered or (self.family_.has_fixed_dispersion and dispersion == 1.0):
+            self._n_parameters += is_scattered and not self._knows_dispersion()
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                self.log_likelihood_ = self.family_.compute_log_likelihood(
+                    rows.y, rows.mean, rows.weight, dispersion, is_precision
+                )
+
+    @property
+    def aic_(self):
+        """Akaike's information criterion."""
+        return 2.0 * (self._n_parameters - self.log_likelihood_)
+
+    @property
+    def bic_(self):
+        """Bayesian information criterion."""
+        cost = self._n_parameters * np.log(self.n_observations_)
+        return float(cost - 2.0 * self.log_likelihood_)
+
+    def _knows_dispersion(self):
+        """Whether the dispersion is not estimated."""
+        if not isinstance(self.dispersion, str):
+            return True
+        return self.dispersion == "auto" and self.family_.has_fixed_dispersion
+
+    def _estimate_dispersion(self, rows, deviance, free):
+        """Estimate the dispersion; NaN if no degrees of freedom are left."""
+        if not free > 0.0:
+            return np.nan
+        if self.dispersion == "deviance":
+            return deviance / free
+        with np.errstate(over="ignore"):
+            variance = self.family_.compute_variance(rows.mean)
+            squares = np.square(rows.y - rows.mean)
+        return float(rows.weight @ (squares / variance)) / free
+
+    def _count_observations(self, weight):
+        """Count rows; a weight counts as a number of rows, unless it is a precision."""
+        return len(weight) if self.weight_type == "variance" else float(weight.sum())
+
+    def _find_errors(self):
+        """Find the standard errors, of the intercept first."""
+        errors = np.sqrt(np.maximum(self.covariance_.diagonal(), 0.0))
+        return np.where(self._is_determined, errors, np.nan)
+
+    def _format_deviance(self, deviance, which):
+        free = (
+            self.null_degrees_of_freedom_
+            if which == "null"
+            else self.residual_degrees_of_freedom_
+        )
+        return f"{format_number(deviance)} on {free:g} df"
+
+    def _say_how(self):
+        if self._knows_dispersion():
+            return "known"
+        return "deviance" if self.dispersion == "deviance" else "Pearson"
+
+    def _say_why(self):
+        """Return the reason why there is no log-likelihood."""
+        family = self.family_
+        if not self.residual_degrees_of_freedom_ > 0.0 and not self._knows_dispersion():
+            return "no degrees of freedom are left for the dispersion"
+        if family.name == "tweedie" and family.power != 1.0:
+            return f"the density of the power {family.power:g} has no closed form"
+        return f"with this dispersion, {family.name!r} is a quasi-likelihood"
+
+    def _list_notes(self):
+        """List the notes of a summary."""
+        notes = []
+        if np.isnan(self.log_likelihood_):
+            notes.append(f"No log-likelihood, AIC and BIC: {self._say_why()}.")
+        lacking = len(self.coef_) - self.rank_
+        if lacking:
+            how = "of all that fit equally well, those with the smallest norm are used"
+            if self.alpha:
+                how = "the penalty determines the others"
+            elif self.dependent_columns == "drop":
+                how = "those that depend on preceding columns are 0"
+            notes.append(
+                f"The rows determine only {self.rank_} of {len(self.coef_)} "
+                f"coefficients: {how}."
+            )
+        if self.alpha:
+            notes.append(
+                f"Penalty alpha={self.alpha:g}: coefficients are shrunk towards 0, and "
+                "their standard errors do not include this bias."
+            )
+        if self.transform_y:
+            notes.append(
+                "The deviance is that of ln y, the log-likelihood that of y. predict "
+                f"multiplies by {self.retransformation_factor_:.5g} "
+                f"(retransform={self.retransform!r})."
+            )
+        if not self.converged_:
+            notes.append(f"Not converged after {self.n_iter_} iterations.")
+        return notes
+
+    def deviance_table(
+        self, X, y, sample_weight=None, *, test="auto", offset=None, exposure=None
+    ):
+        r"""Compute the analysis of deviance (偏差分析).
+
+        The columns of the table are added one after another, all indicators of a
+        nominal column at once, and each model is fitted. If the added coefficients are
+        zero, the decrease of the deviance divided by the dispersion :math:`\phi` has a
+        :math:`\chi^2` distribution with as many degrees of freedom as there are added
+        coefficients.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training rows.
+        y : array-like of shape (n_samples,)
+            The training targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        test : {"auto", "chi2", "F"}, default="auto"
+            "chi2" treats :math:`\phi` as known, "F" as estimated. "auto": "chi2" if it
+            is known, otherwise "F".
+        offset : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+        exposure : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+
+        Returns
+        -------
+        table : DevianceTable
+            One row per column. ``print`` shows it; ``as_dict()`` returns its columns.
+
+        Raises
+        ------
+        ValueError
+            If ``alpha`` is not 0, since penalised deviances have another distribution.
+        """
+        check_is_fitted(self)
+        check_choice("test", test, ("auto", "chi2", "F"))
+        self._require_no_penalty("deviance_table")
+        problem = self._read_problem(X, y, sample_weight, offset, exposure)
+        terms = [
+            (term.name, self.design_.find_columns(position))
+            for position, term in enumerate(self.design_.terms)
+        ]
+        n_observations = self._count_observations(problem.weight)
+        names, free, deviances, fit = measure_deviances(problem, terms, n_observations)
+        dispersion = self.dispersion_
+        if fit is not None and not self._knows_dispersion():
+            dispersion = self._estimate_dispersion(fit.rows, fit.deviance, free[-1])
+        if test == "auto":
+            test = "chi2" if self._knows_dispersion() else "F"
+        return compare_deviances(names, free, deviances, test, dispersion)
+
+    def residuals(
+        self, X, y, sample_weight=None, *, kind="deviance", offset=None, exposure=None
+    ):
+        r"""Compute residuals.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The targets of the rows.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights w of the rows.
+        kind : {"deviance", "pearson", "working", "response"}, default="deviance"
+            "deviance": the square root of :math:`w\,d(y, \mu)` with the sign of
+            :math:`y - \mu`; "pearson": :math:`(y - \mu) \sqrt{w / V(\mu)}`; "working":
+            :math:`(y - \mu) / (d\mu / d\eta)`; "response": :math:`y - \mu`. With
+            ``transform_y="log"``, they are the residuals of ln y.
+        offset : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+        exposure : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+
+        Returns
+        -------
+        residuals : ndarray of shape (n_samples,)
+            Residuals; NaN for rows of weight 0.
+        """
+        check_is_fitted(self)
+        check_choice("kind", kind, RESIDUALS)
+        problem = self._read_problem(X, y, sample_weight, offset, exposure)
+        rows, predictor = self._evaluate(problem)
+        difference = rows.y - rows.mean
+        if kind == "response":
+            residuals = difference
+        elif kind == "working":
+            residuals = rows.reweight(predictor)[1]
+        elif kind == "pearson":
+            variance = self.family_.compute_variance(rows.mean)
+            residuals = difference * np.sqrt(rows.weight / variance)
+        else:
+            unit = np.maximum(self.family_.compute_deviance(rows.y, rows.mean), 0.0)
+            residuals = np.sign(difference) * np.sqrt(rows.weight * unit)
+        return _spread(residuals, sample_weight)
+
+    def leverage(self, X, sample_weight=None, *, offset=None, exposure=None):
+        r"""Compute leverages (杠杆值): the influence of a row on its own fitted value.
+
+        They are the diagonal of :math:`W^{1/2} Z (Z^T W Z)^{-1} Z^T W^{1/2}` with
+        :math:`Z = [1, X]` and the weights W of the last iteration. For the training
+        rows, they sum to the rank.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        offset : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+        exposure : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+
+        Returns
+        -------
+        leverages : ndarray of shape (n_samples,)
+            Leverages; NaN for rows of weight 0.
+        """
+        check_is_fitted(self)
+        problem = self._read_problem(X, None, sample_weight, offset, exposure)
+        rows, predictor = self._evaluate(problem)
+        weight, _ = rows.reweight(predictor)
+        leverages = measure_leverages(
+            problem.X, weight, self._centre, self._inverse[1:, 1:], self._share
+        )
+        return _spread(leverages, sample_weight)
+
+    def influence(self, X, y, sample_weight=None, *, offset=None, exposure=None):
+        """Compute residuals, leverages and influence of the training rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training rows, or some of them.
+        y : array-like of shape (n_samples,)
+            The targets of these rows.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of these rows, with ``weight_type="variance"``. Frequencies have no
+            effect: the measures are those of a single copy of the row.
+        offset : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+        exposure : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+
+        Returns
+        -------
+        influence : GeneralizedInfluence
+            Deviance and Pearson residuals, also standardized, leverages, and Cook's
+            distances; NaN for rows of weight 0.
+        """
+        check_is_fitted(self)
+        known = {"offset": offset, "exposure": exposure}
+        weight = sample_weight if self.weight_type == "variance" else None
+        return GeneralizedInfluence(
+            self.residuals(X, y, weight, kind="deviance", **known),
+            self.residuals(X, y, weight, kind="pearson", **known),
+            self.leverage(X, weight, **known),
+            self.dispersion_,
+            self.effective_rank_ + bool(self.fit_intercept),
+        )
+
+    def predict_interval(self, X, level=0.95, *, offset=None, exposure=None):
+        """Compute confidence intervals of the means.
+
+        They are intervals of the linear predictor, transformed by the inverse link.
+        With ``transform_y="log"``, they are intervals of the median of y.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        level : float, default=0.95
+            Confidence level.
+        offset : array-like of shape (n_samples,), default=None
+            As in ``predict``.
+        exposure : array-like of shape (n_samples,), default=None
+            As in ``predict``.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_samples, 2)
+            Lower and upper limits; NaN for rows whose mean is not determined by the
+            training rows, because columns are linearly dependent only in the training
+            rows.
+        """
+        check_level(level)
+        predictor, errors = self.predict_linear(
+            X, return_std=True, offset=offset, exposure=exposure
+        )
+        half = self._choose_distribution().isf(0.5 * (1.0 - level)) * errors
+        ends = np.column_stack([predictor - half, predictor + half])
+        invert = np.exp if self.transform_y else self.link_.invert
+        return np.sort(invert(ends), axis=1)
+
+    def profile_intervals(
+        self, X, y, sample_weight=None, level=0.95, *, offset=None, exposure=None
+    ):
+        r"""Compute profile likelihood confidence intervals of the coefficients.
+
+        An interval contains the values b of a coefficient for which the smallest
+        deviance :math:`D(b)` of all models with this value exceeds the deviance of the
+        fit by at most :math:`\phi q^2`, where q is the quantile of the normal
+        distribution, or of Student's t distribution if the dispersion :math:`\phi` is
+        estimated. These intervals are more accurate than Wald intervals, :math:`\hat b
+        \pm q s`, if there are few rows or coefficients are large.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training rows.
+        y : array-like of shape (n_samples,)
+            The training targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        level : float, default=0.95
+            Confidence level.
+        offset : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+        exposure : array-like of shape (n_samples,), default=None
+            As in ``fit``.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_names, 2)
+            Lower and upper limits, in the order of ``coefficient_table_.names``;
+            infinite if the deviance never increases that much, as with separable
+            classes, and NaN for coefficients that are not determined by the rows.
+
+        Raises
+        ------
+        ValueError
+            If ``alpha`` is not 0.
+        """
+        check_is_fitted(self)
+        check_level(level)
+        self._require_no_penalty("profile_intervals")
+        problem = self._read_problem(X, y, sample_weight, offset, exposure)
+        start = np.append(self.intercept_, self.coef_)
+        problem = replace(problem, tol=min(problem.tol, FIT_TOLERANCE))
+        fit = fit_reweighted(problem, None, start)
+        limit = self._choose_distribution().isf(0.5 * (1.0 - level))
+        errors = self._find_errors()
+        positions = range(0 if self.fit_intercept else 1, len(errors))
+        return np.array(
+            [
+                find_profile_interval(
+                    *(problem, fit, position, self.covariance_, limit),
+                    self.dispersion_,
+                )
+                if np.isfinite(errors[position])
+                else (np.nan, np.nan)
+                for position in positions
+            ]
+        ).reshape(-1, 2)
+
     # ---------------------------------------------------------------------- parts
+    def _require_no_penalty(self, name):
+        """Raise ValueError if there is a penalty."""
+        if self.alpha:
+            raise ValueError(
+                f"{name} requires alpha=0, since it compares models without a penalty; "
+                f"got {self.alpha!r}."
+            )
+
+    def _read_problem(self, X, y, sample_weight, offset, exposure):
+        """Read rows as in the fit; without y, all targets are 1."""
+        matrix = self._read_new_table(X)
+        offset = self._read_offset(offset, exposure, matrix.shape[0])
+        if y is not None:
+            y = self._read_target(X, y)
+            if self.transform_y:
+                y = np.log(y)
+        weight = check_weights(sample_weight, matrix.shape[0])
+        weight = np.ones(matrix.shape[0]) if weight is None else weight
+        kept = weight > 0
+        if self.design_.missing == "drop":
+            kept &= ~np.isnan(sum_rows(matrix))
+        if not kept.all():
+            matrix, weight = matrix[kept], weight[kept]
+            y = None if y is None else y[kept]
+            offset = None if offset is None else offset[kept]
+        return Problem(
+            matrix,
+            np.ones(matrix.shape[0]) if y is None else y,
+            weight,
+            offset,
+            self.family_,
+            self.link_,
+            bool(self.fit_intercept),
+            0.0,
+            float(self.tol),
+            int(self.max_iter),
+            self.n_jobs,
+            self.weight_type == "variance",
+        )
+
+    def _evaluate(self, problem):
+        """Compute the means of the rows at the coefficients."""
+        rows = WorkingRows(problem.y, problem.weight, self.family_, self.link_)
+        predictor = problem.predict(np.append(self.intercept_, self.coef_))
+        rows.mean[:] = self.link_.invert(predictor)
+        return rows, predictor
+
     def _take_start(self):
         """Coefficients of an earlier fit to start from."""
         if not (self.warm_start and hasattr(self, "coef_")):
@@ -481,3 +1205,264 @@ class GeneralizedLinearRegressor(
                     None if start is None else start[chosen],
                 )
         return kept, fit, whole
+
+    def _check_parameters(self):
+        """Check the parameters, and return the family and the link."""
+        self._check_table_parameters()
+        self._refuse_quasi_family()
+        check_choice("family", self.family, FAMILIES)
+        check_choice("link", self.link, ("auto", *LINKS))
+        check_real("alpha", self.alpha, 0.0)
+        check_truth("fit_intercept", self.fit_intercept)
+        check_choice("transform_y", self.transform_y, ("log",), accepts_none=True)
+        check_choice("retransform", self.retransform, RETRANSFORMATIONS)
+        check_choice("weight_type", self.weight_type, WEIGHT_TYPES)
+        check_choice("dependent_columns", self.dependent_columns, DEPENDENT_COLUMNS)
+        check_real("tol", self.tol, 0.0)
+        check_integer("max_iter", self.max_iter, 1)
+        check_truth("warm_start", self.warm_start)
+        check_n_jobs(self.n_jobs)
+        if is_checked():
+            self._check_numbers()
+        family = make_family(self.family, self.power)
+        link = self._choose_link(family)
+        if self.transform_y and (self.family, link.name) != ("gaussian", "identity"):
+            raise ValueError(
+                "transform_y='log' requires family='gaussian' and link='identity', "
+                "since ln y is fitted by least squares; got family="
+                f"{self.family!r}, link={self.link!r}."
+            )
+        return family, link
+
+    def _refuse_quasi_family(self):
+        """Raise ValueError for R's name of a quasi-likelihood."""
+        family = self.family
+        if is_checked() and isinstance(family, str) and family.startswith("quasi"):
+            raise ValueError(
+                f"The 'family' parameter must not be a quasi-likelihood; got {family!r}"
+                f". Use family={family.removeprefix('quasi') or 'gaussian'!r} with "
+                "dispersion='pearson'."
+            )
+
+    def _check_numbers(self):
+        """Check the parameters that are numbers or words."""
+        power = self.power
+        if not _is_finite(power) or 0.0 < power < 1.0:
+            raise ValueError(
+                "The 'power' parameter must be a float outside (0, 1), where there is "
+                f"no distribution; got {show_value(power)}."
+            )
+        exponent = self.link_power
+        if exponent is not None and not _is_finite(exponent):
+            raise ValueError(
+                f"The 'link_power' parameter must be a float or None; got "
+                f"{show_value(exponent)}."
+            )
+        if self.link == "power" and exponent is None:
+            raise ValueError("link='power' requires the 'link_power' parameter.")
+        dispersion = self.dispersion
+        is_word = isinstance(dispersion, str) and dispersion in (
+            "auto",
+            "pearson",
+            "deviance",
+        )
+        if not is_word and not (is_real(dispersion) and 0.0 < dispersion < np.inf):
+            raise ValueError(
+                "The 'dispersion' parameter must be 'auto', 'pearson', 'deviance' or a "
+                f"float above 0; got {dispersion!r}."
+            )
+
+    def _choose_link(self, family):
+        """Choose the requested link, or the canonical one."""
+        if self.link == "auto":
+            return make_link(*family.canonical_link)
+        if self.link not in family.links:
+            raise ValueError(
+                "The 'link' parameter must be one of 'auto', "
+                f"{', '.join(map(repr, family.links))} for the family {self.family!r}; "
+                f"got {self.link!r}."
+            )
+        return make_link(self.link, self.link_power)
+
+    def _read_target(self, X, y, is_present=None):
+        """Read y: one finite number for each row with weight."""
+        Y = read_numeric_targets(y, X, self, is_present)
+        return column_or_1d(Y, warn=True)
+
+    def _read_offset(self, offset, exposure, n_rows):
+        """Read the offset of the predictors, or None."""
+        total = None
+        if offset is not None:
+            total = _read_vector("offset", offset, n_rows)
+        if exposure is not None:
+            link = self._choose_link(make_family(self.family, self.power))
+            if link.name != "log":
+                raise ValueError(
+                    "exposure requires the link 'log', with which means are "
+                    f"proportional to it; got {link.name!r}. Use an offset instead."
+                )
+            exposure = _read_vector("exposure", exposure, n_rows)
+            if (exposure <= 0.0).any():
+                row = int(np.argmax(exposure <= 0.0))
+                raise ValueError(
+                    f"exposure must be above 0, got {exposure[row]} in row {row}."
+                )
+            total = np.log(exposure) + (0.0 if total is None else total)
+        return total
+
+
+def _spread(values, sample_weight):
+    """Values of the rows with weight, with NaN for the others."""
+    if sample_weight is None or np.isscalar(sample_weight):
+        return values
+    present = np.asarray(sample_weight) > 0
+    if present.all():
+        return values
+    spread = np.full(len(present), np.nan)
+    spread[present] = values
+    return spread
+
+
+def require_range(family, y, is_present):
+    """Raise ValueError with the first target that is invalid for the family."""
+    is_wrong = family.find_wrong(y)
+    if is_wrong.any():
+        place = int(np.argmax(is_wrong))
+        row = place if is_present is None else int(np.flatnonzero(is_present)[place])
+        raise ValueError(
+            "Some value(s) of y are out of the valid range of the loss: y must be "
+            f"{family.describe_range()} for the family {family.name!r}; got "
+            f"{y[place]} in row {row}."
+        )
+
+
+def _read_vector(name, values, n_rows):
+    """Read one finite number for each row, or a single one for all rows."""
+    if np.isscalar(values):
+        values = np.full(n_rows, values, dtype=np.float64)
+    values = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name)
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"{name} must have shape ({n_rows},), one number per row, got "
+            f"{values.shape}."
+        )
+    return values
+
+
+def _is_finite(value):
+    return is_real(value) and math.isfinite(value)
+
+
+def transform_target(y):
+    """Take the logarithm of a target.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+        The target.
+
+    Returns
+    -------
+    logarithm : ndarray of shape (n_rows,)
+        Natural logarithm.
+
+    Raises
+    ------
+    ValueError
+        If a number is not above 0.
+    """
+    if (y <= 0.0).any():
+        row = int(np.argmax(y <= 0.0))
+        raise ValueError(
+            f"transform_y='log' requires targets above 0, got {y[row]} in row {row}. "
+            "link='log' uses the logarithm of the mean instead, and allows y to be 0."
+        )
+    return np.log(y)
+
+
+def find_factor(retransform, residuals, weight, variance):
+    r"""Find the factor that :math:`e^\eta` is multiplied by.
+
+    Parameters
+    ----------
+    retransform : {"median", "mean", "smearing"}
+        1 for the median of y; :math:`e^{\sigma^2/2}` for its mean, if ln y is normal;
+        the mean of :math:`e^r` over the residuals r for its mean with any distribution
+        of these (Duan's smearing).
+    residuals : ndarray of shape (n_rows,)
+        r, of ln y.
+    weight : ndarray of shape (n_rows,)
+        Weights of the rows.
+    variance : float
+        :math:`\sigma^2`; if unknown, with no degrees of freedom left, 0 is taken.
+
+    Returns
+    -------
+    factor : float
+        The factor.
+    """
+    if retransform == "median":
+        return 1.0
+    if retransform == "smearing":
+        return float(weight @ np.exp(residuals) / weight.sum())
+    return float(np.exp(0.5 * variance)) if np.isfinite(variance) else 1.0
+
+
+def warn_of_end(model, fit):
+    """Warn if the iteration did not end at a minimum of the deviance.
+
+    Parameters
+    ----------
+    model : GeneralizedLinearRegressor
+        The model, with its family and link.
+    fit : Fit
+        Result of the iteration.
+    """
+    where = f"deviance {fit.deviance:.6g} after {fit.n_iter} iterations"
+    if ends_at_border(fit):
+        message = (
+            f"{type(model).__name__} stopped at the boundary of the means that are "
+            f"valid for the family {model.family!r}, which the link "
+            f"{model.link_.name!r} does not exclude ({where}). Standard errors and "
+            "tests are not valid there; use another link."
+        )
+    elif not fit.has_converged:
+        path = fit.deviance_path
+        change = path[-1] - path[-2] if len(path) > 1 else np.nan
+        message = (
+            f"{type(model).__name__} did not converge: {where}, changed by "
+            f"{change:.3g} in the last iteration. Increase max_iter or tol, or scale "
+            "the columns."
+        )
+    elif has_no_maximum(fit):
+        others = "ones" if model.family == "binomial" else "other values of y"
+        message = (
+            "The likelihood seems to have no maximum: linear predictors still change "
+            f"by {fit.largest_move:.2g} while the deviance is constant ({where}), so "
+            "fitted means approach the boundary of the range of the family "
+            f"{model.family!r}, as if the columns separate zeros from {others}. "
+            "Coefficients and standard errors are those of the last iteration and are "
+            "meaningless; alpha > 0 makes them finite."
+        )
+    else:
+        return
+    warn_caller(message, ConvergenceWarning)
+
+
+def has_no_maximum(fit):
+    """Whether predictors diverge while the deviance hardly decreases."""
+    return fit.has_converged and fit.n_iter > 1 and fit.largest_move > RUNAWAY
+
+
+def ends_at_border(fit):
+    """Whether the iteration ended at the boundary of the valid means."""
+    if fit.is_stuck:
+        return True
+    family, link, mean = fit.rows.family, fit.rows.link, fit.rows.mean
+    is_share = family.name == "binomial"
+    if link.name in SHARE_LINKS or not (is_share or family.has_positive_mean):
+        return False
+    if is_share and mean.max() > 1.0 - BORDER:
+        return True
+    # No predictor of the logarithm belongs to a mean of 0.
+    return link.name != "log" and bool(mean.min() < BORDER * mean.mean())

@@ -14,19 +14,31 @@ from sklearn_textbook._contract.parameters import (
     check_truth,
 )
 from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.base import BaseLinearModel
+from sklearn_textbook.linear_model.inference.coefficient_table import (
+    CoefficientTable,
+    check_level,
+)
 from sklearn_textbook.linear_model.inference.dependence import warn_of_dependence
-from sklearn_textbook.linear_model.least_squares.fit_statistics import (
-    LeastSquaresMeasures,
+from sklearn_textbook.linear_model.inference.summary import WIDTH
+from sklearn_textbook.linear_model.least_squares.inference import (
+    LeastSquaresInference,
 )
-from sklearn_textbook.linear_model.least_squares.predictions import (
-    LeastSquaresPredictions,
+from sklearn_textbook.linear_model.least_squares.influence import Influence
+from sklearn_textbook.linear_model.least_squares.solution import (
+    find_dependencies,
+    solve,
+    solve_iteratively,
 )
-from sklearn_textbook.linear_model.least_squares.solution import solve
+from sklearn_textbook.linear_model.least_squares.summary import (
+    summarise_regression,
+)
 from sklearn_textbook.linear_model.least_squares.targets import read_numeric_targets
-from sklearn_textbook.linear_model.solve.lsqr import solve_iteratively
-from sklearn_textbook.linear_model.solve.row_triangle import reduce_rows
-from sklearn_textbook.linear_model.solve.sparse_triangle import is_worth_products
+from sklearn_textbook.linear_model.solve.row_triangle import (
+    is_worth_products,
+    reduce_rows,
+)
 
 #: What a weight counts.
 WEIGHT_TYPES = ("frequency", "variance")
@@ -36,15 +48,11 @@ MAX_SPARSE_WORK = 2**36
 LARGEST = 1e150
 #: Fitted attributes, which are deleted before the next fit.
 FITTED = ("_rows", "_solution", "_inference", "rank_")
+#: Kinds of intervals of predictions.
+KINDS = ("prediction", "confidence")
 
 
-class LinearRegression(
-    MultiOutputMixin,
-    RegressorMixin,
-    LeastSquaresPredictions,
-    LeastSquaresMeasures,
-    BaseLinearModel,
-):
+class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
     r"""Linear regression (线性回归) by least squares (最小二乘法), with inference.
 
     The coefficients b and the intercept :math:`b_0` minimise the weighted sum of
@@ -390,6 +398,321 @@ class LinearRegression(
         self._rows = rows
         self._solve(n_dimensions)
         return self
+
+    def predict(self, X, return_std=False):
+        """Predict the target of each row.
+
+        Parameters
+        ----------
+        X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        return_std : bool, default=False
+            Whether to return the standard errors of the predicted means as well (R's
+            ``se.fit``). :meth:`predict_interval` also includes the variance of the
+            targets.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            Predictions :math:`X b + b_0`.
+        y_std : ndarray of the same shape
+            Standard errors, if requested; NaN where the training rows do not determine
+            the mean because the rank is deficient.
+        """
+        check_is_fitted(self)
+        matrix = self._read_new_table(X)
+        predicted = matrix @ self.coef_.T + self.intercept_
+        if not return_std:
+            return predicted
+        return predicted, self._scale(self._infer().compute_unit_errors(matrix))
+
+    def _scale(self, unit_errors):
+        """Multiply errors by the residual standard error of each target."""
+        scales = self._infer().residual_standard_error
+        errors = np.multiply.outer(unit_errors, scales)
+        return errors if self.coef_.ndim == 2 else errors[:, 0]
+
+    def predict_interval(self, X, level=0.95, kind="prediction"):
+        r"""Compute prediction or confidence intervals.
+
+        .. math:: \hat y \pm t_{(1 + level) / 2}
+            \sqrt{s^2 + \hat\sigma^2 / w}, \quad \text{or} \quad
+            \hat y \pm t_{(1 + level) / 2} s,
+
+        where s is the standard error of the mean, t the quantile of Student's t
+        distribution, and w is 1.
+
+        Parameters
+        ----------
+        X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        level : float, default=0.95
+            Probability of the interval.
+        kind : {"prediction", "confidence"}, default="prediction"
+            Interval for a new target (预测区间) or for the mean (置信区间).
+
+        Returns
+        -------
+        interval : ndarray of shape (n_samples, 2) or (n_samples, 2, n_targets)
+            Lower and upper limits.
+
+        Raises
+        ------
+        ValueError
+            If ``level`` or ``kind`` is invalid.
+        """
+        check_is_fitted(self)
+        check_level(level)
+        check_choice("kind", kind, KINDS)
+        predicted, errors = self.predict(X, return_std=True)
+        inference = self._infer()
+        if kind == "prediction":
+            errors = np.hypot(errors, self._squeeze(inference.residual_standard_error))
+        half = inference.compute_quantile(level) * errors
+        return np.stack([predicted - half, predicted + half], axis=1)
+
+    def influence(self, X, y, sample_weight=None):
+        """Compute residuals, leverage and influence of the training rows.
+
+        Parameters
+        ----------
+        X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
+            The training rows, or some of them.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The targets of these rows.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights of these rows, if they are precisions. Frequencies have no effect:
+            the measures are those of a single copy of the row.
+
+        Returns
+        -------
+        influence : Influence
+            Fitted values, residuals, leverage, standardised and studentised residuals,
+            and Cook's distances.
+        """
+        check_is_fitted(self)
+        matrix = self._read_new_table(X)
+        Y = read_numeric_targets(y, X, self)
+        if Y.shape[1:] != self.coef_.shape[:-1]:
+            raise ValueError(
+                f"y has shape {Y.shape}, but the model was fitted to "
+                f"{'one target' if self.coef_.ndim == 1 else len(self.coef_)} per row."
+            )
+        weight = check_weights(sample_weight, len(Y))
+        inference = self._infer()
+        leverage, root_weight = inference.compute_leverage(matrix), None
+        if self._weight_type == "variance" and weight is not None:
+            leverage, root_weight = weight * leverage, np.sqrt(weight)
+        fitted = matrix @ self.coef_.T + self.intercept_
+        return Influence(
+            fitted,
+            Y - fitted,
+            leverage,
+            self._squeeze(inference.residual_standard_error),
+            inference.effective_rank + self._rows.has_intercept,
+            inference.residual_degrees_of_freedom,
+            root_weight,
+        )
+
+    def summary(self, X=None, y=None, sample_weight=None, *, level=0.95, width=WIDTH):
+        """Return a text summary of the fit.
+
+        Parameters
+        ----------
+        X, y, sample_weight : array-like, default=None
+            The training rows, to include the quartiles of the residuals and the
+            Durbin-Watson statistic. None: these are left out.
+        level : float, default=0.95
+            Confidence level of the intervals.
+        width : int or None, default=80
+            Maximum line length; long names are shortened. None: no limit.
+
+        Returns
+        -------
+        text : str
+            Rank, fit, tests and the table of coefficients; for several targets, one
+            summary after the other.
+        """
+        check_is_fitted(self)
+        influence = None if X is None else self.influence(X, y, sample_weight)
+        return summarise_regression(self, influence, level, width)
+
+    def _infer(self):
+        """Return the measures of the fitted model."""
+        if "_inference" not in vars(self):
+            check_is_fitted(self)
+            if self._rows is None:
+                raise AttributeError(
+                    f"This {type(self).__name__} was fitted iteratively, since the "
+                    "sparse table is large, and has only coefficients. Fit it with "
+                    "partial_fit, or with fewer columns."
+                )
+            self._inference = LeastSquaresInference(
+                self._rows,
+                self._solution,
+                self._alpha,
+                self._positive,
+                self._weight_type,
+            )
+        return self._inference
+
+    def _squeeze(self, values):
+        """One number for one target."""
+        if self.coef_.ndim == 2:
+            return np.array(values)
+        return float(values[0])
+
+    # ------------------------------------------------------------------- coefficients
+    @property
+    def standard_errors_(self):
+        """Standard errors (标准误差) of the coefficients, in the shape of ``coef_``."""
+        errors = self._infer().standard_errors.T
+        return errors if self.coef_.ndim == 2 else errors[0]
+
+    @property
+    def intercept_standard_error_(self):
+        """Standard error of the intercept; 0 if there is none."""
+        inference = self._infer()
+        unit = inference.unit_intercept_error
+        return self._squeeze(unit * inference.residual_standard_error)
+
+    @property
+    def covariance_(self):
+        """Covariance matrix of the estimates, the intercept first (R's ``vcov``)."""
+        inference = self._infer()
+        variances = inference.residual_standard_error**2
+        covariances = np.multiply.outer(variances, inference.unit_covariance)
+        return covariances if self.coef_.ndim == 2 else covariances[0]
+
+    @property
+    def coefficient_table_(self):
+        """Estimates, errors, t, p, 95% intervals; a list for several targets."""
+        return self.make_coefficient_table()
+
+    def make_coefficient_table(self, level=0.95):
+        """Make a table of the coefficients with standard errors and tests.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Confidence level of the intervals (置信区间).
+
+        Returns
+        -------
+        table : CoefficientTable or list of CoefficientTable
+            Names, estimates, standard errors, t, p and confidence intervals, the
+            intercept first; for several targets, a list of one table each.
+
+        Raises
+        ------
+        ValueError
+            If the level is not between 0 and 1.
+        """
+        inference = self._infer()
+        check_level(level)
+        names, has_intercept = tuple(self.coef_names_), self._rows.has_intercept
+        if has_intercept:
+            names = ("intercept", *names)
+        tables = []
+        coefs = np.atleast_2d(self.coef_)
+        intercepts = np.broadcast_to(self.intercept_, len(coefs))
+        for target, scale in enumerate(inference.residual_standard_error):
+            estimates, errors = coefs[target], inference.unit_errors
+            if has_intercept:
+                estimates = np.append(intercepts[target], estimates)
+                errors = np.append(inference.unit_intercept_error, errors)
+            freedom = float(inference.residual_degrees_of_freedom)
+            tables.append(
+                CoefficientTable(names, estimates, scale * errors, freedom, level)
+            )
+        return tables if self.coef_.ndim == 2 else tables[0]
+
+    @property
+    def variance_inflation_(self):
+        """Variance inflation factors (方差膨胀因子) of the columns.
+
+        This is the ratio of the variance of a coefficient to its variance if its column
+        were uncorrelated with all others.
+        """
+        return self._infer().variance_inflation
+
+    @property
+    def singular_(self):
+        """Singular values of the (centred, weighted) columns, in descending order."""
+        return self._infer().singular_values
+
+    def find_dependent_columns(self):
+        """Find columns that are linear combinations of others.
+
+        Returns
+        -------
+        dependencies : dict of dict
+            Maps the name of each such column to the coefficients of the preceding
+            columns in the linear combination; "intercept" is a constant. Empty if the
+            rank is full.
+        """
+        self._infer()
+        return find_dependencies(self._rows, self._solution, list(self.coef_names_))
+
+    # ---------------------------------------------------------------- the whole model
+    @property
+    def residual_degrees_of_freedom_(self):
+        """Number of observations minus the degrees of freedom of the fit."""
+        return self._infer().residual_degrees_of_freedom
+
+    @property
+    def effective_rank_(self):
+        """Trace of the hat matrix, minus 1 for the intercept.
+
+        This is the rank or, with a penalty, the effective degrees of freedom
+        (有效自由度).
+        """
+        return self._infer().effective_rank
+
+    @property
+    def residual_sum_of_squares_(self):
+        """Weighted sum of squared residuals (残差平方和)."""
+        return self._squeeze(self._infer().residual_sum_of_squares)
+
+    @property
+    def residual_standard_error_(self):
+        """Estimated standard deviation of the noise (残差标准误)."""
+        return self._squeeze(self._infer().residual_standard_error)
+
+    @property
+    def r_squared_(self):
+        """Coefficient of determination (决定系数) on the training rows."""
+        return self._squeeze(self._infer().r_squared)
+
+    @property
+    def adjusted_r_squared_(self):
+        """Adjusted coefficient of determination (调整后的决定系数)."""
+        return self._squeeze(self._infer().adjusted_r_squared)
+
+    @property
+    def f_statistic_(self):
+        """F statistic of the test that all slopes are zero (F 检验)."""
+        return self._squeeze(self._infer().f_statistic)
+
+    @property
+    def f_p_value_(self):
+        """P-value of the F test that all slopes are zero."""
+        return self._squeeze(self._infer().f_p_value)
+
+    @property
+    def log_likelihood_(self):
+        """Maximum of the normal log-likelihood (对数似然)."""
+        return self._squeeze(self._infer().log_likelihood)
+
+    @property
+    def aic_(self):
+        """Akaike's information criterion, counting the variance as a parameter."""
+        return self._squeeze(self._infer().aic)
+
+    @property
+    def bic_(self):
+        """Bayesian information criterion, counting the variance as a parameter."""
+        return self._squeeze(self._infer().bic)
 
     def _check_parameters(self):
         for name in ("fit_intercept", "copy_X", "positive"):
