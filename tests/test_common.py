@@ -1,5 +1,6 @@
 """scikit-learn's own checks, on every estimator and several parameter sets each."""
 
+import importlib
 from inspect import Parameter, signature
 from unittest import SkipTest
 
@@ -8,12 +9,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.base import clone, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils.estimator_checks import (
     estimator_checks_generator,
     parametrize_with_checks,
 )
 
+from sklearn_textbook._contract.registry import ESTIMATORS, find_class
 from sklearn_textbook.ensemble.model_averaging import logistic_subsets
 from tests.amount import FACTOR
 from tests.loops import loop_over
@@ -137,6 +139,19 @@ def test_scikit_learn_checks_of_parameters(estimator):
 
 def test_registry_lists_every_public_estimator():
     assert set(INSTANCES) == set(public_estimators())
+    assert set(INSTANCES) == set(ESTIMATORS)
+
+
+@loop_over("name", sorted(ESTIMATORS))
+def test_rows_of_the_registry(name):
+    row, kind = ESTIMATORS[name], public_estimators()[name]
+    assert find_class(name) is kind
+    assert name in importlib.import_module(row.module).__all__
+    estimator = INSTANCES[name][0]
+    is_kind = {"classes": is_classifier, "numbers": is_regressor}
+    assert [what for what, asks in is_kind.items() if asks(estimator)] == [
+        what for what in is_kind if what == row.predicts
+    ]
 
 
 @loop_over("name", sorted(INSTANCES))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from importlib import import_module
 from inspect import signature
 
+from sklearn_textbook._contract import registry
+from sklearn_textbook._contract.registry import ESTIMATORS, PARTS, Row, list_names
 from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.options import Call
 from sklearn_textbook.io.naming import suggest_name
@@ -16,96 +16,33 @@ PRUNED = ("cart", "oblique-tree")
 #: With fewer rows, folds are too small to choose the pruning.
 LEAST_ROWS_TO_PRUNE = 50
 
-_TREES = "sklearn_textbook.tree"
-_ENSEMBLES = "sklearn_textbook.ensemble"
-_LINEAR = "sklearn_textbook.linear_model"
-_DISCRIMINANTS = "sklearn_textbook.discriminant_analysis"
+
+#: Modules of estimators that take numbers only.
+_NUMERIC = ("decomposition", "discriminant_analysis")
 
 
-@dataclass(frozen=True)
-class Algorithm:
-    """One algorithm.
-
-    Parameters
-    ----------
-    module : str
-        Where its estimators are.
-    classifier : str or None
-        Name of the classifier; None if it has none.
-    regressor : str, default=None
-        Name of the regressor; None if it has none.
-    has_cart_members : bool, default=False
-        Whether it is an ensemble of anything, of CART trees by default: parameters of
-        these can be set.
-    has_regressors : bool, default=False
-        Whether these predict numbers even if the ensemble predicts classes.
-    is_grown : bool, default=True
-        Whether an ensemble has trees as members.
-    """
-
-    module: str
-    classifier: str | None
-    regressor: str | None = None
-    has_cart_members: bool = False
-    has_regressors: bool = False
-    is_grown: bool = True
-
-    @property
-    def has_trees(self):
-        """Whether it grows trees, which accept missing values."""
-        return self.module in (_TREES, _ENSEMBLES) and self.is_grown
+def _group(*ways: str) -> dict[str, dict[str, Row]]:
+    """Group estimators that are saved in some ways by algorithm, then by target."""
+    groups = {}
+    # Trees and ensembles come first, however they are saved.
+    others = ("linear_model", *_NUMERIC)
+    for row in sorted(ESTIMATORS.values(), key=lambda row: row.module.endswith(others)):
+        if row.algorithm is not None and row.saved in ways:
+            groups.setdefault(row.algorithm, {})[row.predicts] = row
+    return groups
 
 
-ALGORITHMS = {
-    "cart": Algorithm(_TREES, "CARTClassifier", "CARTRegressor"),
-    "id3": Algorithm(_TREES, "ID3Classifier"),
-    "c45": Algorithm(_TREES, "C45Classifier"),
-    "c45-rules": Algorithm(_TREES, "C45RulesClassifier"),
-    "oblique-tree": Algorithm(_TREES, "ObliqueTreeClassifier", "ObliqueTreeRegressor"),
-    "random-forest": Algorithm(
-        _ENSEMBLES, "RandomForestClassifier", "RandomForestRegressor"
-    ),
-    "oblique-forest": Algorithm(
-        _ENSEMBLES, "ObliqueRandomForestClassifier", "ObliqueRandomForestRegressor"
-    ),
-    "extra-trees": Algorithm(_ENSEMBLES, "ExtraTreesClassifier", "ExtraTreesRegressor"),
-    "bagging": Algorithm(_ENSEMBLES, "BaggingClassifier", "BaggingRegressor", True),
-    "random-subspace": Algorithm(
-        _ENSEMBLES, "RandomSubspaceClassifier", "RandomSubspaceRegressor", True
-    ),
-    "adaboost": Algorithm(_ENSEMBLES, "AdaBoostClassifier"),
-    "output-codes": Algorithm(_ENSEMBLES, "OutputCodeClassifier", None, True),
-    "output-flipping": Algorithm(_ENSEMBLES, "OutputFlippingClassifier", None, True),
-    "output-smearing": Algorithm(
-        _ENSEMBLES, "OutputSmearingClassifier", None, True, has_regressors=True
-    ),
-    "boosting-tree": Algorithm(_ENSEMBLES, None, "BoostingTreeRegressor"),
-    "gradient-boosting": Algorithm(
-        _ENSEMBLES, "GradientBoostingClassifier", "GradientBoostingRegressor"
-    ),
-    "negative-correlation": Algorithm(
-        _ENSEMBLES, None, "NegativeCorrelationRegressor", is_grown=False
-    ),
-    "linear": Algorithm(_LINEAR, None, "LinearRegression"),
-    "logistic": Algorithm(_LINEAR, "LogisticRegression"),
-    "generalized-linear": Algorithm(_LINEAR, None, "GeneralizedLinearRegressor"),
-    "maximum-entropy": Algorithm(_LINEAR, "MaxEntClassifier"),
-    "lda": Algorithm(_DISCRIMINANTS, "LinearDiscriminantAnalysis"),
-}
+#: For each algorithm, its estimators by what they predict.
+ALGORITHMS = _group("tree", "rules", "trees", "values")
+#: Those that need no target.
+TRANSFORMERS = {"pca": ALGORITHMS.pop("pca")}
 #: Ensembles of members that are named one by one.
-COMBINATIONS = {
-    "voting": Algorithm(_ENSEMBLES, "VotingClassifier"),
-    "averaging": Algorithm(_ENSEMBLES, None, "AveragingRegressor"),
-    "stacking": Algorithm(_ENSEMBLES, "StackingClassifier", "StackingRegressor"),
-    "bayesian-model-averaging": Algorithm(
-        _ENSEMBLES,
-        "BayesianModelAveragingClassifier",
-        "BayesianModelAveragingRegressor",
-    ),
-}
+COMBINATIONS = _group("members", "either")
+_ENTRIES = {**ALGORITHMS, **COMBINATIONS, **TRANSFORMERS}
 #: Those that, without members, average linear models on subsets of the columns.
-MAYBE_ALONE = ("bayesian-model-averaging",)
-_ENTRIES = {**ALGORITHMS, **COMBINATIONS}
+MAYBE_ALONE = _group("either").keys()
+#: What the members of an ensemble may be, by --set estimator=NAME.
+MEMBERS = _group("tree").keys()
 #: What predicts numbers instead of classes, or classes instead of numbers.
 COUNTERPARTS = {
     "linear": "logistic",
@@ -116,29 +53,14 @@ COUNTERPARTS = {
     "voting": "averaging",
     "averaging": "voting",
 }
-#: Those that need no target, and where they are.
-TRANSFORMERS = {"pca": ("sklearn_textbook.decomposition", "PCA")}
-#: What the members of an ensemble may be, by --set estimator=NAME.
-MEMBERS = ("cart", "id3", "c45", "oblique-tree")
 
 
 def list_algorithms(entries=ALGORITHMS):
-    """List the names that --algorithm accepts.
-
-    Parameters
-    ----------
-    entries : dict of str to Algorithm, default=ALGORITHMS
-        Algorithms by name.
-
-    Returns
-    -------
-    names : list of str
-        Every algorithm; those for both kinds of targets with either kind named, too.
-    """
+    """List the names that --algorithm accepts: those for both kinds of targets, too."""
     names = []
-    for name, algorithm in entries.items():
+    for name, rows in entries.items():
         names.append(name)
-        if algorithm.classifier and algorithm.regressor:
+        if len(rows) == 2:
             names += [f"{name}-classifier", f"{name}-regressor"]
     return names
 
@@ -150,9 +72,7 @@ def base_name(algorithm):
 
 def is_many(algorithm):
     """Return whether an algorithm grows many trees."""
-    return has_trees(algorithm) and (
-        ALGORITHMS[base_name(algorithm)].module == _ENSEMBLES
-    )
+    return _is_saved_as(algorithm, "trees")
 
 
 def takes_trees(algorithm, is_classes):
@@ -163,21 +83,25 @@ def takes_trees(algorithm, is_classes):
 
 def grows_one_tree(algorithm):
     """Return whether an algorithm grows a single tree, which may be pruned."""
-    return has_trees(algorithm) and not is_many(algorithm) and algorithm != "c45-rules"
+    return _is_saved_as(algorithm, "tree")
 
 
 def has_trees(algorithm):
     """Return whether an algorithm grows trees, which support missing values."""
-    return ALGORITHMS[base_name(algorithm)].has_trees
+    return _is_saved_as(algorithm, "tree", "rules", "trees")
+
+
+def _is_saved_as(algorithm: str, *ways: str) -> bool:
+    rows = ALGORITHMS[base_name(algorithm)]
+    return all(row.saved in ways for row in rows.values())
 
 
 def takes_numbers_only(algorithm, settings=()):
     """Return whether an algorithm with some parameters requires numeric columns."""
     if dict(settings).get("categorical_features") is not None:
         return False
-    return algorithm in TRANSFORMERS or (
-        _ENTRIES[base_name(algorithm)].module == _DISCRIMINANTS
-    )
+    rows = _ENTRIES[base_name(algorithm)]
+    return all(row.module.endswith(_NUMERIC) for row in rows.values())
 
 
 def find_wish(algorithm):
@@ -185,9 +109,9 @@ def find_wish(algorithm):
     for kind in ("classifier", "regressor"):
         if algorithm.endswith(f"-{kind}"):
             return kind
-    if _ENTRIES[algorithm].classifier is None:
+    if "classes" not in _ENTRIES[algorithm]:
         return "regressor"
-    return None if _ENTRIES[algorithm].regressor else "classifier"
+    return None if "numbers" in _ENTRIES[algorithm] else "classifier"
 
 
 def find_counterpart(algorithm, is_classes):
@@ -200,8 +124,7 @@ def find_counterpart(algorithm, is_classes):
 
 def can_predict(algorithm, is_classes):
     """Return whether an algorithm predicts classes, or whether it predicts numbers."""
-    entry = _ENTRIES[base_name(algorithm)]
-    return (entry.classifier if is_classes else entry.regressor) is not None
+    return ("classes" if is_classes else "numbers") in _ENTRIES[base_name(algorithm)]
 
 
 def make_estimator(
@@ -268,8 +191,9 @@ def make_estimator(
         _prune_by_default(estimator, given, seed, is_classes)
     named = given.get("estimator")
     if named is not None and not hasattr(named, "fit") and "estimator" in params:
-        has_classes = is_classes and not ALGORITHMS[base_name(algorithm)].has_regressors
-        member = _make_member(given.pop("estimator"), has_classes)
+        row = ESTIMATORS[type(estimator).__name__]
+        row = ESTIMATORS[row.made_of or row.name]
+        member = _make_member(given.pop("estimator"), row.predicts == "classes")
         estimator.set_params(estimator=member)
     set_parameters(estimator, given)
     if "oob_score" in params and "oob_score" not in given:
@@ -308,11 +232,7 @@ def _make_called(value, where, seed):
     """Make the object that a call describes; return any other value as it is."""
     if not isinstance(value, Call | str):
         return value
-    # Imported here because it imports NumPy.
-    from sklearn_textbook.io.saved_parameters import ESTIMATORS, PARTS
-    from sklearn_textbook.io.saved_parameters import find_class as find_saved_class
-
-    classes = {**ESTIMATORS, **PARTS}
+    classes = [*list_names(), *PARTS]
     if isinstance(value, str):
         if value not in classes:
             return value
@@ -325,7 +245,7 @@ def _make_called(value, where, seed):
             f"{question}{' ' if question else ''}Possible are {', '.join(pruners)}, "
             "and estimators and losses of this package"
         )
-    kind = find_saved_class(value.name)
+    kind = registry.find_class(value.name)
     known = signature(kind).parameters
     for name in value.parameters:
         if name not in known:
@@ -345,8 +265,8 @@ def _make_called(value, where, seed):
 
 def make_transformer(algorithm, settings, seed):
     """Make an estimator that needs no target, with its parameters; not fitted."""
-    module, name = TRANSFORMERS[algorithm]
-    estimator = getattr(import_module(module), name)(random_state=seed)
+    kind = registry.find_class(TRANSFORMERS[algorithm]["nothing"].name)
+    estimator = kind(random_state=seed)
     set_parameters(estimator, dict(settings))
     return estimator
 
@@ -377,11 +297,10 @@ def _prune_by_default(estimator, given, seed, is_classes):
 
 def _make_default(algorithm, is_classes):
     """Make the estimator of an algorithm, with members whose parameters can be set."""
-    entry = ALGORITHMS[algorithm]
-    estimator = find_class(algorithm, is_classes)()
-    if entry.has_cart_members:
-        member = _make_default("cart", is_classes and not entry.has_regressors)
-        estimator.set_params(estimator=member)
+    kind = find_class(algorithm, is_classes)
+    estimator, made_of = kind(), ESTIMATORS[kind.__name__].made_of
+    if made_of is not None and "estimator" in estimator.get_params(deep=False):
+        estimator.set_params(estimator=registry.find_class(made_of)())
     return estimator
 
 
@@ -399,9 +318,8 @@ def _make_member(algorithm, is_classes):
 
 def find_class(algorithm, is_classes):
     """Find the class of the estimator of an algorithm."""
-    entry = _ENTRIES[algorithm]
-    name = entry.classifier if is_classes else entry.regressor
-    return getattr(import_module(entry.module), name)
+    row = _ENTRIES[algorithm]["classes" if is_classes else "numbers"]
+    return registry.find_class(row.name)
 
 
 def set_parameters(estimator, given):

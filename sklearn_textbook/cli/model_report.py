@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from rich.text import Text
 
+from sklearn_textbook._contract.registry import ESTIMATORS
 from sklearn_textbook.cli.output import make_table
 from sklearn_textbook.io.naming import count_things
-from sklearn_textbook.io.saved_parameters import MODELS, WITHOUT_MEMBERS
 
 #: Columns that ``fit`` lists, and components or classes side by side.
 MOST_ROWS = 40
@@ -19,9 +19,9 @@ MOST_MODELS = 10
 def is_other_model(estimator):
     """Return whether it is a linear model, components or discriminants."""
     name = type(estimator).__name__
-    if name in WITHOUT_MEMBERS:
+    if ESTIMATORS[name].saved == "either":
         return not hasattr(estimator, "named_estimators_")
-    return name in (*MODELS, "MultiResponseLinearRegression")
+    return ESTIMATORS[name].saved == "values" or name == "MultiResponseLinearRegression"
 
 
 def describe_other_model(estimator):

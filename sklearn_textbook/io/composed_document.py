@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from sklearn.base import is_classifier
 
+from sklearn_textbook._contract.registry import ESTIMATORS, find_class
 from sklearn_textbook.io.kept_values import pack_kept, unpack_kept
 from sklearn_textbook.io.saved_parameters import (
     BY_SKOPS,
-    ESTIMATORS,
-    find_class,
     is_of_class,
     unpack_parameters,
 )

@@ -12,12 +12,12 @@ from copy import copy
 
 import numpy as np
 
+from sklearn_textbook._contract.registry import list_names
 from sklearn_textbook.io.kept_values import pack_kept, unpack_kept
 from sklearn_textbook.io.packed_arrays import pack_array, unpack_array
 from sklearn_textbook.io.packed_trees import count_outputs, pack_tree, unpack_tree
 from sklearn_textbook.io.saved_parameters import (
     BY_SKOPS,
-    TREES,
     is_of_class,
     list_parameters,
     make_estimator,
@@ -37,6 +37,8 @@ from sklearn_textbook.io.saved_target import (
     unpack_classes,
 )
 from sklearn_textbook.tree.encode import TableSchema
+
+TREES = list_names("tree")
 
 
 # ------------------------------------------------------------------------- writing

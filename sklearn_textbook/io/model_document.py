@@ -13,15 +13,10 @@ from importlib import import_module
 import numpy as np
 
 from sklearn_textbook import __version__
+from sklearn_textbook._contract.registry import ESTIMATORS, list_names
 from sklearn_textbook.io.ensemble_document import fit_ensemble, write_ensemble
 from sklearn_textbook.io.packed_arrays import pack_floats, unpack_array
 from sklearn_textbook.io.saved_parameters import (
-    COMPOSED,
-    ENSEMBLES,
-    ESTIMATORS,
-    MODELS,
-    WITHOUT_MEMBERS,
-    is_composed,
     make_estimator,
     pack_parameters,
     predicts_classes,
@@ -51,8 +46,6 @@ FORMAT_NAME = "sklearn-textbook model"
 #: Incremented whenever an entry changes its meaning or its place.
 SCHEMA_VERSION = 1
 
-#: Estimators derived from a tree, and the class of the tree, which is kept with them.
-MADE_OF = {"C45RulesClassifier": "C45Classifier"}
 # Imported when needed, since they import all their classes.
 _FITTED_DOCUMENT = "sklearn_textbook.io.fitted_document"
 _COMPOSED_DOCUMENT = "sklearn_textbook.io.composed_document"
@@ -90,45 +83,47 @@ class SavedModel:
     @property
     def schema(self):
         """The columns of the training table, as a TableSchema."""
-        name = type(self.estimator).__name__
-        if name in ENSEMBLES:
-            return self.estimator._get_reader().schema_
-        if name in MODELS:
-            return import_module(_FITTED_DOCUMENT).describe_columns(self.estimator)
-        if name in COMPOSED:
-            reader = self.estimator._get_reader()
-            if reader is not None:
-                return SavedModel(reader).schema
-            return import_module(_FITTED_DOCUMENT).describe_columns(self.estimator)
-        return self.estimator.schema_
+        saved = ESTIMATORS[type(self.estimator).__name__].saved
+        if saved in ("tree", "rules"):
+            return self.estimator.schema_
+        reader = None if saved == "values" else self.estimator._get_reader()
+        if reader is not None:
+            return SavedModel(reader).schema
+        return import_module(_FITTED_DOCUMENT).describe_columns(self.estimator)
+
+
+def find_way(estimator: object) -> str:
+    """Find how a fitted estimator is saved."""
+    saved = ESTIMATORS[type(estimator).__name__].saved
+    if saved == "either":
+        return "values" if estimator._averages_subsets else "members"
+    return saved
 
 
 # ------------------------------------------------------------------- writing
 def write_document(estimator, target, table):
     """Write a fitted estimator as a dictionary."""
-    name = type(estimator).__name__
-    # First, refuse what cannot be written.
-    parameters = None
-    if is_composed(estimator):
+    saved, parameters = find_way(estimator), None
+    if saved == "members":
         write_composed = import_module(_COMPOSED_DOCUMENT).write_composed
         fitted = write_composed(estimator, write_document)
         fitted = {"columns": SavedModel(estimator).schema.to_dict(), **fitted}
-    elif name in MODELS or name in COMPOSED:
-        parameters = pack_parameters(estimator)
+    elif saved == "values":
+        parameters = pack_parameters(estimator)  # first, to refuse what has no JSON
         fitted = import_module(_FITTED_DOCUMENT).write_fitted(estimator)
     else:
-        fitted = (write_ensemble if name in ENSEMBLES else _write_tree)(estimator)
+        fitted = (write_ensemble if saved == "trees" else _write_tree)(estimator)
     document = {
         "format": FORMAT_NAME,
         "schema_version": SCHEMA_VERSION,
         "written_by": f"sklearn-textbook {__version__}",
-        "estimator": name,
+        "estimator": type(estimator).__name__,
         "parameters": parameters or pack_parameters(estimator),
         "target": target,
         "table": table or {},
         **fitted,
     }
-    if name in MODELS or name in COMPOSED:
+    if saved in ("members", "values"):
         read_document(document)  # to refuse a model that could not be read
     return document
 
@@ -136,7 +131,7 @@ def write_document(estimator, target, table):
 def _write_tree(estimator):
     """Write a tree, or a list of rules and its tree."""
     tree, rules = estimator, {}
-    if type(estimator).__name__ in MADE_OF:
+    if hasattr(estimator, "tree_estimator_"):
         tree = estimator.tree_estimator_
         rules = {
             "tree_parameters": pack_parameters(tree),
@@ -185,11 +180,12 @@ def read_document(document, make=make_estimator, fit_members=fit_ensemble):
     """
     name = document["estimator"]
     if not isinstance(name, str) or name not in ESTIMATORS:
-        known = ", ".join(ESTIMATORS)
+        known = ", ".join(list_names())
         raise ValueError(f"unknown estimator {name!r}; known are {known}")
-    is_model = name in MODELS
-    is_model |= name in WITHOUT_MEMBERS and "members" not in document
-    if name in COMPOSED and not is_model:
+    saved = ESTIMATORS[name].saved
+    if saved == "either":
+        saved = "members" if "members" in document else "values"
+    if saved == "members":
         read_composed = import_module(_COMPOSED_DOCUMENT).read_composed
         estimator = read_composed(document, read_document)
         model = SavedModel(estimator, *_read_notes(document))
@@ -197,12 +193,12 @@ def read_document(document, make=make_estimator, fit_members=fit_ensemble):
             raise ValueError("the columns do not match those of the members")
         return model
     estimator = make(name, document["parameters"])
-    if name in ENSEMBLES:
+    if saved == "trees":
         fit_members(estimator, document)
-    elif is_model:
+    elif saved == "values":
         import_module(_FITTED_DOCUMENT).fit_model(estimator, document)
-    elif name in MADE_OF:
-        tree = make(MADE_OF[name], document["tree_parameters"])
+    elif saved == "rules":
+        tree = make(ESTIMATORS[name].made_of, document["tree_parameters"])
         _fit_tree(tree, document)
         _fit_rules(estimator, tree, document["rules"])
     else:

@@ -12,6 +12,7 @@ import json
 import re
 from pathlib import Path
 
+from sklearn_textbook._contract.registry import ESTIMATORS, list_names
 from sklearn_textbook._contract.written_files import write_file
 from sklearn_textbook.io.model_document import (
     FORMAT_NAME,
@@ -22,9 +23,6 @@ from sklearn_textbook.io.model_document import (
 )
 from sklearn_textbook.io.saved_parameters import (
     BY_SKOPS,
-    COMPOSED,
-    ESTIMATORS,
-    MODELS,
     is_of_class,
 )
 from sklearn_textbook.io.saved_target import is_integer
@@ -120,12 +118,13 @@ def save_model(estimator, path, *, target=None, table=None):
     if name not in ESTIMATORS or not is_of_class(estimator, name):
         raise ModelFileError(
             f"{name} cannot be saved as a model file; {BY_SKOPS}. A model file can "
-            f"contain {', '.join(ESTIMATORS)}",
+            f"contain {', '.join(list_names())}",
             path,
         )
-    names = ["tree_", "rule_list_", "estimators_"]
-    is_other = name in MODELS or name in COMPOSED
-    check_is_fitted(estimator, None if is_other else names, all_or_any=any)
+    names = None
+    if ESTIMATORS[name].saved in ("tree", "rules", "trees"):
+        names = ["tree_", "rule_list_", "estimators_"]
+    check_is_fitted(estimator, names, all_or_any=any)
     try:
         document = write_document(estimator, target, table)
         text = json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"

@@ -7,18 +7,10 @@ from __future__ import annotations
 
 import json
 
+from sklearn_textbook._contract.registry import ESTIMATORS, find_class, list_names
 from sklearn_textbook.io.fitted_attributes import FITTED_MODELS
-from sklearn_textbook.io.model_document import FORMAT_NAME, MADE_OF, SCHEMA_VERSION
+from sklearn_textbook.io.model_document import FORMAT_NAME, SCHEMA_VERSION
 from sklearn_textbook.io.packed_arrays import DTYPES
-from sklearn_textbook.io.saved_parameters import (
-    COMPOSED,
-    ENSEMBLES,
-    ESTIMATORS,
-    MODELS,
-    TREES,
-    WITHOUT_MEMBERS,
-    find_class,
-)
 from sklearn_textbook.tree.encode.columns import KINDS, SOURCES
 
 _COUNT = {"type": "integer", "minimum": 0}
@@ -64,7 +56,7 @@ def make_model_schema():
                 "format": {"const": FORMAT_NAME},
                 "schema_version": {"const": SCHEMA_VERSION},
                 "written_by": {"type": "string"},
-                "estimator": {"enum": list(ESTIMATORS)},
+                "estimator": {"enum": list_names()},
                 "parameters": _refer("parameters"),
                 "target": {"type": ["string", "null"]},
                 "table": {"type": "object"},
@@ -73,7 +65,7 @@ def make_model_schema():
             },
             is_open=True,
         ),
-        "allOf": [_describe_class(name) for name in ESTIMATORS],
+        "allOf": [_describe_class(name) for name in list_names()],
         "$defs": _list_definitions(),
     }
 
@@ -94,9 +86,10 @@ def _refer(name):
 
 def _describe_class(name):
     """Describe the additional entries of a file with this class."""
-    if name in MODELS:
+    saved = ESTIMATORS[name].saved
+    if saved == "values":
         return _require_for(name, _describe_model(name))
-    if name in COMPOSED:
+    if saved in ("members", "either"):
         member = {
             "name": {"type": "string"},
             "model": {"anyOf": [{"$ref": "#"}, {"type": "null"}]},
@@ -106,10 +99,10 @@ def _describe_class(name):
             "members": {"type": "array", "items": _object(member), "minItems": 1},
         }
         forms = [_object(entries, is_open=True)]
-        if name in WITHOUT_MEMBERS:
+        if saved == "either":
             forms.append(_describe_model(name))
         return _require_for(name, forms[0] if len(forms) == 1 else {"anyOf": forms})
-    if name in ENSEMBLES:
+    if saved == "trees":
         entries = {
             "n_missing": {"type": "array", "items": _COUNT},
             "member": _refer("member"),
@@ -123,7 +116,7 @@ def _describe_class(name):
             "tree": _refer("tree"),
             "neighbours": _refer("array"),
         }
-    if name in MADE_OF:
+    if saved == "rules":
         entries |= {"tree_parameters": _refer("parameters"), "rules": _refer("rules")}
     return _require_for(name, _object(entries, ["neighbours"], is_open=True))
 
@@ -284,7 +277,7 @@ def _list_tree_definitions():
         "rules": _object(a_format, is_open=True),
         "member": _object(
             {
-                "class": {"enum": list(TREES)},
+                "class": {"enum": list_names("tree")},
                 "parameters": _refer("parameters"),
                 "n_outputs": {"type": "integer", "minimum": 1},
                 "max_features": {"type": ["integer", "null"]},

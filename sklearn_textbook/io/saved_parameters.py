@@ -5,118 +5,11 @@ from __future__ import annotations
 import math
 import numbers
 import warnings
-from importlib import import_module
 
 import numpy as np
 
+from sklearn_textbook._contract.registry import ESTIMATORS, PARTS, find_class
 from sklearn_textbook.io.naming import explain_unknown_name
-
-_TREES = "sklearn_textbook.tree"
-_ENSEMBLES = "sklearn_textbook.ensemble"
-#: Trees with tests of sums of columns.
-OBLIQUE_TREES = ("ObliqueTreeClassifier", "ObliqueTreeRegressor")
-#: Trees, which may also be members of ensembles, and their modules.
-TREES = dict.fromkeys(
-    (
-        *("CARTClassifier", "CARTRegressor", "ID3Classifier", "C45Classifier"),
-        *OBLIQUE_TREES,
-    ),
-    _TREES,
-)
-#: Ensembles of trees, which declare their other fitted attributes themselves.
-ENSEMBLES = dict.fromkeys(
-    (
-        "RandomForestClassifier",
-        "RandomForestRegressor",
-        "ObliqueRandomForestClassifier",
-        "ObliqueRandomForestRegressor",
-        "ExtraTreesClassifier",
-        "ExtraTreesRegressor",
-        "BaggingClassifier",
-        "BaggingRegressor",
-        "RandomSubspaceClassifier",
-        "RandomSubspaceRegressor",
-        "AdaBoostClassifier",
-        "OutputCodeClassifier",
-        "OutputFlippingClassifier",
-        "OutputSmearingClassifier",
-        "BoostingTreeRegressor",
-        "GradientBoostingClassifier",
-        "GradientBoostingRegressor",
-    ),
-    _ENSEMBLES,
-)
-#: All others; `fitted_attributes` lists their attributes.
-MODELS = {
-    **dict.fromkeys(
-        (
-            "LinearRegression",
-            "LogisticRegression",
-            "GeneralizedLinearRegressor",
-            "MaxEntClassifier",
-        ),
-        "sklearn_textbook.linear_model",
-    ),
-    **dict.fromkeys(("PCA", "TruncatedSVD"), "sklearn_textbook.decomposition"),
-    "NegativeCorrelationRegressor": _ENSEMBLES,
-    "LinearDiscriminantAnalysis": "sklearn_textbook.discriminant_analysis",
-}
-#: Estimators made of others, which are stored as complete model files.
-COMPOSED = dict.fromkeys(
-    (
-        "VotingClassifier",
-        "AveragingRegressor",
-        "StackingClassifier",
-        "StackingRegressor",
-        "MultiResponseLinearRegression",
-        "BayesianModelAveragingClassifier",
-        "BayesianModelAveragingRegressor",
-    ),
-    _ENSEMBLES,
-)
-#: Those of them that may have no members: they are stored as MODELS are then.
-WITHOUT_MEMBERS = (
-    "BayesianModelAveragingClassifier",
-    "BayesianModelAveragingRegressor",
-)
-#: The classes that a model file may name. Nothing else is built.
-ESTIMATORS = {
-    **TREES,
-    "C45RulesClassifier": _TREES,
-    **ENSEMBLES,
-    **MODELS,
-    **COMPOSED,
-}
-#: The classes of objects that a parameter may be.
-PARTS = {
-    **TREES,
-    **dict.fromkeys(
-        (
-            "CostComplexityPruning",
-            "ErrorBasedPruning",
-            "LossPruning",
-            "OutOfBagPruning",
-            "PrePruning",
-            "ReducedErrorPruning",
-        ),
-        _TREES,
-    ),
-    **dict.fromkeys(
-        (
-            "AbsoluteError",
-            "ExponentialLoss",
-            "GammaLoss",
-            "HuberLoss",
-            "LogLoss",
-            "MultinomialLoss",
-            "PoissonLoss",
-            "QuantileLoss",
-            "SquaredError",
-            "TweedieLoss",
-        ),
-        "sklearn_textbook.ensemble.boosting.losses",
-    ),
-}
 
 #: How to save other estimators.
 BY_SKOPS = (
@@ -128,27 +21,14 @@ _NOT_SAVED = ("n_jobs",)
 _SPECIAL_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
-def find_class(name):
-    """Return a class that a model file may name."""
-    return getattr(import_module({**ESTIMATORS, **PARTS}[name]), name)
-
-
 def is_of_class(estimator, name):
     """Return whether an object is of the class with this name."""
     return type(estimator) is find_class(name)
 
 
-def is_composed(estimator):
-    """Return whether an estimator is stored as the model files of its members."""
-    name = type(estimator).__name__
-    return name in COMPOSED and not (
-        name in WITHOUT_MEMBERS and estimator._averages_subsets
-    )
-
-
 def predicts_classes(estimator):
-    """Distinguish classifiers from regressors among trees and ensembles by name."""
-    return type(estimator).__name__.endswith("Classifier")
+    """Distinguish classifiers from regressors by name, without importing them."""
+    return ESTIMATORS[type(estimator).__name__].predicts == "classes"
 
 
 def make_estimator(name, parameters):

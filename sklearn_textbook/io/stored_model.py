@@ -7,10 +7,10 @@ longer than all the rest.
 from __future__ import annotations
 
 from sklearn_textbook._contract.kept import Kept
+from sklearn_textbook._contract.registry import list_names
 from sklearn_textbook.io.ensemble_document import read_members
 from sklearn_textbook.io.kept_values import unpack_kept
 from sklearn_textbook.io.model_document import read_document
-from sklearn_textbook.io.saved_parameters import ENSEMBLES, TREES
 from sklearn_textbook.tree.grow.rules import J48_TOLERANCE
 
 #: Estimators that can be printed from their trees, rules and out-of-bag score alone.
@@ -20,9 +20,8 @@ _PRINTED = (
     *("Bagging", "RandomSubspace"),
 )
 _STORED = (
-    *TREES,
-    "C45RulesClassifier",
-    *(name for name in ENSEMBLES if name.startswith(_PRINTED)),
+    *list_names("tree", "rules"),
+    *(name for name in list_names("trees") if name.startswith(_PRINTED)),
 )
 _OOB_SCORE = Kept("oob_score_", is_optional=True, is_finite=False)
 

@@ -6,10 +6,10 @@ from importlib import import_module
 
 from sklearn.base import BaseEstimator
 
+from sklearn_textbook._contract.registry import ESTIMATORS, PARTS, find_class
 from sklearn_textbook._contract.table import Table
 from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
 from sklearn_textbook.io.fitted_attributes import FITTED_MODELS
-from sklearn_textbook.io.saved_parameters import ESTIMATORS, PARTS, find_class
 from sklearn_textbook.linear_model.design.design import Design, Term
 from sklearn_textbook.linear_model.least_squares.inference import LeastSquaresInference
 from sklearn_textbook.tree.encode import ColumnSchema, TableSchema
@@ -44,7 +44,7 @@ def list_trusted_types():
     True
     """
     types = {*_HELD, *map(find_class, PARTS)}
-    for module in map(import_module, set(ESTIMATORS.values())):
+    for module in map(import_module, {row.module for row in ESTIMATORS.values()}):
         types |= {each for each in vars(module).values() if _is_estimator(each)}
     for model in FITTED_MODELS.values():
         for kept in model.kept:

@@ -26,6 +26,7 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 
+from sklearn_textbook._contract.registry import find_class
 from sklearn_textbook.cli import main
 from sklearn_textbook.cli.algorithms import ALGORITHMS, list_algorithms
 from sklearn_textbook.cli.options import (
@@ -567,13 +568,11 @@ def test_parameters_reach_the_algorithm(command):
 
 
 def test_every_algorithm_is_there():
-    for name, algorithm in ALGORITHMS.items():
+    for name, rows in ALGORITHMS.items():
         assert name in list_algorithms()
-        module = __import__(algorithm.module, fromlist=["x"])
-        if algorithm.classifier is not None:
-            assert hasattr(getattr(module, algorithm.classifier), "predict_proba")
-        if algorithm.regressor is not None:
-            assert not hasattr(getattr(module, algorithm.regressor), "predict_proba")
+        for predicts, row in rows.items():
+            is_classifier = hasattr(find_class(row.name), "predict_proba")
+            assert is_classifier == (predicts == "classes")
 
 
 # --------------------------------------------------------------------- scoring

@@ -17,7 +17,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from sklearn_textbook.cli import compare
 from sklearn_textbook.cli.algorithms import ALGORITHMS as CLI_ALGORITHMS
-from sklearn_textbook.cli.algorithms import make_estimator
+from sklearn_textbook.cli.algorithms import has_trees, make_estimator
 from sklearn_textbook.cli.ensemble_report import (
     compute_importances,
     print_importances,
@@ -499,8 +499,8 @@ def test_compare_scores_as_fit_does(command):
     text = command("compare", DATA / "iris.csv", *arguments)
     assert "\nscores  cross-validated, the same 4 stratified folds\n" in text
     scores = read_scores(text)
-    trees = {name: a for name, a in CLI_ALGORITHMS.items() if a.has_trees}
-    of_classes = [name for name, a in trees.items() if a.classifier]
+    trees = {name: rows for name, rows in CLI_ALGORITHMS.items() if has_trees(name)}
+    of_classes = [name for name, rows in trees.items() if "classes" in rows]
     assert list(scores) == ["majority class", *of_classes, "logistic"]
     for name in ("c45", "extra-trees"):
         few = ("--trees", 7) if name == "extra-trees" else ()

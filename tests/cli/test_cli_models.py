@@ -43,12 +43,11 @@ def mixed(tmp_path):
 
 
 def test_every_estimator_is_an_algorithm():
-    entries = [*ALGORITHMS.values(), *COMBINATIONS.values()]
-    named = {name for entry in entries for name in (entry.classifier, entry.regressor)}
-    named |= {name for _, name in TRANSFORMERS.values()}
+    algorithms = {**ALGORITHMS, **COMBINATIONS, **TRANSFORMERS}
+    named = {row.name for rows in algorithms.values() for row in rows.values()}
     # The default second learner of stacking, and what pca does without centring.
     others = {"MultiResponseLinearRegression", "TruncatedSVD"}
-    assert named - {None} == set(public_estimators()) - others
+    assert named == set(public_estimators()) - others
 
 
 def test_algorithms_without_trees():
@@ -60,7 +59,7 @@ def test_algorithms_without_trees():
 
 @pytest.mark.parametrize("algorithm", MODELS)
 def test_fit_show_predict(command, mixed, algorithm):
-    is_number = ALGORITHMS[algorithm].classifier is None
+    is_number = "classes" not in ALGORITHMS[algorithm]
     target, other = ("price", "sold") if is_number else ("sold", "price")
     drop = f"{other},colour" if algorithm == "lda" else other
     options = ("--target", target, "--drop", drop, "--algorithm", algorithm)

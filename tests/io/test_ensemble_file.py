@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import check_real
+from sklearn_textbook._contract.registry import ESTIMATORS, Row, list_names
 from sklearn_textbook.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -42,11 +43,9 @@ from sklearn_textbook.io import (
     load_model,
     read_model,
     save_model,
-    saved_parameters,
 )
 from sklearn_textbook.io.model_document import read_document, write_document
 from sklearn_textbook.io.packed_arrays import MAX_LISTED, pack_array, unpack_array
-from sklearn_textbook.io.saved_parameters import ENSEMBLES, TREES
 from sklearn_textbook.tree import (
     C45Classifier,
     CARTClassifier,
@@ -60,6 +59,7 @@ from sklearn_textbook.tree import (
 )
 from tests.growth.test_tree_storage import assert_same_bits
 
+TREES = list_names("tree")
 FEW = {"n_estimators": 4, "random_state": 0}
 MANY = {"oob_score": True, "n_estimators": 30, "random_state": 1}
 
@@ -428,8 +428,8 @@ class AddedTrees(MemberList, BaseEstimator):
 
 @pytest.fixture
 def added_document(monkeypatch):
-    for registry in (ENSEMBLES, saved_parameters.ESTIMATORS):
-        monkeypatch.setitem(registry, "AddedTrees", __name__)
+    row = Row("AddedTrees", __name__, "numbers", "trees")
+    monkeypatch.setitem(ESTIMATORS, row.name, row)
     model = AddedTrees().fit(FRAME, VALUES)
     text = json.dumps(write_document(model, None, None), allow_nan=False)
     return model, json.loads(text)
@@ -461,8 +461,8 @@ def test_declared_values_come_back(added_document):
 
 
 def test_classes_over_trees_of_values(monkeypatch):
-    for registry in (ENSEMBLES, saved_parameters.ESTIMATORS):
-        monkeypatch.setitem(registry, "AddedTreesClassifier", __name__)
+    row = Row("AddedTreesClassifier", __name__, "classes", "trees")
+    monkeypatch.setitem(ESTIMATORS, row.name, row)
     model = AddedTreesClassifier().fit(FRAME, LABELS == "low")
     document = json.loads(json.dumps(write_document(model, "y", None)))
     loaded = read_document(document).estimator

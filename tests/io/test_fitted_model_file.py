@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.registry import list_names
 from sklearn_textbook.decomposition import PCA, TruncatedSVD
 from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn_textbook.ensemble import (
@@ -24,7 +25,6 @@ from sklearn_textbook.ensemble import (
 )
 from sklearn_textbook.io import ModelFileError, load_model, read_model, save_model
 from sklearn_textbook.io.fitted_attributes import FITTED_MODELS
-from sklearn_textbook.io.saved_parameters import MODELS
 from sklearn_textbook.linear_model import (
     GeneralizedLinearRegressor,
     LinearRegression,
@@ -216,7 +216,7 @@ def test_models_are_the_same(tmp_path, name):
 
 @pytest.mark.parametrize(
     "estimator",
-    [each for each in all_instances() if type(each).__name__ in MODELS],
+    [each for each in all_instances() if type(each).__name__ in list_names("values")],
     ids=repr,
 )
 @pytest.mark.filterwarnings("ignore")

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sklearn_textbook._contract.registry import ESTIMATORS
 from sklearn_textbook.io import read_model
-from sklearn_textbook.io.saved_parameters import ESTIMATORS
 from tests.io.freeze_models import FOLDER, METHODS
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json") if "." not in path.stem)
