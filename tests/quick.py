@@ -20,6 +20,7 @@ QUICK = [
     "tests/test_documentation.py",
     "tests/test_import_rules.py",
     "tests/test_packaging.py",
+    "tests/test_public_api.py",
     "tests/contract/test_callbacks.py",
     "tests/contract/test_declared_classes.py",
     "tests/contract/test_parameters.py",

@@ -11,20 +11,9 @@ import pytest
 from sklearn_textbook.cli import errors
 from sklearn_textbook.cli.app import app
 from tests.loops import loop_over
-from tests.public_api import public_objects
+from tests.public_api import listed_names, public_objects
 
 DOC = Path(__file__).parents[1] / "doc"
-
-
-def listed_names(page):
-    """The full names of the objects that a page of the reference lists."""
-    names, module = [], None
-    for line in (DOC / "api" / page).read_text("utf-8").splitlines():
-        if line.startswith(".. currentmodule:: "):
-            module = line.removeprefix(".. currentmodule:: ")
-        elif module and re.fullmatch(r"   [\w.]+", line):
-            names.append(f"{module}.{line.strip()}")
-    return names
 
 
 def test_reference_lists_every_public_object():
