@@ -32,32 +32,10 @@ Estimators accept NumPy arrays, pandas, polars and pyarrow tables, and most of t
 SciPy sparse matrices. They pass scikit-learn's estimator checks.
 """
 
-import importlib
+from sklearn_textbook._contract.lazy_names import make_lazy
 
 __version__ = "0.1.0.dev0"
 
-_SUBMODULES = (
-    "criteria",
-    "datasets",
-    "decomposition",
-    "discriminant_analysis",
-    "ensemble",
-    "exchange",
-    "inspection",
-    "io",
-    "linear_model",
-    "tree",
-)
-
-__all__ = [*_SUBMODULES, "__version__"]
-
-
-def __dir__():
-    return __all__
-
-
-def __getattr__(name):
-    # Subpackages load when first used, so that importing the package costs nothing.
-    if name in _SUBMODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Loaded on first use, so that importing the package costs nothing.
+__getattr__, __dir__, __all__ = make_lazy(__name__)
+__all__ += ["__version__"]

@@ -70,7 +70,7 @@ LINK_NAMES = {"_doc_link_module", "_doc_link_template"}
 # IPython's protocol of what a notebook displays, for any class.
 DISPLAY_NAMES = {"_repr_html_", "_repr_mimebundle_"}
 
-PYTHON_FILES = sorted(ROOT.rglob("*.py"))
+PYTHON_FILES = sorted([*ROOT.rglob("*.py"), *ROOT.rglob("*.pyi")])
 CYTHON_FILES = sorted([*ROOT.rglob("*.pyx"), *ROOT.rglob("*.pxd")])
 
 
@@ -89,7 +89,7 @@ def module_name(path):
 def python_imports(path):
     """(module, imported names) for each import statement of a Python file."""
     package = module_name(path).split(".")
-    if path.name != "__init__.py":
+    if path.stem != "__init__":
         package = package[:-1]
     for node in list_nodes(path):
         if isinstance(node, ast.Import):
@@ -113,7 +113,7 @@ def cython_imports(path):
 
 def imports(path):
     """All imports of a source file, with submodules named in full."""
-    read = python_imports if path.suffix == ".py" else cython_imports
+    read = python_imports if path in PYTHON_FILES else cython_imports
     for module, names in read(path):
         yield module, names
         for name in names:
@@ -150,7 +150,7 @@ def is_recipe(part):
 def may_import(part, other, names):
     """Whether modules of a part may import these names from another part."""
     face = f"{PACKAGE}.tree"
-    if other in (part, PACKAGE):
+    if PACKAGE in (part, other) or other == part:
         return True
     if part in FOUNDATIONS:
         return other in FOUNDATIONS[: FOUNDATIONS.index(part)]

@@ -13,43 +13,45 @@ import pytest
 import sklearn_textbook.tree.cart
 
 PACKAGES = [
+    "sklearn_textbook",
+    "sklearn_textbook.io",
     "sklearn_textbook.tree",
     "sklearn_textbook.tree.encode",
+    "sklearn_textbook.tree.exchange",
     "sklearn_textbook.tree.explain",
     "sklearn_textbook.tree.rules",
 ]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_the_lists_of_names_agree(package):
+def test_the_names_are_those_of_the_stub(package):
     module = importlib.import_module(package)
-    (block,) = [
-        node
-        for node in ast.parse(Path(module.__file__).read_text("utf-8")).body
-        if isinstance(node, ast.If)
-    ]
+    stub = Path(module.__file__).with_suffix(".pyi").read_text("utf-8")
     homes = {
-        alias.name: statement.module.removeprefix(f"{package}.")
-        for statement in block.body
+        alias.asname: f"{package}.{statement.module or ''}".rstrip(".")
+        for statement in ast.parse(stub).body
+        if isinstance(statement, ast.ImportFrom)
         for alias in statement.names
+        if alias.asname == alias.name  # or type checkers do not see the name
     }
-    assert homes == module._HOMES
-    assert sorted(module.__all__) == sorted(homes)
-    assert set(module.__all__) <= set(dir(module))
+    assert homes
+    assert set(module.__all__) - {"__version__"} == set(homes)
+    assert dir(module) == sorted(module.__all__)
     for name, home in homes.items():
-        of_home = getattr(importlib.import_module(f"{package}.{home}"), name)
+        of_home = getattr(importlib.import_module(home), name)
         assert getattr(module, name) is of_home
 
 
 #: Each package is imported in a process that has imported no other.
 IMPORT_ALL = """
-import importlib, os, sys
+import importlib, os, pkgutil, sys
 import sklearn.ensemble, sklearn.model_selection  # take long, and are imported once
 
 def check(package):
     p = importlib.import_module(package)
-    assert not any(name in vars(p) for name in p._HOMES)
-    home = next(iter(p._HOMES.values()))
+    assert set(p.__all__) & set(vars(p)) <= {"__version__"}
+    stems = (stem for _, stem, _ in pkgutil.iter_modules(p.__path__))
+    home = next(stem for stem in stems if not stem.startswith("_"))
     assert getattr(p, home).__name__ == f"{p.__name__}.{home}"
     names = {}
     exec(f"from {package} import *", names)
@@ -86,6 +88,16 @@ def test_failing_import_of_a_submodule_is_not_hidden(monkeypatch):
     monkeypatch.delattr(sklearn_textbook.tree, "cart")
     with pytest.raises(ModuleNotFoundError, match=r"tree\.cart_recipe"):
         getattr(sklearn_textbook.tree, "cart")  # noqa: B009
+
+
+def test_missing_optional_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.delitem(sys.modules, "sklearn_textbook.io.table_reader", raising=False)
+    monkeypatch.delattr(sklearn_textbook.io, "table_reader", raising=False)
+    monkeypatch.delattr(sklearn_textbook.io, "read_table", raising=False)
+    hint = "read_table requires pyarrow: pip install pyarrow"
+    with pytest.raises(ImportError, match=hint):
+        from sklearn_textbook.io import read_table  # noqa: F401
 
 
 def test_pickles():
