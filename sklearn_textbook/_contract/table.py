@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sklearn_textbook._contract.text_table import align_columns, write_number
+
 #: Rows at either end of a table that are printed.
 _SHOWN_ROWS = 10
 
@@ -72,11 +74,7 @@ class Table(dict):
         columns = [
             [name, *map(_word, column[rows].tolist())] for name, column in self.items()
         ]
-        widths = [max(map(len, column)) for column in columns]
-        lines = [
-            " " + "  ".join(w.rjust(n) for w, n in zip(line, widths, strict=True))
-            for line in zip(*columns, strict=True)
-        ]
+        lines = [f" {line}" for line in align_columns(zip(*columns, strict=True), "r")]
         if n_left_out > 1:
             lines.insert(1 + _SHOWN_ROWS, f" ... {n_left_out:,} more rows ...")
         return "\n".join(lines)
@@ -90,7 +88,4 @@ def _make_table(kind, columns):
 
 
 def _word(value):
-    """Write a value in few letters, whole numbers in full."""
-    if not isinstance(value, float):
-        return str(value)
-    return f"{value:.0f}" if abs(value) < 1e12 and value % 1 == 0 else f"{value:.6g}"
+    return write_number(value) if isinstance(value, float) else str(value)

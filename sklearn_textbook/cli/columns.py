@@ -7,7 +7,8 @@ import re
 import pyarrow as pa
 import pyarrow.compute as compute
 
-from sklearn_textbook.cli.output import ShortCell, make_table, write_number
+from sklearn_textbook._contract.text_table import write_number
+from sklearn_textbook.cli.output import ShortCell, make_table
 from sklearn_textbook.cli.report import MOST_LEVELS
 from sklearn_textbook.io.naming import count_things, list_names
 from sklearn_textbook.io.table_file import column_kind

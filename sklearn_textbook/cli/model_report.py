@@ -6,6 +6,7 @@ import numpy as np
 from rich.text import Text
 
 from sklearn_textbook._contract.registry import ESTIMATORS
+from sklearn_textbook._contract.text_table import align_columns, measure_width
 from sklearn_textbook.cli.output import make_table
 from sklearn_textbook.io.naming import count_things
 
@@ -119,8 +120,6 @@ def print_numbers(output, titles, names, numbers, most=None):
     # Imported here because it imports scikit-learn.
     from sklearn_textbook.linear_model.inference.summary import (
         ENOUGH_FOR_A_NAME,
-        align_columns,
-        measure_width,
         shorten,
         shorten_names,
     )

@@ -85,12 +85,6 @@ class Output:
             self.write(Text(f"note: {note}", style="yellow"), wrap=True)
 
 
-def write_number(value):
-    """Write a number of a table: whole ones in full, others with six digits."""
-    is_whole = abs(value) < 1e12 and value == int(value)
-    return str(int(value)) if is_whole else f"{value:.6g}"
-
-
 class _CutTable(Table):
     """A table of which some columns may be cut."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from rich.text import Text
 
+from sklearn_textbook._contract.text_table import write_number
 from sklearn_textbook.cli.ensemble_report import describe_ensemble, is_ensemble
 from sklearn_textbook.cli.model_report import describe_other_model, is_other_model
 from sklearn_textbook.cli.output import (
@@ -12,7 +13,6 @@ from sklearn_textbook.cli.output import (
     measure_width,
     paint_rules,
     paint_tree,
-    write_number,
 )
 from sklearn_textbook.io.naming import count_things
 from sklearn_textbook.tree import export_rules, export_text

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
+from sklearn_textbook._contract.text_table import measure_width
 from sklearn_textbook.tree.encode.schema import find_zone
 from sklearn_textbook.tree.explain.lettering import (
     break_lines,
     choose_fonts,
-    measure_places,
     shorten_names,
 )
 
@@ -137,7 +137,7 @@ def write_levels(axis, names):
     room = (box.width if is_x else box.height) * 72 / axis.figure.dpi  # points
     slot = room / max(1, len(names))
     short = shorten_names(names, LEVEL_LENGTH)
-    longest = max(map(measure_places, short), default=0)
+    longest = max(map(measure_width, short), default=0)
     size = LEVEL_SIZE
     is_rotated = is_x and (longest + 2) * LETTER_WIDTH * size > slot
     if not is_x or is_rotated:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html import escape
 
-from sklearn_textbook.tree.explain.lettering import (
-    break_lines,
-    measure_places,
-    shorten,
-)
+from sklearn_textbook._contract.text_table import align_columns, measure_width
+from sklearn_textbook.tree.explain.lettering import break_lines, shorten
 
 #: Width of the text, and of a value of a column in its tables.
 WIDTH, VALUE_WIDTH = 79, 18
@@ -210,43 +207,19 @@ class Explanations(list):
         return [f"... and {n_more:,} more rows"] if n_more > 0 else []
 
 
-def align(header, lines, width):
-    """Write a table: the first column to the left, the others to the right.
-
-    Parameters
-    ----------
-    header : list of str
-        Names of the columns.
-    lines : list of list of str
-        The cells.
-    width : int
-        Maximum width; long cells are shortened.
-
-    Returns
-    -------
-    list of str
-        One line of text each; none of a table without lines.
-    """
+def align(header: list, lines: list, width: int) -> list[str]:
+    """Write a table of some width, of which long cells are shortened."""
     if not lines:
         return []
-    table = [header, *lines]
-    table = [[c[0], *(shorten(cell, VALUE_WIDTH) for cell in c[1:])] for c in table]
-    columns = list(zip(*table, strict=True))
-    widths = [max(map(measure_places, column)) for column in columns]
-    rest = sum(widths[1:]) + 2 * len(widths[1:])
-    widths[0] = min(widths[0], max(20, width - rest))
-    return [
-        "  ".join(
-            [
-                pad(shorten(cells[0], widths[0]), widths[0], is_left=True),
-                *map(pad, cells[1:], widths[1:]),
-            ]
-        ).rstrip()
-        for cells in table
+    table = [
+        [first, *(shorten(cell, VALUE_WIDTH) for cell in others)]
+        for first, *others in [header, *lines]
     ]
-
-
-def pad(text, width, is_left=False):
-    """Fill a cell with spaces."""
-    spaces = " " * (width - measure_places(text))
-    return text + spaces if is_left else spaces + text
+    rest = max(map(measure_width, align_columns([row[1:] for row in table], "r")))
+    longest = max(measure_width(row[0]) for row in table)
+    room = min(longest, max(20, width - rest - 2))
+    head, *firsts = (shorten(row[0], room) for row in table)
+    firsts = [head.ljust(room), *firsts]
+    return align_columns(
+        [first, *row[1:]] for first, row in zip(firsts, table, strict=True)
+    )

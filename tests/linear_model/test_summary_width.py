@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sklearn_textbook._contract.text_table import measure_width
 from sklearn_textbook.linear_model import (
     GeneralizedLinearRegressor,
     LinearRegression,
@@ -16,7 +17,6 @@ from sklearn_textbook.linear_model.inference.coefficient_table import Coefficien
 from sklearn_textbook.linear_model.inference.summary import (
     NAMES_ARE_CUT,
     format_coefficients,
-    measure_width,
     shorten_names,
 )
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from unicodedata import east_asian_width
 
 import numpy as np
+
+from sklearn_textbook._contract.text_table import align_columns, measure_width
 
 #: p-values up to which a coefficient is marked, and the marks.
 MARKS = ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, "."))
@@ -120,7 +121,7 @@ def align_named(names, heading, make_cells, width=WIDTH):
     longest = max(map(measure_width, names), default=0)
     for digits in (5, 4, 3):
         cells = [make_cells(row, digits) for row in range(len(names))]
-        lines = align_columns([heading, *cells], n_left=0)
+        lines = align_columns([heading, *cells], "r")
         room = width - 2 - max(map(measure_width, lines))
         if room >= min(longest, ENOUGH_FOR_A_NAME):
             break
@@ -171,32 +172,6 @@ def wrap_words(text, width):
     return lines
 
 
-def align_columns(rows, n_left=1):
-    """Align cells: the first columns at the left, the others at the right.
-
-    Parameters
-    ----------
-    rows : list of list of str
-        The cells.
-    n_left : int, default=1
-        Number of columns aligned at the left.
-
-    Returns
-    -------
-    lines : list of str
-        One for each row.
-    """
-    widths = [max(map(measure_width, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = []
-        for position, (text, width) in enumerate(zip(row, widths, strict=True)):
-            space = " " * (width - measure_width(text))
-            cells.append(text + space if position < n_left else space + text)
-        lines.append("  ".join(cells).rstrip())
-    return lines
-
-
 def format_number(number, digits=5):
     """Format a number with up to five digits, but all digits before the point."""
     if np.isnan(number):
@@ -222,11 +197,6 @@ def format_p(p_value):
 def find_mark(p_value):
     """Return the stars of a p-value."""
     return next((mark for limit, mark in MARKS if p_value <= limit), "")
-
-
-def measure_width(text):
-    """Width of a text on a screen, where Chinese characters take two columns."""
-    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def _pair_facts(facts, width):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sklearn_textbook._contract.text_table import align_columns
 from sklearn_textbook.linear_model.inference.summary import (
-    align_columns,
     format_number,
     format_p,
     write_summary,

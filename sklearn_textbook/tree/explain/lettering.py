@@ -6,7 +6,8 @@ import re
 import warnings
 from collections import Counter
 from functools import lru_cache
-from unicodedata import east_asian_width
+
+from sklearn_textbook._contract.text_table import measure_width
 
 # Common fonts with Chinese characters.
 CHINESE_FONTS = (
@@ -42,11 +43,6 @@ LONGEST_WORD = 26
 HINTING = 1.04
 
 
-def measure_places(text):
-    """Return the width of a text in columns; Chinese characters take two."""
-    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
-
-
 def break_lines(text, width, *, whole_words=True):
     """Break a text into lines of some width, after spaces if possible.
 
@@ -55,11 +51,11 @@ def break_lines(text, width, *, whole_words=True):
     """
     lines = [""]
     for word in SPACES.split(text):
-        is_long = measure_places(word.rstrip()) > width
+        is_long = measure_width(word.rstrip()) > width
         for part in BREAKS.split(word) if is_long else [word]:
             pieces = [_shorten_word(part)] if whole_words else _cut_word(part, width)
             for piece in pieces:
-                used = measure_places(lines[-1]) + measure_places(piece.rstrip())
+                used = measure_width(lines[-1]) + measure_width(piece.rstrip())
                 # A sign stays with what it belongs to.
                 if used > width and lines[-1].strip() not in ("", "+", "-"):
                     lines.append("")
@@ -91,7 +87,7 @@ def _cut_word(word, width):
     """Split a word that is longer than a width."""
     pieces = [""]
     for letter in word:
-        if pieces[-1] and measure_places((pieces[-1] + letter).rstrip()) > width:
+        if pieces[-1] and measure_width((pieces[-1] + letter).rstrip()) > width:
             pieces.append("")
         pieces[-1] += letter
     return pieces

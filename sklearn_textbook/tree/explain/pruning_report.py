@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from sklearn_textbook._contract.text_table import align_columns
 from sklearn_textbook.tree.explain.conditions import branch_condition
 from sklearn_textbook.tree.explain.describe import SHOWN_LEVELS, Words, has_children
 from sklearn_textbook.tree.explain.digits import format_number
 from sklearn_textbook.tree.explain.fitted import read_fitted
-from sklearn_textbook.tree.explain.lettering import measure_places
 from sklearn_textbook.tree.explain.rule_formats import write_conditions
 from sklearn_textbook.tree.explain.rules import Rule, extend_path
 from sklearn_textbook.tree.explain.text import check_at_least, describe_leaf
@@ -191,7 +191,7 @@ def _write_branches(words, report, method, max_rows):
         )
     yield ""
     if shown:
-        yield from _align(lines)
+        yield from align_columns(lines, "rl")
     n_others = len(rows) - shown
     if n_others:
         n_leaves = int(report["n_leaves"][rows[shown:]].sum())
@@ -286,13 +286,3 @@ def _pair(before, after, between=" -> "):
     if decimals and not any("e" in text for text in texts):
         texts = [f"{x:.{decimals}f}" if x else "0" for x in (before, after)]
     return between.join(texts)
-
-
-def _align(lines):
-    """Align all columns but the last."""
-    widths = [max(map(measure_places, column)) for column in zip(*lines, strict=True)]
-    for first, *others, last in lines:
-        cells = [" " * (widths[0] - measure_places(first)) + first]
-        for text, width in zip(others, widths[1:-1], strict=True):
-            cells.append(text + " " * (width - measure_places(text)))
-        yield "  ".join([*cells, last])

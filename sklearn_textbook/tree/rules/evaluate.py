@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_textbook._contract.text_table import align_columns
 from sklearn_textbook.tree.rules.order import measure_contributions
 
 # Fields of a rule that are weights of rows.
@@ -57,8 +58,12 @@ class RuleEvaluation:
         used = write_weight(self.default["used"])
         wrong = write_weight(self.default["wrong"])
         weight, errors = write_weight(self.weight), write_weight(self.errors)
+        header, *rules = tabulate_rules(self.rules)
+        widths = [max(map(len, words)) for words in zip(header, *rules, strict=True)]
+        dashes = ["-" * width for width in widths]
+        sides = "r" * (len(header) - 1) + "l"
         lines = [
-            *_align_lines(tabulate_rules(self.rules)),
+            *align_columns([header, dashes, *rules], sides),
             "",
             f"Default class {default}: used {used}, wrong {wrong}",
             f"Tested {weight}, errors {errors} ({self.error_rate:.1%})",
@@ -217,37 +222,21 @@ def write_weight(weight):
     return f"{weight:.12g}"
 
 
-def _align_lines(lines):
-    """Align lines of cells in columns; the first line has the headers."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    header, *lines = lines
-    lines = [header, tuple("-" * width for width in widths), *lines]
-    return ["  ".join(_align(line, widths)).rstrip() for line in lines]
-
-
-def _align(words, widths):
-    """Align numbers to the right, the last cell to the left."""
-    *numbers, last = [
-        word.rjust(width) for word, width in zip(words, widths, strict=True)
-    ]
-    return [*numbers, last.lstrip()]
-
-
 def _write_confusion(confusion, classes):
     """Format the matrix, one column per predicted and one line per true class."""
     marks = [f"({_write_mark(number)})" for number in range(len(classes))]
     cells = [
         [write_weight(value) if value else "" for value in line] for line in confusion
     ]
-    width = max(len(word) for word in [*marks, *(w for line in cells for w in line)])
-    lines = ["  ".join(mark.rjust(width) for mark in marks) + "  <- classified as"]
     labels = list(map(str, classes.tolist()))
     if len(set(labels)) < len(labels):  # such as 0 and "0"
         labels = list(map(repr, classes.tolist()))
+    # All columns have the same width.
+    width = max(len(word) for word in [*marks, *(w for line in cells for w in line)])
+    rows = [[*(mark.rjust(width) for mark in marks), "<- classified as"]]
     for line, mark, label in zip(cells, marks, labels, strict=True):
-        words = "  ".join(word.rjust(width) for word in line)
-        lines.append(f"{words}  {mark}: class {label}")
-    return lines
+        rows.append([*line, f"{mark}: class {label}"])
+    return align_columns(rows, "r" * len(marks) + "l")
 
 
 def _write_mark(number):
