@@ -36,6 +36,7 @@ STUDIES = {
     "ordinary-tables": "ordinary_tables",
     "principal-components": "principal_components",
     "pruning": "pruning_study",
+    "python-calls": "python_calls",
     "real-tables": "real_tables",
     "shapley": "shapley",
 }
