@@ -21,6 +21,11 @@ from sklearn_textbook.tree.route import RoutedTree, find_ends, predict_statistic
 class NamedPruner:
     """Mixin for ``pruning__...`` parameters, also if the pruner is given by name."""
 
+    def _takes_several_outputs(self):
+        """Return whether y may have several columns."""
+        pruner = resolve_pruner(self.pruning, strict=False)
+        return pruner is None or pruner.takes_several_outputs
+
     def get_params(self, deep=True):
         """Get the parameters, including those of the pruner if ``deep``.
 

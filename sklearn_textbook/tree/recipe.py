@@ -232,11 +232,6 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
             y = column_or_1d(decode_dictionary(y), warn=True)
         return check_target(y, is_numeric=not is_classifier)
 
-    def _takes_several_outputs(self):
-        """Return whether y may have several columns."""
-        pruner = resolve_pruner(self.pruning, strict=False)
-        return pruner is None or pruner.takes_several_outputs
-
     def _select_rows(self, rows):
         """Choose the rows to train on, and return which of the given ones they are."""
         return rows, None

@@ -197,7 +197,7 @@ class TreeLearner(Learner):
 
     def fit_member(self, rows, seed):
         """Grow a tree in a thread, so that waiting for it can be interrupted."""
-        states = list_random_states(self.grower.host, seed)
+        states = list_random_states(self.grower.reader, seed)
         weight = self.weight * self.total
         design_effect = self.measure_spread(self.weight)
         if self.is_drawn:
@@ -256,9 +256,9 @@ class StumpLearner(TreeLearner):
         self.is_smoothed = None
 
     def _make_search(self):
-        table, host = self.grower.table, self.grower.host
+        table, reader = self.grower.table, self.grower.reader
         is_nominal = np.array([kind == "nominal" for kind in table.schema.kinds])
-        self.is_smoothed = mark_smoothed(table, host.categorical_smoothing)
+        self.is_smoothed = mark_smoothed(table, reader.categorical_smoothing)
         return StumpSearch(
             table.order,
             table.values,
@@ -271,8 +271,8 @@ class StumpLearner(TreeLearner):
             self.n_threads,
             self.is_smoothed.astype(np.uint8),
             -1.0
-            if host.categorical_smoothing == "auto"
-            else host.categorical_smoothing,
+            if reader.categorical_smoothing == "auto"
+            else reader.categorical_smoothing,
         )
 
     def learn(self, factor, seed):
@@ -316,5 +316,5 @@ def choose_learner(training):
     """
     if training.reader is None:
         return AnyLearner
-    plain = is_plain_stump(training.reader) and training.grower.host.n_outputs_ == 1
+    plain = is_plain_stump(training.reader) and training.grower.reader.n_outputs_ == 1
     return StumpLearner if plain else TreeLearner

@@ -338,12 +338,12 @@ class BaseGradientBoosting(
     def _grow(self, grower, X, y, weight, validation, done, context, hooks):
         """Grow the new trees."""
         y = self.loss_.check_target(y)
-        self._template = grower.host
-        self.max_features_ = grower.host.max_features_
+        self._template = grower.reader
+        self.max_features_ = grower.reader.max_features_
         scores = Scores(
             grower.rows.matrix, y, weight, self._start(X, y, weight, not done)
         )
-        names = grower.host.schema_.names
+        names = grower.reader.schema_.names
         before = [member.tree_ for members in done for member in members]
         if before:
             scores.add(before, names, grower.n_threads)

@@ -77,7 +77,7 @@ class ResidualRounds:
     def add(self, trees):
         """Add the predictions of trees for the training rows."""
         rates = np.full(len(trees), self.learning_rate)
-        n_threads, names = self.grower.n_threads, self.grower.host.schema_.names
+        n_threads, names = self.grower.n_threads, self.grower.reader.schema_.names
         add_predictions(trees, self.matrix, self.sums, n_threads, names, weights=rates)
 
     def grow(self):
@@ -299,7 +299,7 @@ class BoostingTreeRegressor(
             n_jobs=self.n_jobs,
             max_bins=self.max_bins,
         )
-        self._require_same_columns(members, grower.host)
+        self._require_same_columns(members, grower.reader)
         weight = check_weights(sample_weight, grower.n_rows)
         if n_new == 0:
             warn_of_no_lack()
@@ -315,13 +315,13 @@ class BoostingTreeRegressor(
         rates = np.full(len(self.estimators_), float(self.learning_rate))
         return self._sum_members(weights=rates)
 
-    def _require_same_columns(self, members, host):
+    def _require_same_columns(self, members, reader):
         """Raise ValueError if the trees of a warm start were grown of other columns."""
         if not members:
             return
         known, new = (
             [(column.kind, column.levels) for column in tree.schema_.columns]
-            for tree in (members[0], host)
+            for tree in (members[0], reader)
         )
         if known == new:
             return

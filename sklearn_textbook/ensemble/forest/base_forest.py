@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import DataConversionWarning
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.all_or_nothing import all_or_nothing
@@ -230,9 +229,9 @@ class BaseForest(
             template, X, y, owner=self, n_jobs=self.n_jobs, max_bins=self.max_bins
         )
         draw = None
-        if self._fits_to_members(grower.host, n_new):
+        if self._fits_to_members(grower.reader, n_new):
             self.estimator_ = template
-            self._read_target(grower.host)
+            self._read_target(grower.reader)
             draw = self._plan_draw(grower, sample_weight)
         self._grow(grower, draw, n_new, context, hooks)
         if self.oob_score and draw is not None and not hasattr(self, "oob_score_"):
@@ -250,7 +249,7 @@ class BaseForest(
                 vars(self).pop(name, None)
         return n_new
 
-    def _fits_to_members(self, host, n_new):
+    def _fits_to_members(self, reader, n_new):
         """Return whether a table has the columns and classes of the kept trees.
 
         Raises ValueError if it does not, although there are trees to add.
@@ -258,14 +257,14 @@ class BaseForest(
         if not getattr(self, "estimators_", None):
             return True
         known = self.estimators_[0]
-        columns, new = known.schema_.columns, host.schema_.columns
+        columns, new = known.schema_.columns, reader.schema_.columns
         what = None
         if [(column.kind, column.levels) for column in columns] != [
             (column.kind, column.levels) for column in new
         ]:
             what = "columns, kinds and levels"
-        elif self.n_outputs_ != host.n_outputs_ or not _are_equal(
-            getattr(known, "classes_", None), getattr(host, "classes_", None)
+        elif self.n_outputs_ != reader.n_outputs_ or not _are_equal(
+            getattr(known, "classes_", None), getattr(reader, "classes_", None)
         ):
             what = "outputs and classes"
         if what is None:
@@ -281,9 +280,9 @@ class BaseForest(
             )
         return False
 
-    def _read_target(self, host):
+    def _read_target(self, reader):
         """Take over what the target was."""
-        self.n_outputs_ = host.n_outputs_
+        self.n_outputs_ = reader.n_outputs_
 
     def _plan_draw(self, grower, sample_weight):
         """Plan which rows a member is fitted to."""
@@ -456,8 +455,7 @@ class BaseForest(
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         tags.input_tags.allow_nan = self.missing != "error"
-        of_tree = get_tags(self._make_template())
-        tags.target_tags.multi_output = of_tree.target_tags.multi_output
+        tags.target_tags.multi_output = self._takes_several_outputs()
         return tags
 
 

@@ -104,6 +104,9 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         """Return whether members are C4.5 trees."""
         return isinstance(self.criterion, str) and self.criterion == "gain_ratio"
 
+    def _takes_several_outputs(self):
+        return not self._grows_c45() and super()._takes_several_outputs()
+
     def _check_c45_parameters(self):
         """Require parameters that C4.5 trees have."""
         for name, without in (("ccp_alpha", 0.0), ("monotonic_cst", None)):
@@ -140,12 +143,12 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
     def _counts_votes(self):
         return self.voting == "hard"
 
-    def _read_target(self, host):
-        super()._read_target(host)
-        self.classes_ = host.classes_
-        self.n_classes_ = host.n_classes_
-        if host.n_outputs_ > 1:
-            self.n_classes_ = [int(number) for number in host.n_classes_]
+    def _read_target(self, reader):
+        super()._read_target(reader)
+        self.classes_ = reader.classes_
+        self.n_classes_ = reader.n_classes_
+        if reader.n_outputs_ > 1:
+            self.n_classes_ = [int(number) for number in reader.n_classes_]
 
     def _describe(self):
         attributes = super()._describe()

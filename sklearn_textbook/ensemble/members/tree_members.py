@@ -75,7 +75,7 @@ def grow_bag_member(grower, draw, seed):
         The same tree that ``fit`` of a copy of the template would grow from the drawn
         columns, with the counts of the drawn rows as weights.
     """
-    random_states = list_random_states(grower.host, seed)
+    random_states = list_random_states(grower.reader, seed)
     pruner = None
     if "pruning__random_state" in random_states:
         # The template may only name its pruner.
@@ -114,7 +114,7 @@ class TreeTraining:
             y = column_or_1d(decode_dictionary(y), warn=True)
         self.grower = MemberGrower(template, X, y, owner=owner, n_jobs=owner.n_jobs)
         self.n_jobs, self.verbose = owner.n_jobs, owner.verbose
-        self.reader = self.grower.host
+        self.reader = self.grower.reader
         target = self.grower.rows.target
         self.classes = None
         if target.is_classifier:

@@ -133,17 +133,17 @@ def grow_code_member(grower, problems, number):
     member : tree estimator
         The tree that ``fit`` of a copy of the template would grow.
     """
-    host = grower.host
-    states = draw_random_states(host, problems.seeds[number])
+    reader = grower.reader
+    states = draw_random_states(reader, problems.seeds[number])
     pruner, name = None, "pruning__random_state"
     if name in states:
         pruner = clone(grower.pruner).set_params(random_state=states[name])
-    elif name in host.get_params():
+    elif name in reader.get_params():
         pruner = grower.pruner
     with naming_column(number):
         return grower.grow(
             problems.weigh(number),
-            states.get("random_state", host.random_state),
+            states.get("random_state", reader.random_state),
             target=make_class_target(problems.list_sides(number) > 0, 2),
             pruner=pruner,
         )
@@ -174,7 +174,7 @@ class CodedTrees:
         # Members have two classes; which rows are in them is given for each.
         sides = (problems.list_sides(0) > 0).astype(np.intp)
         self.grower = MemberGrower(template, X, sides, owner=owner, n_jobs=owner.n_jobs)
-        self.reader = self.grower.host
+        self.reader = self.grower.reader
 
     def fit(self):
         """Yield the members in the order of the columns."""

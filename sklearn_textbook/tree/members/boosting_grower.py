@@ -77,7 +77,7 @@ class BoostingGrower(MemberGrower):
         self.weight = None
         self.groups = None
         if interaction_groups is not None:
-            self.groups = interaction_groups(self.host.schema_.names)
+            self.groups = interaction_groups(self.reader.schema_.names)
         self._gradient_plan = None
 
     def prepare(self, weight=None, min_rows_leaf=1, min_weight_leaf=0.0):
@@ -98,7 +98,7 @@ class BoostingGrower(MemberGrower):
             If the weights are so small that levels of nominal columns cannot be told
             apart.
         """
-        rules = self.host._resolve_rules(
+        rules = self.reader._resolve_rules(
             self.table, self.rows.target, None, self.n_rows
         )
         mean = 1.0 if weight is None else float(weight[weight > 0].mean())
@@ -109,7 +109,7 @@ class BoostingGrower(MemberGrower):
         )
         self._gradient_plan = self._choose_plan()
         self.weight = weight
-        smoothing = self.host.categorical_smoothing
+        smoothing = self.reader.categorical_smoothing
         warn_of_light_levels(self.table, smoothing, weight)
 
     def _choose_plan(self):
@@ -256,7 +256,7 @@ class BoostingGrower(MemberGrower):
 
     def make_member(self, tree):
         """Make a fitted copy of the template with a given tree."""
-        member = copy(self.host)
+        member = copy(self.reader)
         member.tree_ = RoutedTree.from_grown(tree)
         return member
 

@@ -61,7 +61,7 @@ class MemberGrower:
 
     Attributes
     ----------
-    host : tree estimator
+    reader : tree estimator
         Copy of the template with the columns and classes, but without a tree.
     rows : Rows
         The rows as read, with the weights of ``class_weight``.
@@ -78,35 +78,35 @@ class MemberGrower:
     """
 
     def __init__(self, template, X, y, *, owner=None, n_jobs=None, max_bins=None):
-        host = clone(template)
-        host.n_jobs = n_jobs
-        host._check_parameters()
-        self.pruner = resolve_pruner(host.pruning)
+        reader = clone(template)
+        reader.n_jobs = n_jobs
+        reader._check_parameters()
+        self.pruner = resolve_pruner(reader.pruning)
         if self.pruner is not None:
             self.pruner.check_parameters()
         check_max_bins(max_bins)
         self.max_bins = max_bins
         self.is_sparse = issparse(X)
-        rows, schema, n_threads = host._read_training(
-            X, y, None, is_classifier(host), owner=owner
+        rows, schema, n_threads = reader._read_training(
+            X, y, None, is_classifier(reader), owner=owner
         )
-        host.schema_ = schema
-        host.n_jobs = template.n_jobs
+        reader.schema_ = schema
+        reader.n_jobs = template.n_jobs
         self.n_threads = n_threads
-        self.host, self.rows, self._plan = host, rows, None
+        self.reader, self.rows, self._plan = reader, rows, None
         # Raise errors about the table here, not in a thread.
-        is_random = getattr(host, "splitter", "best") == "random"
-        owner = host if owner is None else owner
+        is_random = getattr(reader, "splitter", "best") == "random"
+        owner = reader if owner is None else owner
         require_table_memory(owner, rows.matrix, is_random=is_random)
-        host._check_missing(self.table, self.is_sparse)
-        host.n_missing_ = np.array(self.table.n_missing)
-        warn_of_memory(host, self.n_rows)
+        reader._check_missing(self.table, self.is_sparse)
+        reader.n_missing_ = np.array(self.table.n_missing)
+        warn_of_memory(reader, self.n_rows)
 
     @cached_property
     def table(self):
         """The encoded table of all rows."""
-        host = self.host
-        return self._encode(self.rows, self.n_threads, host.schema_)
+        reader = self.reader
+        return self._encode(self.rows, self.n_threads, reader.schema_)
 
     @property
     def n_rows(self):
@@ -120,11 +120,11 @@ class MemberGrower:
 
     def expect_many(self):
         """Prepare data that saves time only for many trees."""
-        host, rows, table = copy(self.host), self.rows, self.table
-        if not host._grows_over_weightless_rows or table.level_codes is not None:
+        reader, rows, table = copy(self.reader), self.rows, self.table
+        if not reader._grows_over_weightless_rows or table.level_codes is not None:
             return
         # All threads are used here; later each thread would repeat the work.
-        rules = host._resolve_rules(table, rows.target, rows.weight, rows.n_rows)
+        rules = reader._resolve_rules(table, rows.target, rows.weight, rows.n_rows)
         self._prepare(table, rows.target, rules, self.n_threads)
 
     def grow(
@@ -171,7 +171,7 @@ class MemberGrower:
         member : tree estimator
             A fitted tree like the template.
         """
-        member, rows, table = copy(self.host), self.rows, None
+        member, rows, table = copy(self.reader), self.rows, None
         member.random_state = random_state
         member._design_effect = design_effect
         if pruner is None:
@@ -251,8 +251,8 @@ class MemberGrower:
             The same.
         """
         for name in ("schema_", "classes_", "n_missing_", "feature_names_in_"):
-            if hasattr(self.host, name):
-                setattr(member, name, getattr(self.host, name))
+            if hasattr(self.reader, name):
+                setattr(member, name, getattr(self.reader, name))
         return member
 
     def _take_out_of_bag(self, rows):
@@ -278,7 +278,7 @@ class MemberGrower:
         of_class = self.rows.weight
         if weight is None:
             return of_class
-        if self.pruner is not None or not self.host._grows_over_weightless_rows:
+        if self.pruner is not None or not self.reader._grows_over_weightless_rows:
             weight = np.asarray(weight, dtype=np.float64)
         return weight if of_class is None else weight * of_class
 
@@ -320,7 +320,7 @@ class MemberGrower:
             rows.matrix,
             schema,
             n_threads,
-            sorts_nominal=self.host._sorts_nominal,
+            sorts_nominal=self.reader._sorts_nominal,
             max_bins=self.max_bins,
         )
 

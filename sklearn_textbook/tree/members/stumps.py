@@ -28,9 +28,9 @@ class StumpBuilder:
 
     def __init__(self, grower):
         self.grower = grower
-        host, rows = grower.host, grower.rows
-        # Sets the attributes on the host that fitting sets.
-        host._resolve_rules(grower.table, rows.target, None, grower.n_rows)
+        reader, rows = grower.reader, grower.rows
+        # Sets the attributes on the reader that fitting sets.
+        reader._resolve_rules(grower.table, rows.target, None, grower.n_rows)
         self.n_levels = grower.table.schema.n_levels
 
     def build(self, found, random_state=0):
@@ -48,7 +48,7 @@ class StumpBuilder:
         member : CARTClassifier
             A fitted member.
         """
-        member = copy(self.grower.host)
+        member = copy(self.grower.reader)
         member.random_state = random_state
         is_leaf = found["column"] < 0
         weights = found["weights"][:1] if is_leaf else found["weights"]
