@@ -51,6 +51,7 @@ html_show_sourcelink = False
 autosummary_generate = True
 autosummary_context = {"guides": find_guides(Path(__file__).parent / "api")}
 autodoc_default_options = {"members": True, "inherited-members": True}
+autodoc_typehints = "none"  # the sections of parameters have them
 numpydoc_show_class_members = False
 numpydoc_use_plots = False
 

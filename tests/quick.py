@@ -21,6 +21,7 @@ QUICK = [
     "tests/test_import_rules.py",
     "tests/test_packaging.py",
     "tests/test_public_api.py",
+    "tests/test_types.py",
     "tests/contract/test_callbacks.py",
     "tests/contract/test_declared_classes.py",
     "tests/contract/test_parameters.py",

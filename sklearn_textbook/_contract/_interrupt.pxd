@@ -56,7 +56,7 @@ cdef inline int start_interrupt(Interrupt* interrupt) except -1:
     work for has ended, if a ``Call`` runs them."""
     import threading
 
-    from sklearn_textbook._contract.threads_at_exit import find_flag
+    from sklearn_textbook._contract.threads import find_flag
 
     cdef size_t address
     interrupt.has_come = False
@@ -110,7 +110,7 @@ cdef inline int raise_failure(const Interrupt* interrupt) except -1:
     if PyErr_Occurred() != NULL:
         return -1
     if has_stopped(interrupt):
-        from sklearn_textbook._contract.threads_at_exit import CallEndedError
+        from sklearn_textbook._contract.threads import CallEndedError
 
         raise CallEndedError("The call that this work was done for has ended.")
     raise MemoryError(

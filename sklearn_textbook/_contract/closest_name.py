@@ -3,25 +3,11 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 
 
-def find_closest(name, names, cutoff=0.6):
-    """Find the closest of some names; case, hyphens and blanks do not matter.
-
-    Parameters
-    ----------
-    name : str
-        The unknown name.
-    names : iterable of str
-        The known names.
-    cutoff : float, default=0.6
-        Required similarity, from 0 to 1.
-
-    Returns
-    -------
-    closest : str or None
-        None if no name is that similar.
-    """
+def find_closest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Find the closest of some names; case, hyphens and blanks do not matter."""
     spelled = {}
     for other in names:
         spelled.setdefault(spell(other), other)

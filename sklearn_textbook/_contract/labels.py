@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import narwhals as nw
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
@@ -28,7 +31,7 @@ def decode_dictionary(values):
     return values
 
 
-def require_classes(y, name="y"):
+def require_classes(y, name: str = "y"):
     """Raise a ValueError that names the row if a class label is missing in a series."""
     if isinstance(y, np.ndarray):
         return  # found when it is read
@@ -53,27 +56,7 @@ def list_declared_classes(y):
 
 
 def check_target(y, *, is_numeric, name="y"):
-    """Read a target as a two-dimensional array.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_rows,) or (n_rows, n_outputs)
-        Class labels or numbers.
-    is_numeric : bool
-        Whether to require finite numbers.
-    name : str, default="y"
-        Its name in messages.
-
-    Returns
-    -------
-    y : ndarray of shape (n_rows, n_outputs)
-        The target; float64 if ``is_numeric``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As scikit-learn's ``check_array`` raises them.
-    """
+    """Read a target as a two-dimensional array."""
     if is_numeric:
         y = check_numbers(y, name=name)
         return y.reshape(-1, 1) if y.ndim <= 1 else y
@@ -93,30 +76,14 @@ def check_target(y, *, is_numeric, name="y"):
     return y.reshape(-1, 1) if y.ndim <= 1 else y
 
 
-def check_numbers(y, estimator=None, *, name="y", is_present=None):
-    """Read a target of finite numbers.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_rows,) or (n_rows, n_outputs)
-        Numbers, or strings that represent numbers.
-    estimator : str, default=None
-        Name of the estimator, for the messages.
-    name : str, default="y"
-        Name of the target in messages.
-    is_present : ndarray of bool, shape (n_rows,), or None, default=None
-        The rows whose targets must be finite; None: all.
-
-    Returns
-    -------
-    y : ndarray of float64, same shape
-        The target.
-
-    Raises
-    ------
-    ValueError
-        If there are no rows, or a value is missing, infinite or not a number.
-    """
+def check_numbers(
+    y: ArrayLike,
+    estimator: str | None = None,
+    *,
+    name: str = "y",
+    is_present: np.ndarray | None = None,
+):
+    """Read a target of finite numbers."""
     y = decode_dictionary(y)
     try:
         y = check_array(
@@ -165,7 +132,7 @@ def find_no_number(values):
     return place[0] if place else 0, values[place]
 
 
-def _is_number(value):
+def _is_number(value) -> bool:
     try:
         float(value)
     except (TypeError, ValueError, OverflowError):
@@ -184,7 +151,7 @@ def _missing_error(name, is_missing):
     return ValueError(_describe(name, is_missing, "missing"))
 
 
-def _describe(name, is_wrong, kind):
+def _describe(name, is_wrong, kind) -> str:
     count, row = np.count_nonzero(is_wrong), int(np.argwhere(is_wrong)[0][0])
     if count == 1:
         article = "an" if kind == "infinite" else "a"
@@ -192,23 +159,10 @@ def _describe(name, is_wrong, kind):
     return f"{name} has {count} {kind} values, first in row {row}: drop these rows."
 
 
-def check_finite_target(y, name="y", is_present=None):
-    """Require targets that are neither missing nor infinite.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
-        The targets; only floats are checked.
-    name : str, default="y"
-        Their name in messages.
-    is_present : ndarray of bool, shape (n_rows,), or None, default=None
-        The rows to check; None: all.
-
-    Raises
-    ------
-    ValueError
-        If some are, with their number and the place of the first one.
-    """
+def check_finite_target(
+    y: np.ndarray, name: str = "y", is_present: np.ndarray | None = None
+):
+    """Require targets that are neither missing nor infinite."""
     if y.dtype.kind != "f" or get_config()["assume_finite"]:
         return
     is_wrong = ~np.isfinite(y)
@@ -222,30 +176,11 @@ def check_finite_target(y, name="y", is_present=None):
     raise ValueError(_describe(name, is_wrong, "infinite"))
 
 
-def encode_labels(y):
+def encode_labels(y: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     """Assign numbers to the classes of every output.
 
     As in scikit-learn only labels that occur are classes, regardless of what a
     categorical dtype declares.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_rows, n_outputs)
-        Class labels.
-
-    Returns
-    -------
-    classes : list of ndarray
-        The sorted classes of each output.
-    codes : ndarray of int32, shape (n_rows, n_outputs)
-        Class numbers of the rows.
-
-    Raises
-    ------
-    ValueError
-        If the labels are continuous numbers.
-    TypeError
-        If they have no order, such as text and numbers.
     """
     if y.dtype.kind not in "biuUS":  # those cannot be continuous
         try:
@@ -272,28 +207,10 @@ def _explain_mixed_labels(y):
     )
 
 
-def encode_known_labels(y, classes, name="y"):
-    """Look up the numbers of labels among known classes.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_rows, n_outputs)
-        Class labels.
-    classes : list of ndarray
-        The sorted classes of each output.
-    name : str, default="y"
-        Name of the labels in the message.
-
-    Returns
-    -------
-    codes : ndarray of int32, shape (n_rows, n_outputs)
-        Their numbers.
-
-    Raises
-    ------
-    ValueError
-        If a label is not one of the classes.
-    """
+def encode_known_labels(
+    y: np.ndarray, classes: list[np.ndarray], name: str = "y"
+) -> np.ndarray:
+    """Look up the numbers of labels among known classes."""
     codes = np.empty(y.shape, dtype=np.int32)
     for output, known in enumerate(classes):
         places, is_known = _find_places(y[:, output], known)
@@ -308,42 +225,18 @@ def encode_known_labels(y, classes, name="y"):
     return codes
 
 
-def decode_labels(codes, classes):
-    """Look up the labels of class numbers.
-
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n_rows, n_outputs)
-        Class numbers.
-    classes : list of ndarray
-        The sorted classes of each output.
-
-    Returns
-    -------
-    labels : ndarray of shape (n_rows,) or (n_rows, n_outputs)
-        Their labels; one-dimensional for one output.
-    """
+def decode_labels(codes: np.ndarray, classes: list[np.ndarray]) -> np.ndarray:
+    """Look up the labels of class numbers."""
     columns = [
         known.take(numbers) for known, numbers in zip(classes, codes.T, strict=True)
     ]
     return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
 
 
-def split_shares(shares, n_classes):
-    """Return class proportions as scikit-learn does: a list for several outputs.
-
-    Parameters
-    ----------
-    shares : ndarray of shape (n_rows, n_outputs, max_n_classes)
-        Class proportions.
-    n_classes : int, or sequence of int
-        Number of classes of each output.
-
-    Returns
-    -------
-    shares : ndarray of shape (n_rows, n_classes), or list of such arrays
-        The same, without classes that an output does not have.
-    """
+def split_shares(
+    shares: np.ndarray, n_classes: int | Sequence[int]
+) -> np.ndarray | list:
+    """Return class proportions as scikit-learn does: a list for several outputs."""
     if shares.shape[1] == 1:
         return shares[:, 0]
     return [

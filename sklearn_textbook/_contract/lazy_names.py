@@ -16,7 +16,7 @@ def make_lazy(
     The stub ``__init__.pyi`` imports the public names, one a line, for type checkers,
     too. Errors about a missing optional package, ``needed``, say how to install it.
     """
-    path = os.path.splitext(sys.modules[package].__file__)[0] + ".pyi"
+    path = os.path.splitext(str(sys.modules[package].__file__))[0] + ".pyi"
     with open(path, encoding="utf-8") as stub:
         # Not by ast, which takes longer to import than the rest of this.
         lines = [line.split() for line in stub if line.startswith("from ")]

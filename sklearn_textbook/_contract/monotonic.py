@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_textbook._contract.parameters import show_value
 
 
-def resolve_monotonic(monotonic_cst, names, *, has_names):
-    """Return the constraint of every column.
-
-    Parameters
-    ----------
-    monotonic_cst : array-like of {-1, 0, 1}, dict of {str: -1, 0 or 1}, or None
-        One constraint for each column, or constraints of some columns by name. None: no
-        constraints.
-    names : sequence of str
-        Names of the columns.
-    has_names : bool
-        Whether the columns of the table have names, which a dict needs.
-
-    Returns
-    -------
-    constraints : tuple of int, or None
-        A sign for each column; None if there are no constraints.
-
-    Raises
-    ------
-    ValueError
-        If it is none of these.
-    """
+def resolve_monotonic(
+    monotonic_cst: ArrayLike | None, names: Sequence[str], *, has_names: bool
+) -> tuple[int, ...] | None:
+    """Return the constraint of every column."""
     if monotonic_cst is None:
         return None
     if isinstance(monotonic_cst, dict):
@@ -71,19 +55,8 @@ def _read_array(monotonic_cst, n_columns):
     return constraints.tolist()
 
 
-def is_constrained(monotonic_cst):
-    """Whether some column has a constraint.
-
-    Parameters
-    ----------
-    monotonic_cst : array-like, dict or None
-        As given.
-
-    Returns
-    -------
-    is_constrained : bool
-        Whether a value is not 0.
-    """
+def is_constrained(monotonic_cst: ArrayLike | None) -> bool:
+    """Whether some column has a constraint."""
     if isinstance(monotonic_cst, dict):
         monotonic_cst = list(monotonic_cst.values())
     return monotonic_cst is not None and bool(np.any(monotonic_cst))

@@ -1,4 +1,4 @@
-"""Checking the columns of tables, and reading those of numbers alone."""
+"""Tables of numbers, read with the checks of scikit-learn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from sklearn_textbook._contract.labels import find_no_number, is_no_number
 from sklearn_textbook._contract.parameters import show_value
-from sklearn_textbook._contract.table_shape import (
+from sklearn_textbook._contract.tables import (
     refuse_other_tables,
     require_two_dimensions,
 )
@@ -29,25 +29,8 @@ def unique_names():
         ) from None
 
 
-def check_columns(estimator, X, *target, reset=True):
-    """Set, or compare, the number and the names of the columns; values are not read.
-
-    Parameters
-    ----------
-    estimator : estimator
-        With ``n_features_in_`` and, for frames, ``feature_names_in_``.
-    X : array-like, data frame or sparse matrix of shape (n_rows, n_columns)
-        The table.
-    *target : array-like
-        The target, if there is one.
-    reset : bool, default=True
-        Whether the columns are those of the training table.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If X is no table, or its columns are other ones or have the same name.
-    """
+def check_columns(estimator, X, *target, reset: bool = True):
+    """Set, or compare, the number and the names of the columns; values are not read."""
     if reset:
         refuse_other_tables(X)
     else:
@@ -68,29 +51,7 @@ def has_names_of_fit(estimator, X):
 
 
 def read_numeric_table(estimator, X, *target, **options):
-    """Call scikit-learn's ``validate_data``; errors name the column without numbers.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Whose columns are checked, or set.
-    X : array-like, data frame or sparse matrix of shape (n_rows, n_columns)
-        The table.
-    *target : array-like
-        The target, if there is one.
-    **options : object
-        Options of ``validate_data``.
-
-    Returns
-    -------
-    X : ndarray or sparse matrix, or tuple with the target
-        As ``validate_data``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a value is no number, and as ``validate_data``.
-    """
+    """Call scikit-learn's ``validate_data``; errors name the column without numbers."""
     refuse_other_tables(X)
     name = type(estimator).__name__
     if hasattr(X, "columns") and len(X) > 0 and len(X.columns) == 0:

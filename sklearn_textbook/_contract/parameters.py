@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -14,7 +15,7 @@ LARGEST_INTEGER = 2**63 - 1  # no count of rows or columns is larger
 LONGEST_VALUE = 100  # number of characters of a value that messages show
 
 
-def name_some(values, most=10):
+def name_some(values, most: int = 10):
     """Join values in a list; only the first ones if there are many."""
     text = ", ".join(map(repr, values[:most]))
     more = len(values) - most
@@ -37,21 +38,8 @@ def _fail(name, value, allowed, choices=()):
     )
 
 
-def suggest(value, choices):
-    """Suggest the allowed word that is closest to a wrong one.
-
-    Parameters
-    ----------
-    value : object
-        The given value.
-    choices : iterable of str
-        The allowed words.
-
-    Returns
-    -------
-    text : str
-        ``" Did you mean '...'?"``, or the empty string if none is close.
-    """
+def suggest(value: object, choices: Iterable[str]) -> str:
+    """Suggest the allowed word that is closest to a wrong one."""
     if not isinstance(value, str):
         return ""
     words = [choice for choice in choices if isinstance(choice, str)]
@@ -69,28 +57,10 @@ def suggest(value, choices):
     return "" if closest is None else f" Did you mean {closest!r}?"
 
 
-def read_feature_names(feature_names, n_names, each="column"):
-    """Read the names that a caller gives to columns.
-
-    Parameters
-    ----------
-    feature_names : sequence of str or None
-        The given names.
-    n_names : int
-        Number of names there must be.
-    each : str, default="column"
-        What has a name each, for the message.
-
-    Returns
-    -------
-    names : list of str or None
-        None if none are given.
-
-    Raises
-    ------
-    ValueError
-        If there are more or fewer, or one text in place of a sequence.
-    """
+def read_feature_names(
+    feature_names: Sequence[str] | None, n_names: int, each: str = "column"
+) -> list[str] | None:
+    """Read the names that a caller gives to columns."""
     if feature_names is None:
         return None
     is_text = isinstance(feature_names, str)
@@ -103,7 +73,7 @@ def read_feature_names(feature_names, n_names, each="column"):
     return names
 
 
-def is_checked():
+def is_checked() -> bool:
     """Whether parameters are to be checked (scikit-learn's global setting)."""
     from sklearn import get_config  # slow to import, and not needed to print a tree
 
@@ -117,7 +87,7 @@ def is_integer(value):
     )
 
 
-def is_real(value):
+def is_real(value) -> bool:
     """Whether a value is a number in the range of floats, but not a bool or NaN."""
     if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)):
         return False
@@ -127,14 +97,8 @@ def is_real(value):
         return False
 
 
-def check_choice(name, value, choices, *, accepts_none=False):
-    """Require one of some words.
-
-    Raises
-    ------
-    ValueError
-        If it is not one of them.
-    """
+def check_choice(name, value, choices, *, accepts_none: bool = False):
+    """Require one of some words."""
     if not is_checked() or (value is None and accepts_none):
         return
     if not isinstance(value, str) or value not in choices:
@@ -143,58 +107,29 @@ def check_choice(name, value, choices, *, accepts_none=False):
         _fail(name, value, allowed, choices)
 
 
-def check_deprecated(name, value, choices, advice, *, accepts_none=False):
-    """Check a parameter that scikit-learn has deprecated; its default is "deprecated".
-
-    Parameters
-    ----------
-    name : str
-        The parameter.
-    value : object
-        The given value.
-    choices : iterable of str
-        The allowed words.
-    advice : str
-        When scikit-learn has deprecated it, and what to do instead.
-    accepts_none : bool, default=False
-        Whether None is allowed.
-
-    Raises
-    ------
-    ValueError
-        If it is not one of the words.
-
-    Warns
-    -----
-    FutureWarning
-        If it is given.
-    """
+def check_deprecated(
+    name: str,
+    value: object,
+    choices: Iterable[str],
+    advice: str,
+    *,
+    accepts_none: bool = False,
+):
+    """Check a parameter deprecated by scikit-learn; its default is "deprecated"."""
     if isinstance(value, str) and value == "deprecated":
         return
     check_choice(name, value, choices, accepts_none=accepts_none)
     warn_caller(f"{name!r} was deprecated in scikit-learn {advice}", FutureWarning)
 
 
-def check_truth(name, value):
-    """Require True or False.
-
-    Raises
-    ------
-    ValueError
-        If it is neither.
-    """
+def check_truth(name, value) -> None:
+    """Require True or False."""
     if is_checked() and not isinstance(value, (bool, np.bool_)):
         _fail(name, value, "True or False")
 
 
-def check_integer(name, value, smallest, largest=None, *, accepts_none=False):
-    """Require an integer of a closed range.
-
-    Raises
-    ------
-    ValueError
-        If it is not.
-    """
+def check_integer(name, value, smallest, largest=None, *, accepts_none: bool = False):
+    """Require an integer of a closed range."""
     if not is_checked() or (value is None and accepts_none):
         return
     if largest is None and is_integer(value) and value > LARGEST_INTEGER:
@@ -209,26 +144,14 @@ def check_integer(name, value, smallest, largest=None, *, accepts_none=False):
         _fail(name, value, allowed + (" or None" if accepts_none else ""))
 
 
-def check_verbose(value):
-    """Require an integer of at least 0, or True or False, as scikit-learn does.
-
-    Raises
-    ------
-    ValueError
-        If it is neither.
-    """
+def check_verbose(value) -> None:
+    """Require an integer of at least 0, or True or False, as scikit-learn does."""
     if not isinstance(value, (bool, np.bool_)):
         check_integer("verbose", value, 0)
 
 
 def check_real(name, value, smallest, largest=math.inf):
-    """Require a number of a closed range.
-
-    Raises
-    ------
-    ValueError
-        If it is not.
-    """
+    """Require a number of a closed range."""
     if not is_checked():
         return
     if not is_real(value) or not smallest <= value <= largest:
@@ -236,7 +159,7 @@ def check_real(name, value, smallest, largest=math.inf):
         _fail(name, value, f"a float in the range [{smallest}, {end}")
 
 
-def check_smoothing(value):
+def check_smoothing(value) -> None:
     """Raise ValueError unless ``categorical_smoothing`` is "auto" or a number >= 0."""
     if isinstance(value, str):
         check_choice("categorical_smoothing", value, ("auto",))
@@ -244,14 +167,8 @@ def check_smoothing(value):
         check_real("categorical_smoothing", value, 0.0)
 
 
-def check_count_or_share(name, value, smallest, *, words=(), includes_one=True):
-    """Require a count (int), a fraction of all (float), or one of some words.
-
-    Raises
-    ------
-    ValueError
-        If it is none of these.
-    """
+def check_count_or_share(name, value, smallest, *, words=(), includes_one: bool = True):
+    """Require a count (int), a fraction of all (float), or one of some words."""
     if not is_checked():
         return
     if isinstance(value, str) or value is None:
@@ -274,27 +191,14 @@ def check_count_or_share(name, value, smallest, *, words=(), includes_one=True):
     _fail(name, value, allowed, words)
 
 
-def check_estimator(name, value, methods, is_kind=None, kind="an estimator"):
-    """Require an estimator, not its class; None is left to the caller.
-
-    Parameters
-    ----------
-    name : str
-        The parameter.
-    value : object
-        The given value.
-    methods : sequence of str
-        Required methods in addition to ``get_params``.
-    is_kind : callable, default=None
-        Function that checks the kind of an estimator; None: any kind.
-    kind : str, default="an estimator"
-        Description of the kind in the message.
-
-    Raises
-    ------
-    ValueError
-        If it is not such an estimator.
-    """
+def check_estimator(
+    name: str,
+    value: object,
+    methods: Sequence[str],
+    is_kind: Callable | None = None,
+    kind: str = "an estimator",
+):
+    """Require an estimator, not its class; None is left to the caller."""
     if value is None or not is_checked():
         return
     wanted = [*methods, "get_params"]
@@ -314,13 +218,7 @@ def check_estimator(name, value, methods, is_kind=None, kind="an estimator"):
 
 
 def check_random_seed(name, value):
-    """Require a value that ``check_random_state`` accepts.
-
-    Raises
-    ------
-    ValueError
-        If it is not None, an int, or a RandomState.
-    """
+    """Require a value that ``check_random_state`` accepts."""
     if not is_checked() or value is None or isinstance(value, np.random.RandomState):
         return
     if value is np.random or (is_integer(value) and 0 <= value <= 2**32 - 1):
@@ -333,21 +231,8 @@ def resolve_count(value, n_all):
     return int(value) if is_integer(value) else math.ceil(value * n_all)
 
 
-def resolve_max_features(max_features, n_features):
-    """Count the columns to try at each node.
-
-    Parameters
-    ----------
-    max_features : int, float, {"sqrt", "log2"} or None
-        A count, a fraction, the square root or the binary logarithm of all; None: all.
-    n_features : int
-        Number of columns.
-
-    Returns
-    -------
-    n_tried : int
-        At least 1.
-    """
+def resolve_max_features(max_features, n_features: int) -> int:
+    """Count the columns to try at each node."""
     if max_features is None:
         return n_features
     if max_features == "sqrt":

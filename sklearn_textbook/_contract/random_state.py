@@ -11,23 +11,12 @@ from sklearn.utils import check_random_state
 _kept = threading.local()
 
 
-def borrow_random_state(random_state):
+def borrow_random_state(random_state) -> RandomState:
     """Turn a seed into a random state that draws the same as ``RandomState(seed)``.
 
     Creating a RandomState takes longer than drawing a few thousand rows, since NumPy
     collects entropy from the system even if a seed is given. So each thread keeps one
     and seeds it again: use it at once, and do not keep it.
-
-    Parameters
-    ----------
-    random_state : int, RandomState instance or None
-        As for :func:`sklearn.utils.check_random_state`, which handles everything except
-        seeds.
-
-    Returns
-    -------
-    random_state : RandomState
-        Valid until the next call in the same thread.
     """
     if not isinstance(random_state, Integral):
         return check_random_state(random_state)

@@ -1,8 +1,8 @@
 """The estimators of the package, and the objects that are parameters of them.
 
-Model files, the command line, the reference and tests take from here what they need. A
-new estimator has one row. Only names stand here: to import all estimators takes longer
-than most commands do.
+Model files, the command line and tests take from here what they need; a new estimator
+has one row. Only names stand here: to import all estimators takes longer than most
+commands do.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Row(NamedTuple):
     saved: str
     #: Its name on the command line.
     algorithm: str | None = None
-    #: The trees that it is made of, if their parameters are set like its own.
+    #: The class of its trees, if a model file or the command line is to make them.
     made_of: str | None = None
 
 
-# Names are listed in this order, by `list_names` those of each way to save together.
+# Messages list names in this order, within each way to save.
 _TABLE = """
 tree.CARTClassifier                       classes tree    cart
 tree.CARTRegressor                        numbers tree    cart
@@ -101,7 +101,7 @@ ESTIMATORS = {row.name: row for row in _ROWS if row.saved != "part"}
 PARTS = {row.name: row for row in _ROWS if row.saved in ("tree", "part")}
 
 
-def list_names(*ways: str) -> list[str]:
+def list_estimators(*ways: str) -> list[str]:
     """List the estimators that are saved in some ways, or all in the order of ways."""
     ways = ways or ("tree", "rules", "trees", "values", "members", "either")
     return [row.name for way in ways for row in ESTIMATORS.values() if row.saved == way]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from sklearn_textbook._contract.text_table import align_columns, write_number
+from sklearn_textbook._contract.text_table import align_columns, write_rounded
 
 #: Rows at either end of a table that are printed.
 _SHOWN_ROWS = 10
@@ -19,14 +21,9 @@ class Table(dict):
     ----------
     **columns : dict of array
         The columns.
-
-    Raises
-    ------
-    ValueError
-        If the columns do not have the same number of rows.
     """
 
-    def __init__(self, **columns):
+    def __init__(self, **columns: Any) -> None:
         super().__init__({name: np.asarray(data) for name, data in columns.items()})
         shapes = {name: column.shape for name, column in self.items()}
         if any(shape != (self.n_rows,) for shape in shapes.values()):
@@ -38,23 +35,12 @@ class Table(dict):
         return _make_table, (type(self), dict(self)), vars(self) or None
 
     @property
-    def n_rows(self):
+    def n_rows(self) -> int:
         """Number of rows."""
         return len(next(iter(self.values()))) if self else 0
 
     def as_frame(self):
-        """Return the table as a pandas DataFrame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One column per array.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
+        """Return the table as a pandas DataFrame."""
         try:
             import pandas as pd
         except ImportError as error:
@@ -79,7 +65,7 @@ class Table(dict):
             lines.insert(1 + _SHOWN_ROWS, f" ... {n_left_out:,} more rows ...")
         return "\n".join(lines)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return str(self)
 
 
@@ -88,4 +74,4 @@ def _make_table(kind, columns):
 
 
 def _word(value):
-    return write_number(value) if isinstance(value, float) else str(value)
+    return write_rounded(value) if isinstance(value, float) else str(value)

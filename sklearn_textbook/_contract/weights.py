@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_sample_weight
 
@@ -14,31 +15,14 @@ from sklearn_textbook._contract.parameters import is_real, show_value, suggest
 SMALLEST, LARGEST = 1e-100, 1e100
 
 
-def check_weights(sample_weight, n_rows, name="sample_weight", *, is_rescaled=False):
-    """Read sample weights.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_rows,), float or None
-        Weights of the rows, or one number for all.
-    n_rows : int
-        Number of rows.
-    name : str, default="sample_weight"
-        Their name in messages.
-    is_rescaled : bool, default=False
-        Whether the caller divides them by their sum, so that any size is allowed.
-
-    Returns
-    -------
-    weight : ndarray of float64, shape (n_rows,), or None
-        None if there are no weights.
-
-    Raises
-    ------
-    ValueError
-        If the weights are negative, all zero, not finite, or not one per row, or if
-        their squares under- or overflow.
-    """
+def check_weights(
+    sample_weight: ArrayLike | None,
+    n_rows: int,
+    name: str = "sample_weight",
+    *,
+    is_rescaled: bool = False,
+) -> np.ndarray | None:
+    """Read sample weights."""
     if sample_weight is None:
         return None
     if np.isscalar(sample_weight):
@@ -89,7 +73,7 @@ def check_weights(sample_weight, n_rows, name="sample_weight", *, is_rescaled=Fa
     return weight
 
 
-def _require_squares(weight, name):
+def _require_squares(weight, name) -> None:
     largest = weight.max()
     if not SMALLEST <= largest <= LARGEST:
         what = "zero" if largest < SMALLEST else "infinite"
@@ -105,52 +89,18 @@ def _add_up(weight):
         return weight.sum()
 
 
-def apply_class_weight(class_weight, y, weight):
-    """Multiply weights by those of the classes.
-
-    Parameters
-    ----------
-    class_weight : dict, list of dict, "balanced" or None
-        Weight of each class, as in scikit-learn; for several outputs one dict each.
-    y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
-        Class labels.
-    weight : ndarray of shape (n_rows,) or None
-        Weights so far.
-
-    Returns
-    -------
-    weight : ndarray of shape (n_rows,) or None
-        The product.
-
-    Raises
-    ------
-    ValueError
-        If a weight is negative or not finite, or if no row keeps a weight above 0.
-    """
+def apply_class_weight(class_weight, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Multiply weights by those of the classes."""
     if class_weight is None:
         return weight
     check_class_weight(class_weight, 1 if y.ndim == 1 else y.shape[1])
     return _multiply(class_weight, compute_sample_weight(class_weight, y), y, weight)
 
 
-def check_class_weight(class_weight, n_outputs, presets=("balanced",)):
-    """Require class weights in one of scikit-learn's forms.
-
-    Parameters
-    ----------
-    class_weight : object
-        The given value: None, a preset, or a dict from labels to weights; for several
-        outputs a list of dicts instead of one.
-    n_outputs : int
-        Number of outputs.
-    presets : tuple of str, default=("balanced",)
-        Allowed words.
-
-    Raises
-    ------
-    ValueError
-        If it is none of these, or a weight is not a number.
-    """
+def check_class_weight(
+    class_weight: object, n_outputs: int, presets: tuple[str, ...] = ("balanced",)
+):
+    """Require class weights in one of scikit-learn's forms."""
     if class_weight is None:
         return
     if isinstance(class_weight, str) and class_weight in presets:
@@ -183,32 +133,14 @@ def check_class_weight(class_weight, n_outputs, presets=("balanced",)):
                 )
 
 
-def apply_known_class_weight(class_weight, classes, codes, y, weight):
-    """Multiply weights by class weights; some classes may have no row here.
-
-    Parameters
-    ----------
-    class_weight : dict, list of dict, "balanced" or None
-        Weight of each class, as in scikit-learn; "balanced" counts the rows here.
-    classes : list of ndarray
-        The sorted classes of each output.
-    codes : ndarray of int32, shape (n_rows, n_outputs)
-        Class numbers of the rows.
-    y : ndarray of shape (n_rows,) or (n_rows, n_outputs)
-        Their class labels.
-    weight : ndarray of shape (n_rows,) or None
-        Weights so far.
-
-    Returns
-    -------
-    weight : ndarray of shape (n_rows,) or None
-        The product.
-
-    Raises
-    ------
-    ValueError
-        If no row keeps a weight above 0.
-    """
+def apply_known_class_weight(
+    class_weight,
+    classes: list[np.ndarray],
+    codes: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray,
+) -> np.ndarray:
+    """Multiply weights by class weights; some classes may have no row here."""
     if class_weight is None or isinstance(class_weight, str):
         return apply_class_weight(class_weight, y, weight)
     check_class_weight(class_weight, len(classes))
@@ -220,22 +152,10 @@ def apply_known_class_weight(class_weight, classes, codes, y, weight):
     return _multiply(class_weight, expanded, y, weight)
 
 
-def balance_classes(codes, weight=None):
+def balance_classes(codes: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
     """Weight of each class with which all classes have the same total weight.
 
     As scikit-learn's "balanced", which counts weights of rows only from 1.7 on.
-
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n_rows,)
-        Class numbers of the rows.
-    weight : ndarray of shape (n_rows,), default=None
-        Weights of the rows; None: all 1.
-
-    Returns
-    -------
-    of_class : ndarray of float64, shape (n_classes,)
-        0 for a class without weight, which does not count.
     """
     totals = np.bincount(codes, weights=weight)
     is_present = totals > 0

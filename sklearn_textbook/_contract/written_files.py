@@ -18,38 +18,12 @@ _NO_FILE = "is neither a file nor a pipe or character device"
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file whole, or leave what is there as it is.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file. A symbolic link is followed. An existing file keeps its permissions;
-        a pipe, a character device, or the file to which the standard output is
-        redirected is written into.
-    content : str or bytes
-        Text is written in UTF-8, with its line ends unchanged.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written; its ``strerror`` gives the reason.
-    """
+    """Write a file whole, or leave what is there as it is."""
     write_files({path: content})
 
 
 def write_files(contents: Mapping[str | os.PathLike[str], str | bytes]) -> None:
-    """Write several files; none is replaced before all are written.
-
-    Parameters
-    ----------
-    contents : dict of (str or path-like) to (str or bytes)
-        What is written, by path.
-
-    Raises
-    ------
-    OSError
-        As in `write_file`.
-    """
+    """Write several files; none is replaced before all are written."""
     with ExitStack() as unfinished:
         finished = []
         for path, content in contents.items():
@@ -66,18 +40,7 @@ def write_files(contents: Mapping[str | os.PathLike[str], str | bytes]) -> None:
 
 
 def check_writable(path: str | os.PathLike[str]) -> os.stat_result | None:
-    """Raise OSError for a path at which no file can be written.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The path.
-
-    Returns
-    -------
-    state : os.stat_result or None
-        Of what is there; None if there is nothing.
-    """
+    """Raise OSError for a path at which no file can be written."""
     folder = _find_target(path).parent
     try:
         state = os.stat(path)

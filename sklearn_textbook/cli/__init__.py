@@ -1,13 +1,16 @@
 """The command ``sklearn-textbook``: fit, show and apply models of tables in files."""
 
+from __future__ import annotations
+
 import sys
+from collections.abc import Sequence
 
 __all__ = ["main"]
 
 _NEEDED = ("click", "rich", "pyarrow")
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
     Parameters
@@ -40,19 +43,8 @@ def main(arguments=None):
     return run(arguments)
 
 
-def explain_missing_module(error):
-    """Return the message for a missing optional dependency.
-
-    Parameters
-    ----------
-    error : ImportError
-        The error of the import.
-
-    Returns
-    -------
-    message : str or None
-        None for any other module, whose error is not caught.
-    """
+def explain_missing_module(error) -> str | None:
+    """Return the message for a missing optional dependency."""
     missing = (error.name or "").partition(".")[0]
     if missing not in _NEEDED:
         return str(error) if "pip install" in str(error) else None

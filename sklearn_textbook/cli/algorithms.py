@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from inspect import signature
+from typing import TYPE_CHECKING, NoReturn
 
-from sklearn_textbook._contract import registry
-from sklearn_textbook._contract.registry import ESTIMATORS, PARTS, Row, list_names
+from sklearn_textbook._contract.registry import (
+    ESTIMATORS,
+    PARTS,
+    Row,
+    find_class,
+    list_estimators,
+)
 from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.options import Call
 from sklearn_textbook.io.naming import suggest_name
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 #: Folds by which the pruning of trees is chosen, and the algorithms that are pruned so.
 PRUNING_FOLDS = 10
 PRUNED = ("cart", "oblique-tree")
 #: With fewer rows, folds are too small to choose the pruning.
 LEAST_ROWS_TO_PRUNE = 50
-
 
 #: Modules of estimators that take numbers only.
 _NUMERIC = ("decomposition", "discriminant_analysis")
@@ -32,13 +41,14 @@ def _group(*ways: str) -> dict[str, dict[str, Row]]:
     return groups
 
 
+_ALL = _group("tree", "rules", "trees", "values")
 #: For each algorithm, its estimators by what they predict.
-ALGORITHMS = _group("tree", "rules", "trees", "values")
+ALGORITHMS = {name: rows for name, rows in _ALL.items() if "nothing" not in rows}
 #: Those that need no target.
-TRANSFORMERS = {"pca": ALGORITHMS.pop("pca")}
+TRANSFORMERS = {name: rows for name, rows in _ALL.items() if "nothing" in rows}
 #: Ensembles of members that are named one by one.
 COMBINATIONS = _group("members", "either")
-_ENTRIES = {**ALGORITHMS, **COMBINATIONS, **TRANSFORMERS}
+_ENTRIES = {**_ALL, **COMBINATIONS}
 #: Those that, without members, average linear models on subsets of the columns.
 MAYBE_ALONE = _group("either").keys()
 #: What the members of an ensemble may be, by --set estimator=NAME.
@@ -53,9 +63,10 @@ COUNTERPARTS = {
     "voting": "averaging",
     "averaging": "voting",
 }
+Settings = Iterable[tuple[str, object]]
 
 
-def list_algorithms(entries=ALGORITHMS):
+def list_algorithms(entries: dict[str, dict[str, Row]] = ALGORITHMS) -> list[str]:
     """List the names that --algorithm accepts: those for both kinds of targets, too."""
     names = []
     for name, rows in entries.items():
@@ -65,28 +76,28 @@ def list_algorithms(entries=ALGORITHMS):
     return names
 
 
-def base_name(algorithm):
+def base_name(algorithm: str) -> str:
     """Return the name of an algorithm without the kind of its target."""
     return algorithm.removesuffix("-classifier").removesuffix("-regressor")
 
 
-def is_many(algorithm):
+def is_many(algorithm: str) -> bool:
     """Return whether an algorithm grows many trees."""
     return _is_saved_as(algorithm, "trees")
 
 
-def takes_trees(algorithm, is_classes):
+def takes_trees(algorithm: str, is_classes: bool) -> bool:
     """Return whether the number of trees of an algorithm can be set."""
     estimator = _make_default(base_name(algorithm), is_classes)
     return has_trees(algorithm) and "n_estimators" in estimator.get_params(deep=False)
 
 
-def grows_one_tree(algorithm):
+def grows_one_tree(algorithm: str) -> bool:
     """Return whether an algorithm grows a single tree, which may be pruned."""
     return _is_saved_as(algorithm, "tree")
 
 
-def has_trees(algorithm):
+def has_trees(algorithm: str) -> bool:
     """Return whether an algorithm grows trees, which support missing values."""
     return _is_saved_as(algorithm, "tree", "rules", "trees")
 
@@ -96,7 +107,7 @@ def _is_saved_as(algorithm: str, *ways: str) -> bool:
     return all(row.saved in ways for row in rows.values())
 
 
-def takes_numbers_only(algorithm, settings=()):
+def takes_numbers_only(algorithm: str, settings: Settings = ()) -> bool:
     """Return whether an algorithm with some parameters requires numeric columns."""
     if dict(settings).get("categorical_features") is not None:
         return False
@@ -104,7 +115,7 @@ def takes_numbers_only(algorithm, settings=()):
     return all(row.module.endswith(_NUMERIC) for row in rows.values())
 
 
-def find_wish(algorithm):
+def find_wish(algorithm: str) -> str | None:
     """Return the kind of target that a name requires; None: any."""
     for kind in ("classifier", "regressor"):
         if algorithm.endswith(f"-{kind}"):
@@ -114,7 +125,7 @@ def find_wish(algorithm):
     return None if "numbers" in _ENTRIES[algorithm] else "classifier"
 
 
-def find_counterpart(algorithm, is_classes):
+def find_counterpart(algorithm: str, is_classes: bool) -> str:
     """Find an algorithm that predicts classes, or numbers, in place of another."""
     base = base_name(algorithm)
     if can_predict(base, is_classes):
@@ -122,53 +133,27 @@ def find_counterpart(algorithm, is_classes):
     return COUNTERPARTS.get(base, "cart")
 
 
-def can_predict(algorithm, is_classes):
+def can_predict(algorithm: str, is_classes: bool) -> bool:
     """Return whether an algorithm predicts classes, or whether it predicts numbers."""
     return ("classes" if is_classes else "numbers") in _ENTRIES[base_name(algorithm)]
 
 
 def make_estimator(
-    algorithm,
-    is_classes,
-    settings,
-    seed,
-    n_trees=None,
-    n_jobs=None,
-    prunes=False,
-    full=False,
-):
+    algorithm: str,
+    is_classes: bool,
+    settings: Settings,
+    seed: int,
+    n_trees: int | None = None,
+    n_jobs: int | None = None,
+    prunes: bool = False,
+    full: bool = False,
+) -> BaseEstimator:
     """Make the estimator with its parameters.
 
-    Parameters
-    ----------
-    algorithm : str
-        Name of the algorithm.
-    is_classes : bool
-        Whether the target is classes.
-    settings : sequence of (str, object)
-        Parameters and their values. What an ensemble does not know is a parameter of
-        its members.
-    seed : int
-        Seed of its random generator, unless the settings have one.
-    n_trees : int, default=None
-        Number of trees of an ensemble; None: as the algorithm has it.
-    n_jobs : int, default=None
-        Number of threads; None: one per core.
-    prunes : bool, default=False
-        Whether trees of `PRUNED` are pruned, unless the settings say how.
-    full : bool, default=False
-        Whether a tree is left unpruned.
-
-    Returns
-    -------
-    estimator : estimator
-        Not fitted. An ensemble that leaves rows out of the bag is to judge itself by
-        them, unless the settings say otherwise.
-
-    Raises
-    ------
-    click.UsageError
-        If there is no such parameter.
+    What an ensemble does not know of the settings is a parameter of its members.
+    `prunes` prunes trees of `PRUNED`, unless the settings say how; `full` leaves a tree
+    whole. An ensemble that leaves rows out of the bag is to judge itself by them, if
+    the settings do not say otherwise.
     """
     estimator = _make_default(base_name(algorithm), is_classes)
     params = estimator.get_params()
@@ -191,9 +176,11 @@ def make_estimator(
         _prune_by_default(estimator, given, seed, is_classes)
     named = given.get("estimator")
     if named is not None and not hasattr(named, "fit") and "estimator" in params:
-        row = ESTIMATORS[type(estimator).__name__]
-        row = ESTIMATORS[row.made_of or row.name]
-        member = _make_member(given.pop("estimator"), row.predicts == "classes")
+        made_of = find_row(base_name(algorithm), is_classes).made_of
+        has_classes = (
+            ESTIMATORS[made_of].predicts == "classes" if made_of else is_classes
+        )
+        member = _make_member(given.pop("estimator"), has_classes)
         estimator.set_params(estimator=member)
     set_parameters(estimator, given)
     if "oob_score" in params and "oob_score" not in given:
@@ -203,36 +190,22 @@ def make_estimator(
     return estimator
 
 
-def make_settings(settings, seed):
+def make_settings(settings: Settings, seed: int) -> list[tuple[str, object]]:
     """Make the objects of parameters that are written as calls of classes.
 
-    Parameters
-    ----------
-    settings : sequence of (str, object)
-        Parameters and their values, which may be a `Call` or the name of a class.
-    seed : int
-        Seed of the objects that have one and are not given another.
-
-    Returns
-    -------
-    settings : list of (str, object)
-        The same with objects: pruners, losses and estimators of this package.
-
-    Raises
-    ------
-    click.UsageError
-        If there is no such class, or it has no such parameter.
+    Their values may be a `Call` or the name of a class: pruners, losses and estimators
+    of this package. `seed` is that of objects that have one and are not given another.
     """
     return [
         (name, _make_called(value, f"--set {name}", seed)) for name, value in settings
     ]
 
 
-def _make_called(value, where, seed):
+def _make_called(value: object, where: str, seed: int) -> object:
     """Make the object that a call describes; return any other value as it is."""
     if not isinstance(value, Call | str):
         return value
-    classes = [*list_names(), *PARTS]
+    classes = [*list_estimators(), *PARTS]
     if isinstance(value, str):
         if value not in classes:
             return value
@@ -245,7 +218,7 @@ def _make_called(value, where, seed):
             f"{question}{' ' if question else ''}Possible are {', '.join(pruners)}, "
             "and estimators and losses of this package"
         )
-    kind = registry.find_class(value.name)
+    kind = find_class(value.name)
     known = signature(kind).parameters
     for name in value.parameters:
         if name not in known:
@@ -263,15 +236,16 @@ def _make_called(value, where, seed):
     return kind(**given)
 
 
-def make_transformer(algorithm, settings, seed):
+def make_transformer(algorithm: str, settings: Settings, seed: int) -> BaseEstimator:
     """Make an estimator that needs no target, with its parameters; not fitted."""
-    kind = registry.find_class(TRANSFORMERS[algorithm]["nothing"].name)
+    kind = find_class(TRANSFORMERS[algorithm]["nothing"].name)
     estimator = kind(random_state=seed)
     set_parameters(estimator, dict(settings))
     return estimator
 
 
-def _forbid_pruning(estimator, algorithm, given):
+def _forbid_pruning(estimator: BaseEstimator, algorithm: str, given: dict) -> None:
+    """Leave a tree whole; refuse parameters that prune it."""
     if is_many(algorithm) or "pruning" not in estimator.get_params(deep=False):
         refuse_use(f"--full: {algorithm} has no tree that is pruned by default")
     for name in given:
@@ -280,7 +254,9 @@ def _forbid_pruning(estimator, algorithm, given):
     estimator.set_params(pruning=None)
 
 
-def _prune_by_default(estimator, given, seed, is_classes):
+def _prune_by_default(
+    estimator: BaseEstimator, given: dict, seed: int, is_classes: bool
+) -> None:
     """Prune by cross-validation.
 
     The error rate ignores probabilities. If one class is rare, it often chooses a
@@ -295,16 +271,16 @@ def _prune_by_default(estimator, given, seed, is_classes):
     estimator.set_params(pruning=pruner)
 
 
-def _make_default(algorithm, is_classes):
+def _make_default(algorithm: str, is_classes: bool) -> BaseEstimator:
     """Make the estimator of an algorithm, with members whose parameters can be set."""
-    kind = find_class(algorithm, is_classes)
-    estimator, made_of = kind(), ESTIMATORS[kind.__name__].made_of
-    if made_of is not None and "estimator" in estimator.get_params(deep=False):
-        estimator.set_params(estimator=registry.find_class(made_of)())
+    row = find_row(algorithm, is_classes)
+    estimator = find_class(row.name)()
+    if row.made_of is not None and "estimator" in estimator.get_params(deep=False):
+        estimator.set_params(estimator=find_class(row.made_of)())
     return estimator
 
 
-def _make_member(algorithm, is_classes):
+def _make_member(algorithm: str, is_classes: bool) -> BaseEstimator:
     """Make the base estimator of an ensemble from the name of its algorithm."""
     fits = [name for name in MEMBERS if can_predict(name, is_classes)]
     if algorithm not in fits:
@@ -316,13 +292,12 @@ def _make_member(algorithm, is_classes):
     return _make_default(algorithm, is_classes)
 
 
-def find_class(algorithm, is_classes):
-    """Find the class of the estimator of an algorithm."""
-    row = _ENTRIES[algorithm]["classes" if is_classes else "numbers"]
-    return registry.find_class(row.name)
+def find_row(algorithm: str, is_classes: bool) -> Row:
+    """Find the row of an algorithm that predicts classes, or numbers."""
+    return _ENTRIES[algorithm]["classes" if is_classes else "numbers"]
 
 
-def set_parameters(estimator, given):
+def set_parameters(estimator: BaseEstimator, given: dict) -> None:
     """Set parameters, of members where the estimator has none of the name."""
     own, of_member = estimator.get_params(deep=False), {}
     if own.get("estimator") is not None:
@@ -345,7 +320,9 @@ def set_parameters(estimator, given):
         estimator.set_params(**group)
 
 
-def _refuse_parameter(estimator, name, allowed):
+def _refuse_parameter(
+    estimator: BaseEstimator, name: str, allowed: Iterable[str]
+) -> NoReturn:
     """Refuse a parameter that neither an estimator nor its members have."""
     # Parameters of members need no prefix.
     known = list(dict.fromkeys(each.removeprefix("estimator__") for each in allowed))

@@ -48,7 +48,7 @@ _CODES = {
 )
 @click.version_option(__version__, prog_name=COMMAND, message="%(prog)s %(version)s")
 @click.pass_context
-def app(context):
+def app(context) -> None:
     """Fit, print and apply trees, ensembles of trees and linear models.
 
     Tables are csv or tsv (any separator), Parquet, Feather, JSON, Excel, ARFF and C4.5
@@ -68,19 +68,8 @@ for _command in (fit, compare, predict, transform, diversity, show, convert):
     app.add_command(_command)
 
 
-def run(arguments=None):
-    """Run the command and turn errors into one line and an exit code.
-
-    Parameters
-    ----------
-    arguments : list of str, default=None
-        None: those of the process.
-
-    Returns
-    -------
-    exit_code : int
-        See `sklearn_textbook.cli.main`.
-    """
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command and turn errors into one line and an exit code."""
     streams = sys.stdout, sys.stderr
     for stream in streams:
         if hasattr(stream, "reconfigure"):
@@ -140,10 +129,12 @@ def _report(message, code):
 class _WarningPrinter:
     """Prints a warning as one line, and once only if just its numbers differ."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.seen = set()
 
-    def __call__(self, message, category, filename, lineno, file=None, line=None):
+    def __call__(
+        self, message, category, filename, lineno, file=None, line=None
+    ) -> None:
         text = str(message)
         kind = re.sub(r"\b\d[\d.e+-]*", "#", text)
         if kind not in self.seen:

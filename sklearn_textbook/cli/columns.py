@@ -7,8 +7,8 @@ import re
 import pyarrow as pa
 import pyarrow.compute as compute
 
-from sklearn_textbook._contract.text_table import write_number
-from sklearn_textbook.cli.output import ShortCell, make_table
+from sklearn_textbook._contract.text_table import TextTable, write_rounded
+from sklearn_textbook.cli.blocks import Blocks, count_more
 from sklearn_textbook.cli.report import MOST_LEVELS
 from sklearn_textbook.io.naming import count_things, list_names
 from sklearn_textbook.io.table_file import column_kind
@@ -23,27 +23,18 @@ _INDEX_NAME = re.compile(r"Unnamed: \d+|__index_level_0__|column_\d+|rownames")
 _LEAST_VALUES = 16
 
 
-def print_columns(output, frame):
-    """Print kind, values and missing values of every column."""
-    table = make_table(
-        *("column", "kind", "missing", "values"),
-        right=("missing",),
-        widths={"kind": 7, "missing": 7, "values": _LEAST_VALUES},
-        cut=("values",),
-    )
+def report_columns(frame) -> Blocks:
+    """Report kind, values and missing values of every column."""
+    rows = []
     for name in frame.column_names[:MOST_COLUMNS]:
         column = frame[name]
         missing = count_missing(column)
-        table.add_row(
-            name,
-            describe_kind(column.type),
-            f"{missing:,}" if missing else "-",
-            ShortCell(describe_values(column)),
-        )
-    output.write("", table)
-    more = frame.num_columns - MOST_COLUMNS
-    if more > 0:
-        output.write(f"... and {count_things(more, 'more column')}")
+        kind, values = describe_kind(column.type), describe_values(column)
+        rows.append([name, kind, f"{missing:,}" if missing else "-", values])
+    more = count_more(frame.num_columns - MOST_COLUMNS, "more column")
+    heads = ("column", "kind", "missing", "values")
+    yield ""
+    yield TextTable(heads, rows, "llrl", more, "cut last", (0, 7, 7, _LEAST_VALUES))
 
 
 def count_missing(column):
@@ -54,21 +45,8 @@ def count_missing(column):
     return missing
 
 
-def explain_gaps(frame, error):
-    """Explain that a model refuses missing values, by the columns that have them.
-
-    Parameters
-    ----------
-    frame : pyarrow.Table
-        The columns.
-    error : ValueError
-        What the model has raised.
-
-    Returns
-    -------
-    reason, remedy : str or None
-        None for any other error.
-    """
+def explain_gaps(frame, error: Exception) -> tuple[str | None, str | None]:
+    """Explain that a model refuses missing values, and a remedy; else None, None."""
     text = str(error)
     names = [name for name in frame.column_names if count_missing(frame[name])]
     if "contains NaN" not in text or not names:
@@ -137,7 +115,7 @@ def count_distinct(present):
 
 
 def _show(value):
-    return write_number(value) if isinstance(value, float) else str(value)
+    return write_rounded(value) if isinstance(value, float) else str(value)
 
 
 def _describe_levels(present, kind):
@@ -165,20 +143,10 @@ def _show_level(level):
     return text if len(text) <= 24 else text[:21] + "..."
 
 
-def find_useless(frame, has_header=True):
-    """Find columns that cannot help: empty, constant, names or numbers of the rows.
+def find_useless(frame, has_header: bool = True) -> dict[str, str]:
+    """Say by name which columns are empty, constant, or name or number the rows.
 
-    Parameters
-    ----------
-    frame : pyarrow.Table
-        The columns.
-    has_header : bool, default=True
-        Whether their names come from the file.
-
-    Returns
-    -------
-    useless : dict of str to str
-        By the name of a column, what is the matter with it.
+    ``has_header``: whether the names come from the file.
     """
     useless = {}
     for name, column in zip(frame.column_names, frame.columns, strict=True):

@@ -1,69 +1,33 @@
-"""Ensembles of members by name: making them, and what is printed of them."""
+"""Making ensembles of members by name."""
 
 from __future__ import annotations
 
-import copy
-
-import numpy as np
-from rich.text import Text
-
-from sklearn_textbook.cli import report
+from sklearn_textbook._contract.registry import find_class
 from sklearn_textbook.cli.algorithms import (
     ALGORITHMS,
     MAYBE_ALONE,
     base_name,
     can_predict,
-    find_class,
+    find_row,
     grows_one_tree,
     is_many,
     make_estimator,
     set_parameters,
 )
-from sklearn_textbook.cli.ensemble_report import is_combination
 from sklearn_textbook.cli.errors import refuse_use
-from sklearn_textbook.cli.model_report import print_numbers
-from sklearn_textbook.cli.output import make_table
 
 _FINAL = "final_estimator"
 
 
-# ---------------------------------------------------------------------- making
 def make_combination(
     algorithm, is_classes, settings, seed, *, members, n_trees, n_jobs, prunes, full
 ):
     """Make an ensemble of named members with their parameters.
 
-    Parameters
-    ----------
-    algorithm : str
-        Name of the algorithm.
-    is_classes : bool
-        Whether the target is classes.
-    settings : sequence of (str, object)
-        Parameters and their values; those of a member begin with its name and two
-        underscores. ``final_estimator`` is the name of an algorithm.
-    seed : int
-        Seed of the random generators, unless the settings have one.
-    members : sequence of (str, str)
-        Names of the members and of their algorithms.
-    n_trees : int or None
-        Number of trees of the members that grow many.
-    n_jobs : int or None
-        Number of threads.
-    prunes, full : bool
-        Whether CART members are pruned, and whether no members are pruned.
-
-    Returns
-    -------
-    estimator : estimator
-        Not fitted.
-
-    Raises
-    ------
-    click.UsageError
-        If a member or a parameter is not possible.
+    Parameters of a member begin with its name and two underscores; ``final_estimator``
+    is the name of an algorithm. Members are names and their algorithms.
     """
-    kind = find_class(base_name(algorithm), is_classes)
+    kind = find_class(find_row(base_name(algorithm), is_classes).name)
     if not members and base_name(algorithm) in MAYBE_ALONE:
         return _make_alone(kind, algorithm, settings, seed, n_trees, n_jobs, full)
     _require_members(algorithm, is_classes, members, kind([]).get_params(deep=False))
@@ -114,7 +78,7 @@ def _make_alone(kind, algorithm, settings, seed, n_trees, n_jobs, full):
     return estimator
 
 
-def _require_members(algorithm, is_classes, members, own):
+def _require_members(algorithm, is_classes, members, own) -> None:
     """Refuse unsuitable members, and names that are also parameters."""
     if not members:
         refuse_use(
@@ -134,7 +98,7 @@ def _require_members(algorithm, is_classes, members, own):
         _require_kind(f"--member {name}", one, is_classes)
 
 
-def _require_kind(option, algorithm, is_classes):
+def _require_kind(option, algorithm, is_classes) -> None:
     fits = [name for name in ALGORITHMS if can_predict(name, is_classes)]
     if algorithm not in fits:
         kind = "classes" if is_classes else "numbers"
@@ -144,7 +108,7 @@ def _require_kind(option, algorithm, is_classes):
         )
 
 
-def _refuse_settings(algorithm, given):
+def _refuse_settings(algorithm, given) -> None:
     """Refuse parameters that can only be used in Python."""
     for name in ("prefit", "reject_label", "estimators"):
         if given.get(name) not in (None, False):
@@ -166,107 +130,3 @@ def _take_settings(given, name):
         for key in list(given)
         if key.startswith(start)
     ]
-
-
-# ------------------------------------------------------------------- reporting
-def list_members(estimator):
-    """List the names of the members of an ensemble and these, with its classes.
-
-    Members that have learned numbers of classes are copied, and predict the classes.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted.
-
-    Returns
-    -------
-    members : list of (str, estimator) tuples
-        Empty for all that has no named members.
-    """
-    if not is_combination(estimator):
-        return []
-    return [(name, relabel(one, estimator)) for name, one in estimator._list_fitted()]
-
-
-def relabel(member, owner):
-    """Copy a member, or a tree of it, with the classes whose numbers it has learned."""
-    if not hasattr(member, "classes_") or not owner._fits_members():
-        return member
-    member = copy.copy(member)
-    member.classes_ = owner.classes_[np.asarray(member.classes_, dtype=np.intp)]
-    return member
-
-
-def print_members(output, estimator, most=None):
-    """Print the members, their weights, and the coefficients of the second learner.
-
-    Parameters
-    ----------
-    output : Output
-        Where to.
-    estimator : estimator
-        A fitted ensemble of named members.
-    most : int, default=None
-        Rows of a table of coefficients that are printed; None: all.
-    """
-    members = list_members(estimator)
-    weights = getattr(estimator, "weights_", None)
-    if weights is None and hasattr(estimator, "weights"):
-        weights = estimator._list_weights()
-    heads = ["member", "model"] if weights is None else ["member", "weight", "model"]
-    # Descriptions of models are wrapped before names and weights are.
-    table = make_table(*heads, right=("weight",), cut=("model",))
-    for number, (name, member) in enumerate(members):
-        weight = [] if weights is None else [f"{weights[number]:.4g}"]
-        table.add_row(name, *weight, report.describe_model(member))
-    output.write(table)
-    if hasattr(estimator, "posterior_table_"):
-        _print_posterior(output, estimator)
-    final = getattr(estimator, f"{_FINAL}_", None)
-    if final is None:
-        return
-    output.heading("second learner", report.describe_model(final))
-    coef = np.atleast_2d(getattr(final, "coef_", np.empty((0, 0))))
-    names = [name for name, _ in members]
-    if coef.shape[1] != len(members):
-        names = _name_answers(estimator, names)
-    if coef.shape[1] != len(names):
-        return  # text columns
-    titles = _name_regressions(estimator, len(coef))
-    numbers = np.column_stack([np.atleast_1d(final.intercept_), coef]).T
-    print_numbers(output, titles, ["intercept", *names], numbers, most)
-
-
-def _print_posterior(output, estimator):
-    """Print how the weights of Bayesian model averaging are computed."""
-    from sklearn_textbook.ensemble.model_averaging.summary import tabulate_members
-
-    output.heading("posterior probabilities", f"weighting {estimator.weighting}")
-    (first, *lines), names_are_cut = tabulate_members(estimator, output.width)
-    output.write(Text(first, "dim"), *lines)
-    if names_are_cut:
-        output.notes(["names are shortened to the width of the terminal"])
-
-
-def _name_answers(estimator, names):
-    """Name the input columns of the second learner."""
-    if not hasattr(estimator, "classes_"):
-        return [*names, *estimator.get_feature_names_out()[len(names) :]]
-    classes = [report.show_label(label) for label in estimator.classes_]
-    counts = zip(names, estimator._n_answers, strict=True)
-    answers = [
-        f"{name} {label}"
-        for name, count in counts
-        for label in (classes if count == len(classes) else classes[-count:])
-    ]
-    return [*answers, *estimator.get_feature_names_out()[len(answers) :]]
-
-
-def _name_regressions(estimator, n_regressions):
-    """Name the columns of coefficients."""
-    if not hasattr(estimator, "classes_"):
-        return ["coefficient"]
-    classes = [report.show_label(label) for label in estimator.classes_]
-    # The last class may be the reference, which has no coefficients.
-    return classes[-1:] if n_regressions == 1 else classes[:n_regressions]

@@ -163,7 +163,7 @@ def fit(table, cv, **options):
 )
 @training_options
 @common_options
-def compare(table, **options):
+def compare(table, **options) -> None:
     """Cross-validate algorithms on the same folds of TABLE, and print their scores.
 
     The parameters are the defaults, unless --set changes them. TABLE and its columns
@@ -204,7 +204,7 @@ def compare(table, **options):
 @copy_options
 @reading_options
 @common_options
-def predict(model, table, path, **options):
+def predict(model, table, path, **options) -> None:
     """Predict the rows of TABLE with MODEL, a file written by fit --save.
 
     Columns are found by name, in any order; others are ignored. The output has one row
@@ -238,7 +238,7 @@ def predict(model, table, path, **options):
 @copy_options
 @reading_options
 @common_options
-def transform(model, table, path, **options):
+def transform(model, table, path, **options) -> None:
     """Compute the components of the rows of TABLE with MODEL, written by fit --save.
 
     MODEL contains principal components (pca) or discriminants (lda). The output has one
@@ -275,7 +275,7 @@ def transform(model, table, path, **options):
 )
 @reading_options
 @common_options
-def diversity(model, table, path, **options):
+def diversity(model, table, path, **options) -> None:
     """Measure the diversity of the members of MODEL on the rows of TABLE.
 
     MODEL is a file written by fit --save with an ensemble of classification trees, and
@@ -342,7 +342,7 @@ def diversity(model, table, path, **options):
     help="File to write; by default, standard output.",
 )
 @common_options
-def show(model, form, member, max_depth_shown, shows_all, path):
+def show(model, form, member, max_depth_shown, shows_all, path) -> None:
     """Print MODEL, a file written by fit --save.
 
     \b
@@ -386,7 +386,7 @@ def show(model, form, member, max_depth_shown, shows_all, path):
     "empty string.",
 )
 @common_options
-def convert(model, path, **options):
+def convert(model, path, **options) -> None:
     """Convert MODEL, a file written by fit --save, for programs without this package.
 
     The ending of OUTPUT determines the format: .onnx (requires the onnx package),

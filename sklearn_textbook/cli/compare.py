@@ -6,6 +6,7 @@ import re
 import time
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 import click
@@ -24,63 +25,33 @@ from sklearn_textbook.cli.algorithms import (
     make_settings,
     takes_trees,
 )
+from sklearn_textbook.cli.blocks import Heading, Note
 from sklearn_textbook.cli.columns import count_missing, explain_gaps
 from sklearn_textbook.cli.costs import make_scorer
 from sklearn_textbook.cli.errors import FitError, explain_fold_error, refuse_use
 from sklearn_textbook.cli.output import Output
 from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.cli.scoring import Score, choose_folds, cross_validate
-from sklearn_textbook.cli.training_table import print_training, read_training
+from sklearn_textbook.cli.training_table import read_training, report_training
 from sklearn_textbook.io.naming import count_things, explain_unknown_name
 
 
 def compare_algorithms(
-    table,
+    table: str,
     *,
-    target,
-    algorithms,
+    target: str | None,
+    algorithms: list[str],
     settings,
-    n_folds,
-    seed,
-    trees,
-    jobs,
-    cost,
-    full,
-    scoring,
+    n_folds: int,
+    seed: int,
+    trees: int | None,
+    jobs: int | None,
+    cost: str | None,
+    full: bool,
+    scoring: list[str],
     **options,
-):
-    """Cross-validate several algorithms on the same folds, and print their scores.
-
-    Parameters
-    ----------
-    table : str
-        Path of the table.
-    target : str or None
-        Column to predict; None leaves it to the file.
-    algorithms : list of str
-        Their names, perhaps after a name of the user's and an equals sign; trees,
-        ensembles, linear and logistic regression that can predict the target if it is
-        empty.
-    settings : sequence of (str, object)
-        Parameters of all algorithms that have them or, after the name of an algorithm
-        and two underscores, of one.
-    n_folds : int
-        Number of folds.
-    seed : int
-        Seed of folds and algorithms.
-    trees : int or None
-        Number of trees of ensembles.
-    jobs : int or None
-        Number of threads.
-    cost : str or None
-        File with the costs of errors.
-    full : bool
-        Whether trees are left unpruned.
-    scoring : list of str
-        Names of the scores; empty for the default ones.
-    **options
-        How the table is read, as for ``fit``.
-    """
+) -> None:
+    """Cross-validate several algorithms on the same folds, and print their scores."""
     output = Output()
     compared = _read_names(algorithms)
     kind = _choose_kind(list(compared.values()))
@@ -106,7 +77,7 @@ def compare_algorithms(
     has_gaps = any(map(count_missing, training.features.columns))
     settings = make_settings(settings, seed)
     estimators, notes = _make_estimators(compared, settings, make, has_gaps)
-    print_training(output, training, options)
+    output.write(report_training(training, options))
     n_folds, fold_notes = choose_folds(n_folds, goal.values, is_classes)
     if not n_folds:
         raise FitError(f"{training.file.path}: {fold_notes[0]}")
@@ -130,9 +101,9 @@ def compare_algorithms(
     if len(refusals) == len(estimators):
         raise FitError(f"{refusals[0]}; --algorithms chooses others")
     kind = "stratified fold" if is_classes else "fold"
-    output.heading("scores", f"cross-validated, the same {count_things(n_folds, kind)}")
-    report.print_scores(output, scores)
-    output.notes([*fold_notes, *notes, *refusals])
+    how = f"cross-validated, the same {count_things(n_folds, kind)}"
+    output.write(Heading("scores", how), report.report_scores(scores))
+    output.write(*map(Note, [*fold_notes, *notes, *refusals]))
 
 
 def _is_default(name):
@@ -167,29 +138,10 @@ def _read_names(algorithms):
     return compared
 
 
-def _make_estimators(compared, settings, make, has_gaps):
-    """Make the estimators with their parameters.
-
-    Parameters
-    ----------
-    compared : dict of str to str
-        Algorithms by the names under which they are compared.
-    settings : list of (str, object)
-        Parameters and their values.
-    make : callable
-        Makes an estimator of an algorithm and its parameters.
-    has_gaps : bool
-        Whether the table has missing values: models that do not accept them fill in
-        means, unless the settings say otherwise.
-
-    Returns
-    -------
-    estimators : dict of str to estimator
-        Not fitted.
-    notes : list of str
-        Which estimators do not have a parameter that others have, and which fill in
-        means.
-    """
+def _make_estimators(
+    compared: dict[str, str], settings, make: Callable, has_gaps: bool
+) -> tuple[dict, list[str]]:
+    """Make the estimators with their parameters."""
     own = {name: [] for name in compared}
     notes = []
     for name, algorithm in compared.items():

@@ -6,20 +6,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as compute
 
+from sklearn_textbook.cli import models
 from sklearn_textbook.cli.algorithms import (
     make_settings,
     make_transformer,
     takes_numbers_only,
 )
-from sklearn_textbook.cli.columns import explain_gaps, print_columns
+from sklearn_textbook.cli.blocks import Heading, Note
+from sklearn_textbook.cli.columns import explain_gaps, report_columns
 from sklearn_textbook.cli.errors import explain_error, make_fit_error, refuse_use
 from sklearn_textbook.cli.fit import note_table
 from sklearn_textbook.cli.html_report.file import require_report
-from sklearn_textbook.cli.model_report import (
-    MOST_ROWS,
-    describe_other_model,
-    print_other_model,
-)
 from sklearn_textbook.cli.model_table import (
     as_features,
     copy_columns,
@@ -37,9 +34,9 @@ from sklearn_textbook.cli.output_files import (
 )
 from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.cli.training_table import (
-    print_layout,
     read_training_file,
     read_weights,
+    report_layout,
     require_numbers,
 )
 from sklearn_textbook.io import save_model
@@ -49,29 +46,17 @@ MOST_SPREAD = 20
 
 
 def fit_components(
-    table, *, target, algorithm, settings, seed, save, report_path, **options
-):
-    """Fit a model that has no target to the numbers of a table, and print it.
-
-    Parameters
-    ----------
-    table : str
-        Path of the table.
-    target : str or None
-        A column that is left out, and copied by `transform`.
-    algorithm : str
-        Name of the algorithm.
-    settings : sequence of (str, object)
-        Its parameters.
-    seed : int
-        Seed of the algorithm.
-    save : str or None
-        Model file to write.
-    report_path : str or None
-        Page of HTML to write.
-    **options
-        How the table is read, as for `fit_table`; others have no effect.
-    """
+    table: str,
+    *,
+    target: str | None,
+    algorithm: str,
+    settings,
+    seed: int,
+    save: str | None,
+    report_path: str | None,
+    **options,
+) -> None:
+    """Fit a model that has no target to the numbers of a table, and print it."""
     inputs = list_inputs(table)
     require_model_output(save, inputs)
     require_report(report_path, {**inputs, "--save": [save] if save else []})
@@ -92,12 +77,9 @@ def fit_components(
     if takes_numbers_only(algorithm, settings):
         require_numbers(file, frame, algorithm)
     output = Output()
-    print_layout(output, file, options)
-    print_columns(output, frame)
+    output.write(report_layout(file, options), report_columns(frame))
     notes = [*file.notes, *_find_scale_notes(estimator, frame)]
-    if notes:
-        output.write("")
-    output.notes(notes)
+    output.write(*([""] if notes else []), *map(Note, notes))
     try:
         with show_progress("fitting"):
             estimator.fit(frame, sample_weight=weights)
@@ -105,8 +87,10 @@ def fit_components(
         gaps, remedy = explain_gaps(frame, error)
         reason = gaps or explain_error(error)
         raise make_fit_error(reason, file.path, remedy=remedy) from error
-    output.heading("components", describe_other_model(estimator))
-    print_other_model(output, estimator, frame.column_names, MOST_ROWS)
+    output.write(Heading("components", models.describe_model(estimator)))
+    output.write(
+        models.report_other_model(estimator, frame.column_names, models.MOST_ROWS)
+    )
     if save is not None:
         save_model(estimator, save, table=note_table(file, options, None))
         output.write("", f"saved to {save}")
@@ -137,23 +121,10 @@ def _find_scale_notes(estimator, frame):
     return [note]
 
 
-def transform_table(model, table, *, path, all_columns, **options):
-    """Compute the components of the rows of a table and write them.
-
-    Parameters
-    ----------
-    model : str
-        Path of the model file.
-    table : str
-        Path of the table.
-    path : str or None
-        File to write, None for the standard output.
-    all_columns : bool
-        Whether all columns of the table are copied to the output.
-    **options
-        How the table is read: id, delimiter, header, encoding, sheet, skip_lines,
-        comment, missing_marks, decimal, dates.
-    """
+def transform_table(
+    model: str, table: str, *, path: str | None, all_columns: bool, **options
+) -> None:
+    """Compute the components of the rows of a table and write them."""
     require_table_output(path, model, table)
     saved = read_model_beside(model, table)
     estimator = saved.estimator

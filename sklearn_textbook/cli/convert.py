@@ -13,19 +13,19 @@ from sklearn_textbook.io import read_model
 from sklearn_textbook.io.model_file import ModelFileError, looks_like_model
 
 
-def _write_code(saved, path, language, **options):
+def _write_code(saved, path, language, **options) -> None:
     from sklearn_textbook.exchange import export_code
 
     write_content(export_code(saved.estimator, language, **options), path)
 
 
-def _write_onnx(saved, path, **options):
+def _write_onnx(saved, path, **options) -> None:
     from sklearn_textbook.exchange import to_onnx
 
     to_onnx(saved.estimator, path, **options)
 
 
-def _write_pmml(saved, path):
+def _write_pmml(saved, path) -> None:
     from sklearn_textbook.exchange import to_pmml
 
     to_pmml(saved.estimator, path, target=saved.target or "target")
@@ -50,18 +50,8 @@ OPTIONS = {
 }
 
 
-def convert_model(model, path, **options):
-    """Write a model for other programs.
-
-    Parameters
-    ----------
-    model : str
-        Path of the model file.
-    path : str
-        File to write; the end of its name chooses the format.
-    **options
-        Options of the format; None where not given.
-    """
+def convert_model(model: str, path: str, **options) -> None:
+    """Write a model for other programs."""
     suffix = Path(path).suffix.lower()
     if suffix not in WRITERS and looks_like_model(path) and not looks_like_model(model):
         refuse_use(f"{path} is a model file; give it first, and {model} after it")

@@ -8,27 +8,14 @@ from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.options import CLASS_SCORES, NUMBER_SCORES
 from sklearn_textbook.cli.report import show_label
 from sklearn_textbook.cli.scoring import Scorer
+from sklearn_textbook.cli.target import Target
 from sklearn_textbook.io import ModelFileError, read_c45_costs
 from sklearn_textbook.io.naming import suggest_name
+from sklearn_textbook.io.saved_model import SavedModel
 
 
-def make_scorer(goal, path, metrics=()):
-    """Make what predicts and scores a target.
-
-    Parameters
-    ----------
-    goal : Target
-        The target.
-    path : str or None
-        File with the costs of errors.
-    metrics : sequence of str, default=()
-        Names of the scores; empty for the default ones.
-
-    Returns
-    -------
-    scorer : Scorer
-        With the classes of the target, the costs and the scores.
-    """
+def make_scorer(goal: Target, path: str | None, metrics=()) -> Scorer:
+    """Make what predicts and scores a target, with costs of errors from a file."""
     metrics = _check_metrics(goal, metrics)
     if not goal.is_classes:
         if path is not None:
@@ -62,26 +49,8 @@ def _check_metrics(goal, names):
     return tuple(names)
 
 
-def restore_scorer(model, path):
-    """Make what predicts and scores with a model from a file.
-
-    Parameters
-    ----------
-    model : SavedModel
-        The model.
-    path : str
-        Its file, for the message.
-
-    Returns
-    -------
-    scorer : Scorer
-        With the classes of the model, and the costs that `fit` noted.
-
-    Raises
-    ------
-    ModelFileError
-        If the costs are not those of the classes.
-    """
+def restore_scorer(model: SavedModel, path: str) -> Scorer:
+    """Make what predicts and scores with a model, with the costs that `fit` noted."""
     labels = getattr(model.estimator, "classes_", None)
     noted = model.table.get("costs")
     if labels is None or noted is None:

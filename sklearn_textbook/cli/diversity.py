@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from sklearn_textbook.cli.combinations import list_members
-from sklearn_textbook.cli.ensemble_report import describe_ensemble, is_ensemble
+from sklearn_textbook._contract.text_table import TextTable
+from sklearn_textbook.cli import models
+from sklearn_textbook.cli.blocks import Heading, Note, count_more
 from sklearn_textbook.cli.errors import make_fit_error, refuse_use
 from sklearn_textbook.cli.model_table import (
     as_features,
@@ -16,7 +17,7 @@ from sklearn_textbook.cli.model_table import (
     read_model_table,
     read_notes,
 )
-from sklearn_textbook.cli.output import Output, make_table
+from sklearn_textbook.cli.output import Output
 from sklearn_textbook.cli.output_files import require_table_output, write_table_output
 from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.ensemble.diversity import diversity_report
@@ -30,27 +31,14 @@ _NAMES = {
 }
 
 
-def measure_diversity(model, table, *, path, max_members_shown, **options):
-    """Measure how the members of an ensemble differ on a table, and print it.
-
-    Parameters
-    ----------
-    model : str
-        Path of the model file.
-    table : str
-        Path of the table.
-    path : str or None
-        File for the measures of all pairs.
-    max_members_shown : int
-        Number of members to list.
-    **options
-        How the table is read: delimiter, header, encoding, sheet, skip_lines, comment,
-        missing_marks, decimal, dates.
-    """
+def measure_diversity(
+    model: str, table: str, *, path: str | None, max_members_shown: int, **options
+) -> None:
+    """Measure how the members of an ensemble differ on a table, and print it."""
     require_table_output(path, model, table)
     saved = read_model_beside(model, table)
     kind = type(saved.estimator).__name__
-    if not is_ensemble(saved.estimator):
+    if not models.is_ensemble(saved.estimator):
         refuse_use(f"{model} contains a {kind}, which has no members")
     if not hasattr(saved.estimator, "classes_"):
         refuse_use(f"{model} contains a {kind}; diversity is measured for classifiers")
@@ -78,13 +66,15 @@ def measure_diversity(model, table, *, path, max_members_shown, **options):
     )
     n_left_out = rows.features.num_rows - len(present)
     if n_left_out:
-        output.notes([f"{count_things(n_left_out, 'row')} without a target left out"])
-    output.notes(find_unseen_levels(saved, rows))
-    output.heading("diversity", describe_ensemble(saved.estimator))
-    _print_group(output, report)
-    _print_pairs(output, report)
-    names = dict(list_members(saved.estimator)) or range(report.n_members)
-    _print_members(output, report, [str(name) for name in names], max_members_shown)
+        left_out = count_things(n_left_out, "row")
+        output.write(Note(f"{left_out} without a target left out"))
+    output.write(*map(Note, find_unseen_levels(saved, rows)))
+    output.write(Heading("diversity", models.describe_model(saved.estimator)))
+    output.write(_report_group(report), "", _report_pairs(report))
+    names = dict(models.list_members(saved.estimator)) or range(report.n_members)
+    if max_members_shown:
+        names = [str(name) for name in names]
+        output.write("", _report_members(report, names, max_members_shown))
     if path is not None:
         output.write("", f"pairs saved to {path}")
 
@@ -117,39 +107,36 @@ def _read_labels(saved, rows):
     return np.array(present), np.array(labels, dtype=saved.estimator.classes_.dtype)
 
 
-def _print_group(output, report):
-    """Print the measures of all members together."""
-    table = make_table("all members", "value", right=("value",))
-    for name, value in zip(*report.group.values(), strict=True):
-        table.add_row(_write_name(name), f"{value:.3f}")
-    output.write(table)
+def _report_group(report):
+    """Report the measures of all members together."""
+    rows = [
+        [_write_name(name), f"{value:.3f}"]
+        for name, value in zip(*report.group.values(), strict=True)
+    ]
+    return TextTable(["all members", "value"], rows)
 
 
-def _print_pairs(output, report):
-    """Print a summary of the measures of pairs."""
-    summary = report.summarize_pairs()
+def _report_pairs(report):
+    """Report a summary of the measures of pairs."""
     first = count_things(report.pairwise.n_rows, "pair")
-    ends = ("mean", "smallest", "largest")
-    table = make_table(first, *ends, right=ends)
-    for name, *values in zip(*summary.values(), strict=True):
-        table.add_row(_write_name(name), *(f"{value:.3f}" for value in values))
-    output.write("", table)
+    rows = [
+        [_write_name(name), *(f"{value:.3f}" for value in values)]
+        for name, *values in zip(*report.summarize_pairs().values(), strict=True)
+    ]
+    return TextTable([first, "mean", "smallest", "largest"], rows)
 
 
-def _print_members(output, report, names, most):
-    """Print the first members, with means over their pairs."""
-    if most == 0:
-        return
-    headers = [_write_name(name) for name in report.members]
-    are_numbers = all(name.isdecimal() for name in names)
-    table = make_table(*headers, right=headers if are_numbers else headers[1:])
+def _report_members(report, names, most):
+    """Report the first members, with means over their pairs."""
     lines = zip(*report.members.values(), strict=True)
-    for name, (_, *values) in list(zip(names, lines, strict=True))[:most]:
-        table.add_row(name, *(f"{value:.3f}" for value in values))
-    output.write("", table)
-    if report.n_members > most:
-        more = count_things(report.n_members - most, "more member")
-        output.write(f"... and {more}")
+    rows = [
+        [name, *(f"{value:.3f}" for value in values)]
+        for name, (_, *values) in zip(names[:most], lines, strict=False)
+    ]
+    more = count_more(report.n_members - most, "more member")
+    are_numbers = all(name.isdecimal() for name in names)
+    heads = [_write_name(name) for name in report.members]
+    return TextTable(heads, rows, "r" if are_numbers else "lr", more)
 
 
 def _write_name(name):

@@ -1,6 +1,9 @@
 """Exit codes, and errors that end the command with one line."""
 
+from __future__ import annotations
+
 import re
+from typing import NoReturn
 
 import click
 
@@ -20,13 +23,7 @@ printed to standard error as one line; --debug adds the traceback."""
 
 
 class FitError(Exception):
-    """An algorithm cannot be applied to a table that was read.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong and what would be right.
-    """
+    """An algorithm cannot be applied to a table that was read."""
 
 
 def explain_error(error):
@@ -35,44 +32,19 @@ def explain_error(error):
     return " ".join(" ".join([str(error), *notes]).split())
 
 
-def explain_fold_error(error, remedy=""):
+def explain_fold_error(error: Exception, remedy: str = "") -> str:
     """Write an error of cross-validation, whose rows are counted within a fold.
 
-    Parameters
-    ----------
-    error : Exception
-        The error.
-    remedy : str, default=""
-        How levels that a fold alone has are accepted, where the command can do that.
-
-    Returns
-    -------
-    reason : str
-        One line.
+    The remedy says how levels that a fold alone has are accepted.
     """
     text = re.sub(r"(,| in) row \d+,?", " of a fold", explain_error(error)).rstrip(".")
     return text.replace(". Or set handle_unknown='mean'", remedy)
 
 
-def make_fit_error(problem, path, column=None, remedy=None):
-    """Make the error for a table to which an algorithm cannot be applied.
-
-    Parameters
-    ----------
-    problem : str
-        What is wrong.
-    path : str
-        The table.
-    column : str, default=None
-        Name of the column.
-    remedy : str, default=None
-        What would be right.
-
-    Returns
-    -------
-    error : FitError
-        Worded as the errors of reading a table are.
-    """
+def make_fit_error(
+    problem: str, path: str, column: str | None = None, remedy: str | None = None
+) -> FitError:
+    """Make the error for a table to which an algorithm cannot be applied."""
     from sklearn_textbook.io import TableFileError
 
     return FitError(
@@ -80,12 +52,6 @@ def make_fit_error(problem, path, column=None, remedy=None):
     )
 
 
-def refuse_use(message):
-    """Raise the error for a wrong use of the command.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong and what would be right.
-    """
+def refuse_use(message: str) -> NoReturn:
+    """Raise the error for a wrong use of the command."""
     raise click.UsageError(message)

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from sklearn_textbook.cli.ensemble_report import is_ensemble
+from sklearn_textbook.cli import models
 from sklearn_textbook.cli.errors import refuse_use
-from sklearn_textbook.cli.model_report import is_other_model
-from sklearn_textbook.cli.report import is_rule_list, show_label
+from sklearn_textbook.cli.report import show_label
 from sklearn_textbook.tree import export_rules
 
 #: Most rules that explain a row divided among branches.
 _MOST_RULES = 3
 
 
-def require_explainable(estimator, path):
+def require_explainable(estimator, path) -> None:
     """Refuse a model that has neither rules nor trees."""
-    if is_other_model(estimator):
+    if models.is_other_model(estimator):
         refuse_use(
             f"--explain requires trees, but {path} contains a "
             f"{type(estimator).__name__}"
         )
-    if is_ensemble(estimator):
+    if models.is_ensemble(estimator):
         from sklearn_textbook.exchange import read_trees  # predict needs it only here
 
         try:
@@ -35,30 +34,15 @@ def require_explainable(estimator, path):
             refuse_use(f"--explain requires trees whose scores add up; {path}: {error}")
 
 
-def explain_rows(scorer, estimator, X, predicted):
+def explain_rows(scorer, estimator, X, predicted) -> list[str]:
     """Write for every row the rule that applies, or the contributions of its columns.
 
-    Parameters
-    ----------
-    scorer : Scorer
-        How predictions are made.
-    estimator : estimator
-        A fitted tree, list of rules or ensemble of trees.
-    X : pyarrow.Table or ndarray
-        The rows.
-    predicted : Predicted
-        What is predicted of them.
-
-    Returns
-    -------
-    sentences : list of str
-        A rule with its support and confidence. Of a row that a missing value or a new
-        level divides among branches, the rules of the branches. For an ensemble the
-        score and its largest contributions. With costs, also the prediction if it is
-        not that of the rule or score.
+    Of a row that a missing value or a new level divides among branches, the rules of
+    the branches; for an ensemble the score and its largest contributions. With costs,
+    also the prediction if it is not that of the rule or score.
     """
-    write = _explain_by_list if is_rule_list(estimator) else _explain_by_tree
-    if is_ensemble(estimator):
+    write = _explain_by_list if models.is_rule_list(estimator) else _explain_by_tree
+    if models.is_ensemble(estimator):
         write = _explain_by_scores
     sentences = write(estimator, X)
     if scorer.costs is None:

@@ -6,7 +6,7 @@ import warnings
 from dataclasses import replace
 from functools import partial
 
-from sklearn_textbook.cli import report
+from sklearn_textbook.cli import models, report
 from sklearn_textbook.cli.algorithms import (
     COMBINATIONS,
     LEAST_ROWS_TO_PRUNE,
@@ -14,13 +14,10 @@ from sklearn_textbook.cli.algorithms import (
     make_estimator,
     make_settings,
 )
+from sklearn_textbook.cli.blocks import Heading, Note
 from sklearn_textbook.cli.columns import explain_gaps
-from sklearn_textbook.cli.combinations import (
-    list_members,
-    make_combination,
-)
+from sklearn_textbook.cli.combinations import make_combination
 from sklearn_textbook.cli.costs import make_scorer
-from sklearn_textbook.cli.ensemble_report import is_combination, is_ensemble
 from sklearn_textbook.cli.errors import (
     FitError,
     explain_error,
@@ -28,7 +25,6 @@ from sklearn_textbook.cli.errors import (
     make_fit_error,
     refuse_use,
 )
-from sklearn_textbook.cli.fitted_output import print_confusions, print_model
 from sklearn_textbook.cli.html_report.file import require_report
 from sklearn_textbook.cli.model_table import (
     Tested,
@@ -43,18 +39,20 @@ from sklearn_textbook.cli.output_files import list_inputs, require_model_output
 from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.cli.scoring import (
     choose_folds,
+    count_confusions,
     cross_validate,
+    score_classes,
     score_out_of_bag,
 )
 from sklearn_textbook.cli.training_table import (
     leave_out_gaps,
-    print_training,
     read_training,
+    report_training,
 )
 from sklearn_textbook.io import save_model
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
-from sklearn_textbook.io.model_document import SavedModel
 from sklearn_textbook.io.naming import explain_unknown_name
+from sklearn_textbook.io.saved_model import SavedModel
 from sklearn_textbook.io.table_file import require_file
 from sklearn_textbook.io.table_reader import guess_format
 
@@ -65,66 +63,26 @@ _LEAST_FOUND = {"AUC": 0.6, "R2": 0.05}
 
 
 def fit_table(
-    table,
+    table: str,
     *,
-    target,
-    algorithm,
+    target: str | None,
+    algorithm: str,
     settings,
     members,
-    n_folds,
-    test,
-    seed,
-    trees,
-    jobs,
-    save,
-    report_path,
-    max_depth_shown,
-    cost,
-    full,
-    scoring,
+    n_folds: int,
+    test: str | None,
+    seed: int,
+    trees: int | None,
+    jobs: int | None,
+    save: str | None,
+    report_path: str | None,
+    max_depth_shown: int,
+    cost: str | None,
+    full: bool,
+    scoring: list[str],
     **options,
-):
-    """Fit a model to a table, and print it and its scores.
-
-    Parameters
-    ----------
-    table : str
-        Path of the table.
-    target : str or None
-        Column to predict; None leaves it to the file.
-    algorithm : str
-        Name of the algorithm.
-    settings : sequence of (str, object)
-        Parameters of the algorithm.
-    members : sequence of (str, str)
-        Names and algorithms of the members of ensembles such as voting.
-    n_folds : int
-        Folds of the cross-validation, 0 for none.
-    test : str or None
-        Path of a table to score on.
-    seed : int
-        Seed of folds and algorithm.
-    trees : int or None
-        Number of trees of an ensemble.
-    jobs : int or None
-        Number of threads.
-    save : str or None
-        Model file to write.
-    report_path : str or None
-        Page of HTML to write.
-    max_depth_shown : int
-        Depth to which the tree is printed.
-    cost : str or None
-        File with the costs of errors.
-    full : bool
-        Whether the tree is left unpruned.
-    scoring : list of str
-        Names of the scores; empty for the default ones.
-    **options
-        How the table is read: categorical, numeric, ordinal, drop, keep, id, weight,
-        delimiter, header, encoding, sheet, skip_lines, comment, missing_marks, decimal,
-        dates.
-    """
+) -> None:
+    """Fit a model to a table, and print it and its scores."""
     inputs = list_inputs(table, test, cost)
     require_model_output(save, inputs)
     require_report(report_path, {**inputs, "--save": [save] if save else []})
@@ -143,9 +101,9 @@ def fit_table(
         prunes=len(goal.values) >= LEAST_ROWS_TO_PRUNE,
         full=full,
     )
-    print_training(output, training, options)
+    output.write(report_training(training, options))
     training, gap_notes = leave_out_gaps(training, estimator)
-    output.notes(gap_notes)
+    output.write(*map(Note, gap_notes))
     _grow(estimator, training, settings)
     model = SavedModel(estimator, goal.name, note_table(training.file, options, scorer))
     tested = None
@@ -154,13 +112,16 @@ def fit_table(
     if save is not None:
         with show_progress("writing the model"):
             save_model(estimator, save, target=goal.name, table=model.table)
-    print_model(output, model, training, settings, max_depth_shown, save)
+    output.write(models.report_model(model, training, settings, max_depth_shown, save))
     scores, notes, predicted = _score(
         scorer, estimator, training, n_folds, seed, tested
     )
     judged = [("cross-validated", predicted)] if predicted else []
     judged += [("test", tested)] if tested else []
-    _print_scores(output, scores, notes, judged if goal.is_classes else [])
+    output.write(Heading("scores"), report.report_scores(scores), *map(Note, notes))
+    if goal.is_classes:
+        for where, rows in judged:
+            output.write(_report_judged(rows, where))
     if save is not None:
         output.write("", f"saved to {save}")
     if report_path is not None:
@@ -181,16 +142,16 @@ def _choose_maker(algorithm, members):
     return make_estimator
 
 
-def _print_scores(output, scores, notes, judged):
-    """Print scores, and the confusion matrices of the rows that were predicted."""
-    output.heading("scores")
-    report.print_scores(output, scores)
-    output.notes(notes)
-    for where, rows in judged:
-        print_confusions(output, rows, where)
+def _report_judged(judged, where):
+    """Report the confusions of some predictions, and the scores of the classes."""
+    rows = (judged.true, judged.predicted, judged.labels, judged.weights)
+    yield Heading("confusion matrix", where)
+    yield report.report_confusions(count_confusions(*rows), judged.labels)
+    yield Heading("classes", where)
+    yield report.report_class_scores(score_classes(*rows), judged.labels)
 
 
-def _grow(estimator, training, settings):
+def _grow(estimator, training, settings) -> None:
     try:
         with warnings.catch_warnings():
             # The scores include the number of rows predicted.
@@ -240,7 +201,7 @@ def _score(scorer, estimator, training, n_folds, seed, tested):
         scorer.score_baseline(y, weights),
         scorer.score("training", y, fitted, weights),
     ]
-    if is_ensemble(estimator) and not is_combination(estimator):
+    if models.is_ensemble(estimator) and not models.is_combination(estimator):
         score = score_out_of_bag(scorer, estimator, y, weights)
         scores += [] if score is None else [score]
     notes, predicted = [], None
@@ -296,7 +257,8 @@ def _cross_validate(scorer, estimator, training, n_folds, seed):
     try:
         with show_progress("cross-validation", n_folds) as steps:
             return cross_validate(
-                *(scorer, estimator, training, n_folds, seed, steps), list_members
+                *(scorer, estimator, training, n_folds, seed, steps),
+                models.list_members,
             )
     except ValueError as error:
         accepting = "; --set handle_unknown=mean accepts it"

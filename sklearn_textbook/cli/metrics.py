@@ -19,31 +19,15 @@ from sklearn.metrics import (
 )
 
 
-def measure(name, y, values, shares, labels, weights=None):
-    """Measure predictions.
-
-    Parameters
-    ----------
-    name : str
-        One of `options.CLASS_SCORES` or `options.NUMBER_SCORES`.
-    y : ndarray
-        Labels or numbers.
-    values : ndarray
-        What is predicted of them.
-    shares : ndarray of shape (n_rows, n_classes) or None
-        The probabilities of the classes.
-    labels : ndarray or None
-        The classes in the order of ``shares``; more may follow.
-    weights : ndarray, default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    value : float
-        NaN where the metric has no value: R2 of fewer than two rows, AUC and log loss
-        without probabilities, AUC, kappa and the correlation of rows of one class, log
-        loss of a class without a probability.
-    """
+def measure(
+    name: str,
+    y: np.ndarray,
+    values: np.ndarray,
+    shares: np.ndarray,
+    labels: np.ndarray | None,
+    weights: np.ndarray | None = None,
+) -> float:
+    """Measure predictions."""
     if name in _BY_PROBABILITIES:
         if shares is None:
             return np.nan
@@ -87,25 +71,13 @@ def _measure_auc(y, shares, labels, weights):
     return float(np.mean(areas)) if areas else np.nan
 
 
-def measure_area(is_class, shares, weights=None):
+def measure_area(
+    is_class: np.ndarray, shares: np.ndarray, weights: np.ndarray | None = None
+) -> float:
     """Measure the area under the ROC curve, faster than ``roc_auc_score``.
 
     It is the probability that a row of the class has a larger share than another row,
     where equal shares count half.
-
-    Parameters
-    ----------
-    is_class : ndarray of bool, shape (n_rows,)
-        Whether a row is of the class; some are, and some are not.
-    shares : ndarray of float, shape (n_rows,)
-        The probability of the class.
-    weights : ndarray of float, shape (n_rows,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    area : float
-        From 0 to 1.
     """
     weights = np.ones(len(shares)) if weights is None else weights
     distinct, places = np.unique(shares, return_inverse=True)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sklearn_textbook.cli.errors import explain_error, make_fit_error, refuse_use
 from sklearn_textbook.cli.progress import show_progress
-from sklearn_textbook.cli.scoring import Score
+from sklearn_textbook.cli.scoring import Predicted, Score, Scorer
 from sklearn_textbook.cli.training_table import LAYOUT, read_weights
 from sklearn_textbook.io import (
     ModelFileError,
@@ -23,6 +23,7 @@ from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.model_file import looks_like_model
 from sklearn_textbook.io.naming import count_things, list_names, suggest_name
 from sklearn_textbook.io.number_formats import DECIMAL_MARKS, PERCENT
+from sklearn_textbook.io.saved_model import SavedModel
 from sklearn_textbook.io.table_file import TableFile
 from sklearn_textbook.io.table_writer import writes_text
 
@@ -37,20 +38,8 @@ MOST_LEVELS = 5
 class Tested:
     """The predictions of a table that has the target.
 
-    Parameters
-    ----------
-    score : Score
-        Their metrics.
-    true, predicted : ndarray
-        What was compared: texts of labels, or numbers.
-    labels : ndarray or None
-        The classes: those of the model, and others of the table.
-    weights : ndarray or None
-        Weights of these rows.
-    notes : tuple of str
-        Notes on the table.
-    shares : ndarray of shape (n_rows, n_classes) or None
-        Probabilities of the classes of the model, the first ones of ``labels``.
+    Texts of labels, or numbers, are compared; ``shares`` are the probabilities of the
+    classes of the model, the first ones of ``labels``.
     """
 
     score: Score
@@ -64,20 +53,7 @@ class Tested:
 
 @dataclass(frozen=True)
 class ModelTable:
-    """A table with the columns of a model.
-
-    Parameters
-    ----------
-    file : TableFile
-        The table.
-    features : pyarrow.Table
-        The model's columns, in its order.
-    target : pyarrow.ChunkedArray or None
-        The column that the model predicts, if the table has it.
-    weights : ndarray or None
-        The weights of the rows, if the model was fitted with weights and the table has
-        them.
-    """
+    """A table with the columns of a model, and perhaps its target and weights."""
 
     file: TableFile
     features: pa.Table
@@ -98,27 +74,8 @@ class ModelTable:
         return make_fit_error(explain_error(error), self.file.path)
 
 
-def read_notes(model, path):
-    """Check and return the notes of `fit` on the training table.
-
-    Parameters
-    ----------
-    model : SavedModel
-        The model.
-    path : str
-        Its file, for the message.
-
-    Returns
-    -------
-    notes : dict
-        With ``names``, ``id``, ``numeric``, ``missing_marks``, ``decimal``, ``dates``,
-        ``units`` and ``has_header``.
-
-    Raises
-    ------
-    ModelFileError
-        If a note is not of its type.
-    """
+def read_notes(model: SavedModel, path: str) -> dict:
+    """Check and return the notes of `fit` on the training table."""
     defaults = {"names": [], "id": [], "numeric": []}
     defaults["missing_marks"] = list(MISSING_MARKS)
     notes = {name: model.table.get(name, value) for name, value in defaults.items()}
@@ -147,26 +104,8 @@ def read_notes(model, path):
     return notes
 
 
-def read_model_beside(model, table):
-    """Read a model, and recognise that it and a table were swapped.
-
-    Parameters
-    ----------
-    model : str
-        Path of the model file.
-    table : str
-        Path of the table.
-
-    Returns
-    -------
-    saved : SavedModel
-        The model.
-
-    Raises
-    ------
-    click.UsageError
-        If the table is a model file, and the model is not.
-    """
+def read_model_beside(model: str, table: str) -> SavedModel:
+    """Read a model, and recognise that it and a table were swapped."""
     try:
         with show_progress("reading the model"):
             return read_model(model)
@@ -179,27 +118,11 @@ def read_model_beside(model, table):
         raise
 
 
-def copy_columns(table, ids, wanted, path, *, copies_all):
+def copy_columns(table: ModelTable, ids, wanted, path, *, copies_all: bool) -> dict:
     """Return the columns of a table that are copied to the output.
 
-    Parameters
-    ----------
-    table : ModelTable
-        The table.
-    ids : sequence of str
-        Names of columns that are copied if the table has them.
-    wanted : sequence of str
-        Names of those that it must have.
-    path : str or None
-        The file to write.
-    copies_all : bool
-        Whether all columns are copied, in the order of the table: to a text file as
-        they are written.
-
-    Returns
-    -------
-    columns : dict of str to pyarrow.ChunkedArray
-        The columns.
+    Those of ``ids`` if the table has them, those of ``wanted``, which it must have, or
+    all in the order of the table: to a text file as they are written.
     """
     for name in wanted:
         if name not in table.file.names:
@@ -211,26 +134,8 @@ def copy_columns(table, ids, wanted, path, *, copies_all):
     return {name: frame[name] for name in ids if name in table.file.names}
 
 
-def join_columns(table, copied, made):
-    """Join columns of a table with those that were made.
-
-    Parameters
-    ----------
-    table : ModelTable
-        The table.
-    copied, made : dict of str to column
-        The columns by name.
-
-    Returns
-    -------
-    frame : pyarrow.Table
-        All columns.
-
-    Raises
-    ------
-    TableFileError
-        If two have the same name.
-    """
+def join_columns(table: ModelTable, copied: dict, made: dict) -> pa.Table:
+    """Join columns of a table with those that were made; refuse equal names."""
     for name in made:
         if name in copied:
             raise table.file.error(
@@ -241,34 +146,11 @@ def join_columns(table, copied, made):
     return pa.table({**copied, **made})
 
 
-def read_model_table(model, notes, path, options):
+def read_model_table(model, notes: dict, path: str, options: dict) -> ModelTable:
     """Read a table with the columns of a model, whatever order they have.
 
     Text is text where training had text, and a number where it had numbers; columns
     the model does not know are left alone.
-
-    Parameters
-    ----------
-    model : SavedModel
-        The model.
-    notes : dict
-        What `read_notes` gives.
-    path : str
-        The table.
-    options : dict
-        The options of `LAYOUT`, ``header``, ``missing_marks``, ``decimal`` and
-        ``dates``, as the user gives them.
-
-    Returns
-    -------
-    table : ModelTable
-        The columns.
-
-    Raises
-    ------
-    TableFileError
-        If the table cannot be read, lacks a column of the model, or has text where
-        the model knows numbers.
     """
     schema = model.schema
     # Labels and identifiers are compared and copied as they are written.
@@ -311,7 +193,7 @@ def read_model_table(model, notes, path, options):
     return ModelTable(file, features, target, weights)
 
 
-def _require_units(file, units):
+def _require_units(file, units) -> None:
     """Refuse percentages where training had none, and another currency."""
     for name, unit in file.units.items():
         known = units.get(name, "")
@@ -347,31 +229,8 @@ def _select_features(file, schema, others):
     return features
 
 
-def predict_rows(model, scorer, table):
-    """Predict, and name the line of a level that the model refuses.
-
-    Parameters
-    ----------
-    model : SavedModel
-        The model.
-    scorer : Scorer
-        How predictions are made.
-    table : ModelTable
-        The table.
-
-    Returns
-    -------
-    predicted : Predicted
-        Labels and probabilities, or numbers.
-
-    Raises
-    ------
-    TableFileError
-        If a level was never seen in training and the model has
-        ``handle_unknown="error"``.
-    FitError
-        If the estimator refuses the table for another reason.
-    """
+def predict_rows(model: SavedModel, scorer: Scorer, table: ModelTable) -> Predicted:
+    """Predict, and name the line of a level that the model refuses."""
     features = as_features(model.schema, table.features)
     try:
         with show_progress("predicting"):
@@ -415,21 +274,8 @@ def _find_refused_level(schema, table, call, features):
     return None
 
 
-def find_unseen_levels(model, table):
-    """Find the levels of a table that were not seen in training.
-
-    Parameters
-    ----------
-    model : SavedModel
-        The model.
-    table : ModelTable
-        The table.
-
-    Returns
-    -------
-    notes : list of str
-        One sentence per column that has such levels, with the number of their rows.
-    """
+def find_unseen_levels(model: SavedModel, table: ModelTable) -> list[str]:
+    """Note levels that were not seen in training, and the rows that have them."""
     schema = model.schema
     codes = schema.read(as_features(schema, table.features))
     notes = []
@@ -450,27 +296,8 @@ def find_unseen_levels(model, table):
     return notes
 
 
-def score_table(model, scorer, table, predicted, where):
-    """Score predictions where the table has the target.
-
-    Parameters
-    ----------
-    model : SavedModel
-        The model.
-    scorer : Scorer
-        How predictions are scored.
-    table : ModelTable
-        The table, with its target.
-    predicted : Predicted
-        The predictions.
-    where : str
-        Name of the table in the score.
-
-    Returns
-    -------
-    tested : Tested or None
-        None if the target has no value that can be compared.
-    """
+def score_table(model, scorer, table, predicted, where: str) -> Tested | None:
+    """Score predictions where the table has the target; None if it has no value."""
     present = np.flatnonzero(table.target.is_valid().to_numpy(zero_copy_only=False))
     weights = None
     if table.weights is not None:
@@ -504,19 +331,8 @@ def score_table(model, scorer, table, predicted, where):
     return Tested(score, true, values, labels, weights, notes, shares)
 
 
-def label_text(label):
-    """Write a label so that 1, 1.0 and "1" are the same one.
-
-    Parameters
-    ----------
-    label : object
-        A class of a model, or a value of a table.
-
-    Returns
-    -------
-    text : str
-        The label as text.
-    """
+def label_text(label: object) -> str:
+    """Write a label so that 1, 1.0 and "1" are the same one."""
     if isinstance(label, bool):
         return str(label).lower()
     text = str(label)

@@ -146,7 +146,7 @@ class KnownName(click.Choice):
         Those that the error lists; None: all.
     """
 
-    def __init__(self, choices, listed=None):
+    def __init__(self, choices, listed=None) -> None:
         super().__init__(choices)
         self.listed = choices if listed is None else listed
 
@@ -203,7 +203,7 @@ class NamedMember(click.ParamType):
 
     name = "name=algorithm"
 
-    def __init__(self, algorithms):
+    def __init__(self, algorithms) -> None:
         self.algorithms = KnownName(algorithms)
 
     def convert(self, value, parameter, context):
@@ -250,7 +250,7 @@ class OrderedLevels(click.ParamType):
         return name.strip(), levels
 
 
-def read_literal(text):
+def read_literal(text: str) -> object:
     """Read the value of a parameter: a Python or JSON literal, else the text itself.
 
     Parameters
@@ -302,7 +302,7 @@ def _read_call(text, node):
     return Call(node.func.id, parameters)
 
 
-def flatten_names(groups):
+def flatten_names(groups) -> list:
     """Join the lists of a repeated option, each name once, in order."""
     return list(dict.fromkeys(name for group in groups for name in group))
 

@@ -13,22 +13,7 @@ from sklearn_textbook.cli.errors import refuse_use
 def refuse_overwriting(
     option: str, path: str | None, others: Mapping[str, Sequence[str]]
 ) -> None:
-    """Refuse an output that is also another file of the command.
-
-    Parameters
-    ----------
-    option : str
-        The option or argument of the output.
-    path : str or None
-        The file to write; None if there is none.
-    others : dict of str to sequence of str
-        Other files of the command, by option or argument.
-
-    Raises
-    ------
-    click.UsageError
-        If the output is one of them.
-    """
+    """Refuse an output that is also another file of the command."""
     if path is None:
         return
     for name, files in others.items():
@@ -58,24 +43,7 @@ def list_inputs(
 
 
 def require_table_output(path: str | None, model: str, table: str) -> None:
-    """Refuse a table that cannot be written, before the work.
-
-    Parameters
-    ----------
-    path : str or None
-        The file to write; None for the standard output.
-    model : str
-        Path of the model file.
-    table : str
-        Path of the table that is read.
-
-    Raises
-    ------
-    TableFileError
-        If no table can be written there.
-    click.UsageError
-        If it is the model or the table that is read.
-    """
+    """Refuse a table that cannot be written, before the work."""
     if path is None:
         return
     from sklearn_textbook.io.table_writer import choose_writer
@@ -85,22 +53,7 @@ def require_table_output(path: str | None, model: str, table: str) -> None:
 
 
 def require_model_output(path: str | None, inputs: Mapping[str, Sequence[str]]) -> None:
-    """Refuse a model file that cannot be written, before fitting.
-
-    Parameters
-    ----------
-    path : str or None
-        The file to write; None if there is none.
-    inputs : dict of str to sequence of str
-        Files that are read, by option.
-
-    Raises
-    ------
-    ModelFileError
-        If no file can be written there.
-    click.UsageError
-        If it is a file that is read.
-    """
+    """Refuse a model file that cannot be written, before fitting."""
     if path is None:
         return
     from sklearn_textbook.io import ModelFileError

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from sklearn_textbook.cli import report
+from sklearn_textbook.cli.blocks import Note
 from sklearn_textbook.cli.costs import restore_scorer
 from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.explanations import explain_rows, require_explainable
@@ -29,27 +30,17 @@ from sklearn_textbook.cli.scoring import find_probabilities
 from sklearn_textbook.io.table_file import display_path
 
 
-def predict_table(model, table, *, path, proba, explain, all_columns, **options):
-    """Predict the rows of a table and write the predictions.
-
-    Parameters
-    ----------
-    model : str
-        Path of the model file.
-    table : str
-        Path of the table.
-    path : str or None
-        File to write, None for the standard output.
-    proba : bool
-        Whether to add the probabilities of the classes.
-    explain : bool
-        Whether to add the rule that every row meets.
-    all_columns : bool
-        Whether all columns of the table are copied to the output.
-    **options
-        How the table is read: id, delimiter, header, encoding, sheet, skip_lines,
-        comment, missing_marks, decimal, dates.
-    """
+def predict_table(
+    model: str,
+    table: str,
+    *,
+    path: str | None,
+    proba: bool,
+    explain: bool,
+    all_columns: bool,
+    **options,
+) -> None:
+    """Predict the rows of a table and write the predictions."""
     require_table_output(path, model, table)
     saved = read_model_beside(model, table)
     _require_predictor(saved.estimator, model, proba)
@@ -74,18 +65,18 @@ def predict_table(model, table, *, path, proba, explain, all_columns, **options)
     frame = join_columns(rows, copied, columns)
     write_table_output(path, frame)
     messages = Output(sys.stderr)
-    messages.notes(find_unseen_levels(saved, rows))
+    messages.write(*map(Note, find_unseen_levels(saved, rows)))
     if rows.target is not None:
         tested = score_table(saved, scorer, rows, predicted, "")
         if tested is None:
             what = "classes" if scorer.is_classes else "numbers"
-            messages.notes([f"no scores: column {saved.target!r} has no {what}"])
+            messages.write(Note(f"no scores: column {saved.target!r} has no {what}"))
         else:
-            messages.notes(tested.notes)
+            messages.write(*map(Note, tested.notes))
             _report_score(messages, tested.score, display_path(rows.file.path))
 
 
-def _require_predictor(estimator, model, proba):
+def _require_predictor(estimator, model, proba) -> None:
     """Refuse a model that cannot predict what is asked for."""
     if not hasattr(estimator, "predict"):
         kind = type(estimator).__name__
@@ -101,7 +92,7 @@ def _require_predictor(estimator, model, proba):
         refuse_use(f"--proba: {model} predicts numbers, which have no probabilities")
 
 
-def _report_score(output, score, path):
+def _report_score(output, score, path) -> None:
     means = ", ".join(
         f"{name} {value:.4g}"
         for name, value in score.means.items()

@@ -21,23 +21,11 @@ from rich.text import Text
 DELAY = 1.0
 
 
-def show_progress(description, total=None):
+def show_progress(description: str, total: int | None = None):
     """Show a bar on the standard error if the work lasts longer than a second.
 
     There is none if the standard error is not a terminal, or with --quiet. Nothing may
     be written to the terminal meanwhile but warnings.
-
-    Parameters
-    ----------
-    description : str
-        What is going on.
-    total : int, default=None
-        Number of steps; None if it is not known.
-
-    Returns
-    -------
-    steps : context manager
-        Gives a `Steps`.
     """
     return Steps(description, total)
 
@@ -88,17 +76,17 @@ class Steps:
             if self._bar.live.is_started:
                 self._bar.stop()
 
-    def _show(self):
+    def _show(self) -> None:
         with self._lock:
             if not self._is_over:
                 self._bar.start()
 
-    def describe(self, description):
+    def describe(self, description) -> None:
         """Say what is going on from now on."""
         if self._bar is not None:
             self._bar.update(self._task, description=description)
 
-    def advance(self, n_steps=1):
+    def advance(self, n_steps: int = 1) -> None:
         """Count steps that are done."""
         self.n_done += n_steps
         if self._bar is not None:
@@ -106,14 +94,7 @@ class Steps:
 
     @contextmanager
     def watch(self, estimator):
-        """Show how far a fit is, where scikit-learn's callbacks tell (from 1.9 on).
-
-        Parameters
-        ----------
-        estimator : estimator
-            Is fitted meanwhile. If the number of steps is known, its fit is one of
-            them; otherwise the members or iterations of the fit are the steps.
-        """
+        """Show how far a fit is, where scikit-learn's callbacks tell (from 1.9 on)."""
         if self._bar is None or not hasattr(estimator, "set_callbacks"):
             yield
             return
@@ -123,7 +104,7 @@ class Steps:
         finally:
             estimator.set_callbacks()
 
-    def _report(self, n_done, n_tasks):
+    def _report(self, n_done, n_tasks) -> None:
         """Show that some of the tasks of a fit are done."""
         if self.total is None:
             self._bar.update(self._task, completed=n_done, total=n_tasks)
@@ -149,21 +130,21 @@ class _FitTasks:
         process there is none.
     """
 
-    def __init__(self, report=None):
+    def __init__(self, report=None) -> None:
         self.report = report
         self.n_done = 0
 
     def __reduce__(self):
         return _FitTasks, ()
 
-    def setup(self, estimator, context):
+    def setup(self, estimator, context) -> None:
         """Begin to count."""
         self.n_done = 0
 
     def on_fit_task_begin(self, estimator, context):
         """Count when the task ends."""
 
-    def on_fit_task_end(self, estimator, context):
+    def on_fit_task_end(self, estimator, context) -> None:
         """Count a task of the fit, not the fit itself and not parts of tasks."""
         parent = context.parent
         if self.report is not None and parent is not None and parent.parent is None:

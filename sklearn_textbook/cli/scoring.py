@@ -25,16 +25,8 @@ from sklearn_textbook.io.naming import count_things
 class Score:
     """The metrics of some predictions.
 
-    Parameters
-    ----------
-    where : str
-        Of which rows.
-    means : dict of str to float
-        Metric by name; over folds: their mean. NaN where a metric has no value.
-    deviations : dict of str to float
-        Standard deviation over the folds; empty without folds.
-    note : str
-        How many rows or folds.
+    Metrics are NaN where they have no value; over folds they are means, and have
+    standard deviations. The note is the number of rows or folds.
     """
 
     where: str
@@ -45,15 +37,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Predicted:
-    """What is predicted of some rows.
-
-    Parameters
-    ----------
-    values : ndarray
-        Labels or numbers.
-    shares : ndarray of shape (n_rows, n_classes) or None
-        The probability of every class.
-    """
+    """Labels or numbers that are predicted, and the probability of every class."""
 
     values: np.ndarray
     shares: np.ndarray | None = None
@@ -68,14 +52,8 @@ class Predicted:
 class Scorer:
     """How predictions are made and scored.
 
-    Parameters
-    ----------
-    labels : ndarray or None
-        The classes in the order of ``classes_``; None for numbers.
-    costs : ndarray of shape (n_classes, n_classes) or None
-        ``costs[true, predicted]``: the class with the least expected cost is predicted.
-    metrics : tuple of str
-        Names of the metrics; empty for the default ones.
+    Labels are in the order of ``classes_``; ``costs[true, predicted]``: the class with
+    the least expected cost is predicted. Without metrics, the default ones are meant.
     """
 
     labels: np.ndarray | None
@@ -83,7 +61,7 @@ class Scorer:
     metrics: tuple[str, ...] = ()
 
     @property
-    def is_classes(self):
+    def is_classes(self) -> bool:
         """Whether classes are predicted."""
         return self.labels is not None
 
@@ -123,27 +101,10 @@ class Scorer:
         )
         return Predicted(self.labels[best], shares)
 
-    def score(self, where, y_true, predicted, weights=None, note=""):
-        """Score predictions.
-
-        Parameters
-        ----------
-        where : str
-            Of which rows.
-        y_true : ndarray
-            Labels or numbers.
-        predicted : Predicted
-            What is predicted of them.
-        weights : ndarray, default=None
-            Weights of the rows.
-        note : str, default=""
-            Shown next to the score; the number of rows if empty.
-
-        Returns
-        -------
-        score : Score
-            The metrics by their headings; NaN where one has no value.
-        """
+    def score(
+        self, where: str, y_true, predicted, weights=None, note: str = ""
+    ) -> Score:
+        """Score predictions of some rows; without a note, it is their number."""
         values, shares = predicted.values, predicted.shares
         headings = CLASS_SCORES if self.is_classes else NUMBER_SCORES
         defaults = DEFAULT_CLASS_SCORES if self.is_classes else DEFAULT_NUMBER_SCORES
@@ -190,25 +151,8 @@ def _sum_weights(is_chosen, weights):
     return is_chosen.sum() if weights is None else weights[is_chosen].sum()
 
 
-def score_out_of_bag(scorer, estimator, y, weights=None):
-    """Score the out-of-bag predictions of an ensemble on the rows that have one.
-
-    Parameters
-    ----------
-    scorer : Scorer
-        How predictions are scored.
-    estimator : estimator
-        A fitted ensemble.
-    y : ndarray
-        The training labels or numbers.
-    weights : ndarray, default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    score : Score or None
-        None if the ensemble has no such predictions.
-    """
+def score_out_of_bag(scorer: Scorer, estimator, y, weights=None) -> Score | None:
+    """Score the out-of-bag predictions of an ensemble, if it has any."""
     name = "oob_decision_function_" if scorer.is_classes else "oob_prediction_"
     predicted = getattr(estimator, name, None)
     if predicted is None:
@@ -225,25 +169,8 @@ def score_out_of_bag(scorer, estimator, y, weights=None):
     return scorer.score("out-of-bag", y[judged], decided, weights)
 
 
-def choose_folds(n_folds, y, is_classes):
-    """Choose as many folds as the rows allow.
-
-    Parameters
-    ----------
-    n_folds : int
-        Folds wished for.
-    y : ndarray
-        Labels or numbers.
-    is_classes : bool
-        Whether they are classes: no fold more than rows in the largest class.
-
-    Returns
-    -------
-    n_folds : int
-        0 if not even two are possible.
-    notes : list of str
-        Why they are fewer, and which classes are too small.
-    """
+def choose_folds(n_folds: int, y: np.ndarray, is_classes: bool) -> tuple[int, list]:
+    """Choose as many folds as the rows allow, 0 if not even two, and note why."""
     counts = np.unique(y, return_counts=True)[1] if is_classes else None
     most = int(counts.max()) if is_classes else len(y) // 2
     notes = []
@@ -261,34 +188,13 @@ def choose_folds(n_folds, y, is_classes):
 
 
 def cross_validate(
-    scorer, estimator, training, n_folds, seed, steps, list_members=None
-):
+    scorer, estimator, training, n_folds: int, seed: int, steps, list_members=None
+) -> tuple[list[Score], Predicted]:
     """Score by cross-validation, stratified for classes, the rows shuffled.
 
-    Parameters
-    ----------
-    scorer : Scorer
-        How predictions are made and scored.
-    estimator : estimator
-        Cloned for every fold.
-    training : TrainingTable
-        Columns, target and weights.
-    n_folds : int
-        Number of folds.
-    seed : int
-        Seed of the shuffling.
-    steps : Steps
-        Is told of every fold.
-    list_members : callable, default=None
-        Lists names and members of a fitted estimator that are scored, too.
-
-    Returns
-    -------
-    scores : list of Score
-        Mean and standard deviation of the metrics over the folds; after that of the
-        estimator those of its members.
-    predicted : Predicted
-        For every row, what is predicted by the model that was not trained on it.
+    ``steps`` is told of every fold; ``list_members`` lists members of a fitted
+    estimator that are scored, too. The predictions are those of the models that were
+    not trained on the rows.
     """
     template = clone(estimator)
     if getattr(template, "oob_score", False):
@@ -330,7 +236,7 @@ def _average(where, scores):
     return Score(where, means, deviations, count_things(len(scores), "fold"))
 
 
-def _split_folds(y, is_classes, n_folds, seed):
+def _split_folds(y, is_classes, n_folds, seed) -> list:
     splitter = StratifiedKFold if is_classes else KFold
     folds = splitter(n_folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():

@@ -10,51 +10,31 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from rich.text import Text
 
 from sklearn_textbook._contract.written_files import write_file
-from sklearn_textbook.cli import report
-from sklearn_textbook.cli.combinations import print_members, relabel
-from sklearn_textbook.cli.ensemble_report import (
-    compute_importances,
-    is_combination,
-    is_ensemble,
-    print_importances,
-    print_sizes,
-)
+from sklearn_textbook.cli import models, report
+from sklearn_textbook.cli.blocks import Heading, Line, Tree
 from sklearn_textbook.cli.errors import refuse_use
-from sklearn_textbook.cli.model_report import is_other_model, print_other_model
 from sklearn_textbook.cli.output import Output
 from sklearn_textbook.cli.output_files import refuse_overwriting
 from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.io.model_file import ModelFileError, read_with
-from sklearn_textbook.io.stored_model import read_stored
+from sklearn_textbook.io.printed_model import load_printed
 from sklearn_textbook.tree import export_rules
 
 
-def show_model(model, form, max_depth=None, member=None, path=None, shows_all=False):
-    """Print a model.
-
-    Parameters
-    ----------
-    model : str
-        Path of the model file.
-    form : {"text", "rules", "sql", "python", "dot", "svg", "png", "html", "json"}
-        Format of the output.
-    max_depth : int, default=None
-        Depth to which text and drawings show the tree.
-    member : str, default=None
-        Number of the tree of an ensemble that is printed, counted from 0, or name or
-        number of another member, with ``/`` and a number for one of its trees; None:
-        a summary of all.
-    path : str, default=None
-        File to write; None for the standard output.
-    shows_all : bool, default=False
-        Whether all rules are printed; in a file they always are.
-    """
+def show_model(
+    model: str,
+    form: str,
+    max_depth: int | None = None,
+    member: str | None = None,
+    path: str | None = None,
+    shows_all: bool = False,
+) -> None:
+    """Print a model."""
     refuse_overwriting("--output", path, {"MODEL": [model]})
     with show_progress("reading the model"):
-        saved = read_with(read_stored, model)
+        saved = read_with(load_printed, model)
     estimator = _choose_estimator(saved.estimator, model, form, member)
     if form == "png" and path is None and sys.stdout.isatty():
         refuse_use("--as png: a terminal cannot show pictures; use --output FILE")
@@ -65,10 +45,12 @@ def show_model(model, form, max_depth=None, member=None, path=None, shows_all=Fa
         stream = io.StringIO()
         output = Output(sys.stdout if path is None else stream)
         if form == "text":
-            _print_text(output, saved, estimator, max_depth, member)
+            output.write(_report_text(saved, estimator, max_depth, member))
         else:
-            most = None if shows_all or path is not None else report.MOST_RULES
-            report.print_rules(output, estimator, most, "; --all prints them all")
+            most = None if shows_all or path is not None else models.MOST_RULES
+            output.write(
+                models.report_rules(estimator, most, "; --all prints them all")
+            )
         content = stream.getvalue()
     write_content(content, path)
 
@@ -141,20 +123,20 @@ _WRITERS = {
 }
 
 
-def _choose_estimator(estimator, model, form, member, start=""):
+def _choose_estimator(estimator, model, form, member, start: str = ""):
     """Choose what is printed, the model or a member; refuse what is impossible."""
-    if is_combination(estimator):
+    if models.is_combination(estimator):
         return _choose_named(estimator, model, form, member)
-    if is_other_model(estimator):
+    if models.is_other_model(estimator):
         if form not in ("text", "json") or member is not None:
             refuse_use(
                 f"{model} contains a {type(estimator).__name__}, which has no tree; "
                 "use --as text or json"
             )
         return estimator
-    if report.is_rule_list(estimator) and form in _DRAWINGS:
+    if models.is_rule_list(estimator) and form in _DRAWINGS:
         refuse_use(f"--as {form} draws trees, but {model} contains a list of rules")
-    if not is_ensemble(estimator):
+    if not models.is_ensemble(estimator):
         if member is not None:
             refuse_use(f"--member: {model} is not an ensemble")
         return estimator
@@ -177,7 +159,7 @@ def _choose_estimator(estimator, model, form, member, start=""):
     return members[int(member)]
 
 
-def _explain_convert(model, form):
+def _explain_convert(model, form) -> str:
     """Name the command that writes all trees as code, which `show` does not."""
     ending = {"sql": ".sql", "python": ".py"}.get(form)
     if ending is None:
@@ -212,37 +194,39 @@ def _choose_named(estimator, model, form, member):
         where = f"the member {first} of {model}"
         start = f"{first}/"
         chosen = _choose_estimator(chosen, where, form, tree or None, start)
-    return relabel(chosen, estimator)
+    return models.relabel(chosen, estimator)
 
 
-def _print_text(output, saved, estimator, max_depth, member):
-    """Print a list of rules, an ensemble or a tree as text."""
-    title = report.describe_model(estimator)
+def _report_text(saved, estimator, max_depth, member):
+    """Report a list of rules, an ensemble or a tree."""
+    title = models.describe_model(estimator)
     if member is not None:
         title = f"{type(saved.estimator).__name__}, member {member}: {title}"
         title += _explain_values(saved.estimator, estimator, member)
     elif saved.target:
         title += f", predicts {saved.target}"
-    output.write(output.hang(Text(title)))
-    if is_combination(estimator):
-        output.write("")
-        print_members(output, estimator)
-    elif is_other_model(estimator):
-        output.write("")
-        print_other_model(output, estimator, saved.schema.names)
-    elif report.is_rule_list(estimator):
-        report.print_numbered_rules(output, estimator)
-    elif is_ensemble(estimator):
-        print_sizes(output, estimator)
+    yield Line(title)
+    if models.is_combination(estimator):
+        yield ""
+        yield from models.report_members(estimator)
+    elif models.is_other_model(estimator):
+        yield ""
+        yield from models.report_other_model(estimator, saved.schema.names)
+    elif models.is_rule_list(estimator):
+        yield models.report_rules(estimator, is_numbered=True)
+    elif models.is_ensemble(estimator):
+        yield models.report_sizes(estimator)
         if hasattr(estimator, "oob_score_"):
-            output.write(_describe_out_of_bag(estimator))
-        output.heading("importances", "share in the decrease of impurity")
-        print_importances(output, saved.schema.names, compute_importances(estimator))
+            yield _describe_out_of_bag(estimator)
+        yield Heading("importances", "share in the decrease of impurity")
+        yield models.report_importances(
+            saved.schema.names, models.compute_importances(estimator)
+        )
     else:
-        report.print_tree(output, estimator, max_depth)
+        yield Tree(estimator, max_depth)
 
 
-def _explain_values(ensemble, tree, member):
+def _explain_values(ensemble, tree, member) -> str:
     """Explain the numbers that a tree of a classifier predicts, by their classes."""
     if not hasattr(ensemble, "classes_") or type(tree).__name__[-9:] != "Regressor":
         return ""

@@ -22,16 +22,8 @@ MOST_NUMBERS = 100
 class Target:
     """The column to predict, in the form that an estimator accepts.
 
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    values : ndarray
-        Class labels or numbers, without missing values.
-    is_classes : bool
-        Whether they are classes.
-    note : str
-        What was decided and is not obvious; may be empty.
+    The values are class labels or numbers, without missing ones; the note says what was
+    decided and is not obvious.
     """
 
     name: str
@@ -40,31 +32,13 @@ class Target:
     note: str = ""
 
 
-def read_target(column, name, algorithm, path, text_note=""):
+def read_target(
+    column: pa.ChunkedArray, name: str, algorithm: str, path: str, text_note: str = ""
+) -> Target:
     """Turn a column without missing values into class labels or numbers.
 
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        The column.
-    name : str
-        Its name.
-    algorithm : str
-        Name of the algorithm, as for --algorithm.
-    path : str
-        The table, for messages.
-    text_note : str, default=""
-        How the column could be read if it is text and looks like numbers.
-
-    Returns
-    -------
-    target : Target
-        The values.
-
-    Raises
-    ------
-    FitError
-        If the algorithm cannot predict such values, or they are all equal.
+    ``text_note`` says how the column could be read if it is text that looks like
+    numbers. What the algorithm cannot predict is refused.
     """
     wish = find_wish(algorithm)
     kind = column.type

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as compute
-from rich.text import Text
 
 from sklearn_textbook.cli import report
 from sklearn_textbook.cli.algorithms import takes_numbers_only
+from sklearn_textbook.cli.blocks import Blocks, Line, Note
 from sklearn_textbook.cli.columns import (
     count_missing,
     find_hints,
     find_useless,
-    print_columns,
     quote_name,
+    report_columns,
 )
 from sklearn_textbook.cli.errors import make_fit_error, refuse_use
 from sklearn_textbook.cli.progress import show_progress
@@ -37,18 +37,8 @@ _INDICATORS = "use --set categorical_features=from_dtype for indicators of the l
 class TrainingTable:
     """A table to learn from.
 
-    Parameters
-    ----------
-    file : TableFile
-        The table.
-    features : pyarrow.Table
-        The columns to predict from, of the rows that have a value of the target.
-    goal : Target
-        The target of these rows.
-    weights : ndarray of float64 or None
-        Their weights.
-    useless : dict of str to str
-        Columns left out because they cannot help, and why.
+    Features, target and weights are those of the rows with a value of the target;
+    ``useless`` are columns that cannot help, and why.
     """
 
     file: TableFile
@@ -57,7 +47,7 @@ class TrainingTable:
     weights: np.ndarray | None
     useless: dict
 
-    def fit(self, estimator, rows=None):
+    def fit(self, estimator, rows=None) -> None:
         """Fit an estimator to some of the rows, None for all."""
         X, y, weights = self.features, self.goal.values, self.weights
         if rows is not None:
@@ -77,24 +67,11 @@ class TrainingTable:
             estimator.fit(X, y, **options)
 
 
-def leave_out_gaps(training, estimator):
-    """Leave out rows with missing values, if a model leaves them out of its fit.
+def leave_out_gaps(training: TrainingTable, estimator) -> tuple[TrainingTable, list]:
+    """Leave out rows with missing values if a model leaves them out of its fit.
 
-    Then all scores are those of the same rows.
-
-    Parameters
-    ----------
-    training : TrainingTable
-        The table.
-    estimator : estimator
-        A parameter ``missing="drop"``, perhaps of a member, says so.
-
-    Returns
-    -------
-    training : TrainingTable
-        Without these rows.
-    notes : list of str
-        How many they are.
+    A parameter ``missing="drop"``, perhaps of a member, says so. Then all scores are
+    those of the same rows. Notes say how many they are.
     """
     params = estimator.get_params().items()
     asked = [
@@ -118,27 +95,14 @@ def leave_out_gaps(training, estimator):
     return made, [f"{count_things(n_left_out, 'row')} with missing values left out"]
 
 
-def read_training(table, target, algorithm, options, settings=()):
+def read_training(
+    table: str, target: str | None, algorithm: str, options: dict, settings=()
+) -> TrainingTable:
     """Read a table to learn from.
 
-    Parameters
-    ----------
-    table : str
-        Its path.
-    target : str or None
-        Column to predict; None leaves it to the file.
-    algorithm : str
-        Name of the algorithm, which may require classes or numbers.
-    options : dict
-        Options for reading the table. Columns that only name the rows, according to the
-        file, are added to ``id``, and ``weight`` is set if the file has weights.
-    settings : sequence of (str, object), default=()
-        Parameters of the algorithm, which may say that it reads text.
-
-    Returns
-    -------
-    training : TrainingTable
-        Features, target and weights.
+    Without a target, the file names it. Columns that only name the rows, according to
+    the file, are added to ``id`` of the options, and ``weight`` is set if the file has
+    weights. Settings of the algorithm may say that it reads text.
     """
     file = read_training_file(table, target, options)
     if target is None:
@@ -166,14 +130,14 @@ def read_training(table, target, algorithm, options, settings=()):
     return TrainingTable(file, frame, goal, weights, useless)
 
 
-def _refuse_without_target(file):
+def _refuse_without_target(file) -> None:
     refuse_use(
         f"Missing option '--target', the column to predict: {file.path} has "
         f"{list_names(file.names)}"
     )
 
 
-def read_training_file(path, target, options, *, needs_target=True):
+def read_training_file(path, target, options, *, needs_target: bool = True):
     """Read the file; columns of --drop and --id are left out."""
     left_out = [*options["drop"], *options["id"]]
     if target in left_out:
@@ -210,7 +174,7 @@ def read_training_file(path, target, options, *, needs_target=True):
     return file
 
 
-def require_numbers(file, frame, algorithm):
+def require_numbers(file, frame, algorithm) -> None:
     """Refuse columns that are not numeric, for algorithms that require numbers."""
     names = [
         name
@@ -316,32 +280,31 @@ def read_weights(file, name):
     return values
 
 
-def print_layout(output, file, options, facts=()):
-    """Print the size of a table, some facts, and the columns that are left out."""
+def report_layout(file, options, facts=()) -> Blocks:
+    """Report the size of a table, some facts, and the columns that are left out."""
     left_out = list(dict.fromkeys([*options["drop"], *options["id"]]))
     rows = count_things(file.n_rows, "row")
     columns = count_things(file.n_columns + len(left_out), "column")
-    line = Text(display_path(file.path), style="bold")
-    line.append(f": {rows}, {columns} ({file.layout})", style="not bold")
+    yield Line(f": {rows}, {columns} ({file.layout})", display_path(file.path))
     if left_out:
         facts = [*facts, f"left out: {list_names(left_out)}"]
-    output.write(output.hang(line), *(output.hang(Text(fact)) for fact in facts))
+    yield from map(Line, facts)
 
 
-def print_training(output, training, options):
-    """Print a description of the table that was read."""
+def report_training(training, options) -> Blocks:
+    """Report the table that was read."""
     file, features, goal = training.file, training.features, training.goal
     facts = [f"target {report.describe_target(goal)}"]
     if training.weights is not None:
         total = f"{training.weights.sum():,.12g}"
         facts.append(f"weights {options['weight']}: {total} in all")
-    print_layout(output, file, options, facts)
+    yield from report_layout(file, options, facts)
     n_dropped = file.n_rows - features.num_rows
     if n_dropped:
         missing = count_things(n_dropped, "row")
         no_weight = "" if training.weights is None else ", or of weight 0"
-        output.write(f"left out: {missing} without a value of {goal.name!r}{no_weight}")
-    print_columns(output, features)
+        yield f"left out: {missing} without a value of {goal.name!r}{no_weight}"
+    yield from report_columns(features)
     notes = [
         *file.notes,
         *([goal.note] if goal.note else []),
@@ -353,5 +316,4 @@ def print_training(output, training, options):
         *find_hints(features),
     ]
     if notes:
-        output.write("")
-        output.notes(notes)
+        yield from ["", *map(Note, notes)]

@@ -92,7 +92,7 @@ def check_weights(sample_weight, n_samples):
     return weights
 
 
-def check_same_length(x, y):
+def check_same_length(x, y) -> None:
     """Raise ValueError if the two columns differ in length."""
     if len(x) != len(y):
         raise ValueError(
@@ -100,7 +100,7 @@ def check_same_length(x, y):
         )
 
 
-def check_complete(codes, name):
+def check_complete(codes, name) -> None:
     """Raise ValueError if a label is missing."""
     if (codes < 0).any():
         position = int(np.argmax(codes < 0))
@@ -137,7 +137,7 @@ def check_target(y):
     return values
 
 
-def weigh_labels(y, sample_weight, name="y", missing_allowed=False):
+def weigh_labels(y, sample_weight, name: str = "y", missing_allowed: bool = False):
     """Return the weights of the levels of a column, all of them positive."""
     codes, levels = encode_labels(y, name)
     if not missing_allowed:

@@ -1,6 +1,11 @@
 """The Gini index (基尼指数) and the squared error (平方误差)."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_textbook.criteria._counts import (
     check_target,
@@ -22,7 +27,7 @@ def compute_gini_index(table):
     return max(0.0, float(1.0 - np.sum(squares) / np.sum(table.cell_weight)))
 
 
-def gini(y, sample_weight=None):
+def gini(y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     r"""Compute the Gini impurity of labels (基尼值, 基尼指数).
 
     .. math:: \mathrm{Gini}(D) = 1 - \sum_k p_k^2
@@ -62,7 +67,12 @@ def gini(y, sample_weight=None):
     return compute_gini(weigh_labels(y, sample_weight))
 
 
-def gini_index(x, y, value=None, sample_weight=None):
+def gini_index(
+    x: ArrayLike,
+    y: ArrayLike,
+    value: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     r"""Compute the Gini index of y after splitting by x (基尼指数, CART).
 
     .. math:: \mathrm{Gini\_index}(D, A)
@@ -127,7 +137,7 @@ def gini_index(x, y, value=None, sample_weight=None):
     ) / float(side_weights.sum())
 
 
-def squared_error(y, sample_weight=None):
+def squared_error(y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     r"""Compute the mean squared deviation from the mean (平方误差, regression trees).
 
     .. math:: \frac{1}{\sum_i w_i} \sum_i w_i (y_i - \bar y)^2,

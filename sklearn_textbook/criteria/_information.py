@@ -1,9 +1,12 @@
 """Entropy (信息熵), information gain (信息增益) and gain ratio (信息增益比)."""
 
+from __future__ import annotations
+
 import math
 from numbers import Real
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_textbook.criteria._counts import cross_tabulate, weigh_labels
 
@@ -39,7 +42,9 @@ def _compute_gain(table, logarithm):
     return max(0.0, table.known_fraction * gain_of_known)
 
 
-def entropy(y, sample_weight=None, base=2):
+def entropy(
+    y: ArrayLike, sample_weight: ArrayLike | None = None, base: float = 2
+) -> float:
     r"""Compute the entropy of labels (信息熵, 经验熵).
 
     .. math:: H(D) = -\sum_k p_k \log p_k
@@ -82,7 +87,9 @@ def entropy(y, sample_weight=None, base=2):
     return _compute_entropy(weigh_labels(y, sample_weight), _get_logarithm(base))
 
 
-def conditional_entropy(x, y, sample_weight=None, base=2):
+def conditional_entropy(
+    x: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, base: float = 2
+) -> float:
     r"""Compute the conditional entropy of y given x (条件熵).
 
     .. math:: H(D|A) = \sum_v \tilde r_v \, H(\tilde D^v)
@@ -134,7 +141,9 @@ def conditional_entropy(x, y, sample_weight=None, base=2):
     return _compute_conditional_entropy(table, logarithm)
 
 
-def information_gain(x, y, sample_weight=None, base=2):
+def information_gain(
+    x: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, base: float = 2
+) -> float:
     r"""Compute the information gain of splitting y by x (信息增益, ID3).
 
     .. math:: \mathrm{Gain}(D, A) = \rho \, \Bigl(-\sum_k \tilde p_k \log \tilde p_k
@@ -190,7 +199,9 @@ def information_gain(x, y, sample_weight=None, base=2):
     return _compute_gain(cross_tabulate(x, y, sample_weight), logarithm)
 
 
-def intrinsic_value(x, sample_weight=None, base=2):
+def intrinsic_value(
+    x: ArrayLike, sample_weight: ArrayLike | None = None, base: float = 2
+) -> float:
     r"""Compute the intrinsic value of a column (固有值, split information).
 
     .. math:: \mathrm{IV}(A) = -\sum_v \tilde r_v \log \tilde r_v
@@ -239,7 +250,9 @@ def intrinsic_value(x, sample_weight=None, base=2):
     return _compute_entropy(weights, logarithm)
 
 
-def gain_ratio(x, y, sample_weight=None, base=2):
+def gain_ratio(
+    x: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, base: float = 2
+) -> float:
     r"""Compute the gain ratio of splitting y by x (信息增益比, 增益率, C4.5).
 
     .. math:: \mathrm{Gain\_ratio}(D, A)

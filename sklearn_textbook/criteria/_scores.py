@@ -1,12 +1,16 @@
 """Scores of the columns of a table, for SelectKBest and similar selectors."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from sklearn_textbook._contract.labels import decode_dictionary
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.criteria._counts import (
     check_complete,
     cross_tabulate,
@@ -18,7 +22,7 @@ from sklearn_textbook.criteria._information import gain_ratio, information_gain
 from sklearn_textbook.criteria._threshold import best_threshold
 
 
-def _holds_numbers(column):
+def _holds_numbers(column) -> bool:
     """Whether a column is numeric by its dtype, or by its values if it has objects."""
     if column.dtype.kind == "O":
         return all(
@@ -123,8 +127,12 @@ def _score_columns(
 
 
 def information_gain_score(
-    X, y, *, categorical_features="from_dtype", missing_values=None
-):
+    X: MatrixLike,
+    y: ArrayLike,
+    *,
+    categorical_features: ArrayLike = "from_dtype",
+    missing_values: float | str | None = None,
+) -> np.ndarray:
     """Score each column by its information gain in bits (信息增益).
 
     A nominal column is split into all its levels (:func:`information_gain`), a numeric
@@ -213,7 +221,13 @@ def _gain_ratio_of_numbers(x, y):
     return gain_ratio(side, y)
 
 
-def gain_ratio_score(X, y, *, categorical_features="from_dtype", missing_values=None):
+def gain_ratio_score(
+    X: MatrixLike,
+    y: ArrayLike,
+    *,
+    categorical_features: ArrayLike = "from_dtype",
+    missing_values: float | str | None = None,
+) -> np.ndarray:
     """Score each column by its gain ratio (信息增益比).
 
     A nominal column is split into all its levels (:func:`gain_ratio`). A numeric column
@@ -263,7 +277,13 @@ def _decrease_gini(x, y):
     return max(0.0, table.known_fraction * decrease)
 
 
-def gini_score(X, y, *, categorical_features="from_dtype", missing_values=None):
+def gini_score(
+    X: MatrixLike,
+    y: ArrayLike,
+    *,
+    categorical_features: ArrayLike = "from_dtype",
+    missing_values: float | str | None = None,
+) -> np.ndarray:
     r"""Score each column by the decrease of the Gini index (基尼指数).
 
     .. math:: \rho \, \bigl(\mathrm{Gini}(\tilde D)

@@ -1,6 +1,9 @@
 """The best threshold of a numeric column (连续值处理, 二分法)."""
 
+from __future__ import annotations
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_textbook.criteria._counts import (
     check_complete,
@@ -69,7 +72,12 @@ def _measure_gain(side, y, criterion, weights):
     return max(0.0, squared_error(y, weights) - float(loss / weights.sum()))
 
 
-def best_threshold(x, y, criterion="entropy", sample_weight=None):
+def best_threshold(
+    x: ArrayLike,
+    y: ArrayLike,
+    criterion: str = "entropy",
+    sample_weight: ArrayLike | None = None,
+) -> tuple[float, float]:
     r"""Find the threshold t of the best split into x <= t and x > t.
 
     The candidates are the midpoints :math:`(a_i + a_{i+1}) / 2` of neighbouring

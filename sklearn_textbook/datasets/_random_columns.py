@@ -50,7 +50,7 @@ class LevelColumn:
     labels: list
 
     @property
-    def n_levels(self):
+    def n_levels(self) -> int:
         return len(self.codes)
 
     def compute_values(self, latent):

@@ -28,7 +28,7 @@ class BookColumn:
     def get_name(self, language):
         return self.english if language == "en" else self.name
 
-    def get_levels(self, language):
+    def get_levels(self, language) -> list:
         return list(self.levels.values() if language == "en" else self.levels)
 
     def read_cells(self, cells, language):
@@ -65,7 +65,7 @@ class BookTable:
     id_column: str | None = None
 
 
-def check_choice(name, value, allowed):
+def check_choice(name, value, allowed) -> None:
     """Raise ValueError if a parameter is not one of the allowed values."""
     if value not in allowed:
         choices = ", ".join(repr(choice) for choice in allowed)
@@ -165,7 +165,7 @@ def load_table(table, *, language, return_X_y, as_frame, function_name, **extra)
     )
 
 
-def load_matrix(table, *, language="zh", as_frame, function_name, **extra):
+def load_matrix(table, *, language: str = "zh", as_frame, function_name, **extra):
     """Read a BookTable without target, all numbers, and return a Bunch."""
     check_choice("language", language, ("zh", "en"))
     cells = read_columns(table.filename)

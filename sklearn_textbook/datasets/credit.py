@@ -1,11 +1,18 @@
 """The credit scoring table: real data with text, numbers and missing values."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from sklearn_textbook.datasets._table import (
     BookTable,
     load_table,
     nominal_column,
     numeric_column,
 )
+
+if TYPE_CHECKING:
+    from sklearn.utils import Bunch
 
 _TABLE = BookTable(
     "credit.csv",
@@ -39,7 +46,7 @@ names are written in lower case here.
 )
 
 
-def load_credit(*, return_X_y=False, as_frame=False):
+def load_credit(*, return_X_y: bool = False, as_frame: bool = False) -> Bunch | Any:
     """Load the credit scoring data set (classification).
 
     A real table for examples, with text and missing values.

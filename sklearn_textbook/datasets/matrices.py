@@ -1,5 +1,9 @@
 """The matrices of Li's book (李航《统计学习方法》), chapters 15 and 16."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from sklearn_textbook.datasets._table import (
     NUMERIC,
     BookColumn,
@@ -8,6 +12,9 @@ from sklearn_textbook.datasets._table import (
     load_matrix,
 )
 from sklearn_textbook.datasets.statistical_learning import SOURCE
+
+if TYPE_CHECKING:
+    from sklearn.utils import Bunch
 
 _MATRIX_FILES = {
     "example": {
@@ -37,7 +44,7 @@ def _load_svd_matrix(kind, number, as_frame):
     return load_matrix(table, as_frame=as_frame, function_name=name)
 
 
-def load_svd_example(number="15.1", *, as_frame=False):
+def load_svd_example(number: str = "15.1", *, as_frame: bool = False) -> Bunch:
     """Load the matrix of an example of singular values (奇异值分解, 例15.1 to 15.6).
 
     Parameters
@@ -75,7 +82,7 @@ def load_svd_example(number="15.1", *, as_frame=False):
     return _load_svd_matrix("example", number, as_frame)
 
 
-def load_svd_exercise(number="15.1", *, as_frame=False):
+def load_svd_exercise(number: str = "15.1", *, as_frame: bool = False) -> Bunch:
     """Load the matrix of an exercise on singular values (习题15.1, 15.2, 15.5).
 
     Parameters
@@ -136,7 +143,9 @@ _PCA_EXERCISE = BookTable(
 )
 
 
-def load_pca_correlation_example(*, language="zh", as_frame=False):
+def load_pca_correlation_example(
+    *, language: str = "zh", as_frame: bool = False
+) -> Bunch:
     """Load the correlation matrix of four school subjects (主成分分析, 例16.1).
 
     Parameters
@@ -184,7 +193,7 @@ def load_pca_correlation_example(*, language="zh", as_frame=False):
     return matrix
 
 
-def load_pca_exercise(*, as_frame=False):
+def load_pca_exercise(*, as_frame: bool = False) -> Bunch:
     """Load the six samples of the exercise on principal components (习题16.1).
 
     Parameters

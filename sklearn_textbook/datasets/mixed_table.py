@@ -1,8 +1,13 @@
 """A generator of mixed tables with planted if-then rules."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 from sklearn.utils import Bunch, check_random_state, check_scalar
 
@@ -18,28 +23,28 @@ _GROUP_SIZE = 4
 
 
 def make_mixed_table(
-    n_samples=100,
+    n_samples: int = 100,
     *,
-    n_numeric=5,
-    n_nominal=3,
-    n_ordinal=2,
-    n_levels=(3, 12),
-    n_ordinal_levels=(3, 6),
-    decimals=(1, 4),
-    correlation=0.5,
-    task="classification",
-    n_classes=2,
-    class_weights=None,
-    n_rules=8,
-    label_noise=0.0,
-    noise=0.0,
-    missing_fraction=0.0,
-    missing_mechanism="completely_at_random",
-    as_frame=False,
-    return_X_y=True,
-    return_rules=False,
-    random_state=None,
-):
+    n_numeric: int = 5,
+    n_nominal: int = 3,
+    n_ordinal: int = 2,
+    n_levels: int | Sequence[int] = (3, 12),
+    n_ordinal_levels: int | Sequence[int] = (3, 6),
+    decimals: int | Sequence[int] | None = (1, 4),
+    correlation: float = 0.5,
+    task: str = "classification",
+    n_classes: int = 2,
+    class_weights: ArrayLike | None = None,
+    n_rules: int = 8,
+    label_noise: float = 0.0,
+    noise: float = 0.0,
+    missing_fraction: float = 0.0,
+    missing_mechanism: str = "completely_at_random",
+    as_frame: bool = False,
+    return_X_y: bool = True,
+    return_rules: bool = False,
+    random_state: int | np.random.RandomState | None = None,
+) -> Any:
     r"""Generate a mixed table whose target follows planted if-then rules.
 
     Numeric columns differ in shape, scale and number of ties; nominal columns have
@@ -356,7 +361,7 @@ def _make_target(targets, parameters, seed):
     return y
 
 
-def _check_parameters(parameters):
+def _check_parameters(parameters) -> None:
     """Raise TypeError or ValueError for a parameter that is out of its range."""
     p = parameters
     for name, lowest in (
@@ -395,7 +400,7 @@ def _check_parameters(parameters):
         import_pandas("make_mixed_table")
 
 
-def _check_classes(p):
+def _check_classes(p) -> None:
     n_classes = p["n_classes"]
     check_scalar(n_classes, "n_classes", Integral, min_val=2)
     if n_classes > p["n_rules"]:
@@ -413,13 +418,13 @@ def _check_classes(p):
             )
 
 
-def _check_number(value, name, **limits):
+def _check_number(value, name, **limits) -> None:
     check_scalar(value, name, Real, min_val=0, **limits)
     if not np.isfinite(value):
         raise ValueError(f"{name} must be finite; got {value!r}")
 
 
-def _check_per_column(setting, name, n_columns, lowest):
+def _check_per_column(setting, name, n_columns, lowest) -> None:
     """Check an int, a tuple (low, high) or a list of one int per column."""
     entries = setting if isinstance(setting, tuple | list) else [setting]
     for entry in entries:

@@ -1,5 +1,9 @@
 """The play-tennis (golf, weather) tables of the literature on trees."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from sklearn_textbook.datasets._table import (
     BookTable,
     check_choice,
@@ -7,6 +11,9 @@ from sklearn_textbook.datasets._table import (
     nominal_column,
     numeric_column,
 )
+
+if TYPE_CHECKING:
+    from sklearn.utils import Bunch
 
 _OUTLOOK = nominal_column("outlook", "sunny", "overcast", "rain")
 _WINDY = nominal_column("windy", "true", "false")
@@ -65,7 +72,9 @@ _TABLES = {
 }
 
 
-def load_play_tennis(version="nominal", *, return_X_y=False, as_frame=False):
+def load_play_tennis(
+    version: str = "nominal", *, return_X_y: bool = False, as_frame: bool = False
+) -> Bunch | Any:
     """Load the play-tennis data set (打网球, classification).
 
     ==============   ============================================

@@ -1,6 +1,9 @@
 """The tables of Li's book (李航《统计学习方法》) that have a target."""
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from sklearn_textbook.datasets._table import (
     NUMERIC,
@@ -9,6 +12,9 @@ from sklearn_textbook.datasets._table import (
     BookTable,
     load_table,
 )
+
+if TYPE_CHECKING:
+    from sklearn.utils import Bunch
 
 SOURCE = """
 Source: Li Hang (李航), Statistical Learning Methods (《统计学习方法》), 2nd edition,
@@ -77,7 +83,13 @@ _RECRUITMENT = BookTable(
 )
 
 
-def load_loan(*, language="zh", ordered=False, return_X_y=False, as_frame=False):
+def load_loan(
+    *,
+    language: str = "zh",
+    ordered: bool = False,
+    return_X_y: bool = False,
+    as_frame: bool = False,
+) -> Bunch | Any:
     """Load the loan application table (贷款申请样本, classification).
 
     ==============   ==================
@@ -148,7 +160,9 @@ def load_loan(*, language="zh", ordered=False, return_X_y=False, as_frame=False)
     )
 
 
-def load_regression_tree_example(*, return_X_y=False, as_frame=False):
+def load_regression_tree_example(
+    *, return_X_y: bool = False, as_frame: bool = False
+) -> Bunch | Any:
     """Load the table for the least-squares regression tree (最小二乘回归树, 习题5.2).
 
     Ten points: one numeric feature x = 1, ..., 10 and a numeric target y.
@@ -196,7 +210,9 @@ def load_regression_tree_example(*, return_X_y=False, as_frame=False):
     )
 
 
-def load_adaboost_example(*, return_X_y=False, as_frame=False):
+def load_adaboost_example(
+    *, return_X_y: bool = False, as_frame: bool = False
+) -> Bunch | Any:
     """Load the AdaBoost example (例8.1, classification).
 
     Ten points: one numeric feature x = 0, ..., 9 and labels 1 and -1.
@@ -244,7 +260,9 @@ def load_adaboost_example(*, return_X_y=False, as_frame=False):
     )
 
 
-def load_boosting_tree_example(*, return_X_y=False, as_frame=False):
+def load_boosting_tree_example(
+    *, return_X_y: bool = False, as_frame: bool = False
+) -> Bunch | Any:
     """Load the boosting tree example (提升树, 例8.2, regression).
 
     Ten points: one numeric feature x = 1, ..., 10 and a numeric target y.
@@ -292,7 +310,9 @@ def load_boosting_tree_example(*, return_X_y=False, as_frame=False):
     )
 
 
-def load_recruitment(*, language="zh", return_X_y=False, as_frame=False):
+def load_recruitment(
+    *, language: str = "zh", return_X_y: bool = False, as_frame: bool = False
+) -> Bunch | Any:
     """Load the recruitment table (招聘人员, 习题8.1, classification).
 
     ==============   ======================================

@@ -1,5 +1,9 @@
 """The watermelon tables (西瓜数据集) of Zhou's book."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from sklearn_textbook.datasets._table import (
@@ -10,6 +14,9 @@ from sklearn_textbook.datasets._table import (
     load_table,
     read_columns,
 )
+
+if TYPE_CHECKING:
+    from sklearn.utils import Bunch
 
 _NOMINAL_COLUMNS = (
     BookColumn(
@@ -91,7 +98,13 @@ _TABLES = {
 }
 
 
-def load_watermelon(version="2.0", *, language="zh", return_X_y=False, as_frame=False):
+def load_watermelon(
+    version: str = "2.0",
+    *,
+    language: str = "zh",
+    return_X_y: bool = False,
+    as_frame: bool = False,
+) -> Bunch | Any:
     """Load a watermelon data set (西瓜数据集, classification).
 
     ==============   ==========================================

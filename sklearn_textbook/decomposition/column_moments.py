@@ -68,21 +68,8 @@ def iterate_blocks(n_rows, n_columns):
         yield slice(start, min(start + step, n_rows))
 
 
-def sum_columns(X, weight=None):
-    """Compute the moments of rows.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_rows, n_columns)
-        Finite numbers; they are not copied as a whole.
-    weight : ndarray of shape (n_rows,) or None, default=None
-        Positive weights.
-
-    Returns
-    -------
-    moments : ColumnMoments
-        In double precision.
-    """
+def sum_columns(X, weight: np.ndarray | None = None):
+    """Compute the moments of rows."""
     if issparse(X):
         return _sum_sparse(X, weight)
     moments = _sum_near_origin(X) if _seems_near_origin(X, weight) else None
@@ -98,25 +85,10 @@ def sum_columns(X, weight=None):
     return moments
 
 
-def center_columns(X, weight=None, out=None):
-    """Subtract the mean of each column.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_columns)
-        Finite numbers.
-    weight : ndarray of shape (n_rows,) or None, default=None
-        Positive weights.
-    out : ndarray of shape (n_rows, n_columns) or None, default=None
-        Array to write to, which may be X itself; None: a new array.
-
-    Returns
-    -------
-    mean : ndarray of float64, shape (n_columns,)
-        Weighted means.
-    centered : ndarray of shape (n_rows, n_columns)
-        X minus these.
-    """
+def center_columns(
+    X: np.ndarray, weight: np.ndarray | None = None, out: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Subtract the mean of each column."""
     # Relative to the first row, a constant column is exactly 0.
     first = X[0].astype(np.float64)
     centered = np.subtract(X, X[0].copy(), out=out)
@@ -149,7 +121,7 @@ def _sum_near_origin(X):
     return ColumnMoments(n_rows, float(n_rows), mean, scatter)
 
 
-def _subtract_mean(scatter, mean, total):
+def _subtract_mean(scatter, mean, total) -> bool:
     """Subtract the product of means from a sum of products, unless that loses digits.
 
     Returns whether it was subtracted.

@@ -6,23 +6,11 @@ import numpy as np
 from scipy.linalg import get_lapack_funcs
 
 
-def find_complement(Q, n_columns):
+def find_complement(Q: np.ndarray, n_columns: int) -> np.ndarray:
     """Find orthonormal columns that are orthogonal to given orthonormal ones.
 
     The reflections that map the given columns to unit vectors are applied in reverse to
     further unit vectors, so that only the required columns are computed.
-
-    Parameters
-    ----------
-    Q : ndarray of shape (n_rows, n_given)
-        Orthonormal columns.
-    n_columns : int
-        Number of columns to add, at most ``n_rows - n_given``.
-
-    Returns
-    -------
-    complement : ndarray of shape (n_rows, n_columns)
-        The added columns alone.
     """
     n_rows, n_given = Q.shape
     units = np.zeros((n_rows, n_columns), dtype=Q.dtype, order="F")

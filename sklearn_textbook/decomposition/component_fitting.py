@@ -7,7 +7,6 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from sklearn_textbook._contract.finite import check_finite_rows, check_sparse_format
 from sklearn_textbook._contract.numeric_table import read_numeric_table
 from sklearn_textbook._contract.parameters import (
     check_choice,
@@ -19,6 +18,7 @@ from sklearn_textbook._contract.parameters import (
     is_integer,
     is_real,
 )
+from sklearn_textbook._contract.tables import check_finite_rows, check_sparse_format
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.decomposition.column_moments import (
     center_columns,
@@ -74,7 +74,7 @@ class ComponentFitting(ComponentMeasures):
     """The stages of a fit; the parameters are those of ``PCA``."""
 
     # ----------------------------------------------------------------------- input
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_choice("svd_solver", self.svd_solver, SOLVERS)
         for name in ("standardize", "copy", "whiten"):
             check_truth(name, getattr(self, name))
@@ -98,7 +98,9 @@ class ComponentFitting(ComponentMeasures):
                 f"{wanted!r} of type {type(wanted).__name__}."
             )
 
-    def _read_training(self, X, sample_weight, *, is_first=True, is_last=True):
+    def _read_training(
+        self, X, sample_weight, *, is_first: bool = True, is_last: bool = True
+    ):
         """Read rows and weights; further rows are allowed unless it is the last call.
 
         Rows that are left out because of missing values have no weight either.
@@ -120,14 +122,14 @@ class ComponentFitting(ComponentMeasures):
             matrix = matrix.toarray()
         return matrix, weight
 
-    def _refuse_sparse(self, X):
+    def _refuse_sparse(self, X) -> None:
         if issparse(X) and self.svd_solver not in SPARSE_SOLVERS:
             raise TypeError(
                 'PCA only support sparse inputs with the "arpack" and "covariance_eigh"'
                 f' solvers, while "{self.svd_solver}" was passed.'
             )
 
-    def _read_rows(self, X, *, is_first=True, min_rows=2):
+    def _read_rows(self, X, *, is_first: bool = True, min_rows: int = 2):
         self._refuse_sparse(X)
         check_sparse_format(X)
         return read_numeric_table(
@@ -140,7 +142,7 @@ class ComponentFitting(ComponentMeasures):
             reset=is_first,
         )
 
-    def _check_finite(self, X, weight=None):
+    def _check_finite(self, X, weight=None) -> None:
         is_present = None if weight is None or weight.all() else weight > 0
         check_finite_rows(
             X if is_present is None else X[np.flatnonzero(is_present)],
@@ -201,7 +203,7 @@ class ComponentFitting(ComponentMeasures):
         self._fit_svd_solver = solver
         return X, spectrum, signs
 
-    def _forget(self):
+    def _forget(self) -> None:
         """Delete earlier fitted attributes."""
         for name in (*FITTED, "_moments", "_dtype", "_fit_svd_solver"):
             vars(self).pop(name, None)
@@ -223,7 +225,7 @@ class ComponentFitting(ComponentMeasures):
             return "randomized"
         return "full"
 
-    def _fit_moments(self, moments, dtype):
+    def _fit_moments(self, moments, dtype) -> None:
         """Fit to means and cross-products."""
         if moments.total_weight <= 1.0:
             raise ValueError(_describe_light(moments.n_rows, moments.total_weight))
@@ -237,8 +239,8 @@ class ComponentFitting(ComponentMeasures):
         )
 
     def _fit_matrix(
-        self, covariance, mean, n_samples, dtype, *, most=None, is_given=False
-    ):
+        self, covariance, mean, n_samples, dtype, *, most=None, is_given: bool = False
+    ) -> None:
         """Fit to a covariance matrix."""
         n_columns = len(covariance)
         if most is None:
@@ -369,7 +371,7 @@ class ComponentFitting(ComponentMeasures):
             )
         return scale
 
-    def _name_column(self, column):
+    def _name_column(self, column) -> str:
         names = self._get_column_names()
         return f"Column {column if names is None else repr(str(names[column]))}"
 
@@ -434,7 +436,7 @@ class ComponentFitting(ComponentMeasures):
         self.noise_variance_ = dtype.type(left_over)
         return signs
 
-    def _keep_columns(self, mean, variances, scale, n_samples, dtype):
+    def _keep_columns(self, mean, variances, scale, n_samples, dtype) -> None:
         self.mean_ = None if mean is None else mean.astype(dtype)
         self.var_ = variances.astype(dtype)
         self.scale_ = None if scale is None else scale.astype(dtype)
@@ -459,7 +461,7 @@ def _count_most(n_rows, total):
     return max(n_rows, int(total))
 
 
-def _describe_light(n_rows, total):
+def _describe_light(n_rows, total) -> str:
     """Explain why there are too few rows."""
     return (
         "The total weight must be more than 1, since a row of weight w counts as w "

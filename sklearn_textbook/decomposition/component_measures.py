@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import (
     BaseEstimator,
@@ -14,8 +15,9 @@ from sklearn.base import (
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.finite import check_finite_rows, check_sparse_format
 from sklearn_textbook._contract.numeric_table import read_numeric_table
+from sklearn_textbook._contract.tables import check_finite_rows, check_sparse_format
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.decomposition.column_moments import NEAR_ORIGIN, iterate_blocks
 from sklearn_textbook.linear_model.design.design import MISSING_REMEDY
@@ -33,12 +35,12 @@ class ComponentMeasures(
 
     # ------------------------------------------------------------------ attributes
     @property
-    def cumulative_contribution_(self):
+    def cumulative_contribution_(self) -> np.ndarray:
         """Sums of the contributions of the first k components (累计方差贡献率)."""
         return np.cumsum(self.explained_variance_ratio_)
 
     @property
-    def loadings_(self):
+    def loadings_(self) -> np.ndarray:
         """Correlations of the variables with the components (因子负荷量)."""
         deviations = np.sqrt(self.explained_variance_)
         # A constant column has no correlation with anything: NaN.
@@ -49,7 +51,7 @@ class ComponentMeasures(
         return loadings.astype(self.components_.dtype, copy=False)
 
     @property
-    def communalities_(self):
+    def communalities_(self) -> np.ndarray:
         """Fraction of each variable's variance explained by the kept components."""
         return (self.loadings_**2).sum(axis=1)
 
@@ -58,7 +60,7 @@ class ComponentMeasures(
         return self.components_.shape[0]
 
     # ---------------------------------------------------------------------- scores
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Compute the scores (主成分得分) of rows.
 
         Parameters
@@ -86,7 +88,7 @@ class ComponentMeasures(
             scores *= self._find_whitening()
         return scores
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: MatrixLike) -> np.ndarray:
         """Transform scores back to the original columns.
 
         Parameters
@@ -124,7 +126,7 @@ class ComponentMeasures(
         rows += mean
         return rows
 
-    def squared_cosines(self, X):
+    def squared_cosines(self, X: MatrixLike) -> np.ndarray:
         r"""Compute the squared cosines: how well the components represent rows.
 
         The squared cosine of the angle between a centred (and, with
@@ -162,7 +164,7 @@ class ComponentMeasures(
         return squares
 
     # ------------------------------------------------------------------- densities
-    def get_covariance(self):
+    def get_covariance(self) -> np.ndarray:
         r"""Compute the covariance of the probabilistic model.
 
         .. math:: \Sigma = D (A' (\Lambda - \sigma^2 I) A + \sigma^2 I) D
@@ -184,7 +186,7 @@ class ComponentMeasures(
             covariance *= np.outer(self.scale_, self.scale_)
         return covariance
 
-    def get_precision(self):
+    def get_precision(self) -> np.ndarray:
         """Compute the inverse of :meth:`get_covariance`.
 
         It is computed from the components, without inverting a matrix. In directions
@@ -205,7 +207,7 @@ class ComponentMeasures(
             precision /= np.outer(self.scale_, self.scale_)
         return precision
 
-    def score_samples(self, X):
+    def score_samples(self, X: MatrixLike) -> np.ndarray:
         """Compute the log-likelihood of each row in the probabilistic model.
 
         Parameters
@@ -243,7 +245,9 @@ class ComponentMeasures(
                 distances[rows] += np.einsum("ij,ij->i", centered, centered) / noise
         return -0.5 * (distances + constant)
 
-    def score(self, X, y=None, sample_weight=None):
+    def score(
+        self, X: MatrixLike, y: None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Compute the mean log-likelihood of the rows.
 
         Parameters
@@ -351,7 +355,7 @@ class ComponentMeasures(
             deviations.dtype
         )
 
-    def _find_model_variances(self, *, is_positive=False):
+    def _find_model_variances(self, *, is_positive: bool = False):
         """Variances along the components, and orthogonal to them."""
         variances = self.explained_variance_.astype(np.float64)
         noise = float(self.noise_variance_)

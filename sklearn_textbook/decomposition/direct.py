@@ -8,19 +8,8 @@ from scipy import linalg
 from sklearn_textbook.decomposition.factors import SVDFactors
 
 
-def factor_by_lapack(A):
-    """Compute the thin factors by divide and conquer, or by QR where that fails.
-
-    Parameters
-    ----------
-    A : ndarray of shape (n_rows, n_columns)
-        The matrix.
-
-    Returns
-    -------
-    factors : SVDFactors
-        As many triplets as the shorter side is long.
-    """
+def factor_by_lapack(A: np.ndarray) -> SVDFactors:
+    """Compute the thin factors by divide and conquer, or by QR where that fails."""
     try:
         U, s, Vt = linalg.svd(A, full_matrices=False, check_finite=False)
     except linalg.LinAlgError:  # rarely, it does not converge
@@ -30,38 +19,14 @@ def factor_by_lapack(A):
     return SVDFactors(U, np.abs(s), Vt)  # zeros may be negative
 
 
-def find_gram_eigenpairs(A):
-    r"""Compute the eigenpairs of :math:`A^T A`, the largest first.
-
-    Parameters
-    ----------
-    A : ndarray of float64, shape (n_rows, n_columns)
-        The matrix.
-
-    Returns
-    -------
-    values : ndarray of shape (n_columns,)
-        Square roots of the eigenvalues; 0 for those that rounding made negative.
-    vectors : ndarray of shape (n_columns, n_columns)
-        Eigenvectors, one per column.
-    """
+def find_gram_eigenpairs(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    r"""Compute the eigenpairs of :math:`A^T A`, the largest first."""
     eigenvalues, vectors = linalg.eigh(A.T @ A, check_finite=False, driver="evd")
     return np.sqrt(np.maximum(eigenvalues[::-1], 0)), vectors[:, ::-1]
 
 
-def factor_by_gram(A):
-    r"""Compute the thin factors as the book does: eigenvectors of :math:`A^T A`.
-
-    Parameters
-    ----------
-    A : ndarray of float64, shape (n_rows, n_columns)
-        The matrix.
-
-    Returns
-    -------
-    factors : SVDFactors
-        As many triplets as the shorter side is long.
-    """
+def factor_by_gram(A: np.ndarray) -> SVDFactors:
+    r"""Compute the thin factors as the book does: eigenvectors of :math:`A^T A`."""
     if A.shape[0] < A.shape[1]:
         V, s, Ut = factor_by_gram(A.T)
         return SVDFactors(Ut.T, s, V.T)

@@ -32,7 +32,7 @@ class SVDFactors(NamedTuple):
     Vt: np.ndarray
 
     @property
-    def sigma(self):
+    def sigma(self) -> np.ndarray:
         r"""The matrix :math:`\Sigma`, in the shape that matches the other factors."""
         sigma = np.zeros((self.U.shape[1], self.Vt.shape[0]), dtype=self.s.dtype)
         places = np.arange(len(self.s))

@@ -15,32 +15,10 @@ LOBPCG_SHARE = 5
 LOBPCG_ITERATIONS = 2_000
 
 
-def factor_by_iteration(A, solver, n_components, *, tol, random_state):
-    """Compute the triplets of the largest singular values.
-
-    Parameters
-    ----------
-    A : ndarray, sparse matrix or LinearOperator of shape (n_rows, n_columns)
-        The matrix.
-    solver : {"arpack", "lobpcg", "propack"}
-        The solver of scipy.
-    n_components : int
-        Number of triplets.
-    tol : float
-        Tolerance of the solver; 0: machine precision.
-    random_state : RandomState instance
-        Draws the starting vectors.
-
-    Returns
-    -------
-    factors : SVDFactors
-        The triplets, the largest singular value first.
-
-    Raises
-    ------
-    ValueError
-        If there are too many for the solver.
-    """
+def factor_by_iteration(
+    A, solver: str, n_components: int, *, tol: float, random_state
+) -> SVDFactors:
+    """Compute the triplets of the largest singular values."""
     largest = count_most_components(A.shape, solver)
     if n_components > largest:
         raise ValueError(
@@ -100,7 +78,7 @@ class _Products:
     with the interpreter in an undefined state. After one, products are zero.
     """
 
-    def __init__(self, A):
+    def __init__(self, A) -> None:
         self.A = aslinearoperator(A)
         self.raised = None
         n_rows, n_columns = A.shape

@@ -18,20 +18,8 @@ LARGEST_EXPONENT = 490
 SMALLEST_LENGTH = 2.0**-480
 
 
-def factor_by_jacobi(A):
-    """Compute the thin factors by Hestenes' rotations.
-
-    Parameters
-    ----------
-    A : ndarray of float64, shape (n_rows, n_columns)
-        The matrix. Sums of squares of its entries must not overflow, and values below
-        ``SMALLEST_LENGTH`` are treated as zero.
-
-    Returns
-    -------
-    factors : SVDFactors
-        As many triplets as the shorter side is long.
-    """
+def factor_by_jacobi(A: np.ndarray) -> SVDFactors:
+    """Compute the thin factors by Hestenes' rotations."""
     if A.shape[0] < A.shape[1]:
         V, s, Ut = factor_by_jacobi(A.T)
         return SVDFactors(Ut.T, s, V.T)
@@ -50,28 +38,8 @@ def factor_by_jacobi(A):
     return SVDFactors(U, s, Vt)
 
 
-def orthogonalise_rows(R):
-    """Rotate the rows of a square matrix until they are orthogonal.
-
-    Parameters
-    ----------
-    R : ndarray of float64, shape (n_rows, n_rows)
-        The matrix.
-
-    Returns
-    -------
-    directions : ndarray of shape (n_rows, n_rows)
-        Orthonormal rows.
-    lengths : ndarray of shape (n_rows,)
-        Lengths of the rotated rows, the longest first; zeros last.
-    rotations : ndarray of shape (n_rows, n_rows)
-        Orthogonal, with ``rotations @ R == lengths[:, None] * directions``.
-
-    Raises
-    ------
-    LinAlgError
-        If the rows are not orthogonal after 60 sweeps.
-    """
+def orthogonalise_rows(R: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rotate the rows of a square matrix until they are orthogonal."""
     n_rows = len(R)
     rows = np.array(R, dtype=np.float64, order="C")
     rotations = np.eye(n_rows)

@@ -8,7 +8,7 @@ from scipy.linalg import blas
 from scipy.sparse.linalg import LinearOperator
 from sklearn.utils import check_array
 
-from sklearn_textbook._contract.finite import check_sparse_format
+from sklearn_textbook._contract.tables import check_sparse_format
 
 #: Largest binary exponent of an entry for which neither its square nor the square of
 #: its rounding error leaves the range of the type. In double precision, LAPACK does not
@@ -17,28 +17,8 @@ _LARGEST_EXPONENT = {np.dtype(np.float64): 100, np.dtype(np.float32): 40}
 _MAX_ENTRIES = 2**30
 
 
-def read_matrix(A, *, accepts_sparse):
-    """Read a real matrix.
-
-    Parameters
-    ----------
-    A : array-like, sparse matrix or LinearOperator of shape (n_rows, n_columns)
-        The matrix. Linear operators are returned unchanged.
-    accepts_sparse : bool
-        Whether sparse matrices and linear operators are allowed.
-
-    Returns
-    -------
-    A : ndarray, sparse matrix or LinearOperator
-        float64, or float32 if it was given so.
-
-    Raises
-    ------
-    ValueError
-        If it is empty, complex, not two-dimensional, or contains NaN or infinity.
-    TypeError
-        If it is sparse or a linear operator, and these are not allowed.
-    """
+def read_matrix(A, *, accepts_sparse: bool):
+    """Read a real matrix."""
     is_operator = isinstance(A, LinearOperator)
     if not accepts_sparse and (is_operator or sparse.issparse(A)):
         what = "a linear operator" if is_operator else "sparse"
@@ -63,7 +43,7 @@ def read_matrix(A, *, accepts_sparse):
     )
 
 
-def _check_operator(A):
+def _check_operator(A) -> None:
     """Refuse operators that are empty, or whose products have NaN or infinity."""
     if min(A.shape) < 1:
         raise ValueError(f"A must not be empty; got shape {A.shape}.")
@@ -91,25 +71,8 @@ def find_largest(A):
     return largest
 
 
-def scale_matrix(A, largest, target=None):
-    """Divide a matrix by a power of two if squares might leave the range of floats.
-
-    Parameters
-    ----------
-    A : ndarray or sparse matrix
-        The matrix; it is not changed.
-    largest : float
-        Largest size of an entry.
-    target : int, default=None
-        Binary exponent of the largest entry after scaling; None: any safe one.
-
-    Returns
-    -------
-    scaled : ndarray or sparse matrix
-        A itself if it need not be scaled.
-    exponent : int
-        A is the scaled matrix times two to this power.
-    """
+def scale_matrix(A, largest: float, target: int | None = None):
+    """Divide a matrix by a power of two if squares might leave the range of floats."""
     exponent = int(np.frexp(largest)[1])
     if target is None:
         if abs(exponent) <= _LARGEST_EXPONENT[A.dtype]:
@@ -124,13 +87,7 @@ def scale_matrix(A, largest, target=None):
 
 
 def unscale_values(s, exponent):
-    """Multiply singular values by the power of two that the matrix was divided by.
-
-    Raises
-    ------
-    ValueError
-        If one is larger than any float of this type.
-    """
+    """Multiply singular values by the power of two that the matrix was divided by."""
     with np.errstate(over="ignore"):
         values = np.ldexp(s, exponent)
     if not np.isfinite(values).all():

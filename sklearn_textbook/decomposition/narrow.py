@@ -14,29 +14,12 @@ from sklearn_textbook.decomposition.signs import find_signs
 from sklearn_textbook.decomposition.triangle import reduce_to_triangle
 
 
-def find_right_vectors(X, n_components, n_directions):
+def find_right_vectors(X: np.ndarray, n_components: int, n_directions: int):
     r"""Find them among the leading eigenvectors of :math:`X^T X`, without squaring.
 
     The eigenvectors only select a few directions W. X is decomposed in these
     directions, :math:`X W = Q R`, so that errors of the singular values are of the
     order of the squares of the errors of W.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_columns)
-        The table.
-    n_components : int
-        Number of vectors to compute.
-    n_directions : int
-        Number of directions to select.
-
-    Returns
-    -------
-    s : ndarray of shape (n_directions,)
-        Singular values.
-    Vt : ndarray of shape (n_directions, n_columns)
-        Right singular vectors, with signs fixed. None instead of both if one of the
-        values is so small relative to the largest that its vector may be wrong.
     """
     X, exponent = scale_matrix(X, find_largest(X))
     values, vectors = find_gram_eigenpairs(X)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.parameters import is_real
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.decomposition.component_fitting import (
     DERIVED,
     FITTED,
@@ -18,7 +22,7 @@ from sklearn_textbook.decomposition.component_fitting import (
 )
 
 
-def _uses_matrix(estimator):
+def _uses_matrix(estimator) -> bool:
     """Whether components come from cross-products, which can be summed in blocks."""
     return estimator.svd_solver in MATRIX_SOLVERS
 
@@ -217,20 +221,20 @@ class PCA(ComponentFitting):
 
     def __init__(
         self,
-        n_components=None,
+        n_components: float | str | None = None,
         *,
-        standardize=False,
-        copy=True,
-        whiten=False,
-        svd_solver="auto",
-        tol=0.0,
-        iterated_power="auto",
-        n_oversamples=10,
-        power_iteration_normalizer="auto",
-        random_state=None,
-        categorical_features=None,
-        missing="error",
-    ):
+        standardize: bool = False,
+        copy: bool = True,
+        whiten: bool = False,
+        svd_solver: str = "auto",
+        tol: float = 0.0,
+        iterated_power: int | str = "auto",
+        n_oversamples: int = 10,
+        power_iteration_normalizer: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        categorical_features: ArrayLike | dict[str, Any] | None = None,
+        missing: str = "error",
+    ) -> None:
         self.n_components = n_components
         self.standardize = standardize
         self.copy = copy
@@ -246,7 +250,9 @@ class PCA(ComponentFitting):
 
     # --------------------------------------------------------------------- fitting
     @all_or_nothing
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the principal components to rows.
 
         Parameters
@@ -277,7 +283,9 @@ class PCA(ComponentFitting):
         return self
 
     @all_or_nothing
-    def fit_transform(self, X, y=None, sample_weight=None):
+    def fit_transform(
+        self, X: MatrixLike, y: None = None, sample_weight: ArrayLike | None = None
+    ) -> np.ndarray:
         """Fit the principal components to rows and return their scores.
 
         Parameters
@@ -308,7 +316,9 @@ class PCA(ComponentFitting):
 
     @available_if(_uses_matrix)
     @all_or_nothing
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(
+        self, X: MatrixLike, y: None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Update the components with additional rows.
 
         Means and cross-products are merged, so the result equals that of :meth:`fit` on
@@ -359,7 +369,13 @@ class PCA(ComponentFitting):
 
     @available_if(_uses_matrix)
     @all_or_nothing
-    def fit_covariance(self, covariance, *, mean=None, n_samples=None):
+    def fit_covariance(
+        self,
+        covariance: ArrayLike,
+        *,
+        mean: ArrayLike | None = None,
+        n_samples: float | None = None,
+    ) -> Self:
         """Compute the principal components of a covariance or correlation matrix.
 
         Parameters

@@ -13,33 +13,19 @@ NORMALIZERS = ("auto", "QR", "LU", "none")
 
 
 def factor_by_random_projection(
-    A, n_components, *, n_oversamples, n_iter, normalizer, random_state
-):
+    A,
+    n_components: int,
+    *,
+    n_oversamples: int,
+    n_iter: int,
+    normalizer: str,
+    random_state,
+) -> SVDFactors:
     r"""Approximate the largest triplets, after Halko, Martinsson and Tropp.
 
     An orthonormal basis Q of the range of :math:`(A A^T)^{q} A \Omega` with q rounds of
     power iteration and a Gaussian :math:`\Omega`; then the exact decomposition of the
     small :math:`Q^T A`.
-
-    Parameters
-    ----------
-    A : ndarray, sparse matrix or LinearOperator of shape (n_rows, n_columns)
-        The matrix.
-    n_components : int
-        Number of triplets.
-    n_oversamples : int
-        Number of directions to draw beyond these.
-    n_iter : int
-        Rounds q of power iteration.
-    normalizer : {"auto", "QR", "LU", "none"}
-        Normalisation between two rounds; "auto": LU, and none for up to two rounds.
-    random_state : RandomState instance
-        Draws the directions.
-
-    Returns
-    -------
-    factors : SVDFactors
-        The triplets, the largest singular value first.
     """
     if A.shape[0] < A.shape[1]:
         # Fewer random numbers, and a smaller projection.

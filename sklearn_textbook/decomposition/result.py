@@ -13,7 +13,7 @@ from sklearn_textbook.decomposition.factors import SVDFactors
 from sklearn_textbook.decomposition.signs import fix_column_signs
 
 
-def measure_values(s):
+def measure_values(s) -> float:
     """Square root of the sum of squares, without overflow."""
     largest = s.max(initial=0)
     if largest == 0:
@@ -30,10 +30,10 @@ class OuterProducts(Sequence):
         The compact factors.
     """
 
-    def __init__(self, factors):
+    def __init__(self, factors) -> None:
         self._factors = factors
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._factors.s)
 
     def __getitem__(self, index):
@@ -93,7 +93,14 @@ class SingularValueDecomposition:
     [0.0, 0.0, 0.0, 4.0]
     """
 
-    def __init__(self, factors, shape, method, rank_tolerance, norm=None):
+    def __init__(
+        self,
+        factors: SVDFactors,
+        shape: tuple[int, int],
+        method: str,
+        rank_tolerance: float,
+        norm: float | None = None,
+    ) -> None:
         self._factors = factors
         self._norm = norm
         self.singular_values = factors.s
@@ -112,7 +119,7 @@ class SingularValueDecomposition:
         )
 
     @property
-    def _n_known(self):
+    def _n_known(self) -> int:
         """Number of computed singular values that are not zero."""
         return int(np.count_nonzero(self.singular_values > self.rank_tolerance))
 
@@ -124,7 +131,7 @@ class SingularValueDecomposition:
     def _knows_rank(self):
         return self._is_complete or self._n_known < len(self.singular_values)
 
-    def _require_rank(self, what):
+    def _require_rank(self, what) -> None:
         if not self._knows_rank:
             raise ValueError(
                 f"{what} is not known, since all {self._n_known} computed singular "
@@ -139,13 +146,13 @@ class SingularValueDecomposition:
         return int(k)
 
     @property
-    def rank(self):
+    def rank(self) -> int:
         """Rank (秩) r of A: the number of singular values above ``rank_tolerance``."""
         self._require_rank("The rank")
         return self._n_known
 
     @cached_property
-    def full(self):
+    def full(self) -> SVDFactors:
         r"""The full decomposition (完全奇异值分解).
 
         An :class:`SVDFactors` with square orthogonal ``U`` of shape (n_rows, n_rows)
@@ -162,7 +169,7 @@ class SingularValueDecomposition:
         return SVDFactors(_add_columns(U), s, _add_columns(Vt.T).T)
 
     @property
-    def compact(self):
+    def compact(self) -> SVDFactors:
         """The compact decomposition (紧奇异值分解).
 
         An :class:`SVDFactors` of the ``rank`` nonzero triplets.
@@ -170,7 +177,7 @@ class SingularValueDecomposition:
         self._require_rank("The compact decomposition")
         return self._take(self._n_known)
 
-    def truncated(self, k):
+    def truncated(self, k: int) -> SVDFactors:
         """Return the first k triplets: the truncated decomposition (截断奇异值分解).
 
         Parameters
@@ -196,7 +203,7 @@ class SingularValueDecomposition:
         return SVDFactors(U[:, :k], s[:k], Vt[:k])
 
     @property
-    def outer_products(self):
+    def outer_products(self) -> OuterProducts:
         r"""The terms of the outer product expansion (外积展开式) in descending order.
 
         A sequence of the terms of :math:`A = \sum_i \sigma_i u_i v_i^T`. Each is an
@@ -204,7 +211,7 @@ class SingularValueDecomposition:
         """
         return OuterProducts(self._take(self._n_known))
 
-    def reconstruct(self, k=None):
+    def reconstruct(self, k: int | None = None) -> np.ndarray:
         r"""Sum the first terms: :math:`A_k = \sum_{i=1}^k \sigma_i u_i v_i^T`.
 
         Parameters
@@ -226,7 +233,7 @@ class SingularValueDecomposition:
         U, s, Vt = self._take(self._count_terms(k, 0))
         return (U * s) @ Vt
 
-    def frobenius_error(self, k=None):
+    def frobenius_error(self, k: int | None = None) -> float:
         r"""Compute the distance between A and the sum of the first terms.
 
         .. math:: \|A - A_k\|_F = \Big(\sum_{i>k} \sigma_i^2\Big)^{1/2}
@@ -268,23 +275,23 @@ class SingularValueDecomposition:
         return float(max(rest, left_out))
 
     @property
-    def range_space(self):
+    def range_space(self) -> np.ndarray:
         """Orthonormal basis of the range R(A) (值域), one vector per column."""
         return self.compact.U
 
     @property
-    def row_space(self):
+    def row_space(self) -> np.ndarray:
         """Orthonormal basis of the range of the transpose, R(Aᵀ) (行空间)."""
         return self.compact.Vt.T
 
     @cached_property
-    def null_space(self):
+    def null_space(self) -> np.ndarray:
         """An orthonormal basis of the null space N(A) (零空间), a vector per column."""
         self._require_rank("The null space")
         return self._find_rest(self._factors.Vt.T)
 
     @cached_property
-    def left_null_space(self):
+    def left_null_space(self) -> np.ndarray:
         """An orthonormal basis of the null space of the transpose, N(Aᵀ) (左零空间)."""
         self._require_rank("The left null space")
         return self._find_rest(self._factors.U)

@@ -5,21 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 
-def find_signs(rows):
+def find_signs(rows: np.ndarray) -> np.ndarray:
     """Find the signs to multiply rows by.
 
     The entry of largest absolute value becomes positive. If several are equally large
     up to rounding, the first one does, so that the sign does not depend on rounding.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_rows, n_columns)
-        Vectors, one per row; ``n_columns`` is at least 1.
-
-    Returns
-    -------
-    signs : ndarray of shape (n_rows,)
-        1 or -1, in the dtype of the rows.
     """
     sizes = np.abs(rows)
     slack = np.sqrt(np.finfo(rows.dtype).eps)
@@ -30,21 +20,13 @@ def find_signs(rows):
     return np.where(chosen < 0, -1, 1).astype(rows.dtype)
 
 
-def fix_signs(U, Vt):
-    """Flip pairs of singular vectors so that the largest entry on the right is > 0.
-
-    Parameters
-    ----------
-    U : ndarray of shape (n_rows, n_values)
-        Left singular vectors; changed in place.
-    Vt : ndarray of shape (n_values, n_columns)
-        Right singular vectors; changed in place.
-    """
+def fix_signs(U: np.ndarray, Vt: np.ndarray) -> None:
+    """Flip pairs of singular vectors so that the largest entry on the right is > 0."""
     signs = find_signs(Vt)
     Vt *= signs[:, np.newaxis]
     U *= signs
 
 
-def fix_column_signs(Q):
+def fix_column_signs(Q) -> None:
     """Flip columns that have no partner so that their largest entry is > 0."""
     Q *= find_signs(Q.T)

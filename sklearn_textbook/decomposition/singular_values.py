@@ -13,6 +13,7 @@ from sklearn_textbook._contract.parameters import (
     check_random_seed,
     check_real,
 )
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.decomposition.direct import (
     factor_by_gram,
     factor_by_lapack,
@@ -49,17 +50,17 @@ TRUNCATED_METHODS = (*ITERATIVE_METHODS, "randomized")
 
 
 def svd(
-    A,
-    method="lapack",
+    A: MatrixLike,
+    method: str = "lapack",
     *,
-    n_components=None,
-    rank_tolerance=None,
-    tol=0.0,
-    n_iter=5,
-    n_oversamples=10,
-    power_iteration_normalizer="auto",
-    random_state=None,
-):
+    n_components: int | None = None,
+    rank_tolerance: float | None = None,
+    tol: float = 0.0,
+    n_iter: int = 5,
+    n_oversamples: int = 10,
+    power_iteration_normalizer: str = "auto",
+    random_state: int | np.random.RandomState | None = None,
+) -> SingularValueDecomposition:
     r"""Compute the singular value decomposition (奇异值分解) of a real matrix.
 
     .. math:: A = U \Sigma V^T, \quad U^T U = I, \quad V^T V = I, \quad
@@ -216,14 +217,8 @@ def svd(
 
 def check_iteration_parameters(
     tol, n_iter, n_oversamples, power_iteration_normalizer, random_state
-):
-    """Check the parameters of the methods for the largest singular values.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not allowed.
-    """
+) -> None:
+    """Check the parameters of the methods for the largest singular values."""
     check_real("tol", tol, 0.0)
     check_integer("n_iter", n_iter, 0)
     check_integer("n_oversamples", n_oversamples, 1)
@@ -245,21 +240,8 @@ def measure_matrix(A):
     return measure_values(np.abs(A.data if sparse.issparse(A) else A))
 
 
-def factor_directly(A, method):
-    """Compute all triplets of a dense matrix, with signs fixed.
-
-    Parameters
-    ----------
-    A : ndarray of shape (n_rows, n_columns)
-        The matrix, of any scale.
-    method : {"lapack", "gram", "jacobi"}
-        How.
-
-    Returns
-    -------
-    factors : SVDFactors
-        As many triplets as the shorter side is long.
-    """
+def factor_directly(A: np.ndarray, method: str) -> SVDFactors:
+    """Compute all triplets of a dense matrix, with signs fixed."""
     if method != "lapack":
         A = A.astype(np.float64, copy=False)
     target = LARGEST_EXPONENT if method == "jacobi" else None
@@ -269,25 +251,8 @@ def factor_directly(A, method):
     return SVDFactors(U, unscale_values(s, exponent), Vt)
 
 
-def factor_truncated(A, method, n_components, **options):
-    """Compute the largest triplets of any matrix, with signs fixed.
-
-    Parameters
-    ----------
-    A : ndarray, sparse matrix or LinearOperator of shape (n_rows, n_columns)
-        The matrix; of any scale, unless it is a linear operator.
-    method : {"arpack", "lobpcg", "propack", "randomized"}
-        How.
-    n_components : int
-        Number of triplets.
-    **options : object
-        ``tol``, ``n_iter``, ``n_oversamples``, ``normalizer``, ``random_state``.
-
-    Returns
-    -------
-    factors : SVDFactors
-        The triplets.
-    """
+def factor_truncated(A, method: str, n_components: int, **options) -> SVDFactors:
+    """Compute the largest triplets of any matrix, with signs fixed."""
     exponent = 0
     if not isinstance(A, LinearOperator):
         largest = find_largest(A)

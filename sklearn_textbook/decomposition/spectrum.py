@@ -41,23 +41,8 @@ class Spectrum:
         return self.left[:, :n_components] * self.singular_values[:n_components]
 
 
-def decompose_matrix(covariance):
-    """Decompose a covariance or correlation matrix.
-
-    Parameters
-    ----------
-    covariance : ndarray of shape (n_columns, n_columns)
-        Symmetric; it is not changed.
-
-    Returns
-    -------
-    variances : ndarray of shape (n_columns,)
-        Eigenvalues, the largest first; those that are 0 up to rounding are set to 0.
-    components : ndarray of shape (n_columns, n_columns)
-        Unit eigenvectors in the rows.
-    lowest : float
-        The smallest eigenvalue as computed.
-    """
+def decompose_matrix(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Decompose a covariance or correlation matrix."""
     # NumPy has computed the matrix. If its BLAS is not that of scipy, the threads of
     # the two would compete for the cores.
     variances, vectors = np.linalg.eigh(covariance)
@@ -71,19 +56,8 @@ def decompose_matrix(covariance):
     return variances, components, lowest
 
 
-def decompose_rows(centered):
-    """Decompose centred rows by the singular value decomposition.
-
-    Parameters
-    ----------
-    centered : ndarray of shape (n_rows, n_columns)
-        It is overwritten.
-
-    Returns
-    -------
-    spectrum : Spectrum
-        The whole spectrum; for a tall table without the left singular vectors.
-    """
+def decompose_rows(centered: np.ndarray) -> Spectrum:
+    """Decompose centred rows by the singular value decomposition."""
     if len(centered) >= TALL * centered.shape[1]:
         _, values, right = linalg.svd(reduce_to_triangle(centered), check_finite=False)
         spectrum = _clean(right, values, None, centered.shape)
@@ -96,49 +70,19 @@ def decompose_rows(centered):
     return _clean(right.T, values, left.T, centered.shape)
 
 
-def decompose_by_arpack(matrix, n_components, tol, random_state):
-    """Decompose centred rows, or an operator, by Lanczos iterations.
-
-    Parameters
-    ----------
-    matrix : ndarray or LinearOperator of shape (n_rows, n_columns)
-        Centred rows.
-    n_components : int
-        Number of directions, fewer than rows and columns.
-    tol : float
-        Relative accuracy; 0: machine precision.
-    random_state : RandomState
-        For the starting vector.
-
-    Returns
-    -------
-    spectrum : Spectrum
-        The first part of the spectrum.
-    """
+def decompose_by_arpack(
+    matrix, n_components: int, tol: float, random_state
+) -> Spectrum:
+    """Decompose centred rows, or an operator, by Lanczos iterations."""
     start = random_state.uniform(-1.0, 1.0, min(matrix.shape)).astype(matrix.dtype)
     left, values, right = svds(matrix, k=n_components, tol=tol, v0=start)
     return _clean(right[::-1], values[::-1], left[:, ::-1], matrix.shape)
 
 
-def decompose_at_random(centered, n_components, options, random_state):
-    """Decompose centred rows by random projections (Halko et al.).
-
-    Parameters
-    ----------
-    centered : ndarray of shape (n_rows, n_columns)
-        Centred rows.
-    n_components : int
-        Number of directions.
-    options : dict
-        Further parameters of :func:`sklearn.utils.extmath.randomized_svd`.
-    random_state : RandomState
-        For the projections.
-
-    Returns
-    -------
-    spectrum : Spectrum
-        The first part of the spectrum, approximately.
-    """
+def decompose_at_random(
+    centered: np.ndarray, n_components: int, options: dict, random_state
+) -> Spectrum:
+    """Decompose centred rows by random projections (Halko et al.)."""
     with config_context(array_api_dispatch=False):  # numpy has an LU factorization
         left, values, right = randomized_svd(
             centered,
@@ -150,25 +94,13 @@ def decompose_at_random(centered, n_components, options, random_state):
     return _clean(right, values, left, centered.shape)
 
 
-def make_centered_operator(X, mean, root_weight=None, scale=None):
-    """Represent a centred sparse matrix, without making it dense.
-
-    Parameters
-    ----------
-    X : sparse matrix of shape (n_rows, n_columns)
-        The rows.
-    mean : ndarray of shape (n_columns,)
-        Subtracted from every row.
-    root_weight : ndarray of shape (n_rows,) or None, default=None
-        Factors of the rows, applied afterwards.
-    scale : ndarray of shape (n_columns,) or None, default=None
-        Divisors of the columns.
-
-    Returns
-    -------
-    operator : LinearOperator of shape (n_rows, n_columns)
-        Computes products with vectors and matrices.
-    """
+def make_centered_operator(
+    X,
+    mean: np.ndarray,
+    root_weight: np.ndarray | None = None,
+    scale: np.ndarray | None = None,
+):
+    """Represent a centred sparse matrix, without making it dense."""
     by_row = np.ones(X.shape[0]) if root_weight is None else root_weight
     by_column = np.ones(X.shape[1]) if scale is None else 1.0 / scale
     transposed = X.T.tocsr()
@@ -204,24 +136,12 @@ def _clean(components, values, left, shape):
     return Spectrum(components, values, left)
 
 
-def complete_directions(components, n_needed):
+def complete_directions(components: np.ndarray, n_needed: int) -> np.ndarray:
     """Add directions that are orthogonal to given ones.
 
     Directions without variance are arbitrary. Here they are determined by the others:
     each next one is the axis that is farthest from their span, minus its projection on
     it. So they are equal in two decompositions of the same rows.
-
-    Parameters
-    ----------
-    components : ndarray of shape (n_known, n_columns)
-        Orthonormal rows.
-    n_needed : int
-        Number of directions to return.
-
-    Returns
-    -------
-    completed : ndarray of shape (n_needed, n_columns)
-        Orthonormal rows, beginning with the known ones.
     """
     n_known, n_columns = components.shape
     completed = np.empty((n_needed, n_columns), dtype=components.dtype)
@@ -240,20 +160,10 @@ def complete_directions(components, n_needed):
     return completed
 
 
-def find_signs(components):
+def find_signs(components: np.ndarray) -> np.ndarray:
     """Signs that make the largest entry of each direction positive.
 
     Of entries that are equally large up to rounding, the first one counts.
-
-    Parameters
-    ----------
-    components : ndarray of shape (n_components, n_columns)
-        Directions in the rows.
-
-    Returns
-    -------
-    signs : ndarray of shape (n_components,)
-        1 or -1.
     """
     size = np.abs(components)
     largest = size.max(axis=1, keepdims=True, initial=0.0)
@@ -262,40 +172,14 @@ def find_signs(components):
     return np.where(entries < 0, -1.0, 1.0).astype(components.dtype)
 
 
-def count_by_contribution(ratios, threshold):
-    """Count the components whose contributions sum to more than a threshold.
-
-    Parameters
-    ----------
-    ratios : ndarray of shape (n_components,)
-        Contributions, the largest first.
-    threshold : float
-        Between 0 and 1.
-
-    Returns
-    -------
-    n_components : int
-        At least 1.
-    """
+def count_by_contribution(ratios: np.ndarray, threshold: float) -> int:
+    """Count the components whose contributions sum to more than a threshold."""
     reached = np.searchsorted(np.cumsum(ratios), threshold, side="right") + 1
     return min(int(reached), len(ratios))
 
 
-def estimate_dimension(variances, n_samples):
-    """Choose the number of components by Minka's likelihood.
-
-    Parameters
-    ----------
-    variances : ndarray of shape (n_columns,)
-        All eigenvalues, the largest first.
-    n_samples : float
-        Number of rows.
-
-    Returns
-    -------
-    n_components : int
-        From 1 to n_columns - 1.
-    """
+def estimate_dimension(variances: np.ndarray, n_samples: float) -> int:
+    """Choose the number of components by Minka's likelihood."""
     likelihoods = [
         _compute_evidence(variances, rank, n_samples)
         for rank in range(1, len(variances))

@@ -9,22 +9,12 @@ from scipy.linalg import get_lapack_funcs
 BLOCK_ENTRIES = 2**17
 
 
-def reduce_to_triangle(A):
+def reduce_to_triangle(A: np.ndarray) -> np.ndarray:
     r"""Compute the triangle R of :math:`A = Q R` by blocks of rows.
 
     R has the singular values and the right singular vectors of A. Each block of rows is
     put below the current triangle and reduced with it, so that neither Q nor a copy of
     A is made.
-
-    Parameters
-    ----------
-    A : ndarray of shape (n_rows, n_columns)
-        The matrix, at least as tall as wide.
-
-    Returns
-    -------
-    R : ndarray of shape (n_columns, n_columns)
-        Upper triangle; the signs of its rows are not determined.
     """
     n_rows, n_columns = A.shape
     n_block = max(4 * n_columns, BLOCK_ENTRIES // n_columns)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 from sklearn.base import (
     BaseEstimator,
@@ -11,14 +13,15 @@ from sklearn.base import (
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
-from sklearn_textbook._contract.finite import (
+from sklearn_textbook._contract.fitting import all_or_nothing
+from sklearn_textbook._contract.numeric_table import read_numeric_table
+from sklearn_textbook._contract.parameters import check_choice, check_integer
+from sklearn_textbook._contract.tables import (
     check_finite_rows,
     check_sizes,
     check_sparse_format,
 )
-from sklearn_textbook._contract.numeric_table import read_numeric_table
-from sklearn_textbook._contract.parameters import check_choice, check_integer
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.decomposition.iterative import count_most_components
 from sklearn_textbook.decomposition.narrow import find_right_vectors
 from sklearn_textbook.decomposition.singular_values import (
@@ -115,15 +118,15 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def __init__(
         self,
-        n_components=2,
+        n_components: int = 2,
         *,
-        algorithm="randomized",
-        n_iter=5,
-        n_oversamples=10,
-        power_iteration_normalizer="auto",
-        random_state=None,
-        tol=0.0,
-    ):
+        algorithm: str = "randomized",
+        n_iter: int = 5,
+        n_oversamples: int = 10,
+        power_iteration_normalizer: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        tol: float = 0.0,
+    ) -> None:
         self.n_components = n_components
         self.algorithm = algorithm
         self.n_iter = n_iter
@@ -133,7 +136,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.tol = tol
 
     @all_or_nothing
-    def fit(self, X, y=None):
+    def fit(self, X: MatrixLike, y: None = None) -> Self:
         """Compute the singular vectors of a table.
 
         Parameters
@@ -157,7 +160,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return self
 
     @all_or_nothing
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: MatrixLike, y: None = None) -> np.ndarray:
         """Compute the singular vectors of a table, and project its rows.
 
         Parameters
@@ -211,7 +214,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         check_finite_rows(X, type(self).__name__, names)
         return X
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_integer("n_components", self.n_components, 1)
         check_choice("algorithm", self.algorithm, ALGORITHMS)
         check_iteration_parameters(
@@ -253,7 +256,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         is_cheap = n_columns <= 2 * (self.n_iter + 1) * n_drawn
         return isinstance(X, np.ndarray) and is_cheap and n_rows >= 4 * n_columns
 
-    def _measure_variances(self, X, projected):
+    def _measure_variances(self, X, projected) -> None:
         """Set the variance that the components explain, and its fraction."""
         with np.errstate(over="ignore"):
             explained = np.var(projected, axis=0)
@@ -273,7 +276,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         else:
             self.explained_variance_ratio_ = explained / total
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Project rows onto the components.
 
         Parameters
@@ -290,7 +293,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         X = self._read_rows(X, reset=False)
         return X @ self.components_.T
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: MatrixLike) -> np.ndarray:
         """Transform projected rows back to the original columns.
 
         Parameters

@@ -10,19 +10,8 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 BLOCK_ENTRIES = 2**17
 
 
-def sum_variances(X):
-    r"""Add up the variances :math:`\sum_i (x_{ij} - \bar x_j)^2 / n` of all columns j.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_rows, n_columns)
-        The table.
-
-    Returns
-    -------
-    total : float
-        The sum; no copy of X is made.
-    """
+def sum_variances(X) -> float:
+    r"""Add up the variances :math:`\sum_i (x_{ij} - \bar x_j)^2 / n` of all columns."""
     if sparse.issparse(X):
         return float(mean_variance_axis(X, axis=0)[1].sum(dtype=np.float64))
     n_rows, n_columns = X.shape

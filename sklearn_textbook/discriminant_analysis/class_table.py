@@ -66,16 +66,8 @@ class ClassTable:
         sums = self._indicate(rows, self.weight) @ self.X
         return sums.astype(np.float64) / self.class_weight[:, np.newaxis]
 
-    def compute_scatter(self):
-        """Compute means, and the mean of squares and products about them.
-
-        Returns
-        -------
-        means : ndarray of shape (n_classes, n_columns)
-            Means of the classes.
-        scatter : ndarray of shape (n_columns, n_columns)
-            Mean of the covariances of the classes, weighted by the class weights.
-        """
+    def compute_scatter(self) -> tuple[np.ndarray, np.ndarray]:
+        """Compute means, and the mean of squares and products about them."""
         means = self.compute_means()
         share = self.share_rows()
         sums = np.zeros_like(means)
@@ -93,16 +85,8 @@ class ClassTable:
         np.fill_diagonal(scatter, np.maximum(scatter.diagonal(), 0.0))
         return means + sums / class_share[:, np.newaxis], scatter
 
-    def centre_rows(self):
-        """Compute means, and rows centred by the mean of their class.
-
-        Returns
-        -------
-        means : ndarray of shape (n_classes, n_columns)
-            Means of the classes.
-        rows : ndarray of shape (n_rows, n_columns)
-            The centred rows, times the square root of their fraction of the weight.
-        """
+    def centre_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Compute means, and rows centred by the mean of their class."""
         means = self.compute_means()
         rows = np.subtract(self.X, means[self.codes], order="C")
         class_weight = self.class_weight[:, np.newaxis]
@@ -111,21 +95,8 @@ class ClassTable:
         rows *= np.sqrt(self.share_rows())[:, np.newaxis]
         return means + left, rows
 
-    def compute_products(self, means, basis):
-        """Compute the mean of squares and products of rows in other coordinates.
-
-        Parameters
-        ----------
-        means : ndarray of shape (n_classes, n_columns)
-            Means of the classes.
-        basis : ndarray of shape (n_columns, n_coordinates)
-            Matrix that the centred rows are multiplied by.
-
-        Returns
-        -------
-        products : ndarray of shape (n_coordinates, n_coordinates)
-            The weighted mean over the rows.
-        """
+    def compute_products(self, means: np.ndarray, basis: np.ndarray) -> np.ndarray:
+        """Compute the mean of squares and products of rows in other coordinates."""
         share = self.share_rows()
         upper = np.zeros((basis.shape[1], basis.shape[1]), order="F")
         for rows, block in self._centre_blocks(means):
@@ -160,19 +131,8 @@ class ClassTable:
             yield rows, np.subtract(self.X[rows], centres, order="C")
 
 
-def find_units(X):
-    """Find units for columns whose squares would leave the range of floats.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_columns)
-        The rows.
-
-    Returns
-    -------
-    units : ndarray of shape (n_columns,)
-        Powers of two, so that division by them is exact; 1 for usual columns.
-    """
+def find_units(X: np.ndarray) -> np.ndarray:
+    """Find units for columns whose squares would leave the range of floats."""
     largest = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
     units = np.ones(X.shape[1])
     is_far = (largest > LARGEST_UNIT) | ((largest < SMALLEST_UNIT) & (largest > 0.0))

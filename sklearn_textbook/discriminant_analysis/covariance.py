@@ -10,32 +10,8 @@ from sklearn.utils.validation import has_fit_parameter
 EPSILON = np.finfo(np.float64).eps
 
 
-def estimate_within(table, shrinkage, estimator, scatter):
-    """Estimate the mean of the classes' covariances, weighted by their rows.
-
-    Parameters
-    ----------
-    table : ClassTable
-        The rows.
-    shrinkage : float, "auto" or None
-        Fraction of the multiple of the identity that is mixed in; "auto": by the
-        formula of Ledoit and Wolf, for each class, on columns divided by their standard
-        deviation.
-    estimator : covariance estimator or None
-        Estimator of the covariance of each class instead.
-    scatter : ndarray of shape (n_columns, n_columns)
-        The estimate without shrinkage.
-
-    Returns
-    -------
-    covariance : ndarray of shape (n_columns, n_columns)
-        The estimate.
-
-    Raises
-    ------
-    ValueError
-        If the estimator has no ``covariance_``, or does not accept the weights.
-    """
+def estimate_within(table, shrinkage, estimator, scatter: np.ndarray) -> np.ndarray:
+    """Estimate the mean of the classes' covariances, weighted by their rows."""
     if estimator is None and shrinkage != "auto":
         # Shrinkage is linear: the mean of shrunk matrices is the shrunk mean.
         return shrunk_covariance(scatter, shrinkage) if shrinkage else scatter
@@ -62,23 +38,8 @@ def _shrink_by_rows(table):
     return shrunk * np.outer(deviation, deviation)
 
 
-def standardise_rows(table):
-    """Centre the rows of one class, and divide them by the standard deviations.
-
-    Parameters
-    ----------
-    table : ClassTable
-        The rows, of one class.
-
-    Returns
-    -------
-    means : ndarray of shape (1, n_columns)
-        Their means.
-    rows : ndarray of shape (n_rows, n_columns)
-        The result, times the square roots of their fractions of the weight.
-    deviation : ndarray of shape (n_columns,)
-        The standard deviations; 1 for constant columns.
-    """
+def standardise_rows(table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Centre the rows of one class, and divide them by the standard deviations."""
     means, rows = table.centre_rows()
     deviation = np.sqrt(np.einsum("ij,ij->j", rows, rows))
     is_constant = deviation <= 8 * EPSILON * np.abs(means[0])
@@ -88,7 +49,7 @@ def standardise_rows(table):
     return means, rows, deviation
 
 
-def choose_shrinkage(table, rows, products):
+def choose_shrinkage(table, rows: np.ndarray, products: np.ndarray) -> float:
     """Choose the shrinkage of Ledoit and Wolf (2004) for weighted rows.
 
     For n rows z of p columns with mean 0 and covariance C, whose diagonal has the mean
@@ -97,21 +58,6 @@ def choose_shrinkage(table, rows, products):
     ``β = (mean of |z|⁴ − |C|²) / (n p),   δ = |C|² / p − m²``,
 
     where a weight w counts as w rows: n is the sum of the weights.
-
-    Parameters
-    ----------
-    table : ClassTable
-        The rows, of one class.
-    rows : ndarray of shape (n_rows, n_columns)
-        The same centred, times the square roots of their fractions of the weight.
-    products : ndarray
-        Their covariance, or the products of the rows, which have the same norm and
-        trace.
-
-    Returns
-    -------
-    shrinkage : float
-        Between 0 and 1.
     """
     n_columns = table.n_columns
     if n_columns == 1:

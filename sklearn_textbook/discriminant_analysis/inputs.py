@@ -32,7 +32,7 @@ SOLVERS = ("svd", "lsqr", "eigen")
 class DiscriminantInput(BaseEstimator):
     """Checks the parameters of discriminant analysis, and reads its table."""
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_choice("solver", self.solver, SOLVERS)
         check_choice("missing", self.missing, MISSING)
         check_truth("store_covariance", self.store_covariance)

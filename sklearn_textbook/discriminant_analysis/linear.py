@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import (
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
@@ -10,10 +13,11 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.caller import warn_caller
-from sklearn_textbook._contract.machine_memory import require_memory
+from sklearn_textbook._contract.fitting import all_or_nothing
+from sklearn_textbook._contract.memory import require_memory
 from sklearn_textbook._contract.parameters import name_some
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.discriminant_analysis.covariance import estimate_within
 from sklearn_textbook.discriminant_analysis.inputs import DiscriminantInput
 from sklearn_textbook.discriminant_analysis.linear_scores import LinearScores
@@ -245,16 +249,16 @@ class LinearDiscriminantAnalysis(
 
     def __init__(
         self,
-        solver="svd",
-        shrinkage=None,
-        priors=None,
-        n_components=None,
-        store_covariance=False,
-        tol=1e-4,
-        covariance_estimator=None,
-        categorical_features=None,
-        missing="error",
-    ):
+        solver: str = "svd",
+        shrinkage: float | str | None = None,
+        priors: ArrayLike | None = None,
+        n_components: int | None = None,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+        categorical_features: ArrayLike | dict[str, Any] | None = None,
+        missing: str = "error",
+    ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage
         self.priors = priors
@@ -271,7 +275,9 @@ class LinearDiscriminantAnalysis(
         return tags
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the directions and scores.
 
         Parameters
@@ -334,7 +340,7 @@ class LinearDiscriminantAnalysis(
         self._set_directions(solution, n_directions, units, dtype)
         return self
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Project rows onto the discriminant directions.
 
         Parameters
@@ -362,13 +368,13 @@ class LinearDiscriminantAnalysis(
         return self._project(X)
 
     @property
-    def direction_(self):
+    def direction_(self) -> np.ndarray:
         """The direction of the textbook, for two classes."""
         self._require(len(self.classes_) == 2, "direction_", "two classes")
         return -self.coef_[0] / self.class_count_.sum()
 
     @property
-    def between_scatter_(self):
+    def between_scatter_(self) -> np.ndarray:
         """Scatter between classes."""
         has_scatter = hasattr(self, "within_scatter_")
         self._require(has_scatter, "between_scatter_", "within_scatter_")
@@ -379,14 +385,14 @@ class LinearDiscriminantAnalysis(
             return offsets.T @ offsets
 
     @property
-    def total_scatter_(self):
+    def total_scatter_(self) -> np.ndarray:
         """Scatter of all rows."""
         has_scatter = hasattr(self, "within_scatter_")
         self._require(has_scatter, "total_scatter_", "within_scatter_")
         return self.within_scatter_ + self.between_scatter_
 
     # ---------------------------------------------------------------------- parts
-    def _require(self, is_there, name, what):
+    def _require(self, is_there, name, what) -> None:
         """Raise an AttributeError for an attribute that was not computed."""
         if not is_there:
             raise AttributeError(f"{type(self).__name__} has {name} only with {what}.")
@@ -458,7 +464,7 @@ class LinearDiscriminantAnalysis(
             names = self.design_.names
         return name_some([names[column] for column in np.flatnonzero(mask)])
 
-    def _set_scores(self, solution, centre, units, dtype):
+    def _set_scores(self, solution, centre, units, dtype) -> None:
         """Set ``coef_`` and ``intercept_``; for two classes, their difference."""
         with np.errstate(divide="ignore"):  # a prior of 0 makes a score of -inf
             intercept = np.log(self.priors_.astype(np.float64))
@@ -488,7 +494,7 @@ class LinearDiscriminantAnalysis(
         self._n_features_out = min(n_directions, self.scalings_.shape[1])
         self.projected_means_ = self._project(self.means_)
 
-    def _set_scatter(self, table, solution, units):
+    def _set_scatter(self, table, solution, units) -> None:
         """Set ``within_scatter_`` and ``covariance_`` if available or requested."""
         self._forget("within_scatter_", "covariance_")
         scatter, covariance = solution.scatter, solution.covariance
@@ -504,7 +510,7 @@ class LinearDiscriminantAnalysis(
         if covariance is not None:
             self.covariance_ = _restore_units(covariance, units)
 
-    def _forget(self, *names):
+    def _forget(self, *names) -> None:
         """Delete attributes of an earlier fit."""
         for name in names:
             vars(self).pop(name, None)

@@ -7,8 +7,9 @@ from scipy.sparse import issparse
 from scipy.special import expit, log_softmax, softmax
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.finite import check_finite_rows
 from sklearn_textbook._contract.numeric_table import read_numeric_table
+from sklearn_textbook._contract.tables import check_finite_rows
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.linear_model.design.design import MISSING_REMEDY
 from sklearn_textbook.linear_model.design.reading import (
     read_new_rows,
@@ -38,13 +39,13 @@ class LinearScores:
         self._check_finite(X)
         return X
 
-    def _check_finite(self, X, is_present=None):
+    def _check_finite(self, X, is_present=None) -> None:
         names = getattr(self, "feature_names_in_", None)
         check_finite_rows(
             X, type(self).__name__, names, is_present, remedy=MISSING_REMEDY
         )
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         r"""Compute the linear score of each class (判别函数).
 
         .. math:: f_k(x) = (x - \bar x)^T \Sigma^{-1} (\mu_k - \bar x)
@@ -67,7 +68,7 @@ class LinearScores:
         scores = X @ self.coef_.T + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the class with the largest posterior probability.
 
         Parameters
@@ -91,7 +92,7 @@ class LinearScores:
         numbers = (scores > 0).astype(np.intp) if is_second else scores.argmax(axis=1)
         return self.classes_[numbers]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Compute the posterior probability of each class (后验概率).
 
         Parameters
@@ -111,7 +112,7 @@ class LinearScores:
             return np.ones((len(scores), 1), dtype=scores.dtype)
         return np.column_stack((expit(-scores), expit(scores)))
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """Compute the logarithm of the posterior probability of each class.
 
         Parameters

@@ -55,40 +55,14 @@ class RowCovariance:
         return np.sqrt(np.einsum("ij,ij->j", self.rows, self.rows) + self.added)
 
 
-def is_wide(table, estimator):
-    """Whether a table is solved in the space of its rows.
-
-    Parameters
-    ----------
-    table : ClassTable
-        The rows.
-    estimator : covariance estimator or None
-        The user's estimator, whose covariance has all columns.
-
-    Returns
-    -------
-    is_wide : bool
-        Whether it is.
-    """
+def is_wide(table, estimator) -> bool:
+    """Whether a table is solved in the space of its rows."""
     least = max(MAX_COLUMNS, table.n_rows + table.n_classes)
     return estimator is None and table.n_columns > least
 
 
-def estimate_rows(table, shrinkage):
-    """Estimate the same covariance as `covariance.estimate_within`.
-
-    Parameters
-    ----------
-    table : ClassTable
-        The rows.
-    shrinkage : float, "auto" or None
-        As there.
-
-    Returns
-    -------
-    covariance : RowCovariance
-        The estimate.
-    """
+def estimate_rows(table, shrinkage) -> RowCovariance:
+    """Estimate the same covariance as `covariance.estimate_within`."""
     if shrinkage != "auto":
         means, rows = table.centre_rows()
         share = float(shrinkage or 0.0)

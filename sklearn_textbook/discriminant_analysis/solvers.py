@@ -66,28 +66,8 @@ class Solution:
     scatter: np.ndarray | None = None
 
 
-def solve_svd(table, priors, tol):
-    """Whiten the scatter within the classes, then decompose that of their centres.
-
-    Parameters
-    ----------
-    table : ClassTable
-        The rows.
-    priors : ndarray of shape (n_classes,)
-        Prior of each class.
-    tol : float
-        Singular values up to this one are left out.
-
-    Returns
-    -------
-    solution : Solution
-        With directions.
-
-    Raises
-    ------
-    ValueError
-        If in every class all rows are equal, or if ``tol`` is too large.
-    """
+def solve_svd(table, priors: np.ndarray, tol: float) -> Solution:
+    """Whiten the scatter within the classes, then decompose that of their centres."""
     whitening = whiten(table, tol)
     if not len(whitening.columns):
         raise ValueError(_describe_no_scatter(table))
@@ -120,30 +100,8 @@ def solve_svd(table, priors, tol):
     )
 
 
-def solve_lsqr(table, priors, shrinkage, estimator):
-    """Solve for the linear scores with the covariance itself; no directions.
-
-    Parameters
-    ----------
-    table : ClassTable
-        The rows.
-    priors : ndarray of shape (n_classes,)
-        Prior of each class.
-    shrinkage : float, "auto" or None
-        As for :func:`estimate_within`.
-    estimator : covariance estimator or None
-        As for :func:`estimate_within`.
-
-    Returns
-    -------
-    solution : Solution
-        Without directions.
-
-    Raises
-    ------
-    ValueError
-        If in every class all rows are equal.
-    """
+def solve_lsqr(table, priors: np.ndarray, shrinkage, estimator) -> Solution:
+    """Solve for the linear scores with the covariance itself; no directions."""
     if is_wide(table, estimator):
         return _solve_wide(table, priors, shrinkage, projects=False)
     means, scatter, covariance = _estimate(table, shrinkage, estimator)
@@ -172,30 +130,8 @@ def solve_lsqr(table, priors, shrinkage, estimator):
     )
 
 
-def solve_eigen(table, priors, shrinkage, estimator):
-    """Solve the generalised eigenproblem of the scatter between and within.
-
-    Parameters
-    ----------
-    table : ClassTable
-        The rows.
-    priors : ndarray of shape (n_classes,)
-        Prior of each class.
-    shrinkage : float, "auto" or None
-        As for :func:`estimate_within`.
-    estimator : covariance estimator or None
-        As for :func:`estimate_within`.
-
-    Returns
-    -------
-    solution : Solution
-        With directions.
-
-    Raises
-    ------
-    LinAlgError
-        If the covariance has no inverse.
-    """
+def solve_eigen(table, priors: np.ndarray, shrinkage, estimator) -> Solution:
+    """Solve the generalised eigenproblem of the scatter between and within."""
     if is_wide(table, estimator):
         return _solve_wide(table, priors, shrinkage, projects=True)
     means, scatter, within = _estimate(table, shrinkage, estimator)
@@ -285,22 +221,10 @@ def _solve_wide(table, priors, shrinkage, *, projects):
     )
 
 
-def turn_directions(directions, offsets):
+def turn_directions(directions: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Choose signs so that the centre of the last class is on the positive side.
 
     If its projection is nearly 0, the last class but one decides, and so on.
-
-    Parameters
-    ----------
-    directions : ndarray of shape (n_columns, n_directions)
-        Directions of either sign.
-    offsets : ndarray of shape (n_classes, n_columns)
-        Centres of the classes, minus the mean of all.
-
-    Returns
-    -------
-    directions : ndarray of shape (n_columns, n_directions)
-        The same, some of them times -1.
     """
     projected = (offsets @ directions)[::-1]
     is_clear = np.abs(projected) >= NEGLIGIBLE * np.abs(projected).max(axis=0)
@@ -334,7 +258,7 @@ def _invert_condition(matrix, factor):
     return lapack.dpocon(factor, norm)[0]
 
 
-def _describe_no_scatter(table):
+def _describe_no_scatter(table) -> str:
     return (
         f"The {table.n_rows} rows do not differ within their "
         f"{'class' if table.n_classes == 1 else 'classes'}: the scatter within "

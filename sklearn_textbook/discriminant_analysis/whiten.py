@@ -92,21 +92,8 @@ class Whitening:
         return directions
 
 
-def whiten(table, tol):
-    """Find whitened coordinates of a table.
-
-    Parameters
-    ----------
-    table : ClassTable
-        The rows.
-    tol : float
-        Singular values of the scaled rows up to this one are left out.
-
-    Returns
-    -------
-    whitening : Whitening
-        The coordinates; of rank 0 if no column varies within a class.
-    """
+def whiten(table, tol: float) -> Whitening:
+    """Find whitened coordinates of a table."""
     if table.n_columns < table.n_rows - table.n_classes:
         means, scatter = table.compute_scatter()
         columns, scale = _find_scale(means, np.sqrt(scatter.diagonal()))
@@ -124,19 +111,8 @@ def whiten(table, tol):
     return Whitening(means, columns, scale, **found, scatter=scatter)
 
 
-def find_omitted(basis):
-    """Mark the columns that orthonormal directions do not span.
-
-    Parameters
-    ----------
-    basis : ndarray of shape (n_columns, rank)
-        The directions, in scaled units.
-
-    Returns
-    -------
-    is_omitted : ndarray of bool of shape (n_columns,)
-        Where a column is partly outside.
-    """
+def find_omitted(basis: np.ndarray) -> np.ndarray:
+    """Mark the columns that orthonormal directions do not span."""
     return 1.0 - np.einsum("ij,ij->i", basis, basis) > OMITTED
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,13 +50,7 @@ class OutOfBagEstimate:
 
 
 def check_oob_score(value):
-    """Require a truth value, the name of a scorer or a function.
-
-    Raises
-    ------
-    ValueError
-        If it is none of these.
-    """
+    """Require a truth value, the name of a scorer or a function."""
     if not is_checked() or isinstance(value, (bool, np.bool_)):
         return
     if (
@@ -71,7 +66,12 @@ def check_oob_score(value):
     )
 
 
-def estimate_out_of_bag(predictions, target, n_rows, n_statistics):
+def estimate_out_of_bag(
+    predictions: Iterable | np.ndarray,
+    target: np.ndarray,
+    n_rows: int,
+    n_statistics: int,
+) -> OutOfBagEstimate:
     r"""Combine out-of-bag predictions, and measure the error as members are added.
 
     .. math:: H^{oob}(x) = \arg\max_y \sum_t \mathbb{I}(h_t(x) = y) \cdot
@@ -141,7 +141,7 @@ def find_largest(sums):
     return sums.argmax(axis=2)
 
 
-def warn_of_unscored_rows(n_members):
+def warn_of_unscored_rows(n_members) -> None:
     """Warn if some row is out of bag for no member."""
     if (n_members == 0).any():
         # The text of scikit-learn, for users who filter warnings by their text.
@@ -157,7 +157,7 @@ def warn_of_unscored_rows(n_members):
 class _Predicted(BaseEstimator):
     """Replaces the ensemble in a call of a scorer, with predictions already made."""
 
-    def __init__(self, predicted=None, probabilities=None, classes=None):
+    def __init__(self, predicted=None, probabilities=None, classes=None) -> None:
         self.predicted = predicted
         self.probabilities = probabilities
         self.classes = classes
@@ -169,7 +169,7 @@ class _Predicted(BaseEstimator):
     def fit(self, X, y):
         return self
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return True
 
     def predict(self, X):
@@ -185,29 +185,15 @@ class _PredictedRegressor(RegressorMixin, _Predicted):
     pass
 
 
-def score_named(name, is_scored, target, predicted, probabilities=None, classes=None):
-    """Score out-of-bag predictions with a scorer of scikit-learn.
-
-    Parameters
-    ----------
-    name : str
-        Such as "roc_auc"; see ``sklearn.metrics.get_scorer_names``.
-    is_scored : ndarray of bool, shape (n_rows,)
-        Rows that some member has predicted; the others have no prediction.
-    target : ndarray
-        True labels or values.
-    predicted : ndarray
-        Predicted ones.
-    probabilities : ndarray or list of ndarray, default=None
-        Class probabilities; None: values were predicted.
-    classes : ndarray or list of ndarray, default=None
-        The classes.
-
-    Returns
-    -------
-    score : float
-        The score.
-    """
+def score_named(
+    name: str,
+    is_scored: np.ndarray,
+    target: np.ndarray,
+    predicted: np.ndarray,
+    probabilities: np.ndarray | list[np.ndarray] | None = None,
+    classes: np.ndarray | list[np.ndarray] | None = None,
+) -> float:
+    """Score out-of-bag predictions with a scorer of scikit-learn."""
     kind = _PredictedRegressor if probabilities is None else _PredictedClassifier
     if isinstance(probabilities, list):
         probabilities = [of_output[is_scored] for of_output in probabilities]
@@ -226,7 +212,7 @@ class DrawnRowsMixin:
         """List the draw of each member (a RowDraw) and its seed."""
 
     @property
-    def estimators_samples_(self):
+    def estimators_samples_(self) -> list[np.ndarray]:
         """The rows to which each member was fitted, with repetitions.
 
         They are drawn again on each access, so the ensemble does not have to store
@@ -247,19 +233,10 @@ class OutOfBagMixin(DrawnRowsMixin):
     #: What ``oob_decision_function_`` has for a row that is out of bag for no member.
     _unscored_probability = 0.0
 
-    def _estimate_out_of_bag(self, predict, target, n_statistics):
-        """Set the attributes of the out-of-bag estimate.
-
-        Parameters
-        ----------
-        predict : callable
-            Called with the number of a member and the numbers of some rows; gives the
-            member's predictions, of shape (n_out, n_outputs, n_statistics).
-        target : ndarray of shape (n_rows, n_outputs)
-            Class numbers (integers) or values (floats).
-        n_statistics : int
-            Largest number of classes; 1 for values.
-        """
+    def _estimate_out_of_bag(
+        self, predict: Callable, target: np.ndarray, n_statistics: int
+    ) -> None:
+        """Set the attributes of the out-of-bag estimate."""
         estimate = estimate_out_of_bag(
             self._predict_out_of_bag(predict), target, len(target), n_statistics
         )

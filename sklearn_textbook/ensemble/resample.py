@@ -24,47 +24,18 @@ from sklearn_textbook.ensemble._count_draws import (
 LARGEST_SEED = np.iinfo(np.int32).max
 
 
-def draw_seeds(random_state, n_before, n_seeds):
-    """Draw a seed for each new member.
-
-    Parameters
-    ----------
-    random_state : int, RandomState instance or None
-        Where from.
-    n_before : int
-        Number of members of earlier fits, whose seeds come first.
-    n_seeds : int
-        Number of new members.
-
-    Returns
-    -------
-    seeds : list of int
-        The seeds.
-    """
+def draw_seeds(random_state, n_before: int, n_seeds: int) -> list[int]:
+    """Draw a seed for each new member."""
     random_state = check_random_state(random_state)
     if n_before:
         random_state.randint(LARGEST_SEED, size=n_before)
     return [int(random_state.randint(LARGEST_SEED)) for _ in range(n_seeds)]
 
 
-def count_drawn_rows(max_samples, n_rows, weight=None):
-    """Count the rows of a sample.
-
-    Parameters
-    ----------
-    max_samples : int, float or None
-        That many; a fraction of the rows, or of their total weight; None: as many as
-        there are rows.
-    n_rows : int
-        Number of rows.
-    weight : ndarray of float64, shape (n_rows,), default=None
-        Their weights.
-
-    Returns
-    -------
-    n_drawn : int
-        At least 1.
-    """
+def count_drawn_rows(
+    max_samples: int | float | None, n_rows: int, weight: np.ndarray | None = None
+) -> int:
+    """Count the rows of a sample."""
     if max_samples is None:
         return n_rows
     if is_integer(max_samples):
@@ -85,7 +56,13 @@ def count_drawn_rows(max_samples, n_rows, weight=None):
     return n_drawn
 
 
-def draw_rows(random_state, n_rows, n_drawn, weight=None, replace=True):
+def draw_rows(
+    random_state,
+    n_rows: int,
+    n_drawn: int,
+    weight: np.ndarray | None = None,
+    replace: bool = True,
+) -> np.ndarray:
     r"""Draw rows, 自助采样 (bootstrap) if with replacement.
 
     Of n rows drawn n times with replacement, a row is never drawn with probability
@@ -131,43 +108,15 @@ def draw_rows(random_state, n_rows, n_drawn, weight=None, replace=True):
     return sample_without_replacement(n_rows, n_drawn, random_state=random_state)
 
 
-def count_draws(rows, n_rows):
-    """Count how often each row was drawn.
-
-    Parameters
-    ----------
-    rows : ndarray of int
-        Drawn rows.
-    n_rows : int
-        Number of rows there are.
-
-    Returns
-    -------
-    counts : ndarray of int64, shape (n_rows,)
-        0 for a row out of the bag.
-    """
+def count_draws(rows: np.ndarray, n_rows: int) -> np.ndarray:
+    """Count how often each row was drawn."""
     return np.bincount(rows, minlength=n_rows)
 
 
-def count_sample(seed, n_rows, n_drawn, weight=None):
-    """Count how often a bootstrap sample has each row.
-
-    Parameters
-    ----------
-    seed : int
-        Seed of the draw.
-    n_rows : int
-        Number of rows.
-    n_drawn : int
-        Number of draws.
-    weight : ndarray of float64, shape (n_rows,), default=None
-        Rows are drawn with probabilities proportional to these; None: equal.
-
-    Returns
-    -------
-    counts : ndarray of int32 or int64, shape (n_rows,)
-        Those of what :func:`draw_rows` draws with replacement.
-    """
+def count_sample(
+    seed: int, n_rows: int, n_drawn: int, weight: np.ndarray | None = None
+):
+    """Count how often a bootstrap sample has each row."""
     if weight is None and 1 < n_rows <= LARGEST_SEED and n_drawn <= LARGEST_SEED:
         return count_seeded_draws(seed, n_rows, n_drawn)
     if weight is not None and n_rows <= LARGEST_SEED:
@@ -260,21 +209,8 @@ class BalancedRowDraw(RowDraw):
         return self.count_rows(seed) * of_class
 
 
-def list_random_states(estimator, seed):
-    """Draw a value for every ``random_state`` among the parameters of a member.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The member; its parts, such as the steps of a pipeline, count.
-    seed : int
-        The member's seed.
-
-    Returns
-    -------
-    values : dict of str to int
-        For ``set_params``: the values that scikit-learn would set.
-    """
+def list_random_states(estimator, seed: int) -> dict[str, int]:
+    """Draw a value for every ``random_state`` among the parameters of a member."""
     random_state = check_random_state(seed)
     return {
         name: int(random_state.randint(np.iinfo(np.int32).max))

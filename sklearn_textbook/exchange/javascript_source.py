@@ -542,7 +542,7 @@ def takes_numerals(column):
     return column.source == STRING and column.levels is None
 
 
-def write_column(column):
+def write_column(column) -> str:
     """Write the allowed values of a column as an object literal."""
     levels, types = "null", []
     if column.levels is not None:

@@ -37,7 +37,7 @@ MEANS = {
 }
 
 
-def make_linear(model, schema, terms, start, *, refuses_missing=True, **header):
+def make_linear(model, schema, terms, start, *, refuses_missing: bool = True, **header):
     """Make the program of linear terms."""
     total = make_total(model, schema, np.atleast_1d(start), **header)
     # Of a classifier, a row without scores has no class.
@@ -46,22 +46,12 @@ def make_linear(model, schema, terms, start, *, refuses_missing=True, **header):
     return ScoreProgram(total, [], linear=terms, refuses_missing=refuses_missing)
 
 
-def make_number_terms(coef, missing=None, centre=None):
-    """Make a term for each of some columns of numbers.
-
-    Parameters
-    ----------
-    coef : ndarray of float64, shape (n_scores, n_columns)
-        What the numbers are multiplied by.
-    missing : ndarray of float64, shape (n_columns, n_scores), or None
-        What a missing value adds; None: it is refused.
-    centre : ndarray of float64, shape (n_columns,), or None
-        What is subtracted from the numbers before; None: 0.
-
-    Returns
-    -------
-    tuple of LinearTerm
-    """
+def make_number_terms(
+    coef: np.ndarray,
+    missing: np.ndarray | None = None,
+    centre: np.ndarray | None = None,
+):
+    """Make a term for each of some columns of numbers."""
     rows = np.ascontiguousarray(coef.T, dtype=np.float64)
     missing = [None] * len(rows) if missing is None else missing
     centre = np.zeros(len(rows)) if centre is None else centre
@@ -71,22 +61,8 @@ def make_number_terms(coef, missing=None, centre=None):
     )
 
 
-def read_design(design, coef, handle_unknown="mean"):
-    """Read the coefficients of a design matrix as terms of the columns of the table.
-
-    Parameters
-    ----------
-    design : Design
-        How columns are encoded.
-    coef : ndarray of float64, shape (n_scores, n_made)
-        Coefficients of the design matrix columns.
-    handle_unknown : {"mean", "error"}
-        What is done with levels not seen in training.
-
-    Returns
-    -------
-    tuple of LinearTerm
-    """
+def read_design(design, coef: np.ndarray, handle_unknown: str = "mean"):
+    """Read the coefficients of a design matrix as terms of the columns of the table."""
     terms, coef = [], np.atleast_2d(coef)
     for position, (term, column) in enumerate(
         zip(design.terms, design.schema.columns, strict=True)
@@ -129,26 +105,10 @@ def make_number_schema(model, n_columns):
     return numeric_schema(names, has_names, NUMBER)
 
 
-def read_designed(model, coef, start, centre=None, **header):
-    """Make the program of a model with a design, or with columns of numbers.
-
-    Parameters
-    ----------
-    model : estimator
-        The model.
-    coef : ndarray of float64, shape (n_scores, n_made) or (n_made,)
-        Coefficients of the columns of its matrix.
-    start : float or ndarray of float64, shape (n_scores,)
-        The intercepts.
-    centre : ndarray of float64, shape (n_made,), or None
-        What is subtracted from the columns before.
-    **header : dict
-        As for `make_linear`.
-
-    Returns
-    -------
-    ScoreProgram
-    """
+def read_designed(
+    model: object, coef: np.ndarray, start, centre: np.ndarray | None = None, **header
+) -> ScoreProgram:
+    """Make the program of a model with a design, or with columns of numbers."""
     coef = np.atleast_2d(np.asarray(coef, dtype=np.float64))
     if "design_" not in vars(model):
         schema = make_number_schema(model, coef.shape[1])

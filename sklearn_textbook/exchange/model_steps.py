@@ -25,8 +25,8 @@ from sklearn_textbook.ensemble import (
     StackingRegressor,
     VotingClassifier,
 )
-from sklearn_textbook.ensemble.bagging.base_bagging import BaseBagging
-from sklearn_textbook.ensemble.boosting.base_adaboost import BaseAdaBoost
+from sklearn_textbook.ensemble.bagging.bagging import BaseBagging
+from sklearn_textbook.ensemble.boosting.adaboost import BaseAdaBoost
 from sklearn_textbook.ensemble.combination.rules import TOLERANCE
 from sklearn_textbook.exchange.linear_program import (
     make_linear,
@@ -50,21 +50,14 @@ from sklearn_textbook.tree.encode.read import default_names, numeric_schema
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A program, and what it reads and gives.
+    """A program, and what it reads and gives."""
 
-    Parameters
-    ----------
-    program : ScoreProgram
-        Trees or linear terms.
-    places : tuple of int
-        The places of its columns among the columns of the table, which come first, and
-        the results of earlier steps.
-    gives : tuple of str
-        Its results, see ``RESULTS``; empty for the last step, which predicts.
-    """
-
+    #: Trees or linear terms.
     program: ScoreProgram
+    #: The places of its columns among the columns of the table, which come first, and
+    #: the results of earlier steps.
     places: tuple
+    #: Its results, see ``RESULTS``; empty for the last step, which predicts.
     gives: tuple = ()
 
     def count_results(self):
@@ -77,23 +70,15 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class ModelSteps:
-    """A model as steps.
+    """A model as steps."""
 
-    Parameters
-    ----------
-    model : estimator
-        The model.
-    schema : TableSchema
-        The columns of the table.
-    steps : list of Step
-        The last one makes the predictions.
-    unused : frozenset of int
-        Columns of the table that no step reads.
-    """
-
+    #: The model.
     model: object
+    #: The columns of the table.
     schema: TableSchema
+    #: The last one makes the predictions.
     steps: list
+    #: Columns of the table that no step reads.
     unused: frozenset = frozenset()
 
     @property
@@ -113,28 +98,11 @@ class ModelSteps:
         return self.is_single and not self.program.linear
 
 
-def read_steps(model, splits_votes=False):
+def read_steps(model: object, splits_votes: bool = False) -> ModelSteps:
     """Read a fitted model as steps.
 
-    Parameters
-    ----------
-    model : estimator
-        A fitted model of this package, or a pipeline that ends in one.
-    splits_votes : bool, default=False
-        Whether trees that vote become steps of their own if they divide rows.
-
-    Returns
-    -------
-    ModelSteps
-
-    Raises
-    ------
-    sklearn.exceptions.NotFittedError
-        If the model is not fitted.
-    TypeError
-        If the model, a member or a step is of a kind that cannot be exported.
-    ValueError
-        If a parameter cannot be exported; the message names it.
+    With ``splits_votes``, trees that vote become steps of their own if they divide
+    rows.
     """
     if hasattr(model, "fit") and not isinstance(model, type):
         check_is_fitted(model)
@@ -145,17 +113,9 @@ def read_steps(model, splits_votes=False):
 
 
 class StepReader:
-    """Collects steps.
+    """Collects steps."""
 
-    Parameters
-    ----------
-    model : estimator
-        The whole model.
-    splits_votes : bool
-        Whether trees that vote become steps of their own if they divide rows.
-    """
-
-    def __init__(self, model, splits_votes):
+    def __init__(self, model: object, splits_votes: bool) -> None:
         self.splits_votes = splits_votes
         self.names, self.has_names = (), False
         self.columns = []
@@ -182,7 +142,7 @@ class StepReader:
         self.n_values = start
         return found
 
-    def finish(self, program, places, gives=()):
+    def finish(self, program, places, gives=()) -> None:
         """Add a step, and note how it reads the columns of the table."""
         columns = program.total.schema.columns
         if places is None:
@@ -250,21 +210,13 @@ def naming(model, part):
 
 # ---------------------------------------------------------------------- combinations
 class Combination:
-    """Sums of the results of members, from which a model predicts.
+    """Sums of the results of members, from which a model predicts."""
 
-    Parameters
-    ----------
-    model : estimator
-        The model.
-    n_sums : int
-        Number of sums.
-    """
-
-    def __init__(self, model, n_sums):
+    def __init__(self, model: object, n_sums: int) -> None:
         self.model, self.start = model, np.zeros(n_sums)
         self.places, self.terms, self.names = [], [], []
 
-    def add(self, place, name, weights, centre=0.0):
+    def add(self, place, name, weights, centre: float = 0.0) -> None:
         """Add a result to the sums with these weights."""
         number, missing = len(self.terms), np.full(len(weights), np.nan)
         weights = np.asarray(weights, dtype=np.float64)
@@ -272,7 +224,7 @@ class Combination:
         self.places.append(place)
         self.names.append(f"{number} {name}")
 
-    def add_classes(self, places, name, numbers, weight, first=0):
+    def add_classes(self, places, name, numbers, weight, first: int = 0) -> None:
         """Add results for classes to the sums of these classes."""
         for place, number in zip(places, numbers, strict=True):
             weights = np.zeros(len(self.start))
@@ -305,7 +257,7 @@ def list_class_numbers(program, classes):
     return [int(np.flatnonzero(classes == label)[0]) for label in own.tolist()]
 
 
-def require_one_output(program):
+def require_one_output(program) -> None:
     """Raise ValueError for a member with several outputs."""
     if program.total.n_outputs > 1:
         raise ValueError(
@@ -315,7 +267,7 @@ def require_one_output(program):
 
 def add_probabilities(
     model, reader, places, members, weights, classes, combination, kinds=("shares",)
-):
+) -> None:
     """Add members' probabilities, or votes, to the sums of a combination."""
     n_classes = len(classes)
     for (name, member, columns), weight in zip(members, weights, strict=True):
@@ -330,7 +282,7 @@ def add_probabilities(
                 combination.add_classes(of_kind, name, numbers, weight, first)
 
 
-def add_values(model, reader, places, members, weights, combination):
+def add_values(model, reader, places, members, weights, combination) -> None:
     """Add members' values to the sums of a combination."""
     for (name, member, columns), weight in zip(members, weights, strict=True):
         with naming(model, f"member {name!r}"):
@@ -345,24 +297,11 @@ def add_values(model, reader, places, members, weights, combination):
 
 # --------------------------------------------------------------------------- models
 @singledispatch
-def resolve(model, reader, places):
+def resolve(model: object, reader: StepReader, places):
     """Add the steps that a model needs, but for its last one.
 
-    Parameters
-    ----------
-    model : estimator
-        The model.
-    reader : StepReader
-        Collects the steps.
-    places : sequence of int or None
-        The places of the columns of the model; None: those of the whole table.
-
-    Returns
-    -------
-    program : ScoreProgram
-        The last step.
-    places : sequence of int
-        The places of its columns.
+    The last one is returned with the places of its columns; ``places`` are those of the
+    columns of the model, None of the whole table.
     """
     program = read_linear(model)
     if program is None:
@@ -379,7 +318,7 @@ def resolve(model, reader, places):
     return program, places
 
 
-def divides_rows(program):
+def divides_rows(program) -> bool:
     """Whether a tree of a program divides rows."""
     allows_missing = not program.refuses_missing
     trees = [part.tree for part in program.parts]
@@ -565,7 +504,7 @@ def _resolve_stacking(model, reader, places):
     return replace(program, total=total), own
 
 
-def add_decisions(program, places, reader, method="decision_function"):
+def add_decisions(program, places, reader, method: str = "decision_function"):
     """Add a member whose scores are its decision function."""
     total = program.total
     if method != "decision_function" or total.link != "expit" or total.scale != 1.0:

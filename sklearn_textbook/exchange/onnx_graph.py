@@ -23,15 +23,9 @@ def import_onnx():
 
 
 class Graph:
-    """Operators and constants of a graph under construction.
+    """Operators and constants of a graph under construction."""
 
-    Parameters
-    ----------
-    reserved : iterable of str
-        Names that tensors inside the graph may not have.
-    """
-
-    def __init__(self, reserved):
+    def __init__(self, reserved) -> None:
         self.onnx = import_onnx()
         self.reserved = set(reserved)
         self.nodes, self.constants = [], []
@@ -57,7 +51,7 @@ class Graph:
         used = {name for node in self.nodes for name in node.input}
         return [value for value in self.constants if value.name in used]
 
-    def add(self, operator, *inputs, domain="", output=None, **attributes):
+    def add(self, operator, *inputs, domain: str = "", output=None, **attributes):
         """Add an operator with one output and return the name of that."""
         output = self.make_name() if output is None else output
         node = self.onnx.helper.make_node(
@@ -94,29 +88,22 @@ class EnsembleWriter:
     A place is where a test or a leaf has to be written: a test and one of its sides.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.tests, self.leaves, self.roots = [], [], []
 
-    def start(self):
+    def start(self) -> None:
         """Begin a tree, whose root has the place None."""
         self.roots.append(None)
 
-    def test(self, place, mode, column, operand, missing_true=False):
-        """Write a test and return the places of its true and its false branch.
-
-        Parameters
-        ----------
-        place : tuple or None
-            Where.
-        mode : int
-            ``LEQ`` or ``MEMBER``.
-        column : int
-            The column that is tested.
-        operand : float or list of int
-            Threshold, or members.
-        missing_true : bool, default=False
-            Whether a missing value follows the true branch.
-        """
+    def test(
+        self,
+        place: tuple | None,
+        mode: int,
+        column: int,
+        operand,
+        missing_true: bool = False,
+    ):
+        """Write a test and return the places of its true and its false branch."""
         number = len(self.tests)
         self.tests.append([mode, column, operand, missing_true, None, None])
         if place is None:

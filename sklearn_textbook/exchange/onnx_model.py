@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from os import PathLike
+from typing import Any
+
 import numpy as np
 
 from sklearn_textbook._contract.parameters import check_choice
@@ -15,7 +18,13 @@ from sklearn_textbook.tree.encode.columns import TEMPORAL
 MATRIX = "X"
 
 
-def to_onnx(model, path=None, *, inputs="auto", missing_string=""):
+def to_onnx(
+    model: Any,
+    path: str | PathLike[str] | None = None,
+    *,
+    inputs: str = "auto",
+    missing_string: str = "",
+) -> Any:
     """Convert a fitted model to ONNX.
 
     The result makes the same predictions as the model, in double precision, also for
@@ -99,11 +108,11 @@ def to_onnx(model, path=None, *, inputs="auto", missing_string=""):
     return onnx_model
 
 
-def _has_strings(column):
+def _has_strings(column) -> bool:
     return any(isinstance(level, str) for level in column.levels or ())
 
 
-def _require_supported(steps):
+def _require_supported(steps) -> None:
     """Raise ValueError for a model that ONNX cannot represent."""
     for column in steps.schema.columns:
         are_strings = {isinstance(level, str) for level in column.levels or ()}
@@ -123,7 +132,7 @@ def _require_supported(steps):
             _require_whole_rows(step.program)
 
 
-def _require_whole_rows(program):
+def _require_whole_rows(program) -> None:
     """Raise ValueError for trees of several outputs that vote and divide rows."""
     for number, part in enumerate(program.parts):
         node = divides_rows(part.tree, not program.refuses_missing)
@@ -139,19 +148,9 @@ def _require_whole_rows(program):
 
 
 class _Converter:
-    """One conversion.
+    """One conversion."""
 
-    Parameters
-    ----------
-    steps : ModelSteps
-        The model.
-    is_matrix : bool
-        Whether there is one input.
-    missing_string : str
-        The string that represents a missing value.
-    """
-
-    def __init__(self, steps, is_matrix, missing_string):
+    def __init__(self, steps, is_matrix: bool, missing_string: str) -> None:
         self.steps, self.is_matrix = steps, is_matrix
         self.columns = steps.schema.columns
         # Columns that are not used have no inputs of their own.
@@ -279,7 +278,7 @@ class _Converter:
         wrong = graph.add("IsInf", graph.join(numbers) if numbers else matrix)
         return inputs, matrix, graph.any_of(wrong)
 
-    def _describe(self, column):
+    def _describe(self, column) -> str:
         """Describe a column for people."""
         if column.source in TEMPORAL:
             what = TEMPORAL[column.source]
@@ -324,14 +323,14 @@ class _Converter:
         return graph.add("Where", absent, graph.constant([np.nan]), codes)
 
     # ------------------------------------------------------------------- outputs
-    def _finish(self, operator, *inputs, name, dtype, shape):
+    def _finish(self, operator, *inputs, name, dtype, shape) -> None:
         """Add an operator whose result is an output."""
         helper = self.graph.onnx.helper
         self.graph.add(operator, *inputs, output=name)
         kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
         self.outputs.append(helper.make_tensor_value_info(name, kind, shape))
 
-    def _add_values(self, own, refused):
+    def _add_values(self, own, refused) -> None:
         self._finish(
             "Where",
             refused,
@@ -342,7 +341,7 @@ class _Converter:
             shape=[None, own.total.n_scores],
         )
 
-    def _add_classes(self, own, refused):
+    def _add_classes(self, own, refused) -> None:
         """Add labels and probabilities of every output."""
         graph, total = self.graph, own.total
         nan = graph.constant([np.nan])

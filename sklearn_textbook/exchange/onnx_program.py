@@ -39,22 +39,13 @@ def list_node_values(program):
 class Predictions:
     """What a program predicts, as tensors.
 
-    Parameters
-    ----------
-    graph : Graph
-        Where operators are added.
-    program : ScoreProgram
-        The program.
-    matrix : str
-        Its columns: numbers and codes of levels.
-
     Attributes
     ----------
     refused : str
         The rows for which the model raises an error, of shape (n_rows, 1).
     """
 
-    def __init__(self, graph, program, matrix):
+    def __init__(self, graph, program, matrix: str) -> None:
         self.graph, self.program, self.total = graph, program, program.total
         if program.parts:
             trees = [part.tree for part in program.parts]

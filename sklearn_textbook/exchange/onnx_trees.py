@@ -29,20 +29,8 @@ UNSEEN_BRANCHES = {"parent": STAY, "fractional": FRACTIONAL, "error": REFUSED}
 AFTER_CHILDREN = {STAY: 0, FRACTIONAL: 1, REFUSED: 2}
 
 
-def divides_rows(tree, allows_missing):
-    """Find the first node that divides rows, or None.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    allows_missing : bool
-        Whether rows may have missing values.
-
-    Returns
-    -------
-    int or None
-    """
+def divides_rows(tree, allows_missing: bool) -> int | None:
+    """Find the first node that divides rows, or None."""
     divides = np.zeros(tree.node_count, dtype=bool)
     if allows_missing:
         divides = ~tree.is_leaf & (tree.nodes["missing_branch"] == FRACTIONAL)
@@ -61,30 +49,18 @@ def list_surrogates(tree, node):
     return tree.surrogates[slice(*np.searchsorted(nodes, [node, node + 1]))]
 
 
-def add_value_test(writer, place, tree, test, column, low_branch, missing):
-    """Write the test of one value.
+def add_value_test(
+    writer: EnsembleWriter,
+    place: tuple | None,
+    tree,
+    test,
+    column: int,
+    low_branch: int,
+    missing: int,
+) -> list[tuple]:
+    """Write the test of one value; list places, and the branches that belong there.
 
-    Parameters
-    ----------
-    writer : EnsembleWriter
-        To what.
-    place : tuple or None
-        Where.
-    tree : GrownTree
-        The tree.
-    test : record of NODE_DTYPE or SURROGATE_DTYPE
-        The test.
-    column : int
-        The tested column.
-    low_branch : int
-        Branch of values at most the threshold.
-    missing : int
-        Branch of missing values.
-
-    Returns
-    -------
-    list of tuple
-        Places and the branches that belong there; ``UNKNOWN`` is one of them.
+    ``UNKNOWN`` is one of these.
     """
     if test["kind"] == NOMINAL:
         return _add_level_test(writer, place, tree, test, column, missing)
@@ -118,19 +94,9 @@ def _add_level_test(writer, place, tree, test, column, missing):
 
 
 class TreeOperators:
-    """Operators that compute the sums of the values of trees.
+    """Operators that compute the sums of the values of trees."""
 
-    Parameters
-    ----------
-    graph : Graph
-        Where operators are added.
-    trees : sequence of GrownTree
-        The trees.
-    allows_missing : bool
-        Whether rows may have missing values.
-    """
-
-    def __init__(self, graph, trees, allows_missing):
+    def __init__(self, graph, trees, allows_missing: bool) -> None:
         self.graph, self.trees, self.allows_missing = graph, trees, allows_missing
         self.n_columns = trees[0].n_features
         self.divides = any(
@@ -139,21 +105,10 @@ class TreeOperators:
         #: (tree, node) -> column of the weighted sum, of the branch
         self.sums, self.branches = {}, {}
 
-    def add(self, matrix, values):
-        """Add the operators.
+    def add(self, matrix: str, values) -> str:
+        """Add the operators, and return the name of the sums.
 
-        Parameters
-        ----------
-        matrix : str
-            The columns.
-        values : list of ndarray of float64, shape (node_count, n_values)
-            Values of the nodes of each tree.
-
-        Returns
-        -------
-        str
-            The sums, shape (n_rows, n_values), and of how many trees the model refuses
-            the row, as one more column.
+        One more column counts the trees that refuse the row.
         """
         matrix = self._add_sums(matrix)
         branches = self._add_branches(matrix)
@@ -284,7 +239,7 @@ class TreeOperators:
                 self._add_branch(writer, number, node)
         return writer.write(self.graph, matrix) if self.branches else None
 
-    def _add_branch(self, writer, number, node):
+    def _add_branch(self, writer, number, node) -> None:
         """Write the tree whose value is the branch of one node."""
         tree = self.trees[number]
         n_children = int(tree.nodes["n_children"][node])

@@ -30,28 +30,11 @@ KNOWN = (
 
 
 @singledispatch
-def transform(step, reader, places):
-    """Add the steps of a fitted transformer.
+def transform(step, reader, places) -> list[int]:
+    """Add the steps of a fitted transformer, and list the places of its results.
 
-    Parameters
-    ----------
-    step : transformer, "passthrough", "drop" or None
-        The transformer.
-    reader : StepReader
-        Collects the steps.
-    places : sequence of int
-        The places of its columns; a pair of a place and a level is a column of text in
-        which missing values are this level.
-
-    Returns
-    -------
-    places : list of int
-        The places of its results.
-
-    Raises
-    ------
-    TypeError
-        If it cannot be exported.
+    A pair of a place and a level is a column of text in which missing values are this
+    level.
     """
     program = read_projection(step)
     if program is None:
@@ -118,13 +101,13 @@ def _select(step: SelectorMixin, reader, places):
 
 
 @transform.register
-def _keep_function(step: preprocessing.FunctionTransformer, reader, places):
+def _keep_function(step: preprocessing.FunctionTransformer, reader, places) -> list:
     if step.func is not None:
         raise TypeError("FunctionTransformer with a function cannot be exported.")
     return list(places)
 
 
-def _refuse(step, name, allowed):
+def _refuse(step, name, allowed) -> None:
     """Raise ValueError for another value of a parameter than the one that is known."""
     value = getattr(step, name)
     if value is not allowed and value != allowed:
@@ -261,7 +244,7 @@ def _encode_target(step: preprocessing.TargetEncoder, reader, places):
     return _add_levels(step, reader, places, tables)
 
 
-def _refuse_infrequent(step):
+def _refuse_infrequent(step) -> None:
     """Raise ValueError for categories that are taken together."""
     for name in ("min_frequency", "max_categories"):
         _refuse(step, name, None)
@@ -271,21 +254,8 @@ def _is_missing(value):
     return value is None or value != value
 
 
-def _add_levels(step, reader, places, tables):
-    """Add what the levels of columns become.
-
-    Parameters
-    ----------
-    step : encoder
-        The encoder, with ``categories_``.
-    reader : StepReader
-        Collects the steps.
-    places : sequence
-        The places of the columns, or these and the level that fills in.
-    tables : list of tuple
-        For each column the rows of its categories, and that of others; None: these are
-        refused.
-    """
+def _add_levels(step, reader, places, tables: list[tuple]):
+    """Add what the levels of columns become."""
     ends = np.cumsum([0, *(rows.shape[1] for rows, _ in tables)]).tolist()
     names = make_number_schema(step, len(tables)).names
     plain, terms, columns = [], [], []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
+from os import PathLike
+from typing import Any
 
 import numpy as np
 
@@ -15,13 +17,13 @@ from sklearn_textbook.exchange.pmml_tree import (
     MAX_DEPTH,
     TreeWriter,
     format_label,
-    format_number,
+    write_number,
 )
 from sklearn_textbook.exchange.source_parts import MAX_COMMENTED
 from sklearn_textbook.exchange.tree_sum import read_trees, read_values
 from sklearn_textbook.tree.encode.columns import TEMPORAL
 from sklearn_textbook.tree.grow.layout import OBLIQUE
-from sklearn_textbook.tree.members import get_shown_tree, is_tree
+from sklearn_textbook.tree.members import get_shown_tree
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 #: Length of a text from which a warning is issued.
@@ -30,7 +32,9 @@ LONG = 10**7
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def to_pmml(model, path=None, *, target="target"):
+def to_pmml(
+    model: Any, path: str | PathLike[str] | None = None, *, target: str = "target"
+) -> str:
     """Convert a fitted tree or ensemble of trees to PMML 4.4.
 
     The result makes the same predictions as the model, also for missing values and
@@ -112,7 +116,7 @@ def to_pmml(model, path=None, *, target="target"):
     return text
 
 
-def _require_supported(total, target):
+def _require_supported(total, target) -> None:
     """Raise ValueError for a model that PMML cannot represent."""
     if total.n_outputs > 1:
         raise ValueError(
@@ -153,20 +157,10 @@ def _require_supported(total, target):
             )
 
 
-def _require_tests(total, allows_missing):
+def _require_tests(total, allows_missing: bool) -> bool:
     """Raise ValueError for a test that PMML has no equivalent of.
 
-    Parameters
-    ----------
-    total : TreeSum
-        The model.
-    allows_missing : bool
-        Whether rows may have missing values.
-
-    Returns
-    -------
-    bool
-        Whether a tree divides rows.
+    Return whether a tree divides rows.
     """
     divides = False
     for number, tree in enumerate(total.trees):
@@ -202,12 +196,12 @@ def _find_conflict(total, tree):
         return f"{divides}, and other unseen levels are errors"
     if len(tree.surrogates):
         return f"{divides}, and the tree has surrogate splits"
-    if is_tree(total.model) and chooses_by_others(total):
+    if total._is_one_tree and chooses_by_others(total):
         return f"{divides}, and other values than the probabilities choose the class"
     return None
 
 
-def chooses_by_others(total):
+def chooses_by_others(total) -> bool:
     """Whether a tree predicts not the class of its largest probability.
 
     So do trees with ``laplace=True``, whose correction depends on the size of a leaf.
@@ -219,17 +213,9 @@ def chooses_by_others(total):
 
 
 class _Converter:
-    """One conversion.
+    """One conversion."""
 
-    Parameters
-    ----------
-    total : TreeSum
-        The model.
-    target : str
-        Name of the predicted column.
-    """
-
-    def __init__(self, total, target):
+    def __init__(self, total, target: str) -> None:
         _require_supported(total, target)
         self.total, self.target = total, target
         self.columns = total.schema.columns
@@ -241,7 +227,7 @@ class _Converter:
         self.is_classification = total.is_classifier and total.link == "identity"
         self.divides = _require_tests(total, self.allows_missing)
 
-    def run(self):
+    def run(self) -> str:
         """Convert the model."""
         root = ElementTree.Element("PMML", {"xmlns": NAMESPACE, "version": "4.4"})
         header = ElementTree.SubElement(root, "Header")
@@ -252,7 +238,7 @@ class _Converter:
             model = self._write_shares(root)
         elif total.link != "identity":
             model = self._write_chain(root)
-        elif is_tree(total.model):
+        elif total._is_one_tree:
             model = self._write_tree(root, *self._list_trees()[0])
         else:
             model = self._write_ensemble(root)
@@ -266,7 +252,7 @@ class _Converter:
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
     # -------------------------------------------------------------------- fields
-    def _write_dictionary(self, root):
+    def _write_dictionary(self, root) -> None:
         """Write the data dictionary."""
         dictionary = ElementTree.SubElement(root, "DataDictionary")
         for column in self.columns:
@@ -288,7 +274,7 @@ class _Converter:
         for label in self.labels:
             ElementTree.SubElement(field, "Value", {"value": label})
 
-    def _write_schema(self, model, used=None, has_target=False):
+    def _write_schema(self, model, used=None, has_target: bool = False) -> None:
         """Write the mining schema, with the target unless columns are given."""
         schema = ElementTree.SubElement(model, "MiningSchema")
         if used is None or has_target:
@@ -303,7 +289,7 @@ class _Converter:
                 attributes["missingValueTreatment"] = "returnInvalid"
             ElementTree.SubElement(schema, "MiningField", attributes)
 
-    def _write_outputs(self, model):
+    def _write_outputs(self, model) -> None:
         """Write the outputs after the mining schema."""
         outputs = ElementTree.Element("Output")
         fields = [(f"predicted_{self.target}", {"feature": "predictedValue"})]
@@ -337,7 +323,7 @@ class _Converter:
             scores = [self.labels[number] for number in best]
             function = "classification"
         else:
-            scores = [format_number(value) for value in values[:, 0]]
+            scores = [write_number(value) for value in values[:, 0]]
             values, function = None, "regression"
         writer = TreeWriter(
             tree, self.columns, self.allows_missing, scores, values, self.labels
@@ -351,7 +337,7 @@ class _Converter:
     def _choose(self, values):
         """Choose the class of every node."""
         model = self.total.model
-        if is_tree(model):
+        if self.total._is_one_tree:
             own = model.tree_.value.reshape(values.shape)
             return model._choose_classes(own[:, np.newaxis])[:, 0]
         return values.argmax(axis=1)
@@ -367,7 +353,7 @@ class _Converter:
         start = float(self.total.start[0])
         if start and not self.is_classification:
             targets = ElementTree.SubElement(model, "Targets")
-            attributes = {"field": self.target, "rescaleConstant": format_number(start)}
+            attributes = {"field": self.target, "rescaleConstant": write_number(start)}
             ElementTree.SubElement(targets, "Target", attributes)
         self._write_segments(model, "average" if is_mean else "sum", trees)
         return model
@@ -379,7 +365,7 @@ class _Converter:
         self._write_schema(model, used)
         return model
 
-    def _write_segments(self, model, method, trees):
+    def _write_segments(self, model, method, trees) -> None:
         """Write trees as segments."""
         attributes = {"multipleModelMethod": method}
         segments = ElementTree.SubElement(model, "Segmentation", attributes)
@@ -432,7 +418,7 @@ class _Converter:
         attributes = {"functionName": function, "normalizationMethod": method}
         return ElementTree.SubElement(parent, "RegressionModel", attributes)
 
-    def _write_link(self, parent, function, names):
+    def _write_link(self, parent, function, names) -> None:
         """Write what turns the scores of a chain into predictions."""
         model = self._write_regression(parent, function)
         self._write_schema(model, [], has_target=True)
@@ -440,7 +426,7 @@ class _Converter:
             ElementTree.SubElement(model[0], "MiningField", {"name": name})
         self._write_tables(model, [[(name, 1.0)] for name in names])
 
-    def _write_tables(self, model, scores):
+    def _write_tables(self, model, scores) -> None:
         """Write the scores as sums of fields: (name, coefficient)."""
         total = self.total
         categories = self.labels or [None]
@@ -452,13 +438,13 @@ class _Converter:
             fields = scores[number] if number < len(scores) else []
             if fields:
                 start = total.scale * float(total.start[number])
-                attributes["intercept"] = format_number(start)
+                attributes["intercept"] = write_number(start)
             if category is not None:
                 attributes["targetCategory"] = category
             table = ElementTree.SubElement(model, "RegressionTable", attributes)
             for name, weight in fields:
                 attributes = {"name": name}
-                attributes["coefficient"] = format_number(total.scale * weight)
+                attributes["coefficient"] = write_number(total.scale * weight)
                 ElementTree.SubElement(table, "NumericPredictor", attributes)
 
     # ------------------------------------------------------ trees that divide rows

@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 
-from sklearn_textbook.exchange.pmml_tree import format_number, list_levels
+from sklearn_textbook.exchange.pmml_tree import list_levels, write_number
 from sklearn_textbook.tree.grow.layout import FRACTIONAL, NUMERIC, STAY
 
 
@@ -20,7 +20,7 @@ def make_constant(value):
     is_text = isinstance(value, str)
     kind = "string" if is_text else "double"
     element = ElementTree.Element("Constant", {"dataType": kind})
-    element.text = value if is_text else format_number(value)
+    element.text = value if is_text else write_number(value)
     return element
 
 
@@ -37,39 +37,16 @@ def apply(function, *arguments):
 
 
 class ShareWriter:
-    """Writes the shares of a row at the nodes of trees.
+    """Writes the shares of a row at the nodes of trees."""
 
-    Parameters
-    ----------
-    transformations : Element
-        The LocalTransformations to which fields are added.
-    columns : sequence of ColumnSchema
-        The columns.
-    allows_missing : bool
-        Whether rows may have missing values.
-    prefix : str
-        Beginning of the names of the fields.
-    """
-
-    def __init__(self, transformations, columns, allows_missing, prefix):
+    def __init__(
+        self, transformations, columns, allows_missing: bool, prefix: str
+    ) -> None:
         self.transformations, self.columns = transformations, columns
         self.allows_missing, self.prefix = allows_missing, prefix
 
-    def write(self, number, tree):
-        """Write the fields of a tree.
-
-        Parameters
-        ----------
-        number : int
-            Number of the tree.
-        tree : GrownTree
-            The tree.
-
-        Returns
-        -------
-        list of tuple
-            The nodes in which rows may end, and the names of the fields.
-        """
+    def write(self, number: int, tree) -> list[tuple]:
+        """Write the fields of a tree; list where rows may end, and their names."""
         unseen = STAY if tree.handle_unknown == "parent" else FRACTIONAL
         names = {0: f"{self.prefix}{number}_0"}
         self._write_field(names[0], make_constant(1.0))
@@ -96,7 +73,7 @@ class ShareWriter:
                 self._write_field(name, apply("*", parent, share))
         return ends
 
-    def _write_field(self, name, value):
+    def _write_field(self, name, value) -> None:
         """Write a derived field."""
         attributes = {"name": name, "optype": "continuous", "dataType": "double"}
         field = ElementTree.SubElement(self.transformations, "DerivedField", attributes)

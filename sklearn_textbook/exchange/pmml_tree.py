@@ -24,7 +24,7 @@ from sklearn_textbook.tree.grow.layout import (
 MAX_DEPTH = 400
 
 
-def format_number(value):
+def write_number(value):
     """Write a number so that it reads back equal."""
     return repr(float(value)).removesuffix(".0")
 
@@ -41,11 +41,11 @@ def make_predicate(column, operator, value=None):
     """Make a SimplePredicate."""
     attributes = {"field": column.name, "operator": operator}
     if value is not None:
-        attributes["value"] = format_number(value)
+        attributes["value"] = write_number(value)
     return ElementTree.Element("SimplePredicate", attributes)
 
 
-def make_set_predicate(column, levels, is_in=True):
+def make_set_predicate(column, levels, is_in: bool = True):
     """Make the predicate whether a value is one of the levels with some codes.
 
     Levels with quotes or backslashes are compared one by one, since programs differ in
@@ -53,7 +53,7 @@ def make_set_predicate(column, levels, is_in=True):
     """
     values = [column.levels[code] for code in levels]
     kind = "string" if isinstance(values[0], str) else "real"
-    quote = '"{}"'.format if kind == "string" else format_number
+    quote = '"{}"'.format if kind == "string" else write_number
     plain = [v for v in values if kind == "real" or not set('"\\') & set(v)]
     parts = []
     if plain:
@@ -93,45 +93,23 @@ def list_levels(tree, column, test, low_branch):
 
 
 class TreeWriter:
-    """Writes the TreeModel of one tree.
+    """Writes the TreeModel of one tree."""
 
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    columns : sequence of ColumnSchema
-        The columns.
-    allows_missing : bool
-        Whether rows may have missing values.
-    scores : list of str
-        Scores of the nodes.
-    values : ndarray of float64, shape (node_count, n_classes), or None
-        Class probabilities of the nodes, or None in regression.
-    labels : list of str
-        Class labels.
-    """
-
-    def __init__(self, tree, columns, allows_missing, scores, values, labels):
+    def __init__(
+        self,
+        tree,
+        columns,
+        allows_missing: bool,
+        scores: list[str],
+        values: np.ndarray | None,
+        labels: list[str],
+    ) -> None:
         self.tree, self.columns = tree, columns
         self.allows_missing = allows_missing
         self.scores, self.values, self.labels = scores, values, labels
 
-    def write(self, parent, function, schema):
-        """Write the model.
-
-        Parameters
-        ----------
-        parent : Element
-            Where.
-        function : {"classification", "regression"}
-            What it predicts.
-        schema : callable
-            Adds the MiningSchema of the columns whose numbers it gets.
-
-        Returns
-        -------
-        Element
-        """
+    def write(self, parent, function: str, schema):
+        """Write the model."""
         tree = self.tree
         inner = ~tree.is_leaf
         no_child = "returnLastPrediction"
@@ -152,7 +130,7 @@ class TreeWriter:
         self._write_nodes(model)
         return model
 
-    def _write_nodes(self, model):
+    def _write_nodes(self, model) -> None:
         """Write all nodes, those of a parent one after the other."""
         nodes, is_leaf = self.tree.nodes, self.tree.is_leaf
         # Where rows with a level that no child takes end.
@@ -174,14 +152,14 @@ class TreeWriter:
                 child = node if branch == STAY else first + branch
                 stack.append((element, child, branch, predicate))
 
-    def _write_node(self, parent, node, predicate, name, may_end=True):
+    def _write_node(self, parent, node, predicate, name, may_end: bool = True):
         """Write a node without its children, and its scores if rows may end in it."""
         element = ElementTree.SubElement(parent, "Node", {"id": name})
         element.append(predicate)
         if not may_end:
             return element
         weight = float(self.tree.nodes["weight"][node])
-        element.set("recordCount", format_number(weight))
+        element.set("recordCount", write_number(weight))
         element.set("score", self.scores[node])
         if self.values is not None:
             # Programs divide the counts if there are no probabilities.
@@ -189,9 +167,9 @@ class TreeWriter:
             for label, value in zip(self.labels, self.values[node], strict=True):
                 attributes = {"value": label}
                 # A leaf of no weight has the probabilities of its parent.
-                attributes["recordCount"] = format_number(value * (weight or 1.0))
+                attributes["recordCount"] = write_number(value * (weight or 1.0))
                 if not is_pure:
-                    attributes["probability"] = format_number(value)
+                    attributes["probability"] = write_number(value)
                 ElementTree.SubElement(element, "ScoreDistribution", attributes)
         return element
 

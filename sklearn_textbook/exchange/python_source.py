@@ -516,7 +516,7 @@ def quote_plain(text):
     return ascii(str(text)).replace("\\", "/").replace('"', "'")
 
 
-def write_column(column):
+def write_column(column) -> str:
     """Write the allowed values of a column as a tuple."""
     source = column.source
     if source not in TEMPORAL and source not in (STRING, NULL):

@@ -49,19 +49,8 @@ def make_tree(nodes, n_levels, maps=()):
 def make_rule_tree(rule_list, conditions):
     """Make the tree that is 1 if all conditions of a rule hold, and 0 otherwise.
 
-    Parameters
-    ----------
-    rule_list : RuleList
-        The rules.
-    conditions : sequence of int
-        Nodes of the tree of the rules, to which the conditions lead.
-
-    Returns
-    -------
-    tree : GrownTree
-        A missing value, or a level not seen in training, stays where it is tested.
-    values : ndarray of float64, shape (node_count, 1)
-        1 in the leaf where all hold.
+    Conditions are nodes of the tree of the rules. A missing value, or a level not seen
+    in training, stays where it is tested. The values are returned apart.
     """
     grown = rule_list.tree
     nodes, maps, place = make_chain(len(conditions)), [], 0
@@ -86,18 +75,8 @@ def make_rule_tree(rule_list, conditions):
     return make_tree(nodes, grown.n_levels, maps), values
 
 
-def make_rule_program(model):
-    """Make the program whose values say which rules hold.
-
-    Parameters
-    ----------
-    model : C45RulesClassifier
-        The fitted model, with at least one rule.
-
-    Returns
-    -------
-    ScoreProgram
-    """
+def make_rule_program(model) -> ScoreProgram:
+    """Make the program whose values say which rules hold."""
     rules = model.rule_list_
     parts = []
     for number in range(len(rules)):
@@ -108,18 +87,8 @@ def make_rule_program(model):
     return ScoreProgram(total, parts)
 
 
-def make_choice(model):
-    """Make the program that reads which rules hold, and takes the first of them.
-
-    Parameters
-    ----------
-    model : C45RulesClassifier
-        The fitted model; without rules, the program has the columns of the table.
-
-    Returns
-    -------
-    ScoreProgram
-    """
+def make_choice(model) -> ScoreProgram:
+    """Make the program that reads which rules hold, and takes the first of them."""
     rules = model.rule_list_
     n_rules, (n_all, n_classes) = len(rules), rules.shares.shape
     nodes = make_chain(n_rules)

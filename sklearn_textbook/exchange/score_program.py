@@ -21,8 +21,8 @@ from sklearn_textbook.tree.grow.layout import (
     ORDINAL,
     STAY,
 )
-from sklearn_textbook.tree.members import get_shown_tree, is_tree
-from sklearn_textbook.tree.route.pick_classes import pick_classes
+from sklearn_textbook.tree.members import get_shown_tree
+from sklearn_textbook.tree.route.route import pick_classes
 
 #: Where a level not seen in a node leads, as named in the source code.
 UNSEEN = {"parent": "STAY", "fractional": "FRACTIONAL", "error": "REFUSED"}
@@ -39,51 +39,34 @@ LINKS += ("logit", "cloglog", "inverse", "power", "clipped_shares", "scores")
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One tree and what its nodes add to the sums.
+    """One tree and what its nodes add to the sums."""
 
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree, over all columns.
-    values : ndarray of float64, shape (node_count, width)
-        The values of its nodes.
-    score : int
-        First sum to which it adds.
-    weight : float
-        Factor of the values, or what its vote counts.
-    """
-
+    #: The tree, over all columns.
     tree: object
+    #: The values of its nodes.
     values: np.ndarray
+    #: First sum to which it adds.
     score: int = 0
+    #: Factor of the values, or what its vote counts.
     weight: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class LinearTerm:
-    """What a column adds to the scores of a linear model.
+    """What a column adds to the scores of a linear model."""
 
-    Parameters
-    ----------
-    feature : int
-        The column.
-    rows : tuple of ndarray of float64, shape (n_scores,), or None
-        Of a column of numbers one row, which is multiplied by the number minus
-        ``centre``. Of a column with levels a row for each level; None: the model
-        refuses the level.
-    missing, unseen : ndarray of float64, shape (n_scores,), or None
-        What missing values and levels not seen in training add. None: they are refused.
-    is_number : bool
-        Whether the column has numbers.
-    centre : float
-        What is subtracted from a number.
-    """
-
+    #: The column.
     feature: int
+    #: Of a column of numbers one row, which is multiplied by the number minus
+    #: ``centre``. Of a column with levels a row for each level; None: the model refuses
+    #: the level.
     rows: tuple
+    #: What missing values and levels not seen in training add. None: they are refused.
     missing: np.ndarray | None
     unseen: np.ndarray | None
+    #: Whether the column has numbers.
     is_number: bool = True
+    #: What is subtracted from a number.
     centre: float = 0.0
 
     @property
@@ -99,45 +82,31 @@ class ScoreProgram:
     """Tables of a model, and how its predictions follow from them.
 
     The sums of a row are added up as the model adds them, operation by operation.
-
-    Parameters
-    ----------
-    total : TreeSum
-        Columns, classes and link; of a linear model without trees.
-    parts : list of Part
-        The trees in the order of addition.
-    linear : tuple of LinearTerm
-        Instead of trees, what columns add to the scores.
-    refuses_missing : bool
-        Whether the model allows no missing values.
-    votes : bool
-        Whether a tree adds its weight to the class of its largest value.
-    breaks_ties : bool
-        Whether, of classes with equally many votes, the one with the largest sum of
-        probabilities is predicted.
-    second : int
-        Where, among the values of a node, those of ``breaks_ties`` begin.
-    deciding : int
-        Where, among the sums, those begin that choose the class.
-    tolerance : float
-        Of a vote, or of the choice of a single tree: a class is chosen instead of an
-        earlier one if its value is larger by more.
-    divisor : float
-        What the scores are divided by.
-    divides_first : bool
-        Whether they are before a class is chosen.
     """
 
+    #: Columns, classes and link; of a linear model without trees.
     total: TreeSum
+    #: The trees in the order of addition.
     parts: list
+    #: Instead of trees, what columns add to the scores.
     linear: tuple = ()
+    #: Whether the model allows no missing values.
     refuses_missing: bool = False
+    #: Whether a tree adds its weight to the class of its largest value.
     votes: bool = False
+    #: Whether, of classes with equally many votes, the one with the largest sum of
+    #: probabilities is predicted.
     breaks_ties: bool = False
+    #: Where, among the values of a node, those of ``breaks_ties`` begin.
     second: int = 0
+    #: Where, among the sums, those begin that choose the class.
     deciding: int = 0
+    #: Of a vote, or of the choice of a single tree: a class is chosen instead of an
+    #: earlier one if its value is larger by more.
     tolerance: float = 0.0
+    #: What the scores are divided by.
     divisor: float = 1.0
+    #: Whether they are before a class is chosen.
     divides_first: bool = False
 
     @property
@@ -174,13 +143,8 @@ class ScoreProgram:
                 counts += np.bincount(records["kind"], minlength=len(counts))
         return counts
 
-    def list_flags(self):
-        """Find the parts of the source code that the model needs.
-
-        Returns
-        -------
-        dict of bool
-        """
+    def list_flags(self) -> dict[str, bool]:
+        """Find the parts of the source code that the model needs."""
         trees = [part.tree for part in self.parts]
         counts = self.count_kinds()
         n_levels = self.total.schema.n_levels
@@ -228,7 +192,7 @@ def make_program(model: object) -> ScoreProgram:
     members, is_vote = described.members, described.is_vote
     values = [read_values(get_shown_tree(member)) for member in members]
     second = deciding = 0
-    if is_vote or (is_tree(model) and total.is_classifier):
+    if is_vote or (total._is_one_tree and total.is_classifier):
         # The class may follow from other values than those shown.
         own = [read_values(member.tree_) for member in members]
         pairs = list(zip(values, own, strict=True))
@@ -266,26 +230,17 @@ def make_program(model: object) -> ScoreProgram:
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """The records of all trees of a program, one tuple each.
+    """The records of all trees of a program, one tuple each."""
 
-    Parameters
-    ----------
-    fields : dict of tuple of str
-        Names of the fields of each table.
-    rows : dict of list of tuple
-        The records of ``nodes``, ``surrogates``, ``terms``, ``trees``, ``linear`` and
-        ``values``.
-    maps : list of int
-        The level maps of nominal tests; see
-        :mod:`sklearn_textbook.tree.grow.level_map`. Of linear models the places in
-        ``values`` of the rows of levels.
-    n_test_fields : int
-        Number of fields of a test, with which nodes and surrogates begin.
-    """
-
+    #: Names of the fields of each table.
     fields: dict
+    #: The records of ``nodes``, ``surrogates``, ``terms``, ``trees``, ``linear`` and
+    #: ``values``.
     rows: dict
+    #: The level maps of nominal tests; see :mod:`sklearn_textbook.tree.grow.level_map`.
+    #: Of linear models the places in ``values`` of the rows of levels.
     maps: list
+    #: Number of fields of a test, with which nodes and surrogates begin.
     n_test_fields: int
 
 
@@ -303,20 +258,8 @@ def find_stops(tree):
     return may_stop | (weight <= 0)
 
 
-def write_tables(program, flags):
-    """List the records of all trees.
-
-    Parameters
-    ----------
-    program : ScoreProgram
-        The program.
-    flags : dict of bool
-        What :meth:`ScoreProgram.list_flags` returns.
-
-    Returns
-    -------
-    Tables
-    """
+def write_tables(program: ScoreProgram, flags: dict[str, bool]) -> Tables:
+    """List the records of all trees."""
     test = ["kind"] * flags["kinds"] + ["feature", "threshold"]
     test += ["map"] * flags["nominal"]
     node = [*test, "first", "missing", "stop"]
@@ -348,7 +291,7 @@ def write_tables(program, flags):
     return Tables(fields, rows, maps, len(test))
 
 
-def _add_linear(program, rows, maps):
+def _add_linear(program, rows, maps) -> None:
     """List the records of the columns of a linear model; equal rows are one."""
     known = {}
 
@@ -372,7 +315,7 @@ def _add_linear(program, rows, maps):
         rows["linear"].append((term.feature, n_levels, first, *ends, term.centre))
 
 
-def _zip(columns, names):
+def _zip(columns, names) -> list:
     return list(zip(*(columns[name].tolist() for name in names), strict=True))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sklearn_textbook.exchange.tree_sum import read_trees
@@ -18,7 +20,7 @@ READER = "a tree of shap"
 OUTPUTS = {("identity", True): "probability", ("expit", True): "log_odds"}
 
 
-def to_shap(model):
+def to_shap(model: Any) -> Any:
     """Convert a fitted model to the dictionary that ``shap.TreeExplainer`` reads.
 
     Thresholds are in double precision, so rows take the same branches as in the model;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook.exchange.c_source import write_c
@@ -15,7 +16,14 @@ from sklearn_textbook.exchange.sql_source import write_sql
 WRITERS = {"c": write_c, "javascript": write_javascript, "python": write_python}
 
 
-def export_code(model, language="c", *, prefix="", table="data", form="expression"):
+def export_code(
+    model: Any,
+    language: str = "c",
+    *,
+    prefix: str = "",
+    table: str = "data",
+    form: str = "expression",
+) -> str:
     r"""Export a fitted model as source code without dependencies.
 
     The code adds the values of the trees in the same order and precision as the model,

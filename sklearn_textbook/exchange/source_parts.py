@@ -19,22 +19,11 @@ from sklearn_textbook.tree.grow.layout import NOMINAL, OBLIQUE
 MAX_COMMENTED = 2000
 
 
-def render(template, flags, texts):
+def render(template: str, flags: dict[str, bool], texts: dict[str, str]) -> str:
     """Fill in a template.
 
-    Parameters
-    ----------
-    template : str
-        Lines ``%if name``, ``%else`` and ``%end`` enclose lines that only some models
-        need; ``{{name}}`` is a place for a text.
-    flags : dict of bool
-        Which lines to take.
-    texts : dict of str
-        Texts of the places.
-
-    Returns
-    -------
-    str
+    Lines ``%if name``, ``%else`` and ``%end`` enclose lines that only some models need;
+    ``{{name}}`` is a place for a text.
     """
     lines, taken = [], []
     for line in template.split("\n"):
@@ -50,27 +39,19 @@ def render(template, flags, texts):
     return "\n".join(lines)
 
 
-def write_rows(rows, number, brackets, n_nested=0, comments=None):
-    """Write the records of a table, a line each.
+def write_rows(
+    rows: list[tuple],
+    number: Callable,
+    brackets: str,
+    n_nested: int = 0,
+    comments: list[str] | None = None,
+) -> str:
+    """Write the records of a table, a line each with its comment.
 
-    Parameters
-    ----------
-    rows : list of tuple
-        The records.
-    number : callable
-        Writes a number.
-    brackets : str
-        The two that enclose a record.
-    n_nested : int, default=0
-        How many of the first fields are a record of their own.
-    comments : list of str or None, default=None
-        Ends of the lines.
-
-    Returns
-    -------
-    str
+    ``brackets`` are the two that enclose a record, whose first ``n_nested`` fields are
+    a record of their own.
     """
-    opening, closing = brackets
+    opening, closing = tuple(brackets)
     # "(1)" would be no tuple in Python.
     end = f",{closing}" if opening == "(" else closing
     lines = []
@@ -84,7 +65,7 @@ def write_rows(rows, number, brackets, n_nested=0, comments=None):
     return "\n".join(lines)
 
 
-def write_numbers(values, per_line=16):
+def write_numbers(values, per_line: int = 16):
     """Write integers in lines."""
     starts = range(0, len(values), per_line)
     parts = [", ".join(map(str, values[i : i + per_line])) for i in starts]
@@ -116,26 +97,8 @@ def comment_nodes(program, quote, style):
     return comments
 
 
-def list_level_groups(column, language):
-    """List the levels of a column with their codes: the strings, and the numbers.
-
-    Parameters
-    ----------
-    column : ColumnSchema
-        The column.
-    language : str
-        Whose numbers are float64, for the error.
-
-    Returns
-    -------
-    strings, numbers : list of tuple
-        Levels and codes.
-
-    Raises
-    ------
-    ValueError
-        If a level is an integer that float64 cannot represent.
-    """
+def list_level_groups(column, language: str):
+    """List the levels of a column with their codes: the strings, and the numbers."""
     strings, numbers = [], []
     for code, level in enumerate(column.levels):
         if isinstance(level, str):
@@ -146,7 +109,7 @@ def list_level_groups(column, language):
     return strings, numbers
 
 
-def require_exact(value, what, language):
+def require_exact(value, what, language) -> None:
     """Raise ValueError for an integer that float64 cannot represent."""
     try:
         is_exact = float(value) == value
@@ -159,7 +122,7 @@ def require_exact(value, what, language):
         )
 
 
-def describe_model(program):
+def describe_model(program) -> str:
     """Describe the model and its size."""
     trees = [part.tree for part in program.parts]
     if not trees:

@@ -12,8 +12,6 @@ import numpy as np
 from sklearn_textbook.exchange.score_program import find_stops
 from sklearn_textbook.exchange.source_parts import render
 from sklearn_textbook.exchange.sql_source import (
-    REFUSED,
-    UNSEEN,
     Query,
     list_trees,
     write_choice,
@@ -21,6 +19,7 @@ from sklearn_textbook.exchange.sql_source import (
 )
 from sklearn_textbook.tree.encode.columns import BOOLEAN, TEMPORAL
 from sklearn_textbook.tree.explain.conditions import read_terms
+from sklearn_textbook.tree.explain.rule_code import REFUSED, UNSEEN
 from sklearn_textbook.tree.explain.rule_sql import (
     list_level_literals,
     quote_identifier,
@@ -129,11 +128,6 @@ LARGEST = float(np.finfo(np.float64).max)
 class NodeTables:
     """The rows of the tables for all trees of a program.
 
-    Parameters
-    ----------
-    program : ScoreProgram
-        The model.
-
     Attributes
     ----------
     thresholds : dict of ndarray
@@ -145,7 +139,7 @@ class NodeTables:
         Number of the end and its tree and node; None for rows that are refused.
     """
 
-    def __init__(self, program):
+    def __init__(self, program) -> None:
         self.trees, self.steps, self.levels = [], [], []
         self.divisions, self.ends = [], []
         trees = [part.tree for part in program.parts]
@@ -160,7 +154,7 @@ class NodeTables:
         return -len(self.ends)
 
 
-def refuse_sums_of_seconds(total, trees):
+def refuse_sums_of_seconds(total, trees) -> None:
     """Raise ValueError if an oblique test has a column of dates or times."""
     for tree in trees:
         for node, feature, level in tree.terms[["node", "feature", "level"]].tolist():
@@ -185,17 +179,9 @@ def collect_thresholds(schema, trees):
 
 
 class TreeSteps:
-    """The rows of one tree.
+    """The rows of one tree."""
 
-    Parameters
-    ----------
-    tables : NodeTables
-        Tables to which they are added.
-    tree : GrownTree
-        The tree.
-    """
-
-    def __init__(self, tables, tree):
+    def __init__(self, tables: NodeTables, tree) -> None:
         self.tables, self.tree, self.number = tables, tree, len(tables.trees)
         self.first = tree.nodes["first_child"].tolist()
         self.count = tree.nodes["n_children"].tolist()
@@ -242,7 +228,7 @@ class TreeSteps:
             return self.refused
         return self.ends[node]
 
-    def add_tree(self):
+    def add_tree(self) -> None:
         """Add all rows."""
         tree = self.tree
         self.tables.trees.append((self.number, self.find_entry(0)))
@@ -263,7 +249,7 @@ class TreeSteps:
                 low = max(int(record["low_branch"]), 0)
                 self.add_test(node, later[place], record, low, after, after)
 
-    def add_test(self, node, step, record, low, missing, unseen):
+    def add_test(self, node, step, record, low, missing, unseen) -> None:
         """Add the test of a node or surrogate."""
         kind, feature = int(record["kind"]), int(record["feature"])
         threshold, targets = 0.0, (unseen, unseen)
@@ -286,7 +272,7 @@ class TreeSteps:
         elif kind != NUMERIC:
             self.tables.levels.append((step, -1, unseen))
 
-    def add_sum(self, node, step, threshold):
+    def add_sum(self, node, step, threshold) -> None:
         """Add the steps of an oblique test, one for each column."""
         terms, unseen = self.terms[node], None
         if any(term.summands is not None for term in terms):
@@ -324,19 +310,9 @@ class TreeSteps:
 
 
 class NodeView:
-    """The tables of a model, and the view that predicts with them.
+    """The tables of a model, and the view that predicts with them."""
 
-    Parameters
-    ----------
-    program : ScoreProgram
-        The model.
-    table : str
-        Name of the table whose rows are predicted.
-    prefix : str
-        Beginning of the names of the tables and the view.
-    """
-
-    def __init__(self, program, table, prefix):
+    def __init__(self, program, table: str, prefix: str) -> None:
         self.program, self.table, self.prefix = program, table, prefix
         self.nodes = NodeTables(program)
         self.divides = bool(self.nodes.divisions)
@@ -562,7 +538,7 @@ class NodeView:
         }
 
 
-def write_row(row, is_real):
+def write_row(row, is_real) -> str:
     """Write the row of a table; what it lacks at the end is NULL."""
     words = [
         "NULL" if value is None else write_real(value) if real else str(value)
@@ -578,27 +554,13 @@ def write_value(features):
     return f"CASE s.feature {cases} END" if cases else "NULL"
 
 
-def cast_real(value):
+def cast_real(value) -> str:
     """Write a number where it fixes a type, as some databases read it as a decimal."""
     return f"CAST({write_real(value)} AS DOUBLE PRECISION)"
 
 
-def write_nodes(program, table, prefix):
-    """Write tables of nodes, and a view that adds predictions to a table.
-
-    Parameters
-    ----------
-    program : ScoreProgram
-        The model.
-    table : str
-        Name of the table.
-    prefix : str
-        Beginning of the names of the tables and the view.
-
-    Returns
-    -------
-    str
-    """
+def write_nodes(program, table: str, prefix: str) -> str:
+    """Write tables of nodes, and a view that adds predictions to a table."""
     view = NodeView(program, table, prefix)
     text = f"{view.write_tables()}\n{view.write_view()}\n"
     return view.query.write_comments() + text

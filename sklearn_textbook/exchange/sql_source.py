@@ -24,27 +24,19 @@ from sklearn_textbook.exchange.source_parts import (
 from sklearn_textbook.linear_model.generalized.links import EPSILON
 from sklearn_textbook.tree.encode import TableSchema
 from sklearn_textbook.tree.encode.columns import NUMBER, STRING, TEMPORAL
-from sklearn_textbook.tree.explain.conditions import (
-    SumCondition,
-    branch_condition,
-    collect_branches,
-)
+from sklearn_textbook.tree.explain.conditions import branch_condition
 from sklearn_textbook.tree.explain.fitted import FittedTree
+from sklearn_textbook.tree.explain.rule_code import REFUSED
 from sklearn_textbook.tree.explain.rule_sql import (
+    SqlWriter,
     list_level_literals,
     quote_identifier,
-    write_condition,
     write_literal,
     write_number,
-    write_present,
-    write_stand_in,
 )
 from sklearn_textbook.tree.grow.layout import FRACTIONAL, STAY
-from sklearn_textbook.tree.route.pick_classes import pick_classes
+from sklearn_textbook.tree.route.route import pick_classes
 
-#: A level that the model refuses; the prediction is NULL.
-REFUSED = -3
-UNSEEN = {"parent": STAY, "fractional": FRACTIONAL, "error": REFUSED}
 #: Deepest CASE expressions within each other; SQLite reads about 15.
 MAX_NESTED = 8
 #: Largest number of classes whose nearly equal shares are compared in one expression.
@@ -56,7 +48,7 @@ LONG = 10**6
 LARGEST = write_literal(float(np.finfo(np.float64).max))
 
 
-def check_length(length):
+def check_length(length) -> None:
     """Raise ValueError if a query would be too long."""
     if length > MAX_LENGTH:
         raise ValueError(
@@ -73,55 +65,19 @@ def write_real(value):
 
 @dataclass(frozen=True, eq=False)
 class SqlTree:
-    """One tree of a program, and what its nodes add to the sums.
+    """One tree of a program, and what its nodes add to the sums."""
 
-    Parameters
-    ----------
-    fitted : FittedTree
-        The tree and its names.
-    values : ndarray of float64, shape (node_count, width)
-        The values of its nodes.
-    ways : dict of str
-        The conditions that lead to nodes, as written before.
-    """
-
+    #: The tree and its names.
     fitted: FittedTree
+    #: The values of its nodes.
     values: np.ndarray
+    #: The conditions that lead to nodes, as written before.
     ways: dict = field(default_factory=dict, repr=False)
 
-    def list_cases(self, node):
-        """List the tests of a node in order, and the branch of each; None: all else."""
-        fitted, tree = self.fitted, self.fitted.tree
-        record = tree.nodes[node]
-        unseen = UNSEEN[tree.handle_unknown]
-        branches = collect_branches(tree, node)
-        if isinstance(branches[0], SumCondition):
-            stay = branch_condition(tree, node, STAY)
-            cases = [(write_condition(fitted, branches[0]), 0), (None, 1)]
-            if stay.level_terms:
-                cases.insert(0, (write_condition(fitted, stay), unseen))
-            return cases
-        feature = int(record["feature"])
-        name = quote_identifier(fitted.feature_names[feature])
-        chains = [chain.stand_ins for c in branches for chain in c.chains]
-        cases = []
-        for stand_ins in zip(*chains, strict=True):
-            for branch, stand_in in enumerate(stand_ins):
-                test, _ = write_stand_in(fitted, stand_in)
-                if test is not None:
-                    cases.append((f"{name} IS NULL AND {test}", branch))
-        cases.append((f"{name} IS NULL", int(record["missing_branch"])))
-        for branch, condition in enumerate(branches):
-            shares = condition.shares
-            if shares is not None:
-                shares = (*(float(share == 1.0) for share in shares[:-1]), 0.0)
-            condition = replace(condition, shares=shares, missing=0.0, chains=())
-            test = write_present(fitted, condition, name)
-            if test is not None:
-                cases.append((test, branch))
-        if tree.n_levels[feature]:
-            return [*cases, (None, unseen)]
-        return [*cases[:-1], (None, cases[-1][1])]
+    @cached_property
+    def writer(self):
+        """What writes the conditions."""
+        return SqlWriter(self.fitted)
 
     def weigh_children(self, node):
         """Find the weights of the children, and their sum, added up in order."""
@@ -139,22 +95,12 @@ class SqlTree:
         for node in reversed(np.flatnonzero(~tree.is_leaf).tolist()):
             first = int(tree.nodes["first_child"][node])
             below = slice(first, first + int(tree.nodes["n_children"][node]))
-            branches = [branch for _, branch in self.list_cases(node)]
+            branches = [branch for _, branch in self.writer.list_cases(node)]
             divides[node] = FRACTIONAL in branches or divides[below].any()
         return divides
 
-    def list_ends(self, values):
-        """List the shares of a row in the nodes where it may end, times their values.
-
-        Parameters
-        ----------
-        values : list of float
-            One value of every node.
-
-        Returns
-        -------
-        list of str
-        """
+    def list_ends(self, values: list[float]) -> list[str]:
+        """List the shares of a row in the nodes where it ends, times their values."""
         tree = self.fitted.tree
         ends, stack, length = [], [(0, "")], 0
         while stack:
@@ -167,7 +113,7 @@ class SqlTree:
             if not self.divides[node]:
                 ends.append(f"{share}{self.write_case(map(write_real, values), node)}")
                 continue
-            cases = self.list_cases(node)
+            cases = self.writer.list_cases(node)
             first = int(tree.nodes["first_child"][node])
             weights, total = self.weigh_children(node)
             if any(branch in (STAY, REFUSED) for _, branch in cases) or not total > 0:
@@ -198,40 +144,8 @@ class SqlTree:
             text += f" / CASE {' '.join(sums)} END"
         return text
 
-    def list_branches(self, node):
-        """List the condition of each child of a node that divides no rows; None: else.
-
-        None instead of a child is the node itself.
-        """
-        fitted, tree = self.fitted, self.fitted.tree
-        conditions = collect_branches(tree, node)
-        if isinstance(conditions[0], SumCondition):
-            return self.list_cases(node)
-        cases = [
-            (write_condition(fitted, condition), branch)
-            for branch, condition in enumerate(conditions)
-            if not condition.is_impossible
-        ]
-        if not branch_condition(tree, node, STAY).is_impossible:
-            return [*cases, (None, STAY)]
-        if tree.n_levels[tree.nodes["feature"][node]]:
-            return [*cases, (None, REFUSED)]
-        return [*cases[:-1], (None, cases[-1][1])]
-
-    def write_case(self, values, root=0):
-        """Write nested CASE expressions, whose sum is what a row gets.
-
-        Parameters
-        ----------
-        values : iterable of str
-            What a row gets that ends in a node, as numbers.
-        root : int, default=0
-            Node to begin with.
-
-        Returns
-        -------
-        str
-        """
+    def write_case(self, values, root: int = 0) -> str:
+        """Write nested CASE expressions, whose sum is what a row gets."""
         values, texts, roots, length = list(values), [], [(root, [])], 0
         while roots:
             first, path = roots.pop()
@@ -263,7 +177,7 @@ class SqlTree:
             tree, parent = self.fitted.tree, self.parents[node]
             branch = node - int(tree.nodes["first_child"][parent])
             condition = branch_condition(tree, parent, branch)
-            self.ways[node] = write_condition(self.fitted, condition)
+            self.ways[node] = self.writer.write_condition(condition)
         return self.ways[node]
 
     def write_shallow(self, values, root):
@@ -285,7 +199,7 @@ class SqlTree:
                 continue
             stack.append(("END", depth, ""))
             first = int(tree.nodes["first_child"][node])
-            for test, branch in reversed(self.list_branches(node)):
+            for test, branch in reversed(self.writer.list_branches(node)):
                 ends = {STAY: values[node], REFUSED: "NULL"}
                 start = "ELSE " if test is None else f"WHEN {test} THEN "
                 target = ends.get(branch, first + branch)
@@ -418,7 +332,7 @@ def write_predictions(program, sums, scores):
     ]
 
 
-def refuse_divided_votes(program, trees):
+def refuse_divided_votes(program, trees) -> None:
     """Raise ValueError if rows are divided in a tree that votes."""
     for tree in trees:
         nodes = np.flatnonzero(tree.divides)
@@ -434,19 +348,9 @@ def refuse_divided_votes(program, trees):
 
 
 class Query:
-    """The columns of a query, and the predictions from them.
+    """The columns of a query, and the predictions from them."""
 
-    Parameters
-    ----------
-    program : ScoreProgram
-        The model.
-    table : str
-        Name of the table.
-    divides : bool
-        Whether rows are divided.
-    """
-
-    def __init__(self, program, table, divides):
+    def __init__(self, program, table: str, divides: bool) -> None:
         self.program, self.total, self.table = program, program.total, table
         self.taken = {name.lower() for name in (table, *self.total.feature_names)}
         self.has_divisor = program.divisor != 1.0
@@ -456,14 +360,14 @@ class Query:
         if program.tolerance and not program.votes and not divides:
             (self.class_number,) = self.name_columns("class_number")
 
-    def name_sums(self):
+    def name_sums(self) -> None:
         """Name the scores and sums as nothing else."""
         self.scores = self.name_columns("score", self.total.n_scores)
         self.sums = self.name_columns("sum", self.program.n_sums)
         if not self.has_divisor:
             self.sums[: self.total.n_scores] = self.scores
 
-    def name_columns(self, stem, number=1):
+    def name_columns(self, stem, number: int = 1):
         """Choose names that the table does not have."""
         names = []
         for place in range(number):
@@ -508,18 +412,8 @@ class Query:
         names = self.name_columns("prediction", self.total.n_outputs)
         return columns | dict(zip(names, predictions, strict=True))
 
-    def write(self, inner):
-        """Write the query around one that has the sums.
-
-        Parameters
-        ----------
-        inner : str
-            A query of the columns of the table and the sums.
-
-        Returns
-        -------
-        str
-        """
+    def write(self, inner: str) -> str:
+        """Write the query around one that has the sums."""
         outer = self.write_predictions()
         columns = ",\n".join(f"{text} AS {name}" for name, text in outer.items())
         return f"SELECT scored.*,\n{columns}\nFROM (\n{inner}\n) AS scored"

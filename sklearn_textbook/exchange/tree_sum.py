@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.tree.encode.schema import TableSchema
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.layout import SIDE_DTYPES, TREE_UNDEFINED
@@ -96,16 +98,21 @@ class TreeSum:
     reader: object = field(default=None, repr=False)
 
     @property
-    def n_scores(self):
+    def n_scores(self) -> int:
         """Number of scores of a row."""
         return len(self.start)
 
     @property
-    def is_classifier(self):
+    def is_classifier(self) -> bool:
         """Whether the model predicts classes."""
         return bool(self.classes)
 
-    def read(self, X):
+    @property
+    def _is_one_tree(self) -> bool:
+        """Whether the model is a tree, not an ensemble."""
+        return self.reader is self.model
+
+    def read(self, X: MatrixLike) -> np.ndarray | Any:
         """Read a new table as numbers and level codes.
 
         Parameters
@@ -120,7 +127,7 @@ class TreeSum:
         """
         return read_matrix(self.model, X, self.reader)
 
-    def compute_scores(self, matrix, n_threads=1):
+    def compute_scores(self, matrix: np.ndarray, n_threads: int = 1) -> np.ndarray:
         """Compute the scores of rows.
 
         Parameters
@@ -146,7 +153,7 @@ class TreeSum:
             scores[:, first : first + width] += out[:, :, 0]
         return scores
 
-    def to_predictions(self, scores):
+    def to_predictions(self, scores: np.ndarray) -> np.ndarray:
         """Convert scores to class probabilities or values.
 
         Parameters
@@ -173,7 +180,7 @@ class TreeSum:
         return kept / kept.sum(axis=1, keepdims=True)
 
 
-def read_trees(model):
+def read_trees(model: Any) -> TreeSum:
     """Read a fitted model as a sum over trees.
 
     Parameters

@@ -1,8 +1,11 @@
 """Axes of displays, and their names and legends."""
 
+from __future__ import annotations
+
 import datetime
 import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -28,26 +31,8 @@ MAX_LAYOUTS = 4
 MAX_INSIDE, MAX_CLASSES = 8, 24
 
 
-def make_axes(ax=None, *, size=None):
-    """Make a figure with axes unless axes are given.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes or None, default=None
-        Axes to use.
-    size : tuple of float or None, default=None
-        Width and height of the new figure in inches.
-
-    Returns
-    -------
-    ax : matplotlib.axes.Axes
-        Axes to draw into.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
+def make_axes(ax=None, *, size: tuple[float, ...] | None = None):
+    """Make a figure with axes unless axes are given."""
     if ax is not None:
         return ax
     try:
@@ -59,14 +44,8 @@ def make_axes(ax=None, *, size=None):
     return plt.subplots(layout="constrained", figsize=size)[1]
 
 
-def separate_ticks(axes):
-    """Reduce the number of ticks of axes until their labels do not overlap.
-
-    Parameters
-    ----------
-    axes : sequence of matplotlib.axes.Axes
-        Axes of one figure, with all that is drawn in them.
-    """
+def separate_ticks(axes: Sequence) -> None:
+    """Reduce the number of ticks of axes until their labels do not overlap."""
     from matplotlib.ticker import MaxNLocator
 
     figure = axes[0].figure.figure  # also of a part of a figure
@@ -83,7 +62,7 @@ def separate_ticks(axes):
             break
 
 
-def _labels_overlap(axis):
+def _labels_overlap(axis) -> bool:
     """Whether labels of ticks overlap or almost touch."""
     labels = [label for label in axis.get_ticklabels() if label.get_text()]
     low, high = sorted(axis.get_view_interval())
@@ -104,33 +83,16 @@ def find_foreground():
     return rcParams["text.color"]
 
 
-def write_names(names):
-    """Shorten names of columns, and break them into lines.
-
-    Parameters
-    ----------
-    names : sequence of object
-        The names.
-
-    Returns
-    -------
-    list of str
-    """
+def write_names(names: Sequence[object]) -> list[str]:
+    """Shorten names of columns, and break them into lines."""
     names = shorten_names([str(name) for name in names], NAME_LENGTH)
     return ["\n".join(break_lines(name, LINE_LENGTH)) for name in names]
 
 
-def write_levels(axis, names):
+def write_levels(axis, names: Sequence[str]) -> None:
     """Write names of levels at 0, 1, 2, ... on an axis.
 
     On the x axis, long names are rotated. Of very many, only some are written.
-
-    Parameters
-    ----------
-    axis : matplotlib.axis.Axis
-        The axis.
-    names : sequence of str
-        The names.
     """
     box = axis.axes.bbox
     is_x = axis.axis_name == "x"
@@ -153,24 +115,8 @@ def write_levels(axis, names):
         axis.axes.set_xlim(-0.5, len(names) - 0.5)
 
 
-def write_time_axis(axis, values, time_zone=None):
-    """Write dates, times of day, durations or booleans on an axis, if it has these.
-
-    Parameters
-    ----------
-    axis : matplotlib.axis.Axis
-        The axis; its positions are days for dates, seconds for times of day, units of
-        :func:`choose_unit` for durations, and 0 and 1 for booleans.
-    values : ndarray
-        Values of the column.
-    time_zone : str or None, default=None
-        Time zone in which dates are written.
-
-    Returns
-    -------
-    str
-        The unit, for the label of the axis.
-    """
+def write_time_axis(axis, values: np.ndarray, time_zone: str | None = None) -> str:
+    """Write dates, times of day, durations or booleans on an axis, if it has these."""
     from matplotlib import dates, ticker
 
     if values.dtype.kind == "M":
@@ -196,7 +142,7 @@ def _write_time(seconds, _):
     return time.isoformat("seconds" if time.second else "minutes")
 
 
-def choose_unit(durations):
+def choose_unit(durations: np.ndarray) -> tuple[str, int]:
     """Choose a unit in which durations are written.
 
     Parameters
@@ -224,21 +170,7 @@ def choose_unit(durations):
 
 
 def add_legend(ax, classes, others=()):
-    """Draw a legend, beside the axes if it is long.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        The axes.
-    classes : sequence of (matplotlib.artist.Artist, object)
-        Artists and names of the classes; if there are many, the last are counted.
-    others : sequence of (matplotlib.artist.Artist, str), default=()
-        Artists and labels of what else is drawn.
-
-    Returns
-    -------
-    matplotlib.legend.Legend
-    """
+    """Draw a legend, beside the axes if it is long."""
     from matplotlib.patches import Patch
 
     names = shorten_names([str(name) for _, name in classes], LEGEND_LENGTH)
@@ -258,19 +190,7 @@ def add_legend(ax, classes, others=()):
 
 
 def name_curves(ax, **kwargs):
-    """Draw a legend of what has a label, with short names.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        The axes.
-    **kwargs : dict
-        Parameters of matplotlib's ``legend``.
-
-    Returns
-    -------
-    matplotlib.legend.Legend
-    """
+    """Draw a legend of what has a label, with short names."""
     handles, names = ax.get_legend_handles_labels()
     legend = ax.legend(handles, shorten_names(names, NAME_LENGTH), **kwargs)
     for text in legend.get_texts():
@@ -278,14 +198,8 @@ def name_curves(ax, **kwargs):
     return legend
 
 
-def use_fonts(ax):
-    """Use fonts with the characters of the texts in axes, if any are installed.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Axes with all their texts.
-    """
+def use_fonts(ax) -> None:
+    """Use fonts with the characters of the texts in axes, if any are installed."""
     from matplotlib.text import Text
 
     for text in (*ax.get_xticklabels(), *ax.get_yticklabels(), *ax.findobj(Text)):

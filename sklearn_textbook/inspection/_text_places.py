@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 #: Distances of a text from its point in points, and turns of its direction.
@@ -13,27 +15,16 @@ GAP = 1.0
 
 
 def place_texts(
-    ax, texts, angles, *, lines=None, turns=TURNS, stay_inside=False, is_nearest=False
-):
-    """Move texts to the first place that is clear of lines and of other texts.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Their axes.
-    texts : list of matplotlib.text.Annotation
-        Texts with ``textcoords="offset points"``, centered, the first preferred.
-    angles : sequence of float
-        Direction from the point to its text in radians, preferred.
-    lines : ndarray of shape (n_lines, 2, 2) or None, default=None
-        Both ends of lines to keep clear of, in data coordinates.
-    turns : sequence of float, default=TURNS
-        Other directions, relative to the preferred one.
-    stay_inside : bool, default=False
-        Whether texts stay inside the axes.
-    is_nearest : bool, default=False
-        Whether texts avoid places nearer to the point of another text than to theirs.
-    """
+    ax,
+    texts: list,
+    angles: Sequence[float],
+    *,
+    lines: np.ndarray | None = None,
+    turns: Sequence[float] = TURNS,
+    stay_inside: bool = False,
+    is_nearest: bool = False,
+) -> None:
+    """Move texts to the first place that is clear of lines and of other texts."""
     per_pixel = 72.0 / ax.figure.dpi
     if lines is None:
         lines = np.empty((0, 2, 2))

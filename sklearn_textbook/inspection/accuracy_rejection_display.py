@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.inspection._axes import make_axes, name_curves, use_fonts
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class AccuracyRejectionDisplay:
@@ -62,7 +69,14 @@ class AccuracyRejectionDisplay:
     (array([0.25, 0.5 , 1.  ]), array([1.  , 1.  , 0.75]))
     """
 
-    def __init__(self, coverage, accuracy, thresholds, *, name=None):
+    def __init__(
+        self,
+        coverage: np.ndarray,
+        accuracy: np.ndarray,
+        thresholds: np.ndarray,
+        *,
+        name: str | None = None,
+    ) -> None:
         self.coverage = coverage
         self.accuracy = accuracy
         self.thresholds = thresholds
@@ -70,8 +84,16 @@ class AccuracyRejectionDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator, X, y, sample_weight=None, *, name=None, ax=None, **kwargs
-    ):
+        cls,
+        estimator: Any,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw the curve of a fitted classifier.
 
         Parameters
@@ -125,15 +147,15 @@ class AccuracyRejectionDisplay:
     @classmethod
     def from_predictions(
         cls,
-        y_true,
-        y_pred,
-        sample_weight=None,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        confidence,
-        name=None,
-        ax=None,
-        **kwargs,
-    ):
+        confidence: ArrayLike,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw the curve of predictions.
 
         Parameters
@@ -180,7 +202,9 @@ class AccuracyRejectionDisplay:
         )
         return display.plot(ax=ax, **kwargs)
 
-    def plot(self, ax=None, *, name=None, **kwargs):
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any
+    ) -> Self:
         """Draw the curve.
 
         Parameters

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import read_feature_names
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.inspection._axes import (
     add_legend,
     make_axes,
@@ -14,6 +18,9 @@ from sklearn_textbook.inspection._axes import (
 )
 from sklearn_textbook.inspection._text_places import place_texts
 from sklearn_textbook.tree.explain.colors import class_colors
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 KINDS = ("biplot", "scores", "loadings")
 #: The colour-blind safe colours of Okabe and Ito.
@@ -103,14 +110,14 @@ class BiplotDisplay:
 
     def __init__(
         self,
-        scores,
-        loadings,
+        scores: ArrayLike | None,
+        loadings: ArrayLike,
         *,
-        feature_names=None,
-        components=(0, 1),
-        ratios=None,
-        labels=None,
-    ):
+        feature_names: ArrayLike | None = None,
+        components: tuple[int, int] = (0, 1),
+        ratios: ArrayLike | None = None,
+        labels: ArrayLike | None = None,
+    ) -> None:
         self.scores = scores
         self.loadings = loadings
         self.feature_names = feature_names
@@ -130,15 +137,15 @@ class BiplotDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X=None,
+        estimator: Any,
+        X: MatrixLike | None = None,
         *,
-        labels=None,
-        components=(0, 1),
-        feature_names=None,
-        ax=None,
-        **kwargs,
-    ):
+        labels: ArrayLike | None = None,
+        components: tuple[int, int] = (0, 1),
+        feature_names: ArrayLike | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw rows and variables in the plane of two fitted components.
 
         Parameters
@@ -202,14 +209,14 @@ class BiplotDisplay:
 
     def plot(
         self,
-        ax=None,
+        ax: Axes | None = None,
         *,
-        kind="biplot",
-        show_circle=None,
-        legend=True,
-        point_kw=None,
-        arrow_kw=None,
-    ):
+        kind: str = "biplot",
+        show_circle: bool | None = None,
+        legend: bool = True,
+        point_kw: dict[str, Any] | None = None,
+        arrow_kw: dict[str, Any] | None = None,
+    ) -> Self:
         """Draw points and arrows.
 
         Parameters
@@ -293,7 +300,7 @@ class BiplotDisplay:
         if legend:
             add_legend(self.ax_, list(zip(self.points_, classes, strict=True)))
 
-    def _draw_arrows(self, kind, arrow_kw):
+    def _draw_arrows(self, kind, arrow_kw) -> None:
         """Draw the variables; those without a correlation are left out."""
         loadings = self._loadings
         if kind == "biplot":
@@ -393,7 +400,7 @@ class BiplotDisplay:
             )
         return names[:n_kept]
 
-    def _draw_leaders(self, names):
+    def _draw_leaders(self, names) -> None:
         """Connect names far from their arrow with its tip by a thin line."""
         for name in names:
             tip = self.ax_.transData.transform(name.xy)
@@ -412,7 +419,7 @@ class BiplotDisplay:
                 zorder=2.5,
             )
 
-    def _draw_circle(self):
+    def _draw_circle(self) -> None:
         from matplotlib.patches import Circle
 
         radius = self.arrow_scale_

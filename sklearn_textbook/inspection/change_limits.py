@@ -44,35 +44,20 @@ class ChangeLimits:
     typical: float = 0.0
 
     @property
-    def is_integer(self):
+    def is_integer(self) -> bool:
         """Whether new numbers are integers."""
         return self.kind is int
 
 
-def read_limits(trees, X, rows, fixed, directions, column_costs):
-    """Read what may change and what it costs.
-
-    Parameters
-    ----------
-    trees : TreeSum
-        The tree.
-    X : table
-        The rows, of which the dtypes are read.
-    rows : list of ndarray
-        Numbers and codes of tables that give the ranges; the first the typical values.
-    fixed, directions, column_costs : object
-        As in :func:`find_counterfactuals`.
-
-    Returns
-    -------
-    list of ChangeLimits
-        One per column.
-
-    Raises
-    ------
-    ValueError
-        If a column is unknown or a value not allowed.
-    """
+def read_limits(
+    trees,
+    X,
+    rows: list[np.ndarray],
+    fixed: object,
+    directions: object,
+    column_costs: object,
+) -> list[ChangeLimits]:
+    """Read what may change and what it costs."""
     schema = trees.schema
     if isinstance(fixed, str) or not isinstance(fixed, Iterable):
         raise ValueError(

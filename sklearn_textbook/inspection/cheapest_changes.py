@@ -39,7 +39,7 @@ class ChangeSearch:
         Maximum number of changed columns.
     """
 
-    def __init__(self, tree, columns, limits, *, counts_first, max_changes):
+    def __init__(self, tree, columns, limits, *, counts_first, max_changes) -> None:
         self.tree = tree
         self.columns = columns
         self.limits = limits
@@ -52,25 +52,8 @@ class ChangeSearch:
             if box.accepted is not None
         }
 
-    def find(self, matrix, is_target):
-        """Find the best place of each row.
-
-        Parameters
-        ----------
-        matrix : ndarray of float, shape (n_rows, n_features)
-            The rows.
-        is_target : ndarray of bool, shape (n_rows, n_places)
-            Where each row may end.
-
-        Returns
-        -------
-        place : ndarray of int64, shape (n_rows,)
-            The position of the place; -1 if none can be reached.
-        cost : ndarray of float64, shape (n_rows,)
-            The sum of the distances.
-        changed : ndarray of float, shape (n_rows, n_features)
-            The rows with their changes.
-        """
+    def find(self, matrix: np.ndarray, is_target: np.ndarray):
+        """Find the best place of each row."""
         step = max(1, BLOCK_PAIRS // len(self.places))
         parts = [
             self._find_block(matrix[i : i + step], is_target[i : i + step])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +17,7 @@ from sklearn_textbook._contract.parameters import (
     is_real,
     show_value,
 )
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.exchange.tree_sum import read_trees
 from sklearn_textbook.inspection.change_limits import read_limits
 from sklearn_textbook.inspection.cheapest_changes import ChangeSearch
@@ -26,7 +28,6 @@ from sklearn_textbook.tree.explain.digits import format_share
 from sklearn_textbook.tree.explain.fitted import read_fitted
 from sklearn_textbook.tree.explain.lettering import break_lines
 from sklearn_textbook.tree.grow.layout import OBLIQUE
-from sklearn_textbook.tree.members import is_tree
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Change:
     condition: str
     tolerances: tuple = (math.inf, math.inf)
 
-    def __str__(self):
+    def __str__(self) -> str:
         words = map(describe_value, (self.old, self.new), self.tolerances)
         return f"{self.column}: {' -> '.join(words)} ({self.condition})"
 
@@ -92,7 +93,7 @@ class Counterfactual:
     confidence: float | None = None
 
     @property
-    def is_found(self):
+    def is_found(self) -> bool:
         """Whether a change was found, or the row already has the target prediction."""
         return self.new_prediction is not None
 
@@ -116,22 +117,22 @@ class Counterfactual:
             lines += [f"  {first}", *(f"    {line}" for line in others)]
         return "\n".join(lines)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
 
 def find_counterfactuals(
-    model,
-    X,
+    model: Any,
+    X: MatrixLike,
     *,
-    target=None,
-    fixed=(),
-    directions=None,
-    cost="changes",
-    column_costs=None,
-    max_changes=None,
-    reference=None,
-):
+    target: Any = None,
+    fixed: Sequence[str | int] = (),
+    directions: dict[str, Any] | None = None,
+    cost: str = "changes",
+    column_costs: dict[str, Any] | None = None,
+    max_changes: int | None = None,
+    reference: MatrixLike | None = None,
+) -> list[Counterfactual]:
     r"""Find the cheapest change of each row that changes the prediction of a tree.
 
     Such changes are known as counterfactual explanations. All leaves with the desired
@@ -259,7 +260,7 @@ def find_counterfactuals(
 class _Writer:
     """Writes the changes of rows."""
 
-    def __init__(self, fitted, search, values, words):
+    def __init__(self, fitted, search, values, words) -> None:
         self.fitted = fitted
         self.search = search
         self.values = values
@@ -287,7 +288,7 @@ class _Writer:
                     self.words.name(box.column),
                     before,
                     value,
-                    self._write_condition(box.conditions[place]),
+                    self.words.clause(box.conditions[place].strict),
                     tuple(
                         self.words.find_tolerance(box.column, each)
                         for each in (before, value)
@@ -308,19 +309,11 @@ class _Writer:
             confidence,
         )
 
-    def _write_condition(self, condition):
-        shares = condition.shares
-        if shares is not None:
-            shares = (*(float(share == 1.0) for share in shares[:-1]), 0.0)
-        return self.words.clause(
-            replace(condition, shares=shares, missing=0.0, chains=())
-        )
-
 
 def _read_tree(model):
     """Read a tree; raise an error for any other model."""
     trees = read_trees(model)
-    if not is_tree(model):
+    if not trees._is_one_tree:
         raise TypeError(
             "find_counterfactuals requires a single tree, whose leaves can be "
             f"compared; got the ensemble {type(model).__name__}."

@@ -11,23 +11,10 @@ import numpy as np
 FLAT = 1e-12
 
 
-def find_decision_lines(weights, offsets, frame):
-    """Return where two classes have equal scores and no other class a larger one.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_classes, 2)
-        Scores of the classes are ``weights @ point + offsets``.
-    offsets : ndarray of shape (n_classes,)
-        See ``weights``.
-    frame : tuple of float
-        Left, right, bottom and top of the region of the plane.
-
-    Returns
-    -------
-    lines : list of tuple
-        Indices of the two classes, and the two ends of the line as an array (2, 2).
-    """
+def find_decision_lines(
+    weights: np.ndarray, offsets: np.ndarray, frame: tuple[float, ...]
+) -> list[tuple]:
+    """Return where two classes have equal scores and no other class a larger one."""
     left, right, bottom, top = frame
     size = np.array([right - left, top - bottom])
     corner = np.array([left, bottom])

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.inspection._axes import (
     add_legend,
     find_foreground,
@@ -15,6 +20,9 @@ from sklearn_textbook.inspection._axes import (
     write_names,
 )
 from sklearn_textbook.inspection.decision_lines import find_decision_lines
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: Colour-blind safe colours of classes.
 COLORS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")
@@ -93,15 +101,15 @@ class DiscriminantDisplay:
 
     def __init__(
         self,
-        points,
-        codes,
-        class_names,
-        weights,
-        offsets,
-        centres,
-        axis_names,
-        direction=None,
-    ):
+        points: np.ndarray,
+        codes: np.ndarray,
+        class_names: Sequence[str],
+        weights: np.ndarray,
+        offsets: np.ndarray,
+        centres: np.ndarray,
+        axis_names: Sequence[str],
+        direction: np.ndarray | None = None,
+    ) -> None:
         self.points = points
         self.codes = codes
         self.class_names = class_names
@@ -112,7 +120,15 @@ class DiscriminantDisplay:
         self.direction = direction
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, ax=None, **kwargs):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw rows projected by a fitted linear classifier.
 
         Parameters
@@ -223,7 +239,14 @@ class DiscriminantDisplay:
             **options,
         )
 
-    def plot(self, ax=None, *, show_projection=None, legend=True, scatter_kw=None):
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        show_projection: bool | None = None,
+        legend: bool = True,
+        scatter_kw: dict[str, Any] | None = None,
+    ) -> Self:
         """Draw the points, the projection and the decision boundaries.
 
         Parameters
@@ -273,7 +296,7 @@ class DiscriminantDisplay:
         return self
 
     # ---------------------------------------------------------------------- parts
-    def _draw_classes(self, heights, scatter_kw):
+    def _draw_classes(self, heights, scatter_kw) -> None:
         """Draw the points of each class."""
         self._class_points = []
         for number, name in enumerate(self.class_names):
@@ -292,7 +315,7 @@ class DiscriminantDisplay:
             points = self.ax_.scatter(across, heights[rows], **style | scatter_kw)
             self._class_points.append(points)
 
-    def _draw_plane(self, is_projected, scatter_kw):
+    def _draw_plane(self, is_projected, scatter_kw) -> None:
         """Draw the plane, with equal units if there is a projection."""
         self._draw_classes(self.points[:, 1], scatter_kw)
         drawn = np.vstack((self.points, self.centres[np.isfinite(self.centres[:, 0])]))
@@ -349,7 +372,7 @@ class DiscriminantDisplay:
         self._draw_centres(centres, None)
         return np.vstack((drawn, projected, ends))
 
-    def _draw_centres(self, centres, label):
+    def _draw_centres(self, centres, label) -> None:
         """Draw class means as crosses with an outline."""
         for number, centre in enumerate(centres):
             self.ax_.scatter(
@@ -363,7 +386,7 @@ class DiscriminantDisplay:
                 label=label if number == 0 else None,
             )
 
-    def _draw_strip(self, scatter_kw):
+    def _draw_strip(self, scatter_kw) -> None:
         """Draw projected points, a band for each class, and the decision boundary."""
         n_classes = len(self.class_names)
         order = np.argsort(np.argsort(self.points[:, 0], kind="stable"), kind="stable")

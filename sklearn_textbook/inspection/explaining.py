@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_textbook._contract.parameters import check_integer
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.exchange.tree_sum import read_trees
 from sklearn_textbook.inspection.node_words import NodeWords
 from sklearn_textbook.inspection.row_explanation import Explanations
@@ -13,19 +17,21 @@ from sklearn_textbook.inspection.score_rows import ScoreExplainer
 from sklearn_textbook.inspection.tree_rows import TreeExplainer
 from sklearn_textbook.tree.explain.describe import Words
 from sklearn_textbook.tree.explain.fitted import join_names, read_fitted
-from sklearn_textbook.tree.members import is_tree
+
+if TYPE_CHECKING:
+    from sklearn_textbook.inspection.row_explanation import RowExplanation
 
 
 def explain(
-    model,
-    X,
+    model: Any,
+    X: MatrixLike,
     *,
-    feature_names=None,
-    class_names=None,
-    max_terms=5,
-    decimals=None,
-    n_jobs=None,
-):
+    feature_names: ArrayLike | None = None,
+    class_names: ArrayLike | None = None,
+    max_terms: int = 5,
+    decimals: int | None = None,
+    n_jobs: int | None = None,
+) -> list[RowExplanation]:
     """Explain the prediction for each row in words.
 
     For a tree, the sentence consists of the conditions that the row meets, one per
@@ -117,7 +123,7 @@ def explain(
     probabilities = [None] * len(predictions)
     if trees.is_classifier and hasattr(model, "predict_proba"):
         probabilities = _list_probabilities(model, X)
-    if is_tree(model):
+    if trees._is_one_tree:
         fitted = read_fitted(model, feature_names, class_names)
         nodes = NodeWords(
             Words(fitted, decimals, max_terms, show_missing=False, rows=matrix),

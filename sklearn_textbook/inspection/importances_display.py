@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,6 +21,9 @@ from sklearn_textbook.inspection._axes import (
     use_fonts,
 )
 from sklearn_textbook.tree.explain.lettering import shorten_names
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 INTERVALS = ("spread", "mean")
 #: The colour-blind safe blue of Okabe and Ito, lighter.
@@ -95,8 +101,13 @@ class ImportancesDisplay:
     """
 
     def __init__(
-        self, importances, values=None, *, feature_names=None, measure="importance"
-    ):
+        self,
+        importances: ArrayLike,
+        values: ArrayLike | None = None,
+        *,
+        feature_names: ArrayLike | None = None,
+        measure: str = "importance",
+    ) -> None:
         self.importances = importances
         self.values = values
         self.feature_names = feature_names
@@ -120,7 +131,14 @@ class ImportancesDisplay:
         read_feature_names(feature_names, n_columns, each="importance")
 
     @classmethod
-    def from_estimator(cls, estimator, *, feature_names=None, ax=None, **kwargs):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        feature_names: ArrayLike | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw the impurity-based importances of a fitted model.
 
         Parameters
@@ -169,13 +187,13 @@ class ImportancesDisplay:
     @classmethod
     def from_importances(
         cls,
-        result,
+        result: Any,
         *,
-        feature_names=None,
-        measure="importance (decrease in score)",
-        ax=None,
-        **kwargs,
-    ):
+        feature_names: ArrayLike | None = None,
+        measure: str = "importance (decrease in score)",
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw permutation importances, or others with several values per column.
 
         Parameters
@@ -215,14 +233,14 @@ class ImportancesDisplay:
 
     def plot(
         self,
-        ax=None,
+        ax: Axes | None = None,
         *,
-        interval="spread",
-        confidence=0.9,
-        n_shown=20,
-        bar_kw=None,
-        interval_kw=None,
-    ):
+        interval: str | None = "spread",
+        confidence: float = 0.9,
+        n_shown: int | None = 20,
+        bar_kw: dict[str, Any] | None = None,
+        interval_kw: dict[str, Any] | None = None,
+    ) -> Self:
         """Draw the importances.
 
         Parameters

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, QhullError
 
 from sklearn_textbook._contract.parameters import check_truth
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.diversity import (
     diversity_report,
     kappa_error_points,
 )
 from sklearn_textbook.inspection._axes import make_axes, name_curves, use_fonts
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: Blue and orange of Okabe and Ito, safe for colour-blind people.
 POINT_COLOR = "#0072B2"
@@ -81,7 +88,9 @@ class KappaErrorDisplay:
     ((45,), (45,))
     """
 
-    def __init__(self, kappa, error, *, name=None):
+    def __init__(
+        self, kappa: ArrayLike, error: ArrayLike, *, name: str | None = None
+    ) -> None:
         self.kappa = np.asarray(kappa, dtype=np.float64)
         self.error = np.asarray(error, dtype=np.float64)
         self.name = name
@@ -96,8 +105,16 @@ class KappaErrorDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator, X, y, *, sample_weight=None, name=None, ax=None, **kwargs
-    ):
+        cls,
+        estimator: Any,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw the members of a fitted ensemble.
 
         Parameters
@@ -137,8 +154,15 @@ class KappaErrorDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y_true, predictions, *, sample_weight=None, name=None, ax=None, **kwargs
-    ):
+        cls,
+        y_true: ArrayLike,
+        predictions: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw members with known predictions.
 
         Parameters
@@ -170,7 +194,15 @@ class KappaErrorDisplay:
         display = cls(points["kappa"], points["error"], name=name)
         return display.plot(ax=ax, **kwargs)
 
-    def plot(self, ax=None, *, name=None, centre=True, hull=False, scatter_kw=None):
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        name: str | None = None,
+        centre: bool = True,
+        hull: bool = False,
+        scatter_kw: dict[str, Any] | None = None,
+    ) -> Self:
         """Draw the points.
 
         Parameters

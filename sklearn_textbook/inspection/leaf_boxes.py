@@ -34,18 +34,8 @@ class ColumnBoxes:
     accepted: np.ndarray | None
     missing: np.ndarray
 
-    def allows_missing(self, matrix):
-        """Return whether missing values of rows may stay.
-
-        Parameters
-        ----------
-        matrix : ndarray of shape (n_rows, n_features)
-            Rows whose value of the column is missing.
-
-        Returns
-        -------
-        ndarray of bool, shape (n_rows, n_places)
-        """
+    def allows_missing(self, matrix: np.ndarray) -> np.ndarray:
+        """Return whether missing values of rows may stay."""
         allowed = np.repeat(self.missing[np.newaxis], len(matrix), axis=0)
         for place, condition in enumerate(self.conditions):
             for chain in condition.chains if condition else ():
@@ -53,20 +43,8 @@ class ColumnBoxes:
         return allowed
 
 
-def follow_chain(chain, matrix):
-    """Return whether surrogates lead rows wholly into a branch.
-
-    Parameters
-    ----------
-    chain : Chain
-        The surrogates.
-    matrix : ndarray of shape (n_rows, n_features)
-        The rows.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_rows,)
-    """
+def follow_chain(chain, matrix: np.ndarray) -> np.ndarray:
+    """Return whether surrogates lead rows wholly into a branch."""
     taken = np.full(len(matrix), chain.otherwise == 1.0)
     is_open = np.ones(len(matrix), dtype=bool)
     for stand_in in chain.stand_ins:
@@ -83,21 +61,8 @@ def follow_chain(chain, matrix):
     return taken
 
 
-def list_boxes(tree):
-    """List where rows may end as a whole, and what this requires of each column.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        A tree without oblique tests.
-
-    Returns
-    -------
-    places : ndarray of int64, shape (n_places,)
-        Numbers of nodes: leaves, and inner nodes in which rows may stay.
-    boxes : list of ColumnBoxes
-        The tested columns.
-    """
+def list_boxes(tree) -> tuple[np.ndarray, list[ColumnBoxes]]:
+    """List where rows may end as a whole, and what this requires of each column."""
     rules = collect_rules(tree)
     places = np.array([rule.node for rule in rules], dtype=np.int64)
     found = [{c.feature: c for c in rule.conditions} for rule in rules]

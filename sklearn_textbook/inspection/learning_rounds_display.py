@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.inspection._axes import find_foreground, make_axes
 from sklearn_textbook.inspection.round_measures import (
@@ -13,6 +18,9 @@ from sklearn_textbook.inspection.round_measures import (
     measure_rounds,
     name_metric,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 KINDS = ("rounds", "margins")
 #: The colour-blind safe colours of Okabe and Ito, and grey.
@@ -112,15 +120,15 @@ class LearningRoundsDisplay:
     def __init__(
         self,
         *,
-        training=None,
-        test=None,
-        validation=None,
-        out_of_bag=None,
-        bound=None,
-        margins=None,
-        margin_weight=None,
-        metric="error",
-    ):
+        training: ArrayLike | None = None,
+        test: ArrayLike | None = None,
+        validation: ArrayLike | None = None,
+        out_of_bag: ArrayLike | None = None,
+        bound: ArrayLike | None = None,
+        margins: dict[str, Any] | None = None,
+        margin_weight: ArrayLike | None = None,
+        metric: str = "error",
+    ) -> None:
         self.training = training
         self.test = test
         self.validation = validation
@@ -141,20 +149,20 @@ class LearningRoundsDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X=None,
-        y=None,
+        estimator: Any,
+        X: MatrixLike | None = None,
+        y: ArrayLike | None = None,
         *,
-        X_test=None,
-        y_test=None,
-        sample_weight=None,
-        sample_weight_test=None,
-        metric=None,
-        margin_rounds=None,
-        kind="rounds",
-        ax=None,
-        **kwargs,
-    ):
+        X_test: MatrixLike | None = None,
+        y_test: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        sample_weight_test: ArrayLike | None = None,
+        metric: str | Callable[..., float] | None = None,
+        margin_rounds: Sequence[int] | None = None,
+        kind: str = "rounds",
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw the errors of a fitted boosting estimator after each round.
 
         Parameters
@@ -235,7 +243,14 @@ class LearningRoundsDisplay:
         )
         return display.plot(ax=ax, kind=kind, **kwargs)
 
-    def plot(self, ax=None, *, kind="rounds", legend=True, line_kw=None):
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        kind: str = "rounds",
+        legend: bool = True,
+        line_kw: dict[str, Any] | None = None,
+    ) -> Self:
         """Draw the lines.
 
         Parameters
@@ -280,7 +295,7 @@ class LearningRoundsDisplay:
         return self
 
     # ---------------------------------------------------------------------- parts
-    def _draw_rounds(self, line_kw):
+    def _draw_rounds(self, line_kw) -> None:
         """Draw values against rounds."""
         for name, values in self._curves.items():
             if name == "bound":
@@ -316,7 +331,7 @@ class LearningRoundsDisplay:
                 )
                 return
 
-    def _draw_margins(self, line_kw):
+    def _draw_margins(self, line_kw) -> None:
         """Draw the distribution of the margins as steps."""
         some = next(iter(self._margins.values()))
         weight = check_weights(self.margin_weight, len(some))

@@ -8,7 +8,9 @@ import numpy as np
 MAX_PLACES = 100
 
 
-def smooth(x, y, *, fraction=2 / 3, n_robust=3):
+def smooth(
+    x: np.ndarray, y: np.ndarray, *, fraction: float = 2 / 3, n_robust: int = 3
+) -> tuple[np.ndarray, np.ndarray]:
     r"""Fit a smooth line by robust, locally weighted linear regression.
 
     At each place, a line is fitted to the nearest ``fraction`` of the points with

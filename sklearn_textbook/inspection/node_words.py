@@ -26,7 +26,7 @@ class NodeWords:
         What the values of a regression tree are: "mean" or "median".
     """
 
-    def __init__(self, words, shown, *, quoted, center):
+    def __init__(self, words, shown, *, quoted, center) -> None:
         self.words = words
         self.fitted = words.fitted
         self.tree = words.fitted.tree

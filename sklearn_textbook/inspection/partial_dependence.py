@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from numbers import Integral
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.stats.mstats import mquantiles
 from sklearn.utils import Bunch
@@ -16,6 +19,7 @@ from sklearn_textbook._contract.parameters import (
     is_integer,
     read_feature_names,
 )
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.exchange.tree_sum import read_trees
 from sklearn_textbook.tree.encode import TableSchema
@@ -31,20 +35,20 @@ METHODS = ("auto", "recursion", "brute")
 
 
 def partial_dependence(
-    estimator,
-    X,
-    features,
+    estimator: Any,
+    X: MatrixLike,
+    features: Any,
     *,
-    sample_weight=None,
-    categorical_features=None,
-    feature_names=None,
-    response_method="auto",
-    percentiles=(0.05, 0.95),
-    grid_resolution=100,
-    custom_values=None,
-    method="auto",
-    kind="average",
-):
+    sample_weight: ArrayLike | None = None,
+    categorical_features: ArrayLike | None = None,
+    feature_names: ArrayLike | None = None,
+    response_method: str = "auto",
+    percentiles: tuple[float, float] = (0.05, 0.95),
+    grid_resolution: int = 100,
+    custom_values: dict[Any, Any] | None = None,
+    method: str = "auto",
+    kind: str = "average",
+) -> Bunch:
     r"""Compute the partial dependence of a tree model on columns.
 
     By recursion, a grid point follows its branch at a node that tests one of these
@@ -209,7 +213,7 @@ class DependenceModel:
         custom_values,
         method,
         has_rows,
-    ):
+    ) -> None:
         check_choice("response_method", response_method, RESPONSES)
         check_choice("method", method, METHODS)
         check_integer("grid_resolution", grid_resolution, 2)
@@ -245,25 +249,15 @@ class DependenceModel:
             for is_level, column in zip(self.is_level, self.schema.columns, strict=True)
         ]
 
-    def find_columns(self, features):
-        """Return the numbers of columns given by number or name, or several of these.
-
-        Returns
-        -------
-        list of int
-
-        Raises
-        ------
-        ValueError
-            If there is no such column, or one occurs twice.
-        """
+    def find_columns(self, features) -> list[int]:
+        """Return the numbers of columns given by number or name, or of several."""
         is_one = isinstance(features, str | Integral)
         found = [self._find(key) for key in ([features] if is_one else list(features))]
         if not found or len(set(found)) < len(found):
             raise ValueError(f"features must be one or more columns, got {features!r}.")
         return found
 
-    def _find(self, key, parameter="features"):
+    def _find(self, key, parameter: str = "features"):
         if isinstance(key, str) and key in self.names:
             return self.names.index(key)
         n_columns = len(self.names)
@@ -288,21 +282,8 @@ class DependenceModel:
             )
         return {self._find(key, "categorical_features") for key in keys.tolist()}
 
-    def compute(self, columns, kind):
-        """Compute the partial dependence on some columns.
-
-        Parameters
-        ----------
-        columns : sequence of int
-            Their numbers.
-        kind : {"average", "individual", "both"}
-            What to compute.
-
-        Returns
-        -------
-        Bunch
-            As returned by :func:`partial_dependence`.
-        """
+    def compute(self, columns: Sequence[int], kind: str) -> Bunch:
+        """Compute the partial dependence on some columns."""
         coded = [self._make_axis(column) for column in columns]
         schemas = [self.schema.columns[column] for column in columns]
         values = list(map(_decode_values, schemas, coded))
@@ -317,13 +298,8 @@ class DependenceModel:
             result.individual = individual.reshape(*individual.shape[:2], *shape)
         return result
 
-    def compute_mean(self):
-        """Compute the mean prediction, of the training rows by recursion, else of X.
-
-        Returns
-        -------
-        ndarray of shape (n_outputs,)
-        """
+    def compute_mean(self) -> np.ndarray:
+        """Compute the mean prediction, of the training rows by recursion, else of X."""
         return self._predict(np.empty((1, 0)), [], False)[0][:, 0]
 
     def _predict(self, points, columns, is_individual):

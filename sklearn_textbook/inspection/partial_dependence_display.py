@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import sklearn.inspection
+from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -15,7 +17,8 @@ from sklearn_textbook._contract.parameters import (
     check_integer,
     check_random_seed,
 )
-from sklearn_textbook._contract.threads_at_exit import Call
+from sklearn_textbook._contract.threads import Call
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.inspection._axes import (
     choose_unit,
     find_foreground,
@@ -27,6 +30,9 @@ from sklearn_textbook.inspection._axes import (
 )
 from sklearn_textbook.inspection.partial_dependence import KINDS, DependenceModel
 from sklearn_textbook.tree.explain.lettering import shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: Size of one plot of a new figure, in inches, and height that rotated names of levels
 #: add to it.
@@ -94,33 +100,33 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X,
-        features,
+        estimator: Any,
+        X: MatrixLike,
+        features: Any,
         *,
-        sample_weight=None,
-        categorical_features=None,
-        feature_names=None,
-        target=None,
-        response_method="auto",
-        n_cols=3,
-        grid_resolution=100,
-        percentiles=(0.05, 0.95),
-        custom_values=None,
-        method="auto",
-        n_jobs=None,
-        verbose=0,
-        line_kw=None,
-        ice_lines_kw=None,
-        pd_line_kw=None,
-        contour_kw=None,
-        ax=None,
-        kind="average",
-        centered=False,
-        subsample=1000,
-        random_state=None,
-        **kwargs,
-    ):
+        sample_weight: ArrayLike | None = None,
+        categorical_features: ArrayLike | None = None,
+        feature_names: ArrayLike | None = None,
+        target: int | str | None = None,
+        response_method: str = "auto",
+        n_cols: int = 3,
+        grid_resolution: int = 100,
+        percentiles: tuple[float, float] = (0.05, 0.95),
+        custom_values: dict[Any, Any] | None = None,
+        method: str = "auto",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        line_kw: dict[str, Any] | None = None,
+        ice_lines_kw: dict[str, Any] | None = None,
+        pd_line_kw: dict[str, Any] | None = None,
+        contour_kw: dict[str, Any] | None = None,
+        ax: Axes | Any | None = None,
+        kind: str = "average",
+        centered: bool = False,
+        subsample: float | None = 1000,
+        random_state: int | np.random.RandomState | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw the partial dependence of a fitted tree model.
 
         Parameters
@@ -267,14 +273,14 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
     def plot(
         self,
         *,
-        ax=None,
-        n_cols=3,
-        pd_line_kw=None,
-        heatmap_kw=None,
-        pdp_lim=None,
-        centered=False,
-        **kwargs,
-    ):
+        ax: Axes | Any | None = None,
+        n_cols: int = 3,
+        pd_line_kw: dict[str, Any] | None = None,
+        heatmap_kw: dict[str, Any] | None = None,
+        pdp_lim: dict[Any, Any] | None = None,
+        centered: bool = False,
+        **kwargs: Any,
+    ) -> Self:
         """Draw the curves.
 
         Parameters
@@ -376,7 +382,7 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
             ],
         )
 
-    def _correct_deciles(self):
+    def _correct_deciles(self) -> None:
         """Draw deciles in the scale of their axis and the colour of the style.
 
         scikit-learn draws those of the y axis in the scale of the x axis, and all in
@@ -393,7 +399,7 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
             for lines in filter(None, (across, along)):
                 lines.set_color(find_foreground())
 
-    def _write_labels(self, axes, number, has_levels):
+    def _write_labels(self, axes, number, has_levels) -> None:
         """Write names of columns and levels, dates, and what the curve shows."""
         values = list(map(np.asarray, self.pd_results[number]["grid_values"]))
         pair = self.features[number]
@@ -419,7 +425,7 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
         use_fonts(axes)
 
 
-def _check_list(features):
+def _check_list(features) -> None:
     if (
         isinstance(features, str)
         or not hasattr(features, "__len__")
@@ -492,7 +498,7 @@ def _choose_target(model, target, results, mean):
     return measure, 0
 
 
-def _check_target(target, known):
+def _check_target(target, known) -> None:
     if target not in known:
         raise ValueError(f"target must be one of {known}, got {target!r}.")
 
@@ -553,7 +559,7 @@ def _count_seconds(time):
     return whole + time.microsecond / 1e6
 
 
-def _move_bars(axes, base, is_named):
+def _move_bars(axes, base, is_named) -> None:
     """Let the bars that were just drawn start at a value, and draw a line there."""
     for bar in axes.containers[-1]:
         bar.set(y=base, height=bar.get_height() - base)
@@ -562,7 +568,7 @@ def _move_bars(axes, base, is_named):
         axes.legend([line], ["mean prediction"], fontsize="small")
 
 
-def _write_cells(axes):
+def _write_cells(axes) -> None:
     """Remove the numbers in a table of colours if they have too little room."""
     n_rows, n_columns = axes.images[-1].get_array().shape
     if n_rows * n_columns > MAX_CELLS or n_columns > MAX_CELL_COLUMNS:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook.inspection._axes import find_foreground, make_axes
 from sklearn_textbook.tree.prune import PruningTable, choose_loss, resolve_pruner
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 X_AXES = ("alpha", "n_leaves")
 #: The colour-blind safe blue and orange of Okabe and Ito.
@@ -97,7 +102,14 @@ class PruningPathDisplay:
     'chosen: 4 leaves'
     """
 
-    def __init__(self, path, *, scoring=None, measure=None, training_measure=None):
+    def __init__(
+        self,
+        path: Any,
+        *,
+        scoring: str | None = None,
+        measure: str | None = None,
+        training_measure: str | None = None,
+    ) -> None:
         self.path = path
         self.scoring = scoring
         self.measure = measure
@@ -105,7 +117,9 @@ class PruningPathDisplay:
         self._table = _read_path(path)
 
     @classmethod
-    def from_estimator(cls, estimator, *, x="alpha", ax=None, **kwargs):
+    def from_estimator(
+        cls, estimator: Any, *, x: str = "alpha", ax: Axes | None = None, **kwargs: Any
+    ) -> Self:
         """Draw the pruning path of a fitted tree.
 
         Parameters
@@ -150,14 +164,14 @@ class PruningPathDisplay:
 
     def plot(
         self,
-        ax=None,
+        ax: Axes | None = None,
         *,
-        x="alpha",
-        show_training=True,
-        legend=True,
-        line_kw=None,
-        band_kw=None,
-    ):
+        x: str = "alpha",
+        show_training: bool = True,
+        legend: bool = True,
+        line_kw: dict[str, Any] | None = None,
+        band_kw: dict[str, Any] | None = None,
+    ) -> Self:
         """Draw the pruning path.
 
         With ``x="alpha"``, a subtree is drawn as a step, since it is optimal for an
@@ -219,7 +233,7 @@ class PruningPathDisplay:
         validation = self._find_validation()
         return self._table[f"{validation}_risk" if validation else "risk"]
 
-    def _name_risk(self, validation, noun="risk"):
+    def _name_risk(self, validation, noun: str = "risk"):
         """Return the name of a risk or score, with its measure if known."""
         measure = self.measure if validation else self.training_measure
         ending = f" ({measure})" if measure and noun == "risk" else ""
@@ -261,7 +275,7 @@ class PruningPathDisplay:
             label=f"{words} standard error",
         )
 
-    def _draw_marks(self, axis):
+    def _draw_marks(self, axis) -> None:
         """Mark the best subtree and the one that was chosen."""
         self.best_ = self.chosen_ = None
         risk = self._find_risk()
@@ -332,7 +346,7 @@ class _PathAxis:
     #: Middle of every subtree on the axis.
     places = None
 
-    def __init__(self, table):
+    def __init__(self, table) -> None:
         self.table = table
 
     def draw(self, ax, risk, style):
@@ -365,7 +379,7 @@ class _AlphaAxis(_PathAxis):
     label = r"effective $\alpha$"
     top_label = "leaves"
 
-    def __init__(self, table):
+    def __init__(self, table) -> None:
         super().__init__(table)
         alpha = table["alpha"]
         self.top_words = [f"{n:,}" for n in table["n_leaves"].tolist()]
@@ -380,7 +394,7 @@ class _AlphaAxis(_PathAxis):
             end = largest * (largest / least) ** LAST_STEP * 1.2
         self.edges = np.append(alpha, end)
 
-    def set_up(self, ax):
+    def set_up(self, ax) -> None:
         """Set the scale of the axis, and find the positions of the subtrees."""
         ax.set_xscale(self.scale, **self.scale_options)
         ax.set_xlim(0.0, self.edges[-1])
@@ -391,7 +405,7 @@ class _AlphaAxis(_PathAxis):
         middles = (points[1:] + points[:-1]) / 2.0
         self.places = scale.inverted().transform(middles)[:, 0]
 
-    def _set_ticks(self, ax):
+    def _set_ticks(self, ax) -> None:
         """Set ticks at 0 and the powers of ten, without minor ticks near 0."""
         least, largest = self.scale_options["linthresh"], self.edges[-1]
         exponents = np.arange(np.floor(np.log10(least)), np.log10(largest))
@@ -420,7 +434,7 @@ class _LeavesAxis(_PathAxis):
     label = "leaves"
     top_label = r"effective $\alpha$"
 
-    def __init__(self, table):
+    def __init__(self, table) -> None:
         super().__init__(table)
         self.places = table["n_leaves"].astype(float)
         self.top_words = [
@@ -430,7 +444,7 @@ class _LeavesAxis(_PathAxis):
         is_wide = self.places.max() > LINEAR_SPAN * self.places.min()
         self.scale, self.scale_options = ("log" if is_wide else "linear"), {}
 
-    def set_up(self, ax):
+    def set_up(self, ax) -> None:
         """Set the scale of the axis."""
         from matplotlib import ticker
 
@@ -475,7 +489,7 @@ def _read_path(path):
     return table
 
 
-def _avoid_offset(ax):
+def _avoid_offset(ax) -> None:
     """Write large and small numbers in full; a common factor would be in the way."""
     largest = max(map(abs, ax.get_ylim()))
     if not 1e-4 < largest < 1e6:

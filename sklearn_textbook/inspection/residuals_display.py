@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from sklearn_textbook._contract.parameters import check_choice
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.inspection._axes import make_axes, separate_ticks
 from sklearn_textbook.inspection._text_places import ALL_AROUND, place_texts
 from sklearn_textbook.inspection.lowess import smooth
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sklearn_textbook.linear_model.least_squares.influence import Influence
 
 #: The colour-blind safe blue and orange of Okabe and Ito.
 POINT_COLOR = "#0072B2"
@@ -75,7 +84,7 @@ class ResidualsDisplay:
     ['fitted', 'normal', 'scale', 'leverage']
     """
 
-    def __init__(self, influence):
+    def __init__(self, influence: Influence) -> None:
         if np.ndim(influence.residuals) != 1:
             raise ValueError(
                 "ResidualsDisplay requires a single target; got residuals of shape "
@@ -84,7 +93,16 @@ class ResidualsDisplay:
         self.influence = influence
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, sample_weight=None, *, ax=None, **kwargs):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw the residuals of a fitted regression.
 
         Parameters
@@ -116,8 +134,14 @@ class ResidualsDisplay:
         return cls(influence).plot(ax=ax, **kwargs)
 
     def plot(
-        self, kind="all", *, ax=None, n_labels=3, show_smooth=True, scatter_kw=None
-    ):
+        self,
+        kind: str = "all",
+        *,
+        ax: Axes | None = None,
+        n_labels: int = 3,
+        show_smooth: bool = True,
+        scatter_kw: dict[str, Any] | None = None,
+    ) -> Self:
         """Draw the residuals.
 
         Parameters
@@ -172,7 +196,7 @@ class ResidualsDisplay:
             _place_labels(axes, labels[name], below=name == "normal")
         return self
 
-    def _draw_smooth(self, kind):
+    def _draw_smooth(self, kind) -> None:
         """Draw the trend of the points."""
         ax = self.axes_[kind]
         points = np.ma.filled(ax.collections[0].get_offsets(), np.nan)
@@ -271,7 +295,7 @@ def _draw_points(ax, x, y, style, sizes, n_labels):
     ]
 
 
-def _place_labels(ax, labels, below):
+def _place_labels(ax, labels, below) -> None:
     """Place the indices of rows beside their points, clear of each other."""
     points = np.ma.filled(ax.collections[0].get_offsets(), np.nan)
     points = points[np.isfinite(points).all(axis=1)]
@@ -303,7 +327,7 @@ def _list_segments(ax):
         yield np.stack([path[:-1], path[1:]], axis=1)
 
 
-def _name_axes(ax, x, y, title):
+def _name_axes(ax, x, y, title) -> None:
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     ax.set_title(title, fontsize="medium")

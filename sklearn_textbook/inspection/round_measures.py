@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 from sklearn.metrics import (
     log_loss,
@@ -31,26 +34,8 @@ GRADIENT_BOOSTING = (GradientBoostingClassifier, GradientBoostingRegressor)
 LARGEST_EXPONENT = 700.0
 
 
-def choose_metric(estimator, metric):
-    """Choose the metric.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted boosting estimator.
-    metric : str, callable or None
-        The parameter.
-
-    Returns
-    -------
-    metric : str or callable
-        The parameter, or the default for the estimator.
-
-    Raises
-    ------
-    ValueError
-        If the estimator does not support it.
-    """
+def choose_metric(estimator, metric: str | Callable | None) -> str | Callable:
+    """Choose the metric."""
     has_loss = isinstance(estimator, GRADIENT_BOOSTING)
     of_kind = list(OF_CLASSES if is_classifier(estimator) else OF_VALUES)
     if metric is None:
@@ -67,21 +52,8 @@ def choose_metric(estimator, metric):
     return metric
 
 
-def name_metric(estimator, metric):
-    """Return the name of a metric for an axis.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted boosting estimator.
-    metric : str or callable
-        The result of :func:`choose_metric`.
-
-    Returns
-    -------
-    name : str
-        The name.
-    """
+def name_metric(estimator, metric: str | Callable) -> str:
+    """Return the name of a metric for an axis."""
     if callable(metric):
         metric = getattr(metric, "__name__", "metric")
     elif metric == "loss":
@@ -92,27 +64,14 @@ def name_metric(estimator, metric):
     return metric.replace("_", " ")
 
 
-def measure_rounds(estimator, metric, X, y, sample_weight=None):
-    """Evaluate the predictions for some rows after every round.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted boosting estimator.
-    metric : str or callable
-        The result of :func:`choose_metric`.
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The rows.
-    y : array-like of shape (n_samples,)
-        Targets of the rows.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    values : ndarray of float64, shape (n_rounds,)
-        One value for each round.
-    """
+def measure_rounds(
+    estimator,
+    metric: str | Callable,
+    X,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+) -> np.ndarray:
+    """Evaluate the predictions for some rows after every round."""
     y = column_or_1d(decode_dictionary(y))
     check_consistent_length(X, y)
     weight = check_weights(sample_weight, len(y))

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 
-from sklearn_textbook._contract.text_table import align_columns, measure_width
+from sklearn_textbook._contract.html import join, make, make_table
+from sklearn_textbook._contract.text_table import (
+    TextTable,
+    align_columns,
+    measure_width,
+)
 from sklearn_textbook.tree.explain.lettering import break_lines, shorten
 
 #: Width of the text, and of a value of a column in its tables.
@@ -174,19 +178,9 @@ class RowExplanation:
         return "\n".join([head, *text, *([""] if table else []), *table])
 
     def _repr_html_(self):
-        sides = ["left", *["right"] * (len(self.header) - 1)]
-
-        def write(cells, tag):
-            return "".join(
-                f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>'
-                for cell, side in zip(cells, sides, strict=True)
-            )
-
-        rows = "".join(f"<tr>{write(line, 'td')}</tr>" for line in self.lines)
-        head = f"<thead><tr>{write(self.header, 'th')}</tr></thead>"
-        table = f"<table>{head}<tbody>{rows}</tbody></table>" if rows else ""
-        title = escape(f"Row {self.row}: {self.title}")
-        return f"<p><b>{title}</b><br>{escape(self.sentence)}.</p>{table}"
+        title = make("b", f"Row {self.row}: {self.title}")
+        head = make("p", title, make("br"), f"{self.sentence}.")
+        return join(head, make_table(TextTable(self.header, self.lines)))
 
 
 class Explanations(list):

@@ -25,12 +25,12 @@ class RowValues:
         Its numbers and level codes.
     """
 
-    def __init__(self, schema, X, matrix):
+    def __init__(self, schema, X, matrix) -> None:
         self.schema = schema
         self.X = X
         self.matrix = matrix
 
-    def code(self, row, column):
+    def code(self, row, column) -> float:
         """Return the number or level code of a value; NaN if it is missing."""
         return float(self.matrix[row, column])
 
@@ -38,22 +38,10 @@ class RowValues:
         """Return a number, boolean, level, or date as text; None if it is missing."""
         return self.decode(column, self.code(row, column), row)
 
-    def decode(self, column, code, row=None):
-        """Return what :meth:`value` does for a number or level code.
-
-        Parameters
-        ----------
-        column : int
-            The column.
-        code : float
-            The number or level code.
-        row : int or None, default=None
-            The row, whose table contains the level if the code is -1.
-
-        Returns
-        -------
-        float, bool, int, str or None
-        """
+    def decode(
+        self, column: int, code: float, row: int | None = None
+    ) -> float | bool | int | str | None:
+        """Return what :meth:`value` does for a number or level code."""
         schema = self.schema.columns[column]
         if math.isnan(code):
             return None

@@ -32,7 +32,7 @@ class ScoreExplainer:
         Decimals of the numbers; None for three digits of the largest.
     """
 
-    def __init__(self, trees, names, values, *, quoted, max_terms, decimals):
+    def __init__(self, trees, names, values, *, quoted, max_terms, decimals) -> None:
         self.trees = trees
         self.names = [word(name) for name in names]
         self.values = values
@@ -40,22 +40,10 @@ class ScoreExplainer:
         self.max_terms = max_terms
         self.decimals = decimals
 
-    def explain(self, X, predictions, probabilities, n_jobs):
-        """Explain all rows.
-
-        Parameters
-        ----------
-        X : table
-            The rows.
-        predictions, probabilities : list
-            The prediction of each row, and its probabilities or None.
-        n_jobs : int or None
-            Number of threads.
-
-        Returns
-        -------
-        list of RowExplanation
-        """
+    def explain(
+        self, X, predictions: list, probabilities: list, n_jobs: int | None
+    ) -> list[RowExplanation]:
+        """Explain all rows."""
         found = shap_values(self.trees.model, X, n_jobs=n_jobs)
         amounts = found.values.reshape(len(predictions), len(self.names), -1)
         base = np.atleast_1d(found.base_values)
@@ -154,7 +142,7 @@ class ScoreExplainer:
             kind = "votes" if trees.is_vote else "score"
         return f"{kind} of {name}{where}"
 
-    def _tail(self, score, label, shares):
+    def _tail(self, score, label, shares) -> str:
         """Write the prediction of a score that is not the prediction itself."""
         if self.trees.link == "exp":
             return f"; its exponential {format_number(math.exp(score))} is predicted"

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import check_integer
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.decomposition import PCA
 from sklearn_textbook.inspection._axes import make_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: The colour-blind safe blue, orange and grey of Okabe and Ito.
 KEPT_COLOR = "#0072B2"
@@ -78,7 +85,13 @@ class ScreeDisplay:
     [0.543, 0.76, 0.902, 1.0]
     """
 
-    def __init__(self, eigenvalues, *, total_variance=None, n_components=None):
+    def __init__(
+        self,
+        eigenvalues: ArrayLike,
+        *,
+        total_variance: float | None = None,
+        n_components: int | None = None,
+    ) -> None:
         self.eigenvalues = eigenvalues
         self.total_variance = total_variance
         self.n_components = n_components
@@ -99,7 +112,9 @@ class ScreeDisplay:
         self.cumulative_ = np.cumsum(self.ratios_)
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None, **kwargs):
+    def from_estimator(
+        cls, estimator: Any, *, ax: Axes | None = None, **kwargs: Any
+    ) -> Self:
         """Draw the eigenvalues of fitted principal components.
 
         Parameters
@@ -139,7 +154,15 @@ class ScreeDisplay:
         return display.plot(ax=ax, **kwargs)
 
     @classmethod
-    def from_data(cls, X, *, standardize=False, sample_weight=None, ax=None, **kwargs):
+    def from_data(
+        cls,
+        X: MatrixLike,
+        *,
+        standardize: bool = False,
+        sample_weight: ArrayLike | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw the eigenvalues of the covariance or correlation matrix of rows.
 
         Parameters
@@ -163,7 +186,15 @@ class ScreeDisplay:
         pca = PCA(standardize=standardize).fit(X, sample_weight=sample_weight)
         return cls.from_estimator(pca, ax=ax, **kwargs)
 
-    def plot(self, ax=None, *, threshold=None, n_shown=None, bar_kw=None, line_kw=None):
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        threshold: float | None = None,
+        n_shown: int | None = None,
+        bar_kw: dict[str, Any] | None = None,
+        line_kw: dict[str, Any] | None = None,
+    ) -> Self:
         """Draw the eigenvalues.
 
         Parameters

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 from scipy import sparse
 
 from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.exchange.tree_sum import read_trees
 from sklearn_textbook.tree.grow.layout import OBLIQUE
 from sklearn_textbook.tree.route.shapley import (
@@ -67,7 +69,7 @@ class ShapleyValues:
             f"base_values={np.array2string(np.asarray(self.base_values), precision=4)})"
         )
 
-    def to_shap(self):
+    def to_shap(self) -> Any:
         """Convert to an ``Explanation`` of the shap package, for its plots.
 
         Returns
@@ -99,7 +101,9 @@ class ShapleyValues:
         )
 
 
-def shap_values(model, X, *, interactions=False, n_jobs=None):
+def shap_values(
+    model: Any, X: MatrixLike, *, interactions: bool = False, n_jobs: int | None = None
+) -> ShapleyValues:
     r"""Compute exact Shapley values: the contribution of each column to a prediction.
 
     For a row x, let :math:`f_S(x)` be the prediction of the model if only the columns
@@ -230,7 +234,7 @@ def shap_values(model, X, *, interactions=False, n_jobs=None):
     )
 
 
-def _is_oblique(tree):
+def _is_oblique(tree) -> bool:
     return bool((tree.nodes["kind"] == OBLIQUE).any())
 
 

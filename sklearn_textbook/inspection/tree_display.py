@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
+from numpy.typing import ArrayLike
+
 from sklearn_textbook.tree.explain import plot_tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class TreeDisplay:
@@ -44,15 +51,27 @@ class TreeDisplay:
     >>> display.figure_.savefig("tree.png")  # doctest: +SKIP
     """
 
-    def __init__(self, estimator, *, feature_names=None, class_names=None):
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        feature_names: ArrayLike | None = None,
+        class_names: ArrayLike | None = None,
+    ) -> None:
         self.estimator = estimator
         self.feature_names = feature_names
         self.class_names = class_names
 
     @classmethod
     def from_estimator(
-        cls, estimator, *, feature_names=None, class_names=None, ax=None, **kwargs
-    ):
+        cls,
+        estimator: Any,
+        *,
+        feature_names: ArrayLike | None = None,
+        class_names: ArrayLike | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw a fitted tree.
 
         Parameters
@@ -76,7 +95,7 @@ class TreeDisplay:
         display = cls(estimator, feature_names=feature_names, class_names=class_names)
         return display.plot(ax=ax, **kwargs)
 
-    def plot(self, ax=None, **kwargs):
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw the tree.
 
         Parameters

@@ -49,7 +49,7 @@ class TreeExplainer:
         Maximum number of terms of an oblique test.
     """
 
-    def __init__(self, nodes, values, max_terms):
+    def __init__(self, nodes, values, max_terms) -> None:
         self.words = nodes.words
         self.fitted = nodes.fitted
         self.tree = nodes.fitted.tree
@@ -60,20 +60,8 @@ class TreeExplainer:
         for name in ("_clause", "_join_clauses", "_known_levels", "_ways"):
             setattr(self, name, cache(getattr(self, name)))
 
-    def explain(self, predictions, probabilities):
-        """Explain all rows.
-
-        Parameters
-        ----------
-        predictions : list
-            The prediction of each row.
-        probabilities : list
-            Their probabilities; None in regression.
-
-        Returns
-        -------
-        list of RowExplanation
-        """
+    def explain(self, predictions: list, probabilities: list) -> list[RowExplanation]:
+        """Explain all rows."""
         path = find_decision_path(
             self.tree, self.values.matrix, feature_names=self.fitted.feature_names
         )
@@ -220,7 +208,7 @@ class TreeExplainer:
         shares = [strict_condition(self.tree, first + i).shares for i in range(n)]
         return np.any(shares, axis=0).tolist()
 
-    def _name_unknown(self, row, feature):
+    def _name_unknown(self, row, feature) -> str:
         value = describe_value(self.values.value(row, feature))
         name = self.words.name(feature)
         if self.values.code(row, feature) < 0:
@@ -318,7 +306,7 @@ class TreeExplainer:
             for condition in conditions.values()
         )
 
-    def _write_sum(self, row, condition):
+    def _write_sum(self, row, condition) -> str:
         """Write the largest summands of a row in an oblique test."""
         columns, _, terms = self._read_terms(row, condition.node)
         branch = self.words.branch(condition)
@@ -332,7 +320,7 @@ class TreeExplainer:
         names = join_words(parts, "and")
         return f"the sum {total} of {names} is {branch}"
 
-    def _join_leaves(self, row, leaves, reasons):
+    def _join_leaves(self, row, leaves, reasons) -> str:
         """Write the sentence of a row that is divided among several leaves."""
         notes = "; ".join(dict.fromkeys(reasons.values()))
         largest = sorted(leaves, key=lambda leaf: -leaf.part)

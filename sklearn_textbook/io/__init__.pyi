@@ -1,12 +1,12 @@
 from .arff import write_arff as write_arff
 from .c45_costs import read_c45_costs as read_c45_costs
 from .c45_writer import write_c45 as write_c45
-from .model_document import SavedModel as SavedModel
 from .model_file import ModelFileError as ModelFileError
 from .model_file import load_model as load_model
 from .model_file import read_model as read_model
 from .model_file import save_model as save_model
 from .model_schema import make_model_schema as make_model_schema
+from .saved_model import SavedModel as SavedModel
 from .table_file import TableFile as TableFile
 from .table_file import TableFileError as TableFileError
 from .table_reader import read_table as read_table

@@ -14,7 +14,10 @@ attributes and weights of attributes raise an error.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
 
 import narwhals as nw
 import pyarrow as pa
@@ -24,8 +27,9 @@ from sklearn_textbook._contract.written_files import write_file
 from sklearn_textbook.io.arff_header import HeaderParser
 from sklearn_textbook.io.arff_rows import DataRows
 from sklearn_textbook.io.arff_syntax import Attribute, quote
+from sklearn_textbook.io.number_formats import number_text
+from sklearn_textbook.io.table_file import TableSource
 from sklearn_textbook.io.text_encoding import decode_to_utf8
-from sklearn_textbook.io.written_values import number_text
 
 
 @dataclass
@@ -49,32 +53,12 @@ class ArffContent:
     relation: str
     attributes: list[Attribute]
     frame: pa.Table
-    find_line: callable = field(repr=False)
+    find_line: Callable[[int], int | None] = field(repr=False)
     weight: str | None = None
 
 
-def parse_arff(source, encoding=None):
-    """Parse an ARFF file into typed columns.
-
-    Parameters
-    ----------
-    source : TableSource
-        The file.
-    encoding : str, default=None
-        Its encoding; None detects UTF-8 and Chinese GB18030.
-
-    Returns
-    -------
-    content : ArffContent
-        Relation, attributes and an Arrow table: float64 for numeric attributes,
-        dictionaries with the declared levels for nominal ones, strings, timestamps.
-
-    Raises
-    ------
-    TableFileError
-        With the line, if the header or a row is malformed or a value does not fit its
-        attribute.
-    """
+def parse_arff(source: TableSource, encoding: str | None = None) -> ArffContent:
+    """Parse an ARFF file into typed columns; without an encoding, it is detected."""
     text, _ = decode_to_utf8(source.read(), source.path, encoding)
     header = HeaderParser(source.path)
     body = text[header.read(text) :]
@@ -94,7 +78,9 @@ def _name_weights():
     yield from (f"row_weight{'_' * number}" for number in itertools.count())
 
 
-def write_arff(frame, path, *, relation="table"):
+def write_arff(
+    frame: Any, path: str | PathLike[str], *, relation: str = "table"
+) -> None:
     """Write a data frame as an ARFF file, from which `read_table` restores it.
 
     Numbers become numeric attributes, categories nominal attributes with their levels
@@ -140,21 +126,8 @@ def write_arff(frame, path, *, relation="table"):
     write_file(path, format_arff(frame, relation))
 
 
-def format_arff(frame, relation):
-    """Return the text of an ARFF file.
-
-    Parameters
-    ----------
-    frame : pandas, polars or pyarrow table
-        The columns.
-    relation : str
-        Name of the relation.
-
-    Returns
-    -------
-    text : str
-        The text.
-    """
+def format_arff(frame, relation: str) -> str:
+    """Return the text of an ARFF file."""
     table = nw.from_native(frame, eager_only=True).to_arrow()
     lines = [f"@relation {quote(relation)}", ""]
     columns = []
@@ -190,7 +163,7 @@ def _write_column(name, column):
     raise TypeError(f"column {name!r} has type {kind}, which ARFF does not support")
 
 
-def _declare_levels(levels):
+def _declare_levels(levels) -> str:
     """Declare a nominal attribute; without levels, one of texts that are missing."""
     return f"{{{', '.join(quote(str(level)) for level in levels)}}}"
 

@@ -40,7 +40,7 @@ class HeaderParser:
         Lines read.
     """
 
-    def __init__(self, path):
+    def __init__(self, path) -> None:
         self.path = path
         self.relation = ""
         self.attributes = []
@@ -50,24 +50,8 @@ class HeaderParser:
         """Return an error at the current line."""
         return TableFileError(problem, path=self.path, line=self.line, remedy=remedy)
 
-    def read(self, text):
-        """Read the header.
-
-        Parameters
-        ----------
-        text : bytes
-            The whole file in UTF-8.
-
-        Returns
-        -------
-        position : int
-            Position of the line after @data.
-
-        Raises
-        ------
-        TableFileError
-            If a line is malformed or there is no @data.
-        """
+    def read(self, text: bytes) -> int:
+        """Read the header; return the position of the line after @data."""
         position = 0
         while position < len(text):
             stop = text.find(b"\n", position)
@@ -80,7 +64,7 @@ class HeaderParser:
         self.line = max(self.line, 1)
         raise self.error("the file ends without @data", "add @data and the rows")
 
-    def _read_declaration(self, line):
+    def _read_declaration(self, line) -> bool:
         keyword, *rest = line.split(None, 1)
         rest = rest[0] if rest else ""
         match keyword.lower():
@@ -105,7 +89,7 @@ class HeaderParser:
             raise self.error(f"{what} is missing or its quote is not closed", _REMEDY)
         return unquote(match[1]), text[match.end() :].strip()
 
-    def _add_attribute(self, text):
+    def _add_attribute(self, text) -> None:
         name, rest = self._read_word(text, "the attribute's name")
         name = name.strip()  # within its quotes
         if any(attribute.name == name for attribute in self.attributes):

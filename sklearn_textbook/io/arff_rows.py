@@ -47,7 +47,7 @@ class DataRows:
         The weights of the rows, 1 where a row has none; None if no row has one.
     """
 
-    def __init__(self, path, attributes, body, n_header_lines):
+    def __init__(self, path, attributes, body, n_header_lines) -> None:
         self.path = path
         self.attributes = attributes
         self.names = [attribute.name for attribute in attributes]
@@ -63,19 +63,8 @@ class DataRows:
             problem, path=self.path, line=line, column=column, remedy=remedy
         )
 
-    def read(self):
-        """All rows.
-
-        Returns
-        -------
-        frame : pyarrow.Table
-            Numbers, dictionaries with the declared levels, strings, timestamps.
-
-        Raises
-        ------
-        TableFileError
-            If a row is malformed or a value does not fit its attribute.
-        """
+    def read(self) -> pa.Table:
+        """All rows."""
         try:
             columns = self._read_plain()
             if columns is not None:

@@ -67,7 +67,7 @@ class Attribute:
     date_format: str = ""
 
 
-def unquote(word):
+def unquote(word: str) -> str:
     r"""Remove the quotes and escapes of a word.
 
     Parameters
@@ -99,7 +99,7 @@ def _unescape(match):
     return _ESCAPED.get(code, code)
 
 
-def quote(text):
+def quote(text: str) -> str:
     """Quote a word for ARFF if necessary.
 
     Parameters
@@ -123,26 +123,15 @@ def quote(text):
     return "'" + "".join(_ESCAPES.get(letter, letter) for letter in text) + "'"
 
 
-def strip_comment(line):
-    """Remove the comment that starts at a ``%`` outside of quotes.
-
-    Parameters
-    ----------
-    line : str
-        The line.
-
-    Returns
-    -------
-    line : str
-        Its part before the comment. A ``%`` inside a word, as in 50%, starts none.
-    """
+def strip_comment(line: str) -> str:
+    """Remove the comment that starts at a ``%`` outside of quotes and words."""
     for match in _COMMENT_OR_QUOTED.finditer(line):
         if match[0] == "%":
             return line[: match.start()]
     return line
 
 
-def translate_date_pattern(pattern):
+def translate_date_pattern(pattern: str) -> str:
     """Convert a pattern of Java's SimpleDateFormat to a ``strptime`` format.
 
     Parameters

@@ -11,6 +11,7 @@ applicable) is read as missing, with a note, unless it is a declared level.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,9 +21,9 @@ from sklearn_textbook.io.c45_names import NamesParser
 from sklearn_textbook.io.c45_rows import CaseRows
 from sklearn_textbook.io.columns import categories_from_text
 from sklearn_textbook.io.naming import list_names
+from sklearn_textbook.io.number_formats import number_text
 from sklearn_textbook.io.table_file import PACKED, TableFileError, TableSource
 from sklearn_textbook.io.text_encoding import decode_to_utf8
-from sklearn_textbook.io.written_values import number_text
 
 NAMES_ENDING = ".names"
 DATA_ENDING = ".data"
@@ -46,19 +47,10 @@ class C45Files:
     cases: str
 
 
-def find_c45_files(path):
+def find_c45_files(path: str) -> C45Files | None:
     """Find the .names file that belongs to a path, and the file with the cases.
 
-    Parameters
-    ----------
-    path : str
-        A .names file, whose cases are in the .data file; a .data, .test or .cases file;
-        or their common path without the ending.
-
-    Returns
-    -------
-    files : C45Files or None
-        None if there is no .names file.
+    The path is one of the two, or both without their endings. None without .names.
     """
     stem, ending = split_ending(path)
     if ending == NAMES_ENDING:
@@ -72,24 +64,8 @@ def find_c45_files(path):
     return C45Files(names, find_beside(path, DATA_ENDING) or path + DATA_ENDING)
 
 
-def require_c45_files(path):
-    """Find the files of a table in the format of C4.5; they must exist.
-
-    Parameters
-    ----------
-    path : str
-        As for `find_c45_files`.
-
-    Returns
-    -------
-    files : C45Files
-        The files.
-
-    Raises
-    ------
-    TableFileError
-        If there is no .names file.
-    """
+def require_c45_files(path: str) -> C45Files:
+    """Find the files of a table in the format of C4.5; they must exist."""
     files = find_c45_files(path)
     if files is None:
         raise TableFileError(
@@ -100,19 +76,8 @@ def require_c45_files(path):
     return files
 
 
-def split_ending(path):
-    """Split a path into stem and ending, ignoring the ending of a compressed file.
-
-    Parameters
-    ----------
-    path : str
-        A path such as "golf.data.gz".
-
-    Returns
-    -------
-    stem, ending : str
-        Such as "golf" and ".data".
-    """
+def split_ending(path: str) -> tuple[str, str]:
+    """Split a path such as golf.data.gz into "golf" and ".data"."""
     plain = Path(path)
     if plain.suffix.lower() in PACKED:
         plain = plain.with_suffix("")
@@ -149,31 +114,11 @@ class C45Content:
     target: str
     id_columns: tuple[str, ...]
     notes: list[str]
-    find_line: callable = field(repr=False)
+    find_line: Callable[[int], int | None] = field(repr=False)
 
 
-def parse_c45(files, encoding=None):
-    """Parse the files of a table into typed columns.
-
-    Parameters
-    ----------
-    files : C45Files
-        The files.
-    encoding : str, default=None
-        Their encoding; None detects UTF-8 and Chinese GB18030 in each.
-
-    Returns
-    -------
-    content : C45Content
-        An Arrow table: float64 for continuous attributes, dictionaries with the
-        declared levels for discrete ones, strings, dates and times.
-
-    Raises
-    ------
-    TableFileError
-        With the file and the line, if an entry or a case is malformed or a value does
-        not fit its attribute.
-    """
+def parse_c45(files: C45Files, encoding: str | None = None) -> C45Content:
+    """Parse the files of a table into typed columns."""
     parser = read_names(files.names, encoding)
     rows = _open_cases(files.cases, parser, encoding)
     frame = rows.read(_find_earlier_levels(files, parser, encoding))
@@ -186,41 +131,15 @@ def parse_c45(files, encoding=None):
     return C45Content(frame, parser.target, ids, notes, rows.find_line)
 
 
-def read_names(path, encoding=None):
-    """Read a .names file.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    encoding : str, default=None
-        Its encoding.
-
-    Returns
-    -------
-    parser : NamesParser
-        With the attributes and the class.
-    """
+def read_names(path: str, encoding: str | None = None) -> NamesParser:
+    """Read a .names file."""
     parser = NamesParser(path)
     parser.read(read_text(path, encoding).decode())
     return parser
 
 
-def read_text(path, encoding=None):
-    """Read a file as UTF-8 with line feeds as line ends.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    encoding : str, default=None
-        Its encoding.
-
-    Returns
-    -------
-    text : bytes
-        The text.
-    """
+def read_text(path: str, encoding: str | None = None) -> bytes:
+    """Read a file as UTF-8 with line feeds as line ends."""
     text, _ = decode_to_utf8(TableSource.open(path).read(), path, encoding)
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
+from os import PathLike
 
 import numpy as np
 
@@ -22,7 +24,12 @@ _ENDING = ".costs"
 _COST = re.compile(r"((?:\\.|[^\\,:])+),((?:\\.|[^\\,:])+):\s*([^\s:]+?)\.?")
 
 
-def read_c45_costs(path, classes=None, *, encoding=None):
+def read_c45_costs(
+    path: str | PathLike[str],
+    classes: Sequence[str] | None = None,
+    *,
+    encoding: str | None = None,
+) -> np.ndarray:
     r"""Read the misclassification costs of a .costs file.
 
     Each line has the form "predicted class, true class: cost".

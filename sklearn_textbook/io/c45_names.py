@@ -75,7 +75,7 @@ class NamesParser:
         Thresholds that divide a numeric target into classes; empty if there are none.
     """
 
-    def __init__(self, path):
+    def __init__(self, path) -> None:
         self.path = path
         self.attributes = []
         self.target = ""
@@ -89,19 +89,8 @@ class NamesParser:
             problem, path=self.path, line=self.line, column=column, remedy=remedy
         )
 
-    def read(self, text):
-        """Read the file.
-
-        Parameters
-        ----------
-        text : str
-            The whole file.
-
-        Raises
-        ------
-        TableFileError
-            If an entry is malformed or not supported.
-        """
+    def read(self, text: str) -> None:
+        """Read the file."""
         entries = scan_entries(strip_comments(text))
         first = next(entries, None)
         if first is None:
@@ -124,7 +113,7 @@ class NamesParser:
             self._select(names, included)
 
     # ---------------------------------------------------------------- the class
-    def _add_class(self, classes):
+    def _add_class(self, classes) -> None:
         """Add the class as the last column; it has no name in the file."""
         names = {attribute.name for attribute in self.attributes}
         name, number = "class", 1
@@ -135,7 +124,7 @@ class NamesParser:
         self.attributes.append(Attribute(name, "nominal", classes))
         self.target = name
 
-    def _name_target(self, first, words):
+    def _name_target(self, first, words) -> None:
         """Use an attribute as the class, by its name or by name and thresholds."""
         head = words[0] if first.head is None else read_word(first.head)
         self.target = head.strip()
@@ -245,7 +234,7 @@ class NamesParser:
             name,
         )
 
-    def _require_distinct(self, name, levels):
+    def _require_distinct(self, name, levels) -> None:
         seen = set()
         for level in levels:
             if level in seen:
@@ -256,7 +245,7 @@ class NamesParser:
                 )
             seen.add(level)
 
-    def _select(self, names, included):
+    def _select(self, names, included) -> None:
         """Drop attributes according to "attributes included" or "excluded"."""
         known = [attribute.name for attribute in self.attributes]
         names = [name.strip() for name in names]

@@ -64,7 +64,7 @@ class CaseRows:
         Choices of the reader that are not obvious.
     """
 
-    def __init__(self, path, attributes, text):
+    def __init__(self, path, attributes, text) -> None:
         self.path = path
         self.attributes = attributes
         self.kept = [a for a in attributes if a.type != "ignore"]
@@ -74,26 +74,8 @@ class CaseRows:
         self.lines = None
         self.typed = DeclaredColumns(path, self.find_line)
 
-    def read(self, earlier_levels=None):
-        """Read all cases.
-
-        Parameters
-        ----------
-        earlier_levels : dict of str to list of str, default=None
-            Levels that come before those of these cases, of attributes whose levels
-            are not declared.
-
-        Returns
-        -------
-        frame : pyarrow.Table
-            Numbers, dictionaries with the declared levels, texts of labels, dates and
-            times, without ignored attributes.
-
-        Raises
-        ------
-        TableFileError
-            If a line is malformed or a value does not fit its attribute.
-        """
+    def read(self, earlier_levels: dict[str, list[str]] | None = None) -> pa.Table:
+        """Read all cases; earlier levels precede those that are not declared."""
         texts = self.read_texts()
         before = earlier_levels or {}
         return pa.table(
@@ -103,14 +85,8 @@ class CaseRows:
             }
         )
 
-    def read_texts(self):
-        """Read the words of all columns that are not ignored.
-
-        Returns
-        -------
-        texts : dict of str to pyarrow.ChunkedArray
-            The words, null where missing.
-        """
+    def read_texts(self) -> dict[str, pa.ChunkedArray]:
+        """Read the words of all columns that are not ignored; null where missing."""
         try:
             columns = self._read_plain()
         except pa.ArrowInvalid:

@@ -8,6 +8,7 @@ a comment.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -26,7 +27,7 @@ _WORD = re.compile(r"(?:\\(?:.|\Z)|[^\\,:.\n]|\.(?![ \t\n]|\Z))*", re.DOTALL)
 _EXPRESSION = re.compile(r"(.*?)(?:\.(?=[ \t\n]|\Z)|\Z)", re.DOTALL)
 
 
-def strip_comments(text):
+def strip_comments(text: str) -> str:
     r"""Remove all comments.
 
     Parameters
@@ -52,7 +53,7 @@ def strip_comments(text):
     )
 
 
-def read_word(raw):
+def read_word(raw: str) -> str:
     r"""Remove the escapes and redundant white space of a word.
 
     Parameters
@@ -75,21 +76,11 @@ def read_word(raw):
     return _ESCAPE.sub(r"\1", word) if "\\" in word else word
 
 
-def squeeze_blanks(raw):
+def squeeze_blanks(raw: str) -> str:
     """Remove redundant white space of a word, but not its escapes.
 
     Only blanks, tabs and line ends are white space in these files; a no-break space,
     for example, is a letter.
-
-    Parameters
-    ----------
-    raw : str
-        The word in the file.
-
-    Returns
-    -------
-    word : str
-        Without white space at its ends, and with one blank for every other run of it.
     """
     word = raw.strip(" \t\n")
     if "  " in word or "\t" in word or "\n" in word:
@@ -97,7 +88,7 @@ def squeeze_blanks(raw):
     return word
 
 
-def write_word(word):
+def write_word(word: str) -> str:
     r"""Escape characters that would end a word or begin a comment.
 
     Parameters
@@ -119,7 +110,7 @@ def write_word(word):
     return _MUST_ESCAPE.sub(r"\\\g<0>", word)
 
 
-def split_fields(text):
+def split_fields(text: str) -> list[str]:
     r"""Split a line at its commas.
 
     Parameters
@@ -172,7 +163,7 @@ class Entry:
     expression: str | None = None
 
 
-def scan_entries(text):
+def scan_entries(text: str) -> Iterator[Entry]:
     r"""Divide a .names file into entries.
 
     Parameters

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import narwhals as nw
 import pyarrow as pa
@@ -21,10 +23,18 @@ from sklearn_textbook.io.c45_syntax import (
     write_word,
 )
 from sklearn_textbook.io.naming import explain_unknown_name
-from sklearn_textbook.io.written_values import number_text
+from sklearn_textbook.io.number_formats import number_text
 
 
-def write_c45(frame, path, *, target, named_target=False, label=None, test=None):
+def write_c45(
+    frame: Any,
+    path: str | PathLike[str],
+    *,
+    target: str,
+    named_target: bool = False,
+    label: str | None = None,
+    test: Any = None,
+) -> None:
     r"""Write a data frame as .names and .data files of C4.5, and optionally .test.
 
     Numbers become continuous attributes; categories discrete ones with their declared
@@ -175,7 +185,7 @@ def _select_alike(test, table):
     return test.select(table.column_names)
 
 
-def _require_columns(names, target, label):
+def _require_columns(names, target, label) -> None:
     for option, name in (("target", target), ("label", label)):
         if name not in names and name is not None:
             remedy = explain_unknown_name(name, names)
@@ -204,7 +214,7 @@ class _Written:
     levels: tuple = ()
 
 
-def _find_kind(name, data_type):
+def _find_kind(name, data_type) -> str:
     """Return the type of C5.0 for an Arrow type."""
     if pa.types.is_dictionary(data_type) or _is_text(data_type):
         return "discrete"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sklearn_textbook.io.table_file import TableFileError
 
 
-def clean_names(names, *, path, line=None):
+def clean_names(
+    names: Sequence[str], *, path: str, line: int | None = None
+) -> tuple[list[str], list[str]]:
     """Strip blanks around the names of columns, and name those without a name.
 
     Parameters

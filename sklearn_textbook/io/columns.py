@@ -8,6 +8,7 @@ that does not fit raises an error with its line.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -69,7 +70,7 @@ class ColumnContext:
     """
 
     path: str
-    find_line: callable
+    find_line: Callable[[int], int | None]
     missing_marks: tuple[str, ...] | None = None
     decimal: DecimalMark = field(default_factory=DecimalMark)
     notes: list[str] = field(default_factory=list)
@@ -87,30 +88,10 @@ class ColumnContext:
         )
 
 
-def prepare_columns(table, requested, context):
-    """Convert every column of a table to a type that an estimator can use.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        The columns as parsed.
-    requested : dict of str to str
-        Requested types: "numeric", "categorical", "text", a format of dates, or the
-        levels of an ordinal column in their order.
-    context : ColumnContext
-        The file.
-
-    Returns
-    -------
-    table : pyarrow.Table
-        Numbers, booleans, dates, text and categories; no infinite number.
-
-    Raises
-    ------
-    TableFileError
-        If a value does not fit the requested type or is infinite, or a column has a
-        type that no estimator can use.
-    """
+def prepare_columns(
+    table: pa.Table, requested: dict[str, str], context: ColumnContext
+) -> pa.Table:
+    """Convert every column of a table to a type that an estimator can use."""
     prepared = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         column = _convert(name, column, requested.get(name), context)
@@ -219,7 +200,7 @@ def _infer_moments(column):
     return column
 
 
-def _has_decimal_commas(column, context):
+def _has_decimal_commas(column, context) -> bool:
     has_comma = compute.match_substring(column, ",")
     if not compute.any(has_comma).as_py() or context.decimal.given == POINT:
         return False
@@ -293,26 +274,15 @@ def _to_dates(name, column, date_format, context):
     return pa.chunked_array([moments.take(coded.indices)])
 
 
-def find_non_number(column):
-    """Find the first row whose text is not a number.
-
-    Parameters
-    ----------
-    column : pyarrow.Array or ChunkedArray of strings
-        The texts.
-
-    Returns
-    -------
-    row : int or None
-        Row, counted from 0.
-    """
+def find_non_number(column: pa.Array | pa.ChunkedArray) -> int | None:
+    """Find the first row whose text is not a number, counted from 0."""
     for row, text in enumerate(column.to_pylist()):
         if text is not None and not _is_number(text):
             return row
     return None
 
 
-def _is_number(text):
+def _is_number(text) -> bool:
     try:
         float(text)
     except ValueError:
@@ -372,23 +342,10 @@ def _to_levels(name, column, levels, context):
     return coded
 
 
-def categories_from_text(column, levels, *, ordered=False):
-    """Code text as an Arrow dictionary with the levels in the order given.
-
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray of strings
-        The values; those that are not levels become null.
-    levels : list of str
-        The levels.
-    ordered : bool, default=False
-        Whether their order has a meaning.
-
-    Returns
-    -------
-    column : pyarrow.ChunkedArray
-        The categories.
-    """
+def categories_from_text(
+    column: pa.ChunkedArray, levels: list[str], *, ordered: bool = False
+) -> pa.ChunkedArray:
+    """Code text as an Arrow dictionary of the levels; other text becomes null."""
     value_set = pa.array(levels, pa.string())
     codes = compute.index_in(column, value_set=value_set, skip_nulls=True)
     if isinstance(codes, pa.ChunkedArray):
@@ -414,7 +371,7 @@ def _require_finite(name, column, context):
     )
 
 
-def _note_text(name, column, context):
+def _note_text(name, column, context) -> None:
     """Note what the values of a text column look like, if not like text."""
     note = find_format_note(name, column, context)
     if note is not None:

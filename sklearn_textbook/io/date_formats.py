@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
 
@@ -54,7 +55,7 @@ _TIMES = (
 )
 
 
-def is_date_format(text):
+def is_date_format(text: object) -> bool:
     """Whether a text is a format of ``strptime`` for dates with a year.
 
     Parameters
@@ -83,31 +84,13 @@ def is_date_format(text):
     return True
 
 
-def has_time(date_format):
+def has_time(date_format) -> bool:
     """Whether a format has hours, minutes or seconds."""
     return _TIME_CODES.search(date_format) is not None
 
 
-def read_moment(text, date_format):
-    """Read a date, or a date with a time, which a time zone converts to UTC.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    date_format : str
-        Its format.
-
-    Returns
-    -------
-    moment : datetime
-        Without a time zone.
-
-    Raises
-    ------
-    ValueError
-        If the text does not follow the format.
-    """
+def read_moment(text: str, date_format: str) -> datetime:
+    """Read a date, or a date with a time, which a time zone converts to UTC."""
     moment = datetime.strptime(text, date_format)
     if moment.tzinfo is not None:
         moment = moment.astimezone(UTC).replace(tzinfo=None)
@@ -127,7 +110,7 @@ def write_pattern(date_format):
     return "".join(_CODES.get(part, re.escape(part)) for part in parts)
 
 
-def find_date_formats(texts):
+def find_date_formats(texts: Sequence[str]) -> list[str]:
     """Find the formats that at least half of some texts follow.
 
     Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -28,7 +29,7 @@ class DeclaredColumns:
     """
 
     path: str
-    find_line: callable
+    find_line: Callable[[int], int | None]
 
     def refuse(self, name, text, row, problem, remedy):
         """Return the error for a value that does not fit its column."""
@@ -40,26 +41,8 @@ class DeclaredColumns:
             remedy=remedy,
         )
 
-    def to_numbers(self, name, column):
-        """Convert texts to numbers; "nan" means a missing value.
-
-        Parameters
-        ----------
-        name : str
-            Name of the column.
-        column : pyarrow.ChunkedArray of strings
-            The texts.
-
-        Returns
-        -------
-        numbers : pyarrow.ChunkedArray of float64
-            The numbers; "nan" becomes null.
-
-        Raises
-        ------
-        TableFileError
-            If a text is not a number.
-        """
+    def to_numbers(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Convert texts to numbers; "nan" means a missing value."""
         try:
             numbers = column.cast(pa.float64())
         except pa.ArrowInvalid:
@@ -78,30 +61,15 @@ class DeclaredColumns:
         not_a_number = compute.is_nan(numbers)
         return compute.if_else(not_a_number, pa.scalar(None, pa.float64()), numbers)
 
-    def to_levels(self, name, column, levels, *, ordered=False):
-        """Convert texts to categories with the declared levels, in their order.
-
-        Parameters
-        ----------
-        name : str
-            Name of the column.
-        column : pyarrow.ChunkedArray of strings
-            The texts.
-        levels : sequence of str
-            The declared levels.
-        ordered : bool, default=False
-            Whether their order has a meaning.
-
-        Returns
-        -------
-        categories : pyarrow.ChunkedArray
-            The categories.
-
-        Raises
-        ------
-        TableFileError
-            If a text is not a declared level.
-        """
+    def to_levels(
+        self,
+        name: str,
+        column: pa.ChunkedArray,
+        levels: Sequence[str],
+        *,
+        ordered: bool = False,
+    ) -> pa.ChunkedArray:
+        """Convert texts to categories with the declared levels, in their order."""
         coded = categories_from_text(column, list(levels), ordered=ordered)
         if coded.null_count > column.null_count:
             unknown = compute.and_(compute.is_null(coded), compute.is_valid(column))
@@ -115,30 +83,15 @@ class DeclaredColumns:
             )
         return coded
 
-    def convert_each(self, name, column, convert, problem, remedy):
-        """Convert texts one by one.
-
-        Parameters
-        ----------
-        name : str
-            Name of the column.
-        column : pyarrow.ChunkedArray of strings
-            The texts.
-        convert : callable
-            Returns the value of a text, or raises ValueError.
-        problem, remedy : str
-            For the message about a text that cannot be converted.
-
-        Returns
-        -------
-        values : list
-            The values, None where the text is missing.
-
-        Raises
-        ------
-        TableFileError
-            If a text cannot be converted.
-        """
+    def convert_each(
+        self,
+        name: str,
+        column: pa.ChunkedArray,
+        convert: Callable,
+        problem: str,
+        remedy: str,
+    ) -> list:
+        """Convert texts one by one."""
         values = []
         for row, text in enumerate(column.to_pylist()):
             try:

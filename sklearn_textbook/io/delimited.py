@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Sequence
 from itertools import islice
 
 import pyarrow as pa
@@ -67,9 +68,9 @@ class DelimitedText:
         encoding=None,
         expected_names=(),
         names_without_header=(),
-        skip_lines=0,
+        skip_lines: int = 0,
         comment=None,
-    ):
+    ) -> None:
         self.source = source
         self.path = source.path
         self.notes = []
@@ -90,7 +91,7 @@ class DelimitedText:
             self.names = _invent_names(len(rows[0]), names_without_header)
 
     @property
-    def layout(self):
+    def layout(self) -> str:
         """Separator and encoding in words."""
         separator = SEPARATORS.get(self.delimiter, repr(self.delimiter))
         header = "" if self.has_header else ", no header"
@@ -104,23 +105,13 @@ class DelimitedText:
         self.delimiter = delimiter or guess_delimiter(self.text)
         return _sample_rows(self.text, self.delimiter)
 
-    def parse(self, column_types, missing_marks, decimal="."):
-        """Parse the values into an Arrow table with the types that pyarrow infers.
-
-        Parameters
-        ----------
-        column_types : dict of str to pyarrow.DataType
-            Types of columns that are not to be inferred.
-        missing_marks : sequence of str
-            Texts that represent a missing value.
-        decimal : {".", ","}, default="."
-            The decimal mark.
-
-        Returns
-        -------
-        table : pyarrow.Table
-            The columns.
-        """
+    def parse(
+        self,
+        column_types: dict[str, pa.DataType],
+        missing_marks: Sequence[str],
+        decimal: str = ".",
+    ) -> pa.Table:
+        """Parse the values into an Arrow table with the types that pyarrow infers."""
         self._require_closed_quotes()
         marks = {""} | {before + mark for mark in missing_marks for before in ("", " ")}
         try:
@@ -155,20 +146,14 @@ class DelimitedText:
             )
         return table
 
-    def parse_written(self):
-        """Parse the values as they are written, empty fields as null.
-
-        Returns
-        -------
-        table : pyarrow.Table
-            The columns, all of text.
-        """
+    def parse_written(self) -> pa.Table:
+        """Parse the values as they are written, empty fields as null."""
         return self.parse(dict.fromkeys(self.names, pa.string()), ())
 
     def _count_rows_to_skip(self):
         return 1 + self._count_leading_lines() if self.has_header else 0
 
-    def _count_leading_lines(self):
+    def _count_leading_lines(self) -> int:
         """Count the empty lines before the first row."""
         leading = self.text[: len(self.text) - len(self.text.lstrip(b"\r\n"))]
         return len(leading.splitlines())
@@ -193,7 +178,7 @@ class DelimitedText:
         record = next(islice(self.records(), number, None), None)
         return record[0] if record else None
 
-    def _explain_ragged_row(self):
+    def _explain_ragged_row(self) -> None:
         expected = len(self.names)
         title = 1 + self._count_leading_lines()
         for number, (line, values) in enumerate(self.records()):
@@ -246,7 +231,7 @@ def is_delimiter(text):
     return len(text) == 1 and text.isascii() and text not in '"\r\n\0'
 
 
-def guess_delimiter(text):
+def guess_delimiter(text: bytes) -> str:
     r"""Find the separator with the most uniform number of fields in the first rows.
 
     Among the separators in the first row, the one is chosen by which the largest
@@ -299,16 +284,8 @@ def _empty_comments(text, mark):
     return b"".join(lines)
 
 
-def _take_separator(text):
-    """Replace a first line ``sep=;``, as Excel reads it, by an empty one.
-
-    Returns
-    -------
-    text : bytes
-        The text.
-    separator : str or None
-        The separator that the line declares; None without such a line.
-    """
+def _take_separator(text: bytes) -> tuple[bytes, str | None]:
+    """Replace a first line ``sep=;``, as Excel reads it, by an empty one."""
     line = _SEPARATOR_LINE.match(text)
     if line is None:
         return text, None
@@ -342,7 +319,7 @@ def _invent_names(n_columns, candidates):
     return [f"column_{number + 1}" for number in range(n_columns)]
 
 
-def _looks_like_header(first_row, expected_names):
+def _looks_like_header(first_row, expected_names) -> bool:
     """Whether a row is a header: it has an expected name, or no number."""
     fields = [field.strip() for field in first_row]
     if any(name in fields for name in expected_names):
@@ -350,7 +327,7 @@ def _looks_like_header(first_row, expected_names):
     return not any(_is_number(field) for field in fields)
 
 
-def _is_number(field):
+def _is_number(field) -> bool:
     try:
         float(field.replace(",", "."))
     except ValueError:

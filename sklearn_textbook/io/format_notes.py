@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.compute as compute
 
 from sklearn_textbook.io.date_formats import (
@@ -19,30 +21,21 @@ from sklearn_textbook.io.number_formats import (
     match_numbers,
 )
 
+if TYPE_CHECKING:
+    from sklearn_textbook.io.columns import ColumnContext
+
 _SAMPLE_ROWS = 1000
 _SAMPLE_LEVELS = 20
 _LEAST_SHARE = 0.95
 _LEAST_LEVELS = 3
 
 
-def find_format_note(name, column, context):
+def find_format_note(
+    name: str, column: pa.ChunkedArray, context: ColumnContext
+) -> str | None:
     """Find out what the values of a text column look like, if they are no plain text.
 
     Nearly all values, and at least three different ones, must look alike.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    column : pyarrow.ChunkedArray of strings
-        Its values.
-    context : ColumnContext
-        The file.
-
-    Returns
-    -------
-    note : str or None
-        One sentence with an example and the option that reads such values.
     """
     present = column.drop_null()
     # A few values suffice to tell that a column is plain text, as most are.
@@ -61,7 +54,7 @@ def find_format_note(name, column, context):
 class _Levels:
     """The different values of a column, and which of them look alike."""
 
-    def __init__(self, column, present, context):
+    def __init__(self, column, present, context) -> None:
         self.column = column
         self.context = context
         self.n_values = len(present)
@@ -77,7 +70,7 @@ class _Levels:
             return 0.0
         return compute.sum(self.counts.filter(mask)).as_py() / self.n_values
 
-    def describe_others(self, mask):
+    def describe_others(self, mask) -> str:
         """Name the first of the values that look different."""
         others = compute.invert(mask)
         n_others = compute.sum(self.counts.filter(others)).as_py()
@@ -150,7 +143,7 @@ def _describe_numbers(name, levels, context):
     return note
 
 
-def _write_note(name, what, example, others):
+def _write_note(name, what, example, others) -> str:
     return (
         f"column {name!r} is read as text, but its values look like {what}, such as "
         f"{example!r}{others}"

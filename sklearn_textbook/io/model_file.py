@@ -10,22 +10,25 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
+from typing import Any, NoReturn
 
-from sklearn_textbook._contract.registry import ESTIMATORS, list_names
+from sklearn_textbook._contract.registry import ESTIMATORS, list_estimators
 from sklearn_textbook._contract.written_files import write_file
-from sklearn_textbook.io.model_document import (
+from sklearn_textbook.io.saved_model import (
     FORMAT_NAME,
     SCHEMA_VERSION,
     SavedModel,
-    read_document,
-    write_document,
+    load_document,
+    save_document,
 )
-from sklearn_textbook.io.saved_parameters import (
+from sklearn_textbook.io.saved_values import (
     BY_SKOPS,
+    is_integer,
     is_of_class,
 )
-from sklearn_textbook.io.saved_target import is_integer
 
 __all__ = ["ModelFileError", "SavedModel", "load_model", "read_model", "save_model"]
 
@@ -50,7 +53,7 @@ class ModelFileError(ValueError):
     model.json: is damaged
     """
 
-    def __init__(self, problem, path=None):
+    def __init__(self, problem: str, path: str | None = None) -> None:
         self.problem = problem
         self.path = None if path is None else str(path)
         super().__init__(problem, path)
@@ -59,7 +62,13 @@ class ModelFileError(ValueError):
         return self.problem if self.path is None else f"{self.path}: {self.problem}"
 
 
-def save_model(estimator, path, *, target=None, table=None):
+def save_model(
+    estimator: Any,
+    path: str | PathLike[str],
+    *,
+    target: str | None = None,
+    table: dict[str, Any] | None = None,
+) -> None:
     """Write a fitted estimator to a JSON file.
 
     The file contains the class and parameters of the estimator, the columns and levels
@@ -118,7 +127,7 @@ def save_model(estimator, path, *, target=None, table=None):
     if name not in ESTIMATORS or not is_of_class(estimator, name):
         raise ModelFileError(
             f"{name} cannot be saved as a model file; {BY_SKOPS}. A model file can "
-            f"contain {', '.join(list_names())}",
+            f"contain {', '.join(list_estimators())}",
             path,
         )
     names = None
@@ -126,7 +135,7 @@ def save_model(estimator, path, *, target=None, table=None):
         names = ["tree_", "rule_list_", "estimators_"]
     check_is_fitted(estimator, names, all_or_any=any)
     try:
-        document = write_document(estimator, target, table)
+        document = save_document(estimator, target, table)
         text = json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
     except (TypeError, ValueError) as error:
         raise ModelFileError(str(error), path) from None
@@ -136,7 +145,7 @@ def save_model(estimator, path, *, target=None, table=None):
         raise ModelFileError(f"cannot be written ({error.strerror})", path) from None
 
 
-def load_model(path):
+def load_model(path: str | PathLike[str]) -> Any:
     """Read a fitted estimator from a JSON file.
 
     Parameters
@@ -174,7 +183,7 @@ def load_model(path):
     return read_model(path).estimator
 
 
-def read_model(path):
+def read_model(path: str | PathLike[str]) -> SavedModel:
     """Read a model file, including the target and notes on the table.
 
     Parameters
@@ -204,29 +213,11 @@ def read_model(path):
     >>> model.target, model.table, model.estimator.predict([[1.2]])
     ('state', {'n_rows': 2}, array(['unripe'], dtype='<U6'))
     """
-    return read_with(read_document, path)
+    return read_with(load_document, path)
 
 
-def read_with(read, path):
-    """Read a model file with `read_document`, or with a function like it.
-
-    Parameters
-    ----------
-    read : callable
-        Takes the JSON object of the file.
-    path : str or path-like
-        The file.
-
-    Returns
-    -------
-    model : SavedModel
-        The result of `read`.
-
-    Raises
-    ------
-    ModelFileError
-        As in `load_model`.
-    """
+def read_with(read: Callable, path: str | PathLike) -> SavedModel:
+    """Read a model file with `load_document`, or with a function like it."""
     document = _read_json(path)
     version = document.get("schema_version")
     if document.get("format") != FORMAT_NAME:
@@ -255,7 +246,7 @@ def read_with(read, path):
         raise ModelFileError(f"is damaged: {reason}", path) from None
 
 
-def looks_like_model(path):
+def looks_like_model(path: str | PathLike) -> bool:
     """Return whether a file begins as `save_model` writes it."""
     try:
         with Path(path).open("rb") as file:
@@ -266,7 +257,7 @@ def looks_like_model(path):
     return re.match(pattern, start) is not None
 
 
-def _read_json(path):
+def _read_json(path: str | PathLike) -> dict:
     try:
         text = Path(path).read_bytes().decode("utf-8")
     except FileNotFoundError:
@@ -295,5 +286,5 @@ def _read_json(path):
     return document
 
 
-def _refuse_constant(name):
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")

@@ -6,32 +6,65 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from sklearn_textbook._contract.registry import ESTIMATORS, find_class, list_names
-from sklearn_textbook.io.fitted_attributes import FITTED_MODELS
-from sklearn_textbook.io.model_document import FORMAT_NAME, SCHEMA_VERSION
-from sklearn_textbook.io.packed_arrays import DTYPES
+from sklearn_textbook._contract.kept import Kept
+from sklearn_textbook._contract.registry import ESTIMATORS, find_class, list_estimators
+from sklearn_textbook.io.saved_arrays import DTYPES
+from sklearn_textbook.io.saved_attributes import SAVED_ATTRIBUTES
+from sklearn_textbook.io.saved_model import FORMAT_NAME, SCHEMA_VERSION
+from sklearn_textbook.io.saved_values import PRECISIONS
 from sklearn_textbook.tree.encode.columns import KINDS, SOURCES
 
+_TEXT = {"type": "string"}
 _COUNT = {"type": "integer", "minimum": 0}
-_LEVELS = {"type": "array", "items": {"type": ["string", "boolean", "number"]}}
+_POSITIVE = {"type": "integer", "minimum": 1}
+_NULL = {"type": "null"}
+
+
+def _object(
+    properties: dict, optional: Sequence[str] = (), *, is_open: bool = False
+) -> dict:
+    """Describe an object; all entries are required except the optional ones."""
+    described = {
+        "type": "object",
+        "properties": properties,
+        "required": [name for name in properties if name not in optional],
+    }
+    return described if is_open else {**described, "additionalProperties": False}
+
+
+def _map(values: dict) -> dict:
+    """Describe an object of any names."""
+    return {"type": "object", "additionalProperties": values}
+
+
+def _list(items: dict, **limits: int) -> dict:
+    """Describe a list; `minItems` and `maxItems` limit its length."""
+    return {"type": "array", "items": items, **limits}
+
+
+def _any(*forms: dict) -> dict:
+    """Describe what has one of some forms."""
+    return forms[0] if len(forms) == 1 else {"anyOf": list(forms)}
+
+
+def _refer(name: str) -> dict:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+_LEVELS = _list({"type": ["string", "boolean", "number"]})
 # Numbers; NaN and infinities, which JSON does not have, as text.
-_NUMBER = {"anyOf": [{"type": "number"}, {"enum": ["NaN", "Infinity", "-Infinity"]}]}
+_NUMBER = _any({"type": "number"}, {"enum": ["NaN", "Infinity", "-Infinity"]})
 # A single number; NaN and infinities, which JSON does not have, as an object.
-_SINGLE = {
-    "anyOf": [
-        {"type": "number"},
-        {
-            "type": "object",
-            "properties": {"number": {"enum": ["nan", "inf", "-inf"]}},
-            "required": ["number"],
-            "additionalProperties": False,
-        },
-    ]
-}
+_SINGLE = _any(
+    {"type": "number"}, _object({"number": {"enum": ["nan", "inf", "-inf"]}})
+)
+_COUNTS = _list(_COUNT)
 
 
-def make_model_schema():
+def make_model_schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of model files.
 
     Every file written by `save_model` conforms to it. Reading also checks lengths,
@@ -55,8 +88,8 @@ def make_model_schema():
             {
                 "format": {"const": FORMAT_NAME},
                 "schema_version": {"const": SCHEMA_VERSION},
-                "written_by": {"type": "string"},
-                "estimator": {"enum": list_names()},
+                "written_by": _TEXT,
+                "estimator": {"enum": list_estimators()},
                 "parameters": _refer("parameters"),
                 "target": {"type": ["string", "null"]},
                 "table": {"type": "object"},
@@ -65,247 +98,185 @@ def make_model_schema():
             },
             is_open=True,
         ),
-        "allOf": [_describe_class(name) for name in list_names()],
+        "allOf": [_describe_class(name) for name in list_estimators()],
         "$defs": _list_definitions(),
     }
 
 
-def _object(properties, optional=(), *, is_open=False):
-    """Describe an object; all entries are required except the optional ones."""
-    described = {
-        "type": "object",
-        "properties": properties,
-        "required": [name for name in properties if name not in optional],
-    }
-    return described if is_open else {**described, "additionalProperties": False}
-
-
-def _refer(name):
-    return {"$ref": f"#/$defs/{name}"}
-
-
-def _describe_class(name):
+def _describe_class(name: str) -> dict:
     """Describe the additional entries of a file with this class."""
-    saved = ESTIMATORS[name].saved
+    described = _any(*_list_forms(name, ESTIMATORS[name].saved))
+    return {"if": {"properties": {"estimator": {"const": name}}}, "then": described}
+
+
+def _list_forms(name: str, saved: str) -> list[dict]:
+    """Describe what the entries of a class may be that is saved in some way."""
+    if saved == "either":
+        return [*_list_forms(name, "members"), *_list_forms(name, "values")]
     if saved == "values":
-        return _require_for(name, _describe_model(name))
-    if saved in ("members", "either"):
-        member = {
-            "name": {"type": "string"},
-            "model": {"anyOf": [{"$ref": "#"}, {"type": "null"}]},
-        }
         entries = {
-            "kept": _describe_kept(find_class(name)._kept),
-            "members": {"type": "array", "items": _object(member), "minItems": 1},
+            "kept": _describe_declared(SAVED_ATTRIBUTES[name].declared),
+            # The encoding of nominal columns, for linear models that read a table.
+            "terms": _list(_refer("term")),
         }
-        forms = [_object(entries, is_open=True)]
-        if saved == "either":
-            forms.append(_describe_model(name))
-        return _require_for(name, forms[0] if len(forms) == 1 else {"anyOf": forms})
-    if saved == "trees":
+    elif saved == "members":
+        member = {"name": _TEXT, "model": _any({"$ref": "#"}, _NULL)}
         entries = {
-            "n_missing": {"type": "array", "items": _COUNT},
+            "kept": _describe_declared(find_class(name)._kept),
+            "members": _list(_object(member), minItems=1),
+        }
+    elif saved == "trees":
+        entries = {
+            "n_missing": _COUNTS,
             "member": _refer("member"),
-            "kept": _describe_kept(find_class(name)._kept),
-            "trees": {"type": "array", "items": _refer("member_tree"), "minItems": 1},
+            "kept": _describe_declared(find_class(name)._kept),
+            "trees": _list(_refer("member_tree"), minItems=1),
         }
     else:
         entries = {
-            "n_missing": {"type": "array", "items": _COUNT},
-            "max_features": {"type": "integer", "minimum": 1},
+            "n_missing": _COUNTS,
+            "max_features": _POSITIVE,
             "tree": _refer("tree"),
             "neighbours": _refer("array"),
         }
     if saved == "rules":
         entries |= {"tree_parameters": _refer("parameters"), "rules": _refer("rules")}
-    return _require_for(name, _object(entries, ["neighbours"], is_open=True))
+    return [_object(entries, ["neighbours", "terms"], is_open=True)]
 
 
-def _require_for(name, entries):
-    return {"if": {"properties": {"estimator": {"const": name}}}, "then": entries}
-
-
-def _describe_model(name):
-    """Describe the entries of a model other than a tree."""
-    entries = {"kept": _describe_kept(FITTED_MODELS[name].kept)}
-    # The encoding of nominal columns, for linear models that read a table.
-    terms = {"terms": {"type": "array", "items": _refer("term")}}
-    return _object({**entries, **terms}, optional=["terms"], is_open=True)
-
-
-def _describe_kept(declared):
+def _describe_declared(declared: Iterable[Kept]) -> dict:
     """Describe the declared attributes of a class."""
-    optional = [kept.name for kept in declared if kept.is_optional]
-    return _object({kept.name: _describe_one(kept) for kept in declared}, optional)
+    optional = [each.name for each in declared if each.is_optional]
+    return _object({each.name: _describe_one(each) for each in declared}, optional)
 
 
-def _describe_one(kept):
-    if isinstance(kept.kind, tuple):
+def _describe_one(declared: Kept) -> dict:
+    if isinstance(declared.kind, tuple):
         forms = []
-        for record in kept.kind:
-            described = _describe_kept(record.kept)
+        for record in declared.kind:
+            described = _describe_declared(record.kept)
             described["properties"]["record"] = {"const": record.of.__name__}
             described["required"] = ["record", *described["required"]]
             forms.append(described)
     else:
         forms = [
-            _describe_single(kept) if shape == () else _refer("array")
-            for shape in kept.shapes
+            _describe_single(declared) if shape == () else _refer("array")
+            for shape in declared.shapes
         ]
-    forms += [{"type": "null"}] if kept.is_optional else []
-    return forms[0] if len(forms) == 1 else {"anyOf": forms}
+    return _any(*forms, *([_NULL] if declared.is_optional else []))
 
 
-def _describe_single(kept):
-    limits = {} if kept.least is None else {"minimum": kept.least}
-    if kept.kind in ("number", "float") and not kept.is_finite:
+def _describe_single(declared: Kept):
+    limits = {} if declared.least is None else {"minimum": declared.least}
+    if declared.kind in ("number", "float") and not declared.is_finite:
         return _SINGLE
     return {
         "truth": {"type": "boolean"},
-        "text": {"type": "string"},
-        "precision": {"enum": ["float32", "float64"]},
+        "text": _TEXT,
+        "precision": {"enum": list(PRECISIONS)},
         "part": _refer("part"),
         "integer": {"type": "integer", **limits},
         "number": {"type": "number", **limits},
         "float": {"type": "number", **limits},
-    }[kept.kind]
+    }[declared.kind]
 
 
-def _list_definitions():
+def _list_definitions() -> dict:
     column = {
-        "name": {"type": "string"},
+        "name": _TEXT,
         "kind": {"enum": list(KINDS)},
-        "levels": {"anyOf": [_LEVELS, {"type": "null"}]},
+        "levels": _any(_LEVELS, _NULL),
         "source": {"enum": list(SOURCES)},
-        "time_zone": {"type": "string"},
+        "time_zone": _TEXT,
     }
     labels = {
         "dtype": {"enum": ["bool", "int64", "float64", "str", "object"]},
         "values": {**_LEVELS, "minItems": 1},
     }
+    term = {
+        "codes": _COUNTS,
+        "reference": _any(_COUNT, _NULL),
+        "means": _list({"type": "number"}),
+        "has_indicator": {"type": "boolean"},
+    }
+    values = _list(_refer("value"))
+    # Short lists of numbers, and the bytes of long ones.
+    array = {
+        "dtype": {"enum": list(DTYPES)},
+        "shape": _list(_COUNT, minItems=1, maxItems=3),
+        "base64": {"type": "string", "contentEncoding": "base64"},
+        "order": {"const": "F"},
+    }
     return {
         "columns": _object(
             {
                 "has_names": {"type": "boolean"},
-                "columns": {
-                    "type": "array",
-                    "items": _object(column, ("time_zone",)),
-                    "minItems": 1,
-                },
+                "columns": _list(_object(column, ["time_zone"]), minItems=1),
             }
         ),
-        "classes": {
-            "anyOf": [
-                {"type": "array", "items": _object(labels), "minItems": 1},
-                {"type": "null"},
-            ]
-        },
-        "parameters": {"type": "object", "additionalProperties": _refer("value")},
-        "part": _object(
-            {"part": {"type": "string"}, "parameters": _refer("parameters")}
+        "classes": _any(_list(_object(labels), minItems=1), _NULL),
+        "parameters": _map(_refer("value")),
+        "part": _object({"part": _TEXT, "parameters": _refer("parameters")}),
+        "value": _any(
+            {"type": ["null", "boolean", "string"]},
+            _SINGLE,
+            values,
+            _object({"mapping": values}),
+            _object({"set": values}),
+            _refer("part"),
         ),
-        "value": {
-            "anyOf": [
-                {"type": ["null", "boolean", "string"]},
-                _SINGLE,
-                {"type": "array", "items": _refer("value")},
-                _object({"mapping": {"type": "array", "items": _refer("value")}}),
-                _object({"set": {"type": "array", "items": _refer("value")}}),
-                _refer("part"),
-            ]
-        },
-        "array": _describe_array(),
-        "term": {
-            "anyOf": [
-                {"type": "null"},
-                _object(
-                    {
-                        "codes": {"type": "array", "items": _COUNT},
-                        "reference": {"anyOf": [_COUNT, {"type": "null"}]},
-                        "means": {"type": "array", "items": {"type": "number"}},
-                        "has_indicator": {"type": "boolean"},
-                    },
-                    optional=["codes", "reference", "has_indicator"],
-                ),
-            ]
-        },
+        "array": _any(_list(_NUMBER), _list(_list(_NUMBER)), _object(array, ["order"])),
+        "term": _any(_NULL, _object(term, ["codes", "reference", "has_indicator"])),
         **_list_tree_definitions(),
     }
 
 
-def _describe_array():
-    """Describe short lists of numbers, and the bytes of long ones."""
-    packed = {
-        "dtype": {"enum": list(DTYPES)},
-        "shape": {"type": "array", "items": _COUNT, "minItems": 1, "maxItems": 3},
-        "base64": {"type": "string", "contentEncoding": "base64"},
-        "order": {"const": "F"},
-    }
-    numbers = {"type": "array", "items": _NUMBER}
-    return {
-        "anyOf": [
-            numbers,
-            {"type": "array", "items": numbers},
-            _object(packed, ["order"]),
-        ]
-    }
-
-
-def _list_tree_definitions():
+def _list_tree_definitions() -> dict:
     """Describe trees and rules, every number of which is checked by reading."""
-    a_format = {"format": {"type": "string"}, "schema_version": _COUNT}
-    way = {"type": "array", "minItems": 1, "maxItems": 3}
-    stored = {"type": "object", "additionalProperties": {"type": "array"}}
-    records = {"type": "object", "additionalProperties": _refer("array")}
+    a_format = {"format": _TEXT, "schema_version": _COUNT}
+    stored, records = _map({"type": "array"}), _map(_refer("array"))
+    tree = {
+        **a_format,
+        "is_classifier": {"type": "boolean"},
+        "handle_unknown": _TEXT,
+        "n_features": _POSITIVE,
+        "n_levels": _COUNTS,
+        "n_classes": _COUNTS,
+        "nodes": stored,
+        "statistics": {"type": "array"},
+        "level_branch": _list({"type": "integer"}),
+        "surrogates": stored,
+        "terms": stored,
+    }
+    member = {
+        "class": {"enum": list_estimators("tree")},
+        "parameters": _refer("parameters"),
+        "n_outputs": _POSITIVE,
+        "max_features": {"type": ["integer", "null"]},
+        "handle_unknown": _TEXT,
+    }
+    nodes = {
+        "type": "object",
+        "properties": {"n_children": _refer("array")},
+        "additionalProperties": {"type": "array", "minItems": 1, "maxItems": 3},
+        "required": ["n_children"],
+    }
+    member_tree = {
+        "nodes": nodes,
+        "level_branch": _refer("array"),
+        "surrogates": records,
+        "terms": records,
+        "columns": _refer("array"),
+        "parameters": _refer("parameters"),
+        "max_features": {"type": ["integer", "null"]},
+        "handle_unknown": _TEXT,
+        "n_missing": _COUNTS,
+    }
     return {
-        "tree": _object(
-            {
-                **a_format,
-                "is_classifier": {"type": "boolean"},
-                "handle_unknown": {"type": "string"},
-                "n_features": {"type": "integer", "minimum": 1},
-                "n_levels": {"type": "array", "items": _COUNT},
-                "n_classes": {"type": "array", "items": _COUNT},
-                "nodes": stored,
-                "statistics": {"type": "array"},
-                "level_branch": {"type": "array", "items": {"type": "integer"}},
-                "surrogates": stored,
-                "terms": stored,
-            },
-            ["terms"],
-        ),
+        "tree": _object(tree, ["terms"]),
         "rules": _object(a_format, is_open=True),
-        "member": _object(
-            {
-                "class": {"enum": list_names("tree")},
-                "parameters": _refer("parameters"),
-                "n_outputs": {"type": "integer", "minimum": 1},
-                "max_features": {"type": ["integer", "null"]},
-                "handle_unknown": {"type": "string"},
-            }
-        ),
-        "member_tree": _object(
-            {
-                "nodes": {
-                    "type": "object",
-                    "properties": {"n_children": _refer("array")},
-                    "additionalProperties": way,
-                    "required": ["n_children"],
-                },
-                "level_branch": _refer("array"),
-                "surrogates": records,
-                "terms": records,
-                "columns": _refer("array"),
-                "parameters": _refer("parameters"),
-                "max_features": {"type": ["integer", "null"]},
-                "handle_unknown": {"type": "string"},
-                "n_missing": {"type": "array", "items": _COUNT},
-            },
-            [
-                *("level_branch", "surrogates", "terms", "columns", "parameters"),
-                *("max_features", "handle_unknown", "n_missing"),
-            ],
-        ),
+        "member": _object(member),
+        "member_tree": _object(member_tree, [*member_tree][1:]),
     }
 
 

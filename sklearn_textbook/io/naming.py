@@ -1,9 +1,13 @@
 """Names in messages: the closest one, short lists, short texts."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 from sklearn_textbook._contract.closest_name import find_closest
 
 
-def count_things(number, thing):
+def count_things(number: int, thing: str) -> str:
     """Write a number with its noun in the singular or plural.
 
     Parameters
@@ -28,12 +32,12 @@ def count_things(number, thing):
     return f"{number:,} {thing}{'' if number == 1 else plural}"
 
 
-def shorten(text, most=40):
+def shorten(text, most: int = 40):
     """Truncate a text for a one-line message."""
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
-def suggest_name(name, names, *, cutoff=0.6):
+def suggest_name(name: str, names: Sequence[str], *, cutoff: float = 0.6) -> str:
     """Suggest the closest of some names: "did you mean ...?".
 
     Parameters
@@ -60,7 +64,7 @@ def suggest_name(name, names, *, cutoff=0.6):
     return "" if closest is None else f"did you mean {closest!r}?"
 
 
-def list_names(names, most=12):
+def list_names(names: Sequence[str], most: int = 12) -> str:
     """List names in quotes, at most `most` of them.
 
     Parameters
@@ -86,7 +90,7 @@ def list_names(names, most=12):
     return listed if len(names) <= most else f"{listed} and {len(names) - most} more"
 
 
-def explain_unknown_name(name, names):
+def explain_unknown_name(name: str, names: Sequence[str]) -> str:
     """Return a remedy for an unknown name: the closest one, or the list of all.
 
     Parameters

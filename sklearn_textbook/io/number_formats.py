@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import pyarrow as pa
 import pyarrow.compute as compute
 
 POINT, COMMA = ".", ","
@@ -27,7 +28,7 @@ _SIGN = "[+\u2212-]?"
 _PERCENT_END = rf"[{_PERCENT_SIGNS}]\)?$"
 
 
-def _write_number(decimal):
+def _write_number(decimal) -> str:
     """Return the pattern of numbers with a decimal mark."""
     mark = re.escape(decimal)
     separators = (
@@ -41,7 +42,7 @@ def _write_number(decimal):
     return rf"(?:(?:{grouped}|\d+)(?:{mark}\d*)?|{mark}\d+)(?:[eE][+-]?\d+)?"
 
 
-def _write_amount(decimal):
+def _write_amount(decimal) -> str:
     """Return the pattern of numbers with signs around them."""
     return (
         rf"\(?{_SIGN}(?:(?P<before>{_CURRENCY})[{_BLANKS}]?)?{_SIGN}"
@@ -67,7 +68,7 @@ class NumberFormatError(ValueError):
         What is wrong with it, and how to correct it.
     """
 
-    def __init__(self, position, problem, remedy):
+    def __init__(self, position, problem, remedy) -> None:
         super().__init__(problem)
         self.position = position
         self.problem = problem
@@ -94,19 +95,8 @@ class DecimalMark:
         """The possible decimal marks."""
         return (self.given,) if self.given else tuple(DECIMAL_MARKS)
 
-    def choose(self, texts):
-        """Choose the mark of texts that are numbers with either mark.
-
-        Parameters
-        ----------
-        texts : pyarrow.Array of strings
-            Distinct values of a column.
-
-        Returns
-        -------
-        decimal : {".", ","} or None
-            None if they do not tell: 1,234 is 1234 or 1.234.
-        """
+    def choose(self, texts: pa.Array) -> str | None:
+        """Choose the mark of texts that are numbers with either; None if none tells."""
         if self.given:
             return self.given
         marks = [mark for mark in DECIMAL_MARKS if _any(texts, rf"[{mark}]\d")]
@@ -121,55 +111,22 @@ class DecimalMark:
         return POINT if is_money else None
 
 
-def _any(texts, pattern):
+def _any(texts, pattern) -> bool:
     return bool(compute.any(compute.match_substring_regex(texts, pattern)).as_py())
 
 
-def match_numbers(texts, decimal):
-    """Tell which texts are numbers with a decimal mark, with or without signs.
-
-    Parameters
-    ----------
-    texts : pyarrow.Array of strings
-        Texts without blanks around them.
-    decimal : {".", ","}
-        The mark.
-
-    Returns
-    -------
-    mask : pyarrow.Array of bool
-        One entry per text.
-    """
+def match_numbers(texts: pa.Array, decimal: str) -> pa.Array:
+    """Tell which texts are numbers with a decimal mark, with or without signs."""
     return compute.match_substring_regex(texts, f"^{_PATTERNS[decimal]}$")
 
 
-def is_number_text(text):
+def is_number_text(text) -> bool:
     """Whether a text is a number with either decimal mark."""
     return any(pattern.fullmatch(text) for pattern in _COMPILED.values())
 
 
-def parse_numbers(texts, mark):
-    """Parse numbers that all have the same decimal mark and the same unit.
-
-    Parameters
-    ----------
-    texts : pyarrow.Array of strings
-        Distinct values of a column, without blanks around them.
-    mark : DecimalMark
-        What is known of the decimal mark.
-
-    Returns
-    -------
-    numbers : list of float
-        The numbers; of percentages, the number before the sign.
-    unit : str
-        Their currency, "%" or "".
-
-    Raises
-    ------
-    NumberFormatError
-        If a text is not a number, or has another decimal mark or unit than others.
-    """
+def parse_numbers(texts: pa.Array, mark: DecimalMark) -> tuple[list[float], str]:
+    """Parse numbers with the same decimal mark and unit: a currency, "%" or ""."""
     masks = {decimal: match_numbers(texts, decimal) for decimal in mark.candidates}
     fitting = [d for d, mask in masks.items() if compute.all(mask).as_py() is not False]
     if not fitting:
@@ -249,22 +206,10 @@ def _find_unit(match):
 
 
 # -------------------------------------------------------------- what values look like
-def describe_numbers(texts, decimal):
-    """Name the signs and separators that numbers have, unless they may be codes.
+def describe_numbers(texts: pa.Array, decimal: str | None) -> tuple[str, pa.Array]:
+    """Name the signs and separators of numbers, and list those that have any.
 
-    Parameters
-    ----------
-    texts : pyarrow.Array of strings
-        Distinct numbers, as `match_numbers` finds them.
-    decimal : {".", ","} or None
-        Their decimal mark, None if it is not known.
-
-    Returns
-    -------
-    description : str
-        Such as "amounts of money".
-    marked : pyarrow.Array of strings
-        The texts that have such signs; none if all are plain numbers or codes.
+    Numbers that may be codes have none.
     """
     commas = {
         POINT: "numbers with thousands separators",
@@ -298,3 +243,10 @@ def _are_codes(texts):
         return False
     lengths = compute.min_max(compute.utf8_length(texts)).as_py()
     return lengths["min"] == lengths["max"] or lengths["min"] > len("123 456")
+
+
+def number_text(value: float) -> str:
+    """Write a number in full, integers without a decimal point, NaN as "?"."""
+    if value != value:
+        return "?"
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, time
 
 from sklearn_textbook.io.naming import explain_unknown_name, list_names
-from sklearn_textbook.io.table_file import TableFileError
+from sklearn_textbook.io.table_file import TableFileError, TableSource
 
 
 @dataclass(frozen=True)
@@ -43,30 +43,10 @@ def import_openpyxl():
     return openpyxl
 
 
-def read_sheet(source, wish=None, comment=None):
-    """Read a sheet of an Excel file.
-
-    Parameters
-    ----------
-    source : TableSource
-        The file.
-    wish : str or int, default=None
-        Its name, or its number, counted from 1; None: the first one.
-    comment : str, default=None
-        Rows whose first cell begins with it are left out.
-
-    Returns
-    -------
-    sheet : Sheet
-        Its cells; formulas as the values that Excel has stored.
-
-    Raises
-    ------
-    TableFileError
-        If it is damaged, not an Excel file, or has no such sheet.
-    ImportError
-        If openpyxl is not installed.
-    """
+def read_sheet(
+    source: TableSource, wish: str | int | None = None, comment: str | None = None
+) -> Sheet:
+    """Read a sheet of an Excel file by its name, or its number counted from 1."""
     openpyxl = import_openpyxl()
     content = io.BytesIO(source.read())
     try:

@@ -58,7 +58,15 @@ class TableFileError(ValueError):
     loan.csv, line 3, column 'income': 'abc' is not a number
     """
 
-    def __init__(self, problem, *, path, line=None, column=None, remedy=None):
+    def __init__(
+        self,
+        problem: str,
+        *,
+        path: str,
+        line: int | None = None,
+        column: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
         self.problem = problem
         self.path = str(path)
         self.line = line
@@ -85,23 +93,16 @@ def _rebuild_error(problem, state):
     return error
 
 
-def make_row_error(problem, *, path, find_line, row, column=None, remedy=None):
-    """Make a `TableFileError` that names the line of a row, or else its number.
-
-    Parameters
-    ----------
-    problem, path, column, remedy : str
-        As for `TableFileError`.
-    find_line : callable
-        Returns the line of a row, or None.
-    row : int
-        Row, counted from 0.
-
-    Returns
-    -------
-    error : TableFileError
-        To be raised.
-    """
+def make_row_error(
+    problem: str,
+    *,
+    path: str,
+    find_line: Callable,
+    row: int,
+    column: str | None = None,
+    remedy: str | None = None,
+) -> TableFileError:
+    """Make a `TableFileError` that names the line of a row, or else its number."""
     line = find_line(row)
     if line is None:
         problem = f"row {row + 1}: {problem}"
@@ -132,13 +133,7 @@ class TableSource:
         return cls(path)
 
     def read(self):
-        """Read all bytes, decompressed if the name ends in .gz, .bz2 or .zst.
-
-        Raises
-        ------
-        TableFileError
-            If the file does not exist, is a folder or cannot be read.
-        """
+        """Read all bytes, decompressed if the name ends in .gz, .bz2 or .zst."""
         if self.stream_bytes is not None:
             return self.stream_bytes
         require_file(self.path)
@@ -155,19 +150,8 @@ class TableSource:
             ) from None
 
 
-def require_file(path):
-    """Refuse a path of a table that is a folder or that does not exist.
-
-    Parameters
-    ----------
-    path : str
-        The path; "-" is the standard input.
-
-    Raises
-    ------
-    TableFileError
-        If there is no such file.
-    """
+def require_file(path: str) -> None:
+    """Refuse a path of a table that is a folder or that does not exist."""
     if path == STANDARD_INPUT:
         return
     if Path(path).is_dir():
@@ -191,7 +175,7 @@ def _first_line(error):
     return str(error).strip().splitlines()[0] if str(error).strip() else "no reason"
 
 
-def column_kind(data_type):
+def column_kind(data_type) -> str:
     """Return the kind of a column by its Arrow type.
 
     Numbers, booleans, dates and times are numeric; text and categories nominal;
@@ -291,26 +275,26 @@ class TableFile:
     load_written: Callable[[], pa.Table] | None = field(default=None, repr=False)
 
     @property
-    def names(self):
+    def names(self) -> list[str]:
         """Names of the columns."""
         return list(self.frame.column_names)
 
     @property
-    def n_rows(self):
+    def n_rows(self) -> int:
         """Number of rows."""
         return self.frame.num_rows
 
     @property
-    def n_columns(self):
+    def n_columns(self) -> int:
         """Number of columns."""
         return self.frame.num_columns
 
     @property
-    def column_kinds(self):
+    def column_kinds(self) -> dict[str, str]:
         """Kind of each column: {name: "numeric", "nominal" or "ordinal"}."""
         return {column.name: column_kind(column.type) for column in self.frame.schema}
 
-    def read_written(self):
+    def read_written(self) -> pa.Table:
         """Return the columns with values as a text file or a sheet has them.
 
         Returns
@@ -320,7 +304,14 @@ class TableFile:
         """
         return self.frame if self.load_written is None else self.load_written()
 
-    def error(self, problem, *, row=None, column=None, remedy=None):
+    def error(
+        self,
+        problem: str,
+        *,
+        row: int | None = None,
+        column: str | None = None,
+        remedy: str | None = None,
+    ) -> TableFileError:
         """Make a `TableFileError` that gives the line of a row.
 
         Parameters

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from numbers import Integral
+from os import PathLike
 from pathlib import Path
 
 import pyarrow as pa
@@ -62,23 +64,23 @@ _FORMATS_OF_OPTIONS = {
 
 
 def read_table(
-    path,
+    path: str | PathLike[str],
     *,
-    format=None,  # noqa: A002 - the word users know
-    delimiter=None,
-    header=None,
-    encoding=None,
-    sheet=None,
-    skip_lines=0,
-    comment=None,
-    missing_marks=MISSING_MARKS,
-    decimal=None,
-    column_types=None,
-    drop=(),
-    expected_names=(),
-    names_without_header=(),
-    unknown_names="error",
-):
+    format: str | None = None,  # noqa: A002 - the word users know
+    delimiter: str | None = None,
+    header: bool | None = None,
+    encoding: str | None = None,
+    sheet: int | str | None = None,
+    skip_lines: int = 0,
+    comment: str | None = None,
+    missing_marks: Sequence[str] = MISSING_MARKS,
+    decimal: str | None = None,
+    column_types: dict[str, str | list[str]] | None = None,
+    drop: Sequence[str] = (),
+    expected_names: Sequence[str] = (),
+    names_without_header: Sequence[Sequence[str]] = (),
+    unknown_names: str = "error",
+) -> TableFile:
     r"""Read a table from csv, tsv, Parquet, Feather, JSON, Excel, ARFF or C4.5 files.
 
     The format is determined by the ending of the file name: .parquet and .pq; .feather,
@@ -237,7 +239,7 @@ def read_table(
     )
 
 
-def _require_lines(skip_lines, comment):
+def _require_lines(skip_lines, comment) -> None:
     """Check the parameters for lines that are left out."""
     if not isinstance(skip_lines, Integral) or skip_lines < 0:
         raise ValueError(f"skip_lines must be an integer >= 0, got {skip_lines!r}")
@@ -255,19 +257,8 @@ def _is_type(wish):
     return bool(wish) and are_texts and len(set(wish)) == len(wish)
 
 
-def guess_format(path):
-    """Guess the format of a table by its name and the files in the same folder.
-
-    Parameters
-    ----------
-    path : str
-        The file, or "-" for the standard input.
-
-    Returns
-    -------
-    format : str
-        Its format, as for `read_table`.
-    """
+def guess_format(path: str) -> str:
+    """Guess the format of a table by its name and the files in the same folder."""
     if path == STANDARD_INPUT:
         return "csv"
     known = FORMATS.get(find_ending(path))
@@ -323,7 +314,7 @@ def _finish(
     )
 
 
-def _read_csv(source, file_format="csv", layout=None, notes=(), **options):
+def _read_csv(source, file_format: str = "csv", layout=None, notes=(), **options):
     text = DelimitedText(
         source,
         delimiter=options["delimiter"],

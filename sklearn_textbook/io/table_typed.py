@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from sklearn_textbook.io.naming import shorten
-from sklearn_textbook.io.table_file import TableFileError, make_row_error
+from sklearn_textbook.io.table_file import TableFileError, TableSource, make_row_error
 
 #: The formats and their names.
 LAYOUTS = {
@@ -20,28 +21,10 @@ LAYOUTS = {
 _RECORDS = "a table is a list of records, [{column: value, ...}, ...]"
 
 
-def load_typed(source, file_format):
-    """Load a file of a format with typed columns.
-
-    Parameters
-    ----------
-    source : TableSource
-        The file.
-    file_format : {"parquet", "feather", "json", "jsonl"}
-        Its format.
-
-    Returns
-    -------
-    table : pyarrow.Table
-        The columns.
-    find_line : callable
-        Line of a row, counted from 0; None where the format has no lines.
-
-    Raises
-    ------
-    TableFileError
-        If the file is not of this format, or a JSON value does not fit its column.
-    """
+def load_typed(
+    source: TableSource, file_format: str
+) -> tuple[pa.Table, Callable | None]:
+    """Load a file of a format with typed columns, and what finds the line of a row."""
     content = source.read()
     if file_format == "jsonl":
         return _load_lines(content, source.path)

@@ -6,8 +6,10 @@ import csv
 import io
 import json
 import re
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
@@ -26,27 +28,8 @@ _NOT_IN_EXCEL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\ufff
 _LONGEST_IN_EXCEL = 32_767
 
 
-def choose_writer(path):
-    """Choose how a table is written, by the ending of a name.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-
-    Returns
-    -------
-    write : callable
-        Takes a pyarrow table and the path.
-
-    Raises
-    ------
-    TableFileError
-        If the ending is not that of a format that can be written, or if no file can be
-        written there.
-    ImportError
-        If it is that of Excel and openpyxl is not installed.
-    """
+def choose_writer(path: str) -> Callable:
+    """Choose how a table is written, by the ending of a name."""
     ending, last = find_ending(path), Path(path).suffix.lower()
     packed = last if last in PACKED else ""
     write_text = _TEXT_WRITERS.get(ending)
@@ -72,34 +55,13 @@ def choose_writer(path):
     return partial(_write, encode)
 
 
-def writes_text(path):
-    """Return whether a table is written as text with separated values.
-
-    Parameters
-    ----------
-    path : str or None
-        The file; None is the standard output.
-
-    Returns
-    -------
-    answer : bool
-        Other formats have types.
-    """
+def writes_text(path: str | None) -> bool:
+    """Return whether a table is written as separated text; None: standard output."""
     return path is None or find_ending(path) in _TEXT_ENDINGS
 
 
-def write_csv(frame, stream, delimiter=","):
-    """Write a frame as text with separated values.
-
-    Parameters
-    ----------
-    frame : pyarrow.Table
-        The columns.
-    stream : text stream
-        The stream to write to.
-    delimiter : str, default=","
-        The separator.
-    """
+def write_csv(frame: pa.Table, stream: TextIO, delimiter: str = ",") -> None:
+    """Write a frame as text with separated values."""
     writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
     writer.writerow(frame.column_names)
     columns = [[_csv_text(value) for value in c.to_pylist()] for c in frame.columns]
@@ -112,7 +74,7 @@ def _csv_text(value):
     return str(value).lower() if isinstance(value, bool) else value
 
 
-def _write_records(frame, stream, is_list):
+def _write_records(frame, stream, is_list) -> None:
     """Write records, as JSON values; dates are texts."""
     lines = [
         json.dumps(record, ensure_ascii=False, default=str)
@@ -136,7 +98,7 @@ def _encode_excel(frame):
     return content.getvalue()
 
 
-def _check_texts(values, column):
+def _check_texts(values, column) -> None:
     """Refuse texts that an Excel file cannot have."""
     for row, text in enumerate(values, start=1):
         if not isinstance(text, str):
@@ -188,7 +150,7 @@ def _encode_text(write, frame, codec):
     return content.getvalue().to_pybytes()
 
 
-def _write(encode, frame, path):
+def _write(encode, frame, path) -> None:
     try:
         content = encode(frame)
     except ValueError as error:

@@ -20,7 +20,9 @@ _FOREIGN_FORMATS = (
 )
 
 
-def decode_to_utf8(data, path, encoding=None):
+def decode_to_utf8(
+    data: bytes, path: str, encoding: str | None = None
+) -> tuple[bytes, str]:
     """Return the text of a file as UTF-8 without a byte order mark.
 
     If no encoding is given, UTF-8 (with or without a byte order mark) and UTF-16 with
@@ -28,27 +30,6 @@ def decode_to_utf8(data, path, encoding=None):
     Chinese, that is if at least nine in ten of the non-ASCII characters are in the
     smaller set GB2312. Western encodings cannot be distinguished by their bytes and
     must be given.
-
-    Parameters
-    ----------
-    data : bytes
-        The file.
-    path : str
-        Its name, for the message.
-    encoding : str, default=None
-        Encoding given by the user.
-
-    Returns
-    -------
-    text : bytes
-        The text in UTF-8.
-    encoding : str
-        The encoding of the file: "UTF-8", "GB18030", ...
-
-    Raises
-    ------
-    TableFileError
-        If the bytes are not text in the encoding.
     """
     if encoding is not None:
         return _decode_named(data, path, encoding)
@@ -70,21 +51,8 @@ def decode_to_utf8(data, path, encoding=None):
     )
 
 
-def find_undecodable(data, encoding):
-    """Find the first byte that is not text in an encoding.
-
-    Parameters
-    ----------
-    data : bytes
-        The bytes, which are decoded in pieces to avoid a copy of all of them.
-    encoding : str
-        Name of the encoding.
-
-    Returns
-    -------
-    position : int or None
-        Position of this byte.
-    """
+def find_undecodable(data: bytes, encoding: str) -> int | None:
+    """Find the first byte that is not text in an encoding."""
     decoder = codecs.getincrementaldecoder(encoding)()
     held = 0
     for start in range(0, max(len(data), 1), _CHUNK):
@@ -123,7 +91,7 @@ def _decode_named(data, path, encoding):
     return text, encoding.upper()
 
 
-def _refuse_foreign_format(data, path):
+def _refuse_foreign_format(data, path) -> None:
     for mark, what in _FOREIGN_FORMATS:
         if data.startswith(mark):
             raise TableFileError(

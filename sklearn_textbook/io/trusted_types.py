@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn_textbook._contract.registry import ESTIMATORS, PARTS, find_class
 from sklearn_textbook._contract.table import Table
 from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
-from sklearn_textbook.io.fitted_attributes import FITTED_MODELS
+from sklearn_textbook.io.saved_attributes import SAVED_ATTRIBUTES
 from sklearn_textbook.linear_model.design.design import Design, Term
 from sklearn_textbook.linear_model.least_squares.inference import LeastSquaresInference
 from sklearn_textbook.tree.encode import ColumnSchema, TableSchema
@@ -25,7 +25,7 @@ _HELD = (
 )
 
 
-def list_trusted_types():
+def list_trusted_types() -> list[str]:
     """List the types of this package that a skops file may contain.
 
     skops can save what a model file cannot contain, such as a scikit-learn pipeline. It
@@ -46,10 +46,10 @@ def list_trusted_types():
     types = {*_HELD, *map(find_class, PARTS)}
     for module in map(import_module, {row.module for row in ESTIMATORS.values()}):
         types |= {each for each in vars(module).values() if _is_estimator(each)}
-    for model in FITTED_MODELS.values():
-        for kept in model.kept:
-            if isinstance(kept.kind, tuple):
-                types |= {record.of for record in kept.kind}
+    for model in SAVED_ATTRIBUTES.values():
+        for declared in model.declared:
+            if isinstance(declared.kind, tuple):
+                types |= {record.of for record in declared.kind}
     return sorted(f"{each.__module__}.{each.__qualname__}" for each in types)
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_textbook._contract.finite import check_sizes, check_sparse_format
-from sklearn_textbook._contract.parameters import check_choice
+from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.parameters import check_choice, name_some
+from sklearn_textbook._contract.tables import check_sizes, check_sparse_format
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.linear_model.design import (
     MISSING,
     REFERENCE_LEVELS,
     UNKNOWN_LEVELS,
+    Design,
 )
 from sklearn_textbook.linear_model.design.design import make_plain_design
 from sklearn_textbook.linear_model.design.reading import (
@@ -24,11 +29,8 @@ from sklearn_textbook.linear_model.design.reading import (
     require_scores,
     select_rows,
 )
+from sklearn_textbook.tree.encode import NOMINAL
 from sklearn_textbook.tree.encode.read import default_names
-
-#: Numbers times roots of weights whose squares, and those of standard errors, are
-#: within float64.
-SMALLEST, LARGEST = 1e-140, 1e145
 
 
 class BaseLinearModel(BaseEstimator):
@@ -36,16 +38,15 @@ class BaseLinearModel(BaseEstimator):
 
     Common parameters of all models: ``categorical_features``, ``reference_level``,
     ``handle_unknown``, ``missing``.
-
-    Attributes
-    ----------
-    design_ : Design
-        Encoding of the columns of the table.
-    coef_names_ : ndarray of str, shape (n_coefficients,)
-        Names of the design matrix columns, in the order of the coefficients.
-    n_dropped_ : int
-        Number of rows that ``missing="drop"`` left out.
     """
+
+    # Parameters of every model, which its ``__init__`` sets.
+    categorical_features: object
+    reference_level: str | dict | None
+    handle_unknown: str
+    missing: str
+    #: Encoding of the columns of the table, which reading sets.
+    design_: Design
 
     #: Whether scipy's sparse matrices are read without making them dense.
     _accepts_sparse = True
@@ -62,16 +63,16 @@ class BaseLinearModel(BaseEstimator):
         return tags
 
     @property
-    def coef_names_(self):
+    def coef_names_(self) -> np.ndarray:
         """Names of the design matrix columns, in the order of the coefficients."""
         return np.array(self.design_.names, dtype=object)
 
     @property
-    def n_dropped_(self):
+    def n_dropped_(self) -> int:
         """Number of training rows left out because of missing values."""
         return self.design_.n_dropped
 
-    def _check_table_parameters(self):
+    def _check_table_parameters(self) -> None:
         """Raise ValueError for invalid parameters of the encoding."""
         if not isinstance(self.reference_level, dict):
             check_choice(
@@ -83,7 +84,9 @@ class BaseLinearModel(BaseEstimator):
         check_choice("handle_unknown", self.handle_unknown, UNKNOWN_LEVELS)
         check_choice("missing", self.missing, MISSING)
 
-    def _read_training_table(self, X, sample_weight=None, *, keeps_all_levels=False):
+    def _read_training_table(
+        self, X, sample_weight=None, *, keeps_all_levels: bool = False
+    ) -> tuple[np.ndarray | csr_array, np.ndarray | None, np.ndarray | None]:
         """Read the training rows; those of weight 0 are ignored.
 
         Rows that ``missing="drop"`` leaves out are ignored, too. Sets ``design_``,
@@ -91,40 +94,8 @@ class BaseLinearModel(BaseEstimator):
         ``keeps_all_levels`` all declared levels get an indicator, since later rows may
         have them; undeclared levels then raise an error.
 
-        Returns
-        -------
-        matrix : ndarray of float64 or csr_array, shape (n_present, n_made)
-            Finite numbers.
-        weight : ndarray of float64, shape (n_present,), or None
-            All above 0; None if all are 1.
-        is_present : ndarray of bool, shape (n_rows,), or None
-            Which rows of X these are; None: all.
+        Returns (matrix, weight, is_present).
         """
-        self._require_columns(X)
-        is_plain = self._is_plain_table(X, self.categorical_features)
-        if is_plain and self.missing == "error":
-            matrix = self._validate_numbers(X, reset=True)
-            weight, is_present = self._select_rows(sample_weight, matrix.shape[0])
-            names = getattr(self, "feature_names_in_", None)
-            self.design_ = make_plain_design(
-                default_names(matrix.shape[1]) if names is None else tuple(names),
-                names is not None,
-            )
-            matrix = matrix if is_present is None else matrix[is_present]
-            check_finite_design(self, matrix, is_present)
-            self._require_finite_squares(matrix, is_present)
-            return matrix, weight, is_present
-        matrix, weight, is_present = read_training_rows(
-            *(self, X, sample_weight, self.reference_level),
-            keeps_all_levels=keeps_all_levels,
-            is_rescaled=self._rescales_weights,
-            accepts_sparse=self._accepts_sparse,
-        )
-        self._require_finite_squares(matrix, is_present)
-        return matrix, weight, is_present
-
-    def _require_columns(self, X):
-        """Raise ValueError for a table without columns."""
         shape = getattr(X, "shape", ())
         if len(shape) == 2 and shape[0] and not shape[1]:
             raise ValueError(
@@ -132,6 +103,28 @@ class BaseLinearModel(BaseEstimator):
                 f"of 1 is required by {type(self).__name__}. To fit only an intercept, "
                 "pass a constant column: np.ones((len(X), 1))."
             )
+        is_plain = self._is_plain_table(X, self.categorical_features)
+        if is_plain and self.missing == "error":
+            matrix = self._validate_numbers(X, reset=True)
+            weight, is_present = select_rows(
+                sample_weight, matrix.shape[0], is_rescaled=self._rescales_weights
+            )
+            names = getattr(self, "feature_names_in_", None)
+            self.design_ = make_plain_design(
+                default_names(matrix.shape[1]) if names is None else tuple(names),
+                names is not None,
+            )
+            matrix = matrix if is_present is None else matrix[is_present]
+            check_finite_design(self, matrix, is_present)
+        else:
+            matrix, weight, is_present = read_training_rows(
+                *(self, X, sample_weight, self.reference_level),
+                keeps_all_levels=keeps_all_levels,
+                is_rescaled=self._rescales_weights,
+                accepts_sparse=self._accepts_sparse,
+            )
+        self._require_finite_squares(matrix, is_present)
+        return matrix, weight, is_present
 
     def _read_more_rows(self, X, sample_weight=None):
         """Read further training rows like the first ones; returns the same."""
@@ -150,58 +143,52 @@ class BaseLinearModel(BaseEstimator):
             return matrix
         return read_new_rows(self, X, self.handle_unknown)
 
-    def _forget(self, *names):
+    def _forget(self, *names) -> None:
         """Delete attributes of an earlier fit."""
         for name in names:
             vars(self).pop(name, None)
 
-    def _require_finite_squares(self, matrix, is_present):
+    def _require_finite_squares(self, matrix, is_present) -> None:
         """Require numbers with finite squares of the rows of the mask."""
         if self._squares_columns:
             names = self.design_.names
             check_sizes(matrix, type(self).__name__, names, is_present)
 
-    def _require_squares(self, matrix, weight):
-        """Raise ValueError for a column whose weighted squares under- or overflow."""
-        if issparse(matrix):
-            largest = abs(matrix).max(axis=0).toarray().ravel()
-        else:
-            largest = np.maximum(matrix.max(axis=0), -matrix.min(axis=0))
-        sizes = largest * (1.0 if weight is None else np.sqrt(weight.max()))
-        is_wrong = (sizes > 0.0) & ((sizes < SMALLEST) | (sizes > LARGEST))
-        if not is_wrong.any():
-            return
-        column = int(np.argmax(is_wrong))
-        name, what = f"Column {self.coef_names_[column]!r}", "it"
-        if weight is not None:
-            name += " times the square roots of sample_weight"
-            what += " or sample_weight"
-        flaw, remedy = "a value of", f"overflow: divide {what}"
-        if sizes[column] < SMALLEST:
-            flaw, remedy = "no value above", f"underflow: multiply {what}"
-        raise ValueError(
-            f"{name} has {flaw} {sizes[column]:.3g}, so that weighted sums of squares "
-            f"{remedy} by a power of ten."
-        )
+    def _warn_of_dependence(
+        self, rank: int, n_rows: int, find_dependent: Callable[[], np.ndarray]
+    ) -> None:
+        """Warn of linearly dependent columns, whose rank is without the intercept.
 
-    def _select_rows(self, sample_weight, n_rows):
-        """Positive weights (None: all 1), and the mask of their rows (None: all)."""
-        return select_rows(sample_weight, n_rows, is_rescaled=self._rescales_weights)
+        There is no warning where it is to be expected: if there are fewer rows than
+        coefficients, if all levels of a nominal column have an indicator, or if the
+        columns are constant, which is a model of the intercept alone.
+        """
+        n_names, n_constants = len(self.design_.names), bool(self.fit_intercept)
+        n_complete = sum(
+            term.kind == NOMINAL and term.reference is None and len(term.names) > 0
+            for term in self.design_.terms
+        )
+        n_known = max(0, n_complete - (not n_constants), n_names + n_constants - n_rows)
+        if rank == 0 or rank >= n_names - n_known:
+            return
+        listed = name_some(self.coef_names_[find_dependent()].tolist())
+        warn_caller(
+            f"Columns are linearly dependent or constant: {listed}. The rank is {rank} "
+            f"of {n_names} columns. Of all coefficients that fit equally well, those "
+            "with the smallest norm of the slopes are used; those that the rows do not "
+            "determine have no standard error.",
+            UserWarning,
+        )
 
     @staticmethod
     def _is_plain_table(X, categorical_features):
         """Whether the table is read as one array of numbers."""
-        if not (
-            categorical_features is None
-            or (
-                isinstance(categorical_features, str)
-                and categorical_features == "from_dtype"
-            )
-        ):
-            return False
-        if issparse(X):
-            return True
-        return isinstance(X, np.ndarray) and X.dtype.kind in "biufc"
+        is_from_dtype = categorical_features is None or (
+            isinstance(categorical_features, str)
+            and categorical_features == "from_dtype"
+        )
+        is_numeric = isinstance(X, np.ndarray) and X.dtype.kind in "biufc"
+        return is_from_dtype and (issparse(X) or is_numeric)
 
     def _validate_numbers(self, X, *, reset):
         check_sparse_format(X)
@@ -223,7 +210,7 @@ class BaseLinearClassifier(ClassifierMixin, BaseLinearModel):
     that of the first.
     """
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the most probable class.
 
         Parameters
@@ -247,7 +234,7 @@ class BaseLinearClassifier(ClassifierMixin, BaseLinearModel):
         numbers = (scores > 0).astype(np.intp) if is_second else scores.argmax(axis=1)
         return self.classes_[numbers]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Compute the probability P(y|x) of each class.
 
         Parameters
@@ -265,7 +252,7 @@ class BaseLinearClassifier(ClassifierMixin, BaseLinearModel):
             return softmax(scores, axis=1)
         return np.column_stack((expit(-scores), expit(scores)))
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """Compute the logarithm of the probability of each class.
 
         Parameters

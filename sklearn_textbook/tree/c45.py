@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.parameters import check_choice, check_truth
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.tree.gain_recipe import BaseGainTree, resolve_weight
 from sklearn_textbook.tree.grow.rules import J48_TOLERANCE, GainRules
 from sklearn_textbook.tree.prune import (
@@ -16,6 +19,9 @@ from sklearn_textbook.tree.prune import (
     collapse_tree,
 )
 from sklearn_textbook.tree.route import pick_classes
+
+if TYPE_CHECKING:
+    from sklearn_textbook.tree.prune.base import BasePruner
 
 
 class C45Classifier(BaseGainTree):
@@ -212,29 +218,29 @@ class C45Classifier(BaseGainTree):
     def __init__(
         self,
         *,
-        gain_ratio_rule="above_average",
-        mdl_correction=True,
-        threshold="observed",
-        categorical_split="multiway",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=2,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        collapse=True,
-        pruning="error_based",
-        laplace=False,
-        class_weight=None,
-        categorical_features="from_dtype",
-        missing="fractional",
-        handle_unknown="parent",
-        tie_breaking="first",
-        top_splits=1,
-        random_state=None,
-        n_jobs=None,
-    ):
+        gain_ratio_rule: str = "above_average",
+        mdl_correction: bool = True,
+        threshold: str = "observed",
+        categorical_split: str = "multiway",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 2,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        collapse: bool = True,
+        pruning: str | BasePruner | None = "error_based",
+        laplace: bool = False,
+        class_weight: dict[Any, float] | str | None = None,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        missing: str = "fractional",
+        handle_unknown: str = "parent",
+        tie_breaking: str = "first",
+        top_splits: int = 1,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.gain_ratio_rule = gain_ratio_rule
         self.mdl_correction = mdl_correction
         self.threshold = threshold
@@ -260,7 +266,7 @@ class C45Classifier(BaseGainTree):
 
     _class_tolerance = J48_TOLERANCE
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_choice(
             "gain_ratio_rule", self.gain_ratio_rule, ("above_average", "plain")
         )
@@ -287,7 +293,7 @@ class C45Classifier(BaseGainTree):
         )
         return self._resolve_growth(table, gain)
 
-    def _warn_before_growth(self, table, target, weight):
+    def _warn_before_growth(self, table, target, weight) -> None:
         """Warn if the weights are too small for any test, as with those of boosting."""
         total = float(target.n_rows if weight is None else weight.sum())
         branch = resolve_weight(self.min_samples_leaf, total)
@@ -327,14 +333,14 @@ class C45Classifier(BaseGainTree):
     @all_or_nothing
     def fit(
         self,
-        X,
-        y,
-        sample_weight=None,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        X_val=None,
-        y_val=None,
-        sample_weight_val=None,
-    ):
+        X_val: MatrixLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+    ) -> Self:
         """Grow the tree and prune it.
 
         Parameters

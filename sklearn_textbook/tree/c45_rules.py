@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
+from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
@@ -17,6 +20,7 @@ from sklearn_textbook._contract.labels import (
 from sklearn_textbook._contract.numeric_table import check_columns
 from sklearn_textbook._contract.parameters import check_real, is_checked
 from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights
 from sklearn_textbook.tree.c45 import C45Classifier
 from sklearn_textbook.tree.explain.lazy_rules import LazyRules
@@ -25,6 +29,9 @@ from sklearn_textbook.tree.rules import (
     evaluate_rules,
     find_deciding_rules,
 )
+
+if TYPE_CHECKING:
+    from sklearn_textbook.tree.rules.evaluate import RuleEvaluation
 
 
 class C45RulesClassifier(ClassifierMixin, BaseEstimator):
@@ -188,18 +195,18 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        confidence=0.25,
-        significance=None,
-        gain_ratio_rule="above_average",
-        mdl_correction=True,
-        threshold="observed",
-        categorical_split="multiway",
-        max_depth=None,
-        min_samples_leaf=2,
-        class_weight=None,
-        categorical_features="from_dtype",
-        n_jobs=None,
-    ):
+        confidence: float = 0.25,
+        significance: float | None = None,
+        gain_ratio_rule: str = "above_average",
+        mdl_correction: bool = True,
+        threshold: str = "observed",
+        categorical_split: str = "multiway",
+        max_depth: int | None = None,
+        min_samples_leaf: float = 2,
+        class_weight: dict[Any, float] | str | None = None,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        n_jobs: int | None = None,
+    ) -> None:
         self.confidence = confidence
         self.significance = significance
         self.gain_ratio_rule = gain_ratio_rule
@@ -213,7 +220,9 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Grow the tree and derive the rules.
 
         Parameters
@@ -258,7 +267,7 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         self.default_class_ = self.classes_[self.rule_list_.rule_class[-1]]
         return self
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_real("confidence", self.confidence, 0.0, 1.0)
         if self.significance is not None:
             check_real("significance", self.significance, 0.0, 1.0)
@@ -284,7 +293,7 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         )
 
     # ------------------------------------------------------------ public methods
-    def apply(self, X):
+    def apply(self, X: MatrixLike) -> np.ndarray:
         """Return the index of the first rule that covers each row.
 
         Parameters
@@ -299,7 +308,7 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._find_rules(X, 1)[0]
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the class of the first rule that covers each row, or the default.
 
         Parameters
@@ -315,7 +324,7 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         rules = self.apply(X)
         return self.classes_.take(self.rule_list_.rule_class[rules])
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         r"""Predict class probabilities from the training rows of the deciding rule.
 
         They are estimated by Laplace's rule, :math:`(n_k + 1) / (n + K)`, where K is
@@ -337,7 +346,7 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         rules = self.apply(X)
         return self.rule_list_.shares[rules]
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """Predict class log-probabilities.
 
         Parameters
@@ -352,7 +361,9 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         """
         return np.log(self.predict_proba(X))
 
-    def evaluate(self, X, y, sample_weight=None):
+    def evaluate(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> RuleEvaluation:
         """Evaluate each rule on rows with known classes.
 
         Parameters
@@ -390,7 +401,7 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
         return evaluate_rules(self.rule_list_, first, second, y, self.classes_, weight)
 
     @property
-    def rules_(self):
+    def rules_(self) -> LazyRules:
         """The rules in order, as a sequence of dictionaries.
 
         Computed on first access; see :func:`~sklearn_textbook.tree.export_rules` for

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
+from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.fitting import all_or_nothing
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.tree.cart_recipe import BaseCART
 from sklearn_textbook.tree.grow.target import require_counts, require_squares
 from sklearn_textbook.tree.recipe import TreeClassifierMethods, TreeRegressorMethods
+
+if TYPE_CHECKING:
+    from sklearn_textbook.tree.prune.base import BasePruner
 
 CLASSIFICATION_CRITERIA = ("gini", "entropy", "log_loss", "error")
 REGRESSION_CRITERIA = ("squared_error", "absolute_error", "poisson")
@@ -190,29 +198,29 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     def __init__(
         self,
         *,
-        criterion="gini",
-        splitter="best",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        random_state=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        class_weight=None,
-        ccp_alpha=0.0,
-        pruning=None,
-        monotonic_cst=None,
-        categorical_features="from_dtype",
-        categorical_split="subset",
-        categorical_smoothing="auto",
-        missing="learned",
-        handle_unknown="parent",
-        tie_breaking="first",
-        top_splits=1,
-        n_jobs=None,
-    ):
+        criterion: str = "gini",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: dict[Any, float] | Sequence[dict[Any, float]] | str | None = None,
+        ccp_alpha: float = 0.0,
+        pruning: str | BasePruner | None = None,
+        monotonic_cst: ArrayLike | dict[str, int] | None = None,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        categorical_split: str = "subset",
+        categorical_smoothing: float | str = "auto",
+        missing: str = "learned",
+        handle_unknown: str = "parent",
+        tie_breaking: str = "first",
+        top_splits: int = 1,
+        n_jobs: int | None = None,
+    ) -> None:
         self.criterion = criterion
         self.splitter = splitter
         self.max_depth = max_depth
@@ -239,14 +247,14 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     @all_or_nothing
     def fit(
         self,
-        X,
-        y,
-        sample_weight=None,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        X_val=None,
-        y_val=None,
-        sample_weight_val=None,
-    ):
+        X_val: MatrixLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+    ) -> Self:
         """Grow the tree, and prune it according to ``pruning`` and ``ccp_alpha``.
 
         Parameters
@@ -428,35 +436,34 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     def __init__(
         self,
         *,
-        criterion="squared_error",
-        splitter="best",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        random_state=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        ccp_alpha=0.0,
-        pruning=None,
-        monotonic_cst=None,
-        categorical_features="from_dtype",
-        categorical_split="subset",
-        categorical_smoothing="auto",
-        missing="learned",
-        handle_unknown="parent",
-        tie_breaking="first",
-        top_splits=1,
-        n_jobs=None,
-    ):
+        criterion: str = "squared_error",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        pruning: str | BasePruner | None = None,
+        monotonic_cst: ArrayLike | dict[str, int] | None = None,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        categorical_split: str = "subset",
+        categorical_smoothing: float | str = "auto",
+        missing: str = "learned",
+        handle_unknown: str = "parent",
+        tie_breaking: str = "first",
+        top_splits: int = 1,
+        n_jobs: int | None = None,
+    ) -> None:
         if isinstance(criterion, str) and criterion == "friedman_mse":
             # Deprecated in scikit-learn, too.
-            warnings.warn(
+            warn_caller(
                 'criterion="friedman_mse" is deprecated; use "squared_error", which '
                 "grows the same tree.",
                 FutureWarning,
-                stacklevel=2,
             )
         self.criterion = criterion
         self.splitter = splitter
@@ -494,14 +501,14 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     @all_or_nothing
     def fit(
         self,
-        X,
-        y,
-        sample_weight=None,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        X_val=None,
-        y_val=None,
-        sample_weight_val=None,
-    ):
+        X_val: MatrixLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+    ) -> Self:
         """Grow the tree, and prune it according to ``pruning`` and ``ccp_alpha``.
 
         Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import Bunch
 
@@ -18,6 +19,7 @@ from sklearn_textbook._contract.parameters import (
     resolve_count,
     resolve_max_features,
 )
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.tree.grow._settings import mark_smoothed
 from sklearn_textbook.tree.grow.rules import UNLIMITED, GrowthRules
 from sklearn_textbook.tree.prune import (
@@ -28,24 +30,8 @@ from sklearn_textbook.tree.prune import (
 from sklearn_textbook.tree.recipe import BaseTree
 
 
-def warn_of_light_levels(table, smoothing, weight):
-    """Warn if weights are too small to tell levels of nominal columns apart.
-
-    Parameters
-    ----------
-    table : EncodedTable
-        The table.
-    smoothing : "auto" or float
-        ``categorical_smoothing``.
-    weight : ndarray of shape (n_rows,), or None
-        Weights of the rows, of which each counts as so many rows.
-
-    Warns
-    -----
-    UserWarning
-        If the weights sum to less than a tenth of the rows, and than the levels of a
-        column.
-    """
+def warn_of_light_levels(table, smoothing, weight: np.ndarray | None):
+    """Warn if weights are too small to tell levels of nominal columns apart."""
     if weight is None:
         return
     total, n_rows = float(weight.sum()), np.count_nonzero(weight)
@@ -69,7 +55,7 @@ class BaseCART(BaseTree):
     # Of the weights that an ensemble gives its members; see GrowthRules.
     _design_effect = 1.0
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_choice("criterion", self.criterion, self._criteria)
         check_choice("splitter", self.splitter, ("best", "random"))
         check_integer("max_depth", self.max_depth, 1, accepts_none=True)
@@ -104,7 +90,7 @@ class BaseCART(BaseTree):
         check_choice("tie_breaking", self.tie_breaking, ("first", "random"))
         check_integer("top_splits", self.top_splits, 1)
 
-    def _check_missing_policy(self):
+    def _check_missing_policy(self) -> None:
         check_choice(
             "missing", self.missing, ("learned", "branch", "surrogate", "error")
         )
@@ -164,7 +150,7 @@ class BaseCART(BaseTree):
             monotonic=self._read_monotonic(table, target),
         )
 
-    def _warn_before_growth(self, table, target, weight):
+    def _warn_before_growth(self, table, target, weight) -> None:
         warn_of_light_levels(table, self.categorical_smoothing, weight)
 
     def _criterion_name(self):
@@ -175,7 +161,9 @@ class BaseCART(BaseTree):
             tree = keep_best_first(tree, min(self.max_leaf_nodes, tree.node_count + 1))
         return prune_to_alpha(tree, self.ccp_alpha)
 
-    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
+    def cost_complexity_pruning_path(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Bunch:
         """Compute the pruning path of minimal cost-complexity pruning.
 
         Parameters

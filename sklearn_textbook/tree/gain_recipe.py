@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 
@@ -28,25 +30,12 @@ DOUBTFUL = 0.5
 LARGE = 0.1
 
 
-def warn_of_many_levels(tree, names):
+def warn_of_many_levels(tree, names: Sequence[str]):
     r"""Warn if much of the gain of a nominal test is what chance would give it.
 
     If a column had no effect, V branches of N rows of K classes would gain about
     :math:`(V - 1)(K - 1) / 2N` nats, since 2N times the gain is a likelihood ratio with
     as many degrees of freedom.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    names : sequence of str
-        Names of the columns.
-
-    Warns
-    -----
-    UserWarning
-        Once, on the node with most rows, at least a tenth, where this is at least half
-        of the gain of a column of more than nine levels.
     """
     nodes = tree.nodes
     is_many = np.isin(
@@ -102,7 +91,7 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
     _sorts_nominal = False
     _grows_over_weightless_rows = False
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_integer("max_depth", self.max_depth, 1, accepts_none=True)
         check_count_or_share("min_samples_split", self.min_samples_split, 2)
         check_count_or_share(
@@ -129,7 +118,7 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
         require_classes(y)
         return super()._check_target(y, is_classifier=is_classifier)
 
-    def _takes_several_outputs(self):
+    def _takes_several_outputs(self) -> bool:
         return False
 
     def _select_rows(self, rows):
@@ -166,8 +155,8 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
             return tree
         return keep_best_first(tree, min(self.max_leaf_nodes, tree.node_count + 1))
 
-    def _warn_after_growth(self):
+    def _warn_after_growth(self) -> None:
         warn_of_many_levels(self.tree_, self.schema_.names)
 
-    def _criterion_name(self):
+    def _criterion_name(self) -> str:
         return "entropy"

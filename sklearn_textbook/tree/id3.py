@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.parameters import check_real
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.tree.gain_recipe import BaseGainTree, resolve_weight
 from sklearn_textbook.tree.grow.rules import GainRules
+
+if TYPE_CHECKING:
+    from sklearn_textbook.tree.prune.base import BasePruner
 
 
 class ID3Classifier(BaseGainTree):
@@ -166,25 +175,25 @@ class ID3Classifier(BaseGainTree):
     def __init__(
         self,
         *,
-        min_gain=0.0,
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        class_weight=None,
-        categorical_features="from_dtype",
-        categorical_split="multiway",
-        missing="fractional",
-        handle_unknown="parent",
-        pruning=None,
-        tie_breaking="first",
-        top_splits=1,
-        random_state=None,
-        n_jobs=None,
-    ):
+        min_gain: float = 0.0,
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: dict[Any, float] | str | None = None,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        categorical_split: str = "multiway",
+        missing: str = "fractional",
+        handle_unknown: str = "parent",
+        pruning: str | BasePruner | None = None,
+        tie_breaking: str = "first",
+        top_splits: int = 1,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.min_gain = min_gain
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
@@ -204,7 +213,7 @@ class ID3Classifier(BaseGainTree):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_real("min_gain", self.min_gain, 0.0)
         super()._check_parameters()
 
@@ -228,14 +237,14 @@ class ID3Classifier(BaseGainTree):
     @all_or_nothing
     def fit(
         self,
-        X,
-        y,
-        sample_weight=None,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        X_val=None,
-        y_val=None,
-        sample_weight_val=None,
-    ):
+        X_val: MatrixLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+    ) -> Self:
         """Grow the tree, and prune it according to ``pruning``.
 
         Parameters

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
+from sklearn_textbook._contract.fitting import all_or_nothing
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.tree.grow.target import require_counts, require_squares
 from sklearn_textbook.tree.oblique_recipe import BaseOblique
 from sklearn_textbook.tree.recipe import TreeClassifierMethods, TreeRegressorMethods
+
+if TYPE_CHECKING:
+    from sklearn_textbook.tree.prune.base import BasePruner
 
 
 class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique):
@@ -179,30 +188,30 @@ class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique)
     def __init__(
         self,
         *,
-        direction="lda",
-        criterion="gini",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        max_features_per_split=None,
-        n_directions=None,
-        prefer_axis=0.0,
-        ridge=0.001,
-        lasso=0.0,
-        random_state=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        class_weight=None,
-        ccp_alpha=0.0,
-        pruning=None,
-        categorical_features="from_dtype",
-        categorical_smoothing="auto",
-        missing="mean",
-        handle_unknown="parent",
-        n_jobs=None,
-    ):
+        direction: str = "lda",
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = None,
+        max_features_per_split: int | None = None,
+        n_directions: float | str | None = None,
+        prefer_axis: float = 0.0,
+        ridge: float = 0.001,
+        lasso: float = 0.0,
+        random_state: int | np.random.RandomState | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: dict[Any, float] | Sequence[dict[Any, float]] | str | None = None,
+        ccp_alpha: float = 0.0,
+        pruning: str | BasePruner | None = None,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        categorical_smoothing: float | str = "auto",
+        missing: str = "mean",
+        handle_unknown: str = "parent",
+        n_jobs: int | None = None,
+    ) -> None:
         self.direction = direction
         self.criterion = criterion
         self.max_depth = max_depth
@@ -230,14 +239,14 @@ class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique)
     @all_or_nothing
     def fit(
         self,
-        X,
-        y,
-        sample_weight=None,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        X_val=None,
-        y_val=None,
-        sample_weight_val=None,
-    ):
+        X_val: MatrixLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+    ) -> Self:
         """Grow the tree, and prune it according to ``pruning`` and ``ccp_alpha``.
 
         Parameters
@@ -405,29 +414,29 @@ class ObliqueTreeRegressor(RegressorMixin, TreeRegressorMethods, BaseOblique):
     def __init__(
         self,
         *,
-        direction="ridge",
-        criterion="squared_error",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        max_features_per_split=None,
-        n_directions=None,
-        prefer_axis=0.0,
-        ridge=0.001,
-        lasso=0.0,
-        random_state=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        ccp_alpha=0.0,
-        pruning=None,
-        categorical_features="from_dtype",
-        categorical_smoothing="auto",
-        missing="mean",
-        handle_unknown="parent",
-        n_jobs=None,
-    ):
+        direction: str = "ridge",
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = None,
+        max_features_per_split: int | None = None,
+        n_directions: float | str | None = None,
+        prefer_axis: float = 0.0,
+        ridge: float = 0.001,
+        lasso: float = 0.0,
+        random_state: int | np.random.RandomState | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        pruning: str | BasePruner | None = None,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        categorical_smoothing: float | str = "auto",
+        missing: str = "mean",
+        handle_unknown: str = "parent",
+        n_jobs: int | None = None,
+    ) -> None:
         self.direction = direction
         self.criterion = criterion
         self.max_depth = max_depth
@@ -462,14 +471,14 @@ class ObliqueTreeRegressor(RegressorMixin, TreeRegressorMethods, BaseOblique):
     @all_or_nothing
     def fit(
         self,
-        X,
-        y,
-        sample_weight=None,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
-        X_val=None,
-        y_val=None,
-        sample_weight_val=None,
-    ):
+        X_val: MatrixLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+    ) -> Self:
         """Grow the tree, and prune it according to ``pruning`` and ``ccp_alpha``.
 
         Parameters

@@ -31,7 +31,7 @@ class BaseOblique(BaseCART):
     top_splits = 1
     monotonic_cst = None
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_choice("direction", self.direction, self._directions)
         check_integer(
             "max_features_per_split", self.max_features_per_split, 1, accepts_none=True
@@ -45,7 +45,7 @@ class BaseOblique(BaseCART):
         check_real("lasso", self.lasso, 0.0, 1.0)
         super()._check_parameters()
 
-    def _check_missing_policy(self):
+    def _check_missing_policy(self) -> None:
         check_choice("missing", self.missing, ("mean", "error"))
 
     def _resolve_directions(self, n_columns):

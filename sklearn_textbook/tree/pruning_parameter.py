@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import issparse, vstack
@@ -26,7 +27,7 @@ class NamedPruner:
         pruner = resolve_pruner(self.pruning, strict=False)
         return pruner is None or pruner.takes_several_outputs
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get the parameters, including those of the pruner if ``deep``.
 
         Parameters
@@ -47,7 +48,7 @@ class NamedPruner:
                     params[f"pruning__{name}"] = value
         return params
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters; ``pruning__...`` replaces the name of a pruner by the pruner.
 
         Parameters
@@ -94,7 +95,7 @@ class PruningParameter(NamedPruner):
                 'pruning="reduced_error", "pre_pruning" and "cost_complexity" do.'
             )
 
-    def _read_rows(self, X, y, sample_weight, suffix=""):
+    def _read_rows(self, X, y, sample_weight, suffix: str = ""):
         """Read rows with the columns and classes that the estimator knows."""
         blocks = list(self._read_blocks(X))
         if len(blocks) == 1:
@@ -213,7 +214,7 @@ class PruningParameter(NamedPruner):
         return pruned
 
 
-def _require_grown(tree, weight, n_rows):
+def _require_grown(tree, weight, n_rows) -> None:
     """Raise ValueError for rows that cannot be the training rows of the tree."""
     n_used = n_rows if weight is None else np.count_nonzero(weight > 0.0)
     n_grown = tree.nodes["n_samples"][0]
@@ -225,7 +226,7 @@ def _require_grown(tree, weight, n_rows):
         )
 
 
-def _require_whole(rows, suffix=""):
+def _require_whole(rows, suffix: str = "") -> None:
     """Raise ValueError if only one of the table and the target is given."""
     X, y, weight = rows
     if X is not None and y is None:

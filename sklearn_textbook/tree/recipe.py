@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import partial
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.sparse import issparse, vstack
@@ -19,10 +20,11 @@ from sklearn_textbook._contract.labels import (
     split_shares,
     take_logarithms,
 )
-from sklearn_textbook._contract.memory_warning import warn_of_memory
+from sklearn_textbook._contract.memory import warn_of_memory
 from sklearn_textbook._contract.numeric_table import check_columns
 from sklearn_textbook._contract.random_state import borrow_random_state
 from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights
 from sklearn_textbook.tree.encode import encode_table, read_training_table
 from sklearn_textbook.tree.encode.rank import require_table_memory
@@ -41,6 +43,9 @@ from sklearn_textbook.tree.route import (
     find_leaves,
     predict_statistics,
 )
+
+if TYPE_CHECKING:
+    from scipy.sparse import sparray, spmatrix
 
 LARGEST_SEED = np.iinfo(np.int32).max
 #: No validation rows: neither a table nor a target nor weights.
@@ -108,7 +113,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
 
     def _grow_and_prune(
         self, pruner, rows, table, validation, given, n_threads, grow_one=None
-    ):
+    ) -> None:
         """Grow the tree from encoded rows, and prune it.
 
         ``grow_one``, if given, grows it like ``_grow``.
@@ -252,7 +257,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         self.n_classes_ = int(n_classes[0]) if single else n_classes.astype(np.intp)
         return Target(codes, None, n_classes)
 
-    def _check_missing(self, table, is_sparse):
+    def _check_missing(self, table, is_sparse) -> None:
         """Raise ValueError for missing values where they are not allowed."""
         if table.n_missing.any() and (is_sparse or self.missing == "error"):
             column = int(np.flatnonzero(table.n_missing)[0])
@@ -266,7 +271,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
             f"Input X contains NaN or other missing values in column {name!r}, {why}."
         )
 
-    def _require_present(self, matrix, names, is_sparse):
+    def _require_present(self, matrix, names, is_sparse) -> None:
         """Raise ValueError for a table with missing values."""
         if issparse(matrix):
             matrix = matrix.tocoo()
@@ -303,7 +308,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         return self._route(predict_statistics, X)
 
     # ------------------------------------------------------------ public methods
-    def apply(self, X):
+    def apply(self, X: MatrixLike) -> np.ndarray:
         """Return the number of the node in which each row ends.
 
         Parameters
@@ -319,7 +324,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         """
         return self._route(find_leaves, X)
 
-    def decision_path(self, X):
+    def decision_path(self, X: MatrixLike) -> spmatrix | sparray:
         """Return the decision path of each row.
 
         Parameters
@@ -334,7 +339,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         """
         return self._route(find_decision_path, X, partial(vstack, format="csr"))
 
-    def get_depth(self):
+    def get_depth(self) -> int:
         """Return the depth of the tree: the largest distance of a leaf from the root.
 
         Returns
@@ -345,7 +350,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return self.tree_.max_depth
 
-    def get_n_leaves(self):
+    def get_n_leaves(self) -> int:
         """Return the number of leaves.
 
         Returns
@@ -361,7 +366,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         return MemberSum([self], self, [None], tolerance=self._class_tolerance)
 
     @property
-    def feature_importances_(self):
+    def feature_importances_(self) -> np.ndarray:
         """Impurity-based importance of each column, normalized to sum to 1.
 
         Returns
@@ -373,7 +378,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         return self.tree_.compute_feature_importances()
 
     @property
-    def rules_(self):
+    def rules_(self) -> LazyRules:
         """If-then rules, one per leaf, as a sequence of dictionaries.
 
         One rule follows for each inner node in which a row may end because of an unseen
@@ -389,7 +394,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
             class_tolerance=self._class_tolerance,
         )
 
-    def simplify(self):
+    def simplify(self) -> Self:
         """Return a copy without the splits whose leaves all predict the same.
 
         ``predict`` does not change for rows whose tested values are all known;
@@ -436,7 +441,7 @@ class TreeClassifierMethods:
         check_is_fitted(self)
         return self.tree_
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray | Any:
         """Predict class probabilities: the class fractions in the leaf of each row.
 
         Parameters
@@ -453,7 +458,7 @@ class TreeClassifierMethods:
         shares = self._route(predict_statistics, X, tree=self._share_statistics())
         return split_shares(shares, self.n_classes_)
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray | Any:
         """Predict class log-probabilities.
 
         Parameters
@@ -468,7 +473,7 @@ class TreeClassifierMethods:
         """
         return take_logarithms(self.predict_proba(X))
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the most probable class of each row; ties go to the first class.
 
         Parameters
@@ -489,7 +494,7 @@ class TreeClassifierMethods:
 class TreeRegressorMethods:
     """Mixin for the prediction of values."""
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the value of each row: the mean or median of its leaf.
 
         Parameters

@@ -403,7 +403,7 @@ def test_model_is_not_left_behind_by_a_failed_fit(command, bad_files):
 def test_advice_of_a_memory_error_is_printed(command, monkeypatch):
     write("good.csv", GOOD_CSV)
     monkeypatch.setattr(os, "sysconf", lambda name: 4)  # 16 bytes
-    monkeypatch.setattr("sklearn_textbook._contract.machine_memory.NEGLIGIBLE", 0)
+    monkeypatch.setattr("sklearn_textbook._contract.memory.NEGLIGIBLE", 0)
     arguments = ("fit", "good.csv", "--target", "y", "--cv", 0)
     message = command(*arguments, code=1)
     assert "of memory for a table of 3 rows and 2 columns" in message

@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from sklearn_textbook.cli import main
 from sklearn_textbook.cli.algorithms import ALGORITHMS, can_predict
-from sklearn_textbook.cli.combinations import list_members
+from sklearn_textbook.cli.models import list_members
 from sklearn_textbook.io import load_model
 from tests.cli.test_cli_ensembles import find_score, read_iris
 from tests.cli.test_terminal_session import require_width

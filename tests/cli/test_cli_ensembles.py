@@ -18,9 +18,9 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn_textbook.cli import compare
 from sklearn_textbook.cli.algorithms import ALGORITHMS as CLI_ALGORITHMS
 from sklearn_textbook.cli.algorithms import has_trees, make_estimator
-from sklearn_textbook.cli.ensemble_report import (
+from sklearn_textbook.cli.models import (
     compute_importances,
-    print_importances,
+    report_importances,
 )
 from sklearn_textbook.cli.output import Output
 from sklearn_textbook.cli.scoring import Scorer, score_out_of_bag
@@ -128,7 +128,7 @@ def test_importances_of_members_of_some_columns():
 def test_long_lists_of_importances_are_cut(capsys):
     names = [f"c{i}" for i in range(5)]
     shares = np.array([0.1, 0.4, 0.0, 0.4, 0.1])
-    print_importances(Output(), names, shares, 3)
+    Output().write(report_importances(names, shares, 3))
     text = capsys.readouterr().out.splitlines()
     assert [line.split()[:2] for line in text[1:4]] == [
         ["c1", "0.400"],
@@ -136,7 +136,7 @@ def test_long_lists_of_importances_are_cut(capsys):
         ["c0", "0.100"],
     ]
     assert text[4] == "... and 2 more columns with 0.100 together"
-    print_importances(Output(), names[:1], np.zeros(1))
+    Output().write(report_importances(names[:1], np.zeros(1)))
     assert capsys.readouterr().out.splitlines()[1].split() == ["c0", "0.000"]
 
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from sklearn_textbook.cli import main
-from sklearn_textbook.cli.columns import find_hints, print_columns
+from sklearn_textbook.cli.columns import find_hints, report_columns
 from sklearn_textbook.cli.options import NameList
 from sklearn_textbook.cli.output import Output
-from sklearn_textbook.cli.report import print_confusions
+from sklearn_textbook.cli.report import report_confusions
 from sklearn_textbook.io import load_model
 from sklearn_textbook.tree import (
     export_rules,
@@ -163,7 +163,7 @@ def test_wide_tables_are_cut():
     stream = io.StringIO()
     columns = {f"column {i}": [1.5, 2.5] for i in range(53)}
     columns = {"many": [f"level {i}" for i in range(2)], **columns}
-    print_columns(Output(stream), pa.table(columns))
+    Output(stream).write(report_columns(pa.table(columns)))
     lines = stream.getvalue().splitlines()
     assert len(lines) == 2 + 50 + 1
     assert lines[-1] == "... and 4 more columns"
@@ -172,13 +172,14 @@ def test_wide_tables_are_cut():
 def test_many_levels_and_classes():
     stream = io.StringIO()
     levels = [f"level {i // 2}" for i in range(40)]
-    print_columns(Output(stream), pa.table({"x": levels}))
+    Output(stream).write(report_columns(pa.table({"x": levels})))
     assert "20 levels: level 0 2, level 1 2" in stream.getvalue()
     assert stream.getvalue().endswith("level 5 2, ...\n")
     counts = np.eye(20, dtype=int) * 5
     counts[3, 4], counts[7, 0] = 2, 9
     stream = io.StringIO()
-    print_confusions(Output(stream), counts, [f"c{i}" for i in range(20)])
+    labels = [f"c{i}" for i in range(20)]
+    Output(stream).write(report_confusions(counts, labels))
     lines = [line.split() for line in stream.getvalue().splitlines()]
     assert lines == [
         ["true", "predicted", "rows"],

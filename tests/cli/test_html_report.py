@@ -5,6 +5,7 @@ import shutil
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,9 @@ from sklearn.metrics import (
 )
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 
-from sklearn_textbook.cli.html_report.elements import HtmlOutput, make
+from sklearn_textbook._contract.html import make
+from sklearn_textbook.cli.blocks import Summary
+from sklearn_textbook.cli.html_report.elements import write_blocks
 from sklearn_textbook.cli.html_report.figures import group_probabilities
 from sklearn_textbook.datasets import make_mixed_table
 from sklearn_textbook.ensemble import RandomForestClassifier
@@ -460,9 +463,10 @@ def test_existing_report_is_replaced(report):
 def test_elements_escape_text_and_attributes():
     element = make("a", "<&>", href='"x"', class_=None, aria_label="l")
     assert element == '<a href="&quot;x&quot;" aria-label="l">&lt;&amp;&gt;</a>'
-    output = HtmlOutput()
-    output.write("one", "two")
-    assert unescape(output.finish()).endswith("<pre>one\ntwo</pre></div>")
+    model = SimpleNamespace(summary=lambda width: "<one>\ntwo")
+    written = write_blocks(["<&>", Summary(model)])
+    assert written.startswith("<p>&lt;&amp;&gt;</p>")
+    assert unescape(written).endswith("<pre><one>\ntwo</pre></div>")
 
 
 # ------------------------------------------------------------------------ browser

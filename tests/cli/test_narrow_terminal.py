@@ -8,9 +8,10 @@ import pandas as pd
 import pyarrow.csv
 import pytest
 
-from sklearn_textbook.cli.columns import print_columns
-from sklearn_textbook.cli.output import Output, cut_between_entries
-from sklearn_textbook.cli.report import MOST_LINES, print_pruning, print_tree
+from sklearn_textbook.cli.blocks import Tree
+from sklearn_textbook.cli.columns import report_columns
+from sklearn_textbook.cli.models import report_pruning
+from sklearn_textbook.cli.output import MOST_LINES, Output, cut_between_entries
 from sklearn_textbook.tree import CARTClassifier, ObliqueTreeClassifier
 
 DATA = Path(__file__).parents[1] / "data"
@@ -26,7 +27,7 @@ def print_on(stream):
     tree = CARTClassifier().fit(
         table, ["below the limit"] * 2 + ["above the limit"] * 2
     )
-    print_tree(Output(stream), tree)
+    Output(stream).write(Tree(tree))
     return re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue()).splitlines()
 
 
@@ -44,7 +45,7 @@ def test_levels_of_a_column_are_not_cut_inside_words(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "xterm")
     output = Output(Terminal())
-    print_columns(output, pyarrow.csv.read_csv(DATA / "credit.csv"))
+    output.write(report_columns(pyarrow.csv.read_csv(DATA / "credit.csv")))
     shown = re.sub(r"\x1b\[[0-9;]*m", "", output.stream.getvalue())
     assert "7 levels: owner 682, rent 301, parents 234, …" in shown
     assert "married 995, single 319, separated 43, widow 28, …" in shown
@@ -72,7 +73,7 @@ def test_rules_of_pruned_branches_wrap_below_their_heading(monkeypatch):
     tree = CARTClassifier(pruning="cost_complexity", random_state=0)
     tree.fit(table.drop(columns="Status"), table["Status"])
     output = Output(Terminal())
-    print_pruning(output, tree, 4)
+    output.write(report_pruning(tree, 4))
     _, branches = output.stream.getvalue().split("\n\n")
     header, *lines, others = branches.splitlines()
     start = header.index("is now")
@@ -91,7 +92,7 @@ def test_long_rules_of_pruned_branches_are_shortened(monkeypatch):
     tree.fit(table.drop(columns="Status"), table["Status"])
     terminal, pipe = Output(Terminal()), Output(io.StringIO())
     for output in (terminal, pipe):
-        print_pruning(output, tree, 3)
+        output.write(report_pruning(tree, 3))
     _, branches = terminal.stream.getvalue().split("\n\n")
     header, *lines, _ = branches.splitlines()
     assert max(map(len, lines)) <= 80

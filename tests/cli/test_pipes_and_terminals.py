@@ -97,7 +97,7 @@ def test_error_of_the_program(command, monkeypatch, iris_model):
     def fail(*arguments, **options):
         raise RuntimeError("this\nis wrong")
 
-    monkeypatch.setattr("sklearn_textbook.cli.report.print_tree", fail)
+    monkeypatch.setattr("sklearn_textbook.cli.blocks.Tree.write", fail)
     assert command("show", iris_model, code=1) == (
         "sklearn-textbook: internal error: RuntimeError: this is wrong; --debug "
         "shows the traceback\n"

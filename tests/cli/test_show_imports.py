@@ -10,7 +10,7 @@ import pytest
 
 from sklearn_textbook.cli import show as show_module
 from sklearn_textbook.io import model_file, read_model
-from sklearn_textbook.io.stored_model import read_stored
+from sklearn_textbook.io.printed_model import load_printed
 
 MODELS = Path(__file__).parents[1] / "data" / "models"
 FORESTS = tuple(
@@ -82,7 +82,7 @@ def test_same_text_as_of_the_estimator(command, monkeypatch, call):
 
 def test_other_models_are_read_whole():
     path = MODELS / "AdaBoostClassifier.json"
-    whole = model_file.read_with(read_stored, path).estimator
+    whole = model_file.read_with(load_printed, path).estimator
     assert type(whole) is type(read_model(path).estimator)
 
 

@@ -5,14 +5,14 @@ import sys
 
 import pytest
 
-from sklearn_textbook._contract import callbacks
+from sklearn_textbook._contract import fitting
 
 
 @pytest.fixture
 def without(monkeypatch):
     """The module as it is imported with an older scikit-learn."""
     monkeypatch.setitem(sys.modules, "sklearn.callback", None)
-    spec = importlib.util.find_spec(callbacks.__name__)
+    spec = importlib.util.find_spec(fitting.__name__)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -41,5 +41,5 @@ def test_nobody_is_told(without):
 
 def test_those_of_scikit_learn_where_there_are():
     has_them = importlib.util.find_spec("sklearn.callback") is not None
-    is_theirs = callbacks.CallbackSupportMixin.__module__.startswith("sklearn.")
+    is_theirs = fitting.CallbackSupportMixin.__module__.startswith("sklearn.")
     assert is_theirs == has_them

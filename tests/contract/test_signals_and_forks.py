@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from sklearn_textbook._contract.threads_at_exit import Call
+from sklearn_textbook._contract.threads import Call
 from sklearn_textbook.tree import ObliqueTreeClassifier
 from tests.processes import Program, run_program
 
@@ -197,7 +197,7 @@ def test_results_and_errors_of_tasks():
 
 LEAVE_A_TASK = """
 import threading, time
-from sklearn_textbook._contract.threads_at_exit import Call
+from sklearn_textbook._contract.threads import Call
 
 def work():
     time.sleep(0.5)
@@ -218,10 +218,10 @@ def test_the_interpreter_waits_for_tasks_of_joblibs_threads():
 
 LEAVE_AGAIN = """
 import signal, threading, time
-from sklearn_textbook._contract import threads_at_exit
+from sklearn_textbook._contract import threads
 signal.signal(signal.SIGINT, signal.default_int_handler)
-threads_at_exit.PATIENCE = 100.0
-call = threads_at_exit.Call()
+threads.PATIENCE = 100.0
+call = threads.Call()
 threading.Thread(target=call.run, args=(time.sleep, 100), daemon=True).start()
 time.sleep(0.1)
 print("leaving", flush=True)

@@ -42,7 +42,7 @@ def test_larger_tables_than_the_memory_are_refused(case, is_sparse, monkeypatch)
 def test_limit_of_a_container_is_read(monkeypatch, tmp_path):
     limit = tmp_path / "memory.max"
     names = (str(limit), str(tmp_path / "missing"))
-    monkeypatch.setattr("sklearn_textbook._contract.machine_memory.LIMIT_FILES", names)
+    monkeypatch.setattr("sklearn_textbook._contract.memory.LIMIT_FILES", names)
     X, y = np.zeros((30_000, 3)), np.arange(30_000) % 2
     limit.write_text("max\n")
     CARTClassifier().fit(X, y)

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from sklearn_textbook._contract import memory_warning
+from sklearn_textbook._contract import memory
 from sklearn_textbook.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -142,7 +142,7 @@ def test_weights_of_many_classes(max_features, missing):
 @pytest.fixture
 def rows(monkeypatch):
     """Rows of 100 classes, and warnings as if they were many."""
-    monkeypatch.setattr(memory_warning, "MEMORY_TO_WARN", 100_000)
+    monkeypatch.setattr(memory, "MEMORY_TO_WARN", 100_000)
     monkeypatch.setattr(gradient_boosting_classifier, "MEMORY_TO_WARN", 100_000)
     monkeypatch.setattr(fitting, "MANY_NUMBERS", 10_000)
     X = np.random.default_rng(0).normal(size=(300, 3))
@@ -192,7 +192,7 @@ def test_small_trees_of_many_classes_are_not(rows, estimator):
 )
 def test_many_rows_of_few_classes_are_not(rows, monkeypatch, estimator):
     X, y = rows
-    monkeypatch.setattr(memory_warning, "MEMORY_TO_WARN", 0)
+    monkeypatch.setattr(memory, "MEMORY_TO_WARN", 0)
     monkeypatch.setattr(gradient_boosting_classifier, "MEMORY_TO_WARN", 0)
     monkeypatch.setattr(fitting, "MANY_NUMBERS", 0)
     with warnings.catch_warnings():

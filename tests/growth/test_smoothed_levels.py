@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from sklearn_textbook import ensemble, tree
-from sklearn_textbook.ensemble.boosting import adaboost_learners, base_adaboost
+from sklearn_textbook.ensemble.boosting import adaboost
 from sklearn_textbook.tree.members import MemberGrower
 from tests.amount import FACTOR
 from tests.growth.partitioners import PARTITIONERS, force
@@ -251,9 +251,7 @@ def test_stumps_of_the_kernel_are_trees(monkeypatch, sampling, n_classes, n_leve
         n_estimators=12, sampling=sampling, random_state=0
     )
     found = clone(model).fit(X, y, sample_weight=weight)
-    monkeypatch.setattr(
-        base_adaboost, "choose_learner", lambda _: adaboost_learners.TreeLearner
-    )
+    monkeypatch.setattr(adaboost, "choose_learner", lambda _: adaboost.TreeLearner)
     expected = clone(model).fit(X, y, sample_weight=weight)
     assert {e.tree_.feature[0] for e in found.estimators_} >= {2}
     for one, other in zip(found.estimators_, expected.estimators_, strict=True):

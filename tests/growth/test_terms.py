@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from sklearn_textbook.io.packed_trees import pack_tree, unpack_tree
+from sklearn_textbook.io.saved_tree import load_member_tree, save_member_tree
 from sklearn_textbook.tree import CARTClassifier, ObliqueTreeClassifier
 from sklearn_textbook.tree.grow.check import check_tree
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
@@ -40,7 +40,7 @@ def make_fields():
 
 
 def make_packed():
-    packed = json.loads(json.dumps(pack_tree(make_oblique())))
+    packed = json.loads(json.dumps(save_member_tree(make_oblique())))
     tree = make_oblique()
     names = ("n_features", "n_levels", "n_classes", "is_classifier", "handle_unknown")
     return packed, {name: getattr(tree, name) for name in names}
@@ -148,7 +148,7 @@ def test_damaged_terms(column, place, entry, message):
     packed, shared = make_packed()
     packed["terms"][column][place] = entry
     with pytest.raises(ValueError, match=r"^tree 0: "):
-        unpack_tree(packed, "tree 0", **shared)
+        load_member_tree(packed, "tree 0", **shared)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_columns_of_terms_that_are_missing_or_short(column):
         with pytest.raises(ValueError, match=message):
             GrownTree.from_dict(fields)
         with pytest.raises(ValueError, match=r"^tree 0: "):
-            unpack_tree(packed, "tree 0", **shared)
+            load_member_tree(packed, "tree 0", **shared)
 
 
 def test_terms_are_written_if_there_are_any():
@@ -198,7 +198,7 @@ def test_terms_are_written_if_there_are_any():
     assert_same_bits(again, tree)
     packed, shared = make_packed()
     assert_same_bits(
-        unpack_tree(packed, "tree 0", **shared), RoutedTree.from_grown(tree)
+        load_member_tree(packed, "tree 0", **shared), RoutedTree.from_grown(tree)
     )
     X = np.random.default_rng(0).normal(size=(50, 2))
     for model, is_oblique in (
@@ -207,7 +207,7 @@ def test_terms_are_written_if_there_are_any():
     ):
         tree = model.fit(X, X[:, 0] > X[:, 1]).tree_
         assert ("terms" in tree.to_dict()) == is_oblique
-        assert ("terms" in pack_tree(tree)) == is_oblique
+        assert ("terms" in save_member_tree(tree)) == is_oblique
 
 
 def test_terms_without_oblique_tests_are_refused():

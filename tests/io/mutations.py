@@ -5,7 +5,7 @@ from copy import deepcopy
 
 import numpy as np
 
-from sklearn_textbook.io.packed_arrays import pack_array, unpack_array
+from sklearn_textbook.io.saved_arrays import load_array, save_array
 
 VALUES = (
     *(None, True, False, 0, 1, -1, -7, 3, 2**31, 2**40, 2**63, 10**30, 10**400),
@@ -70,16 +70,16 @@ def _change(holder, key, item, rng):
 
 def _change_array(packed, rng):
     try:
-        array = unpack_array(packed, "array")
+        array = load_array(packed, "array")
     except ValueError:
         return deepcopy(VALUES[rng.integers(len(VALUES))])
     way = rng.integers(3)
     if way == 0:
         return {**packed, "shape": packed["shape"][::-1]}
     if way == 1 and len(array):
-        return pack_array(array[:-1])
+        return save_array(array[:-1])
     if array.size:
         number = NUMBERS[rng.integers(len(NUMBERS))]
         with np.errstate(invalid="ignore", over="ignore"):
             array.flat[rng.integers(array.size)] = np.array(number).astype(array.dtype)
-    return pack_array(array)
+    return save_array(array)

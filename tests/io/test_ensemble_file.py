@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import check_real
-from sklearn_textbook._contract.registry import ESTIMATORS, Row, list_names
+from sklearn_textbook._contract.registry import ESTIMATORS, Row, list_estimators
 from sklearn_textbook.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -44,8 +44,8 @@ from sklearn_textbook.io import (
     read_model,
     save_model,
 )
-from sklearn_textbook.io.model_document import read_document, write_document
-from sklearn_textbook.io.packed_arrays import MAX_LISTED, pack_array, unpack_array
+from sklearn_textbook.io.saved_arrays import MAX_LISTED, load_array, save_array
+from sklearn_textbook.io.saved_model import load_document, save_document
 from sklearn_textbook.tree import (
     C45Classifier,
     CARTClassifier,
@@ -59,7 +59,7 @@ from sklearn_textbook.tree import (
 )
 from tests.growth.test_tree_storage import assert_same_bits
 
-TREES = list_names("tree")
+TREES = list_estimators("tree")
 FEW = {"n_estimators": 4, "random_state": 0}
 MANY = {"oob_score": True, "n_estimators": 30, "random_state": 1}
 
@@ -431,7 +431,7 @@ def added_document(monkeypatch):
     row = Row("AddedTrees", __name__, "numbers", "trees")
     monkeypatch.setitem(ESTIMATORS, row.name, row)
     model = AddedTrees().fit(FRAME, VALUES)
-    text = json.dumps(write_document(model, None, None), allow_nan=False)
+    text = json.dumps(save_document(model, None, None), allow_nan=False)
     return model, json.loads(text)
 
 
@@ -450,7 +450,7 @@ class AddedTreesClassifier(ClassifierMixin, AddedTrees):
 
 def test_declared_values_come_back(added_document):
     model, document = added_document
-    loaded = read_document(document).estimator
+    loaded = load_document(document).estimator
     np.testing.assert_array_equal(loaded.predict(FRAME), model.predict(FRAME))
     assert loaded.estimators_.shape == (2, 2)
     for name in ("start_", "loss_name_", "n_rounds_", "is_exact_", "learning_rate"):
@@ -464,8 +464,8 @@ def test_classes_over_trees_of_values(monkeypatch):
     row = Row("AddedTreesClassifier", __name__, "classes", "trees")
     monkeypatch.setitem(ESTIMATORS, row.name, row)
     model = AddedTreesClassifier().fit(FRAME, LABELS == "low")
-    document = json.loads(json.dumps(write_document(model, "y", None)))
-    loaded = read_document(document).estimator
+    document = json.loads(json.dumps(save_document(model, "y", None)))
+    loaded = load_document(document).estimator
     np.testing.assert_array_equal(
         loaded.predict_proba(FRAME), model.predict_proba(FRAME)
     )
@@ -483,7 +483,7 @@ def test_classes_over_trees_of_values(monkeypatch):
             {"losses_": [[1.0], 2.0]},
             "losses_ must be lists of 2 levels, of equal length",
         ),
-        ({"losses_": pack_array(np.ones((3, 3)))}, "losses_ must be numbers of shape"),
+        ({"losses_": save_array(np.ones((3, 3)))}, "losses_ must be numbers of shape"),
         ({"centre_": [1.0, 2.0]}, "centre_ must be numbers of shape (5,), got"),
         ({"start_": "1.5"}, "start_ must be a single number, got 1.5"),
         ({"start_": {"number": "inf"}}, "start_ must be finite"),
@@ -500,11 +500,11 @@ def test_declared_values_are_checked(added_document, changes, message):
     _, document = added_document
     document["kept"] |= changes
     with pytest.raises((ValueError, TypeError)) as caught:
-        read_document(document)
+        load_document(document)
     assert message in str(caught.value)
     del document["kept"]["start_"]
     with pytest.raises((ValueError, KeyError)):
-        read_document(document)
+        load_document(document)
 
 
 # ----------------------------------------------------------------------- arrays
@@ -518,7 +518,7 @@ def test_arrays_come_back(dtype, shape, seed):
     array = (rng.random(shape) * 200 - 60 * (np.dtype(dtype).kind != "u")).astype(dtype)
     if array.size > 2 and array.dtype.kind == "f":
         array.flat[:2] = np.nan, -0.0
-    again = unpack_array(json.loads(json.dumps(pack_array(array))), "a")
+    again = load_array(json.loads(json.dumps(save_array(array))), "a")
     assert again.shape == array.shape
     kind = array.dtype.kind
     again = again.astype(array.dtype) if array.size or kind == "f" else again
@@ -526,8 +526,8 @@ def test_arrays_come_back(dtype, shape, seed):
 
 
 def test_short_arrays_are_lists():
-    assert pack_array(np.arange(MAX_LISTED)) == list(range(MAX_LISTED))
-    packed = pack_array(np.arange(MAX_LISTED + 1, dtype=">i2"))
+    assert save_array(np.arange(MAX_LISTED)) == list(range(MAX_LISTED))
+    packed = save_array(np.arange(MAX_LISTED + 1, dtype=">i2"))
     assert packed["dtype"] == "<i2"
     assert packed["base64"].startswith("AAABAAIAAwAE")
 
@@ -552,7 +552,7 @@ def test_short_arrays_are_lists():
 )
 def test_damaged_arrays(packed, message):
     with pytest.raises(ValueError, match=re.escape(message)):
-        unpack_array(packed, "a")
+        load_array(packed, "a")
 
 
 # ------------------------------------------------------------- what is not read
@@ -574,7 +574,7 @@ def texts():
     for name, model in models.items():
         y = VALUES if name == "values" else LABELS
         model.fit(FRAME[rows], y[rows])
-        written[name] = json.dumps(write_document(model, "y", {"n_rows": 40}))
+        written[name] = json.dumps(save_document(model, "y", {"n_rows": 40}))
     return written
 
 
@@ -649,7 +649,7 @@ DAMAGES = [
     ),
     (
         "forest",
-        change_entry("kept", "_sample_weight", value=pack_array(np.zeros(40))),
+        change_entry("kept", "_sample_weight", value=save_array(np.zeros(40))),
         "_sample_weight must have an entry above 0",
     ),
     (
@@ -704,7 +704,7 @@ DAMAGES = [
     ),
     (
         "bagging",
-        change_entry("kept", "features", value=pack_array(np.full((3, 5), 5))),
+        change_entry("kept", "features", value=save_array(np.full((3, 5), 5))),
         "columns or weights of the members are not those drawn",
     ),
     (
@@ -784,7 +784,7 @@ def test_damaged_files(tmp_path, texts, kind, change, message):
 def test_labels_that_do_not_fit_the_trees(tmp_path, change):
     y = np.column_stack([LABELS, np.where(VALUES > 1, "a", "b")])
     for model in (RandomForestClassifier(**FEW), CARTClassifier()):
-        document = json.loads(json.dumps(write_document(model.fit(FRAME, y), "y", {})))
+        document = json.loads(json.dumps(save_document(model.fit(FRAME, y), "y", {})))
         change(document["classes"])
         if "tree" in document and len(document["classes"]) == 2:
             document["tree"]["n_classes"] = [
@@ -855,14 +855,14 @@ def test_no_number_of_a_tree_does_harm(folder, texts, column, data):
     """The same for numbers within the packed arrays."""
     damaged = json.loads(texts["forest"])
     how, *packed = damaged["trees"][0]["nodes"][column]
-    array = unpack_array(packed[0], column)
+    array = load_array(packed[0], column)
     number = data.draw(st.sampled_from([-3, -1, 0, 4, 127]))
     array.flat[data.draw(st.integers(0, array.size - 1))] = np.array(number).astype(
         array.dtype
     )
-    damaged["trees"][0]["nodes"][column] = [how, pack_array(array)]
+    damaged["trees"][0]["nodes"][column] = [how, save_array(array)]
     try:
-        model = read_document(damaged)
+        model = load_document(damaged)
     except ValueError:
         return
     shares = model.estimator.predict_proba(FRAME)

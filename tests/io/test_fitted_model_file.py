@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.registry import list_names
+from sklearn_textbook._contract.registry import list_estimators
 from sklearn_textbook.decomposition import PCA, TruncatedSVD
 from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn_textbook.ensemble import (
@@ -24,7 +24,7 @@ from sklearn_textbook.ensemble import (
     NegativeCorrelationRegressor,
 )
 from sklearn_textbook.io import ModelFileError, load_model, read_model, save_model
-from sklearn_textbook.io.fitted_attributes import FITTED_MODELS
+from sklearn_textbook.io.saved_attributes import SAVED_ATTRIBUTES
 from sklearn_textbook.linear_model import (
     GeneralizedLinearRegressor,
     LinearRegression,
@@ -66,6 +66,7 @@ NUMBERS = FRAME[["x", "count"]].assign(both=FRAME["x"] + FRAME["count"] ** 2)
 ORDERS = {"colour": {"red", "green", "蓝", "never"}, "size": ["S", "M", "L"]}
 UNKNOWN = {"handle_unknown": "error", "reference_level": "most_frequent"}
 BLOCKS = sparse.random(90, 6, 0.5, "csr", rng=0)
+MODELS = list_estimators("values")
 CASES = {
     "least squares": (LinearRegression(), FRAME, VALUES),
     "ridge": (LinearRegression(alpha=0.5, **UNKNOWN), FRAME, VALUES),
@@ -188,7 +189,7 @@ def assert_same(loaded, model, X):
     if hasattr(model, "summary"):
         assert loaded.summary() == model.summary()
     assert loaded.get_params() == {**model.get_params(), **no_threads(model)}
-    derived = FITTED_MODELS[type(model).__name__].derived
+    derived = SAVED_ATTRIBUTES[type(model).__name__].derived
     assert vars(loaded).keys() - {*derived} == vars(model).keys() - {*derived}
     for name, value in vars(model).items():
         if name in STANDARD or name not in vars(loaded):
@@ -216,7 +217,11 @@ def test_models_are_the_same(tmp_path, name):
 
 @pytest.mark.parametrize(
     "estimator",
-    [each for each in all_instances() if type(each).__name__ in list_names("values")],
+    [
+        each
+        for each in all_instances()
+        if type(each).__name__ in list_estimators("values")
+    ],
     ids=repr,
 )
 @pytest.mark.filterwarnings("ignore")
@@ -238,14 +243,14 @@ def test_every_attribute_of_a_fit_is_declared(name):
     """A fitted attribute that nobody lists would be lost without a word."""
     model, X, y = CASES[name]
     model = fit(model, X, y)
-    declared = FITTED_MODELS[type(model).__name__]
-    listed = {kept.name for kept in declared.kept} | {*declared.derived} | STANDARD
+    declared = SAVED_ATTRIBUTES[type(model).__name__]
+    listed = {kept.name for kept in declared.declared} | {*declared.derived} | STANDARD
     assert vars(model).keys() - model.get_params().keys() <= listed
 
 
 def list_records():
-    for model in FITTED_MODELS.values():
-        for kept in model.kept:
+    for model in SAVED_ATTRIBUTES.values():
+        for kept in model.declared:
             yield from kept.kind if isinstance(kept.kind, tuple) else ()
 
 

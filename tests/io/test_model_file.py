@@ -21,7 +21,7 @@ from sklearn_textbook.io import (
     read_table,
     save_model,
 )
-from sklearn_textbook.io.model_document import SCHEMA_VERSION
+from sklearn_textbook.io.saved_model import SCHEMA_VERSION
 from sklearn_textbook.tree import (
     C45Classifier,
     C45RulesClassifier,
@@ -60,7 +60,7 @@ def document(good_text):
     return json.loads(good_text)
 
 
-def read_document(document, tmp_path):
+def load_document(document, tmp_path):
     path = tmp_path / "model.json"
     path.write_text(document if isinstance(document, str) else json.dumps(document))
     return read_model(path)
@@ -68,7 +68,7 @@ def read_document(document, tmp_path):
 
 def refusal(document, tmp_path):
     with pytest.raises(ModelFileError) as caught:
-        read_document(document, tmp_path)
+        load_document(document, tmp_path)
     message = str(caught.value)
     assert "\n" not in message
     assert caught.value.path == str(tmp_path / "model.json")
@@ -467,7 +467,7 @@ def test_branch_of_missing_values_is_no_condition(tmp_path, rules_text):
     for branch, is_allowed in ((0, True), (1, True), (2, False)):
         document["rules"]["nodes"] = [int(nodes["first_child"][wide]) + branch]
         if is_allowed:
-            read_document(document, tmp_path)
+            load_document(document, tmp_path)
         else:
             assert "the branch of missing values" in refusal(document, tmp_path)
 
@@ -739,7 +739,7 @@ def test_no_change_of_a_file_does_harm(folder, good_text, rules_text, kind, data
         inner = inner[key]
     inner[place[-1]] = data.draw(st.sampled_from(HOSTILE))
     try:
-        model = read_document(damaged, tmp_path)
+        model = load_document(damaged, tmp_path)
     except ModelFileError:
         return
     names = model.estimator.schema_.names

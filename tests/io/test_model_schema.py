@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from sklearn_textbook.io import make_model_schema
-from sklearn_textbook.io.model_document import write_document
+from sklearn_textbook.io.saved_model import save_document
 from sklearn_textbook.tree import CARTClassifier
 from tests.io.freeze_models import FOLDER
 from tests.io.test_ensemble_file import CLASSIFIERS, FRAME, LABELS, REGRESSORS, VALUES
@@ -43,13 +43,13 @@ def test_published_schema_is_this_one():
 @pytest.mark.parametrize("name", CASES)
 def test_models_are_valid(validator, name):
     model, X, y = CASES[name]
-    require_valid(validator, write_document(fit(model, X, y), "y", {"n_rows": 3}))
+    require_valid(validator, save_document(fit(model, X, y), "y", {"n_rows": 3}))
 
 
 def test_columns_of_dates_may_have_a_time_zone(validator):
     days = pd.date_range("2024-01-01", periods=4, tz="Europe/Berlin")
     model = CARTClassifier().fit(pd.DataFrame({"when": days}), [0, 0, 1, 1])
-    document = write_document(model, "y", {"n_rows": 4})
+    document = save_document(model, "y", {"n_rows": 4})
     assert "Europe/Berlin" in json.dumps(document)
     require_valid(validator, document)
 
@@ -57,7 +57,7 @@ def test_columns_of_dates_may_have_a_time_zone(validator):
 @pytest.mark.parametrize("estimator", CLASSIFIERS + REGRESSORS, ids=repr)
 def test_ensembles_are_valid(validator, estimator):
     y = VALUES if estimator in REGRESSORS else LABELS
-    require_valid(validator, write_document(fit(estimator, FRAME, y), None, None))
+    require_valid(validator, save_document(fit(estimator, FRAME, y), None, None))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -27,7 +27,7 @@ from sklearn_textbook.ensemble import (
 )
 from sklearn_textbook.inspection import explain, find_counterfactuals
 from sklearn_textbook.io import ModelFileError, read_model
-from sklearn_textbook.io.model_document import write_document
+from sklearn_textbook.io.saved_model import save_document
 from sklearn_textbook.tree import (
     C45Classifier,
     C45RulesClassifier,
@@ -120,7 +120,7 @@ def use(model, rows):
 def test_changed_nodes(tmp_path, kind):
     """Another column or number in a node is refused by its name, or can be used."""
     model, X, y = MODELS[kind]
-    text = json.dumps(write_document(fit(model, X, y), "y", {}))
+    text = json.dumps(save_document(fit(model, X, y), "y", {}))
     document, path, n_refused = json.loads(text), tmp_path / "model.json", 0
     nodes = document["tree"]["nodes"]
     changes = [("feature", column) for column in range(X.shape[1])]
@@ -153,7 +153,7 @@ def test_changed_nodes(tmp_path, kind):
 def test_rules_that_no_row_satisfies(tmp_path):
     """Changed level maps, after which the conditions of a rule exclude each other."""
     model, X, y = MODELS["rules"]
-    text = json.dumps(write_document(fit(model, X, y), "y", {}))
+    text = json.dumps(save_document(fit(model, X, y), "y", {}))
     path, reasons = tmp_path / "model.json", []
     for place in range(len(json.loads(text)["tree"]["level_branch"])):
         document = json.loads(text)
@@ -172,7 +172,7 @@ def test_rules_that_no_row_satisfies(tmp_path):
 def test_changed_files(tmp_path, kind):
     model, X, y = MODELS[kind]
     model = fit(model, X, y)
-    text = json.dumps(write_document(model, "y", {"n_rows": X.shape[0]}))
+    text = json.dumps(save_document(model, "y", {"n_rows": X.shape[0]}))
     rng = np.random.default_rng(0)
     path, n_read = tmp_path / "model.json", 0
     for _ in range(N_FILES):

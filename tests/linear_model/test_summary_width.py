@@ -2,12 +2,13 @@
 
 import re
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from sklearn_textbook._contract.text_table import measure_width
+from sklearn_textbook._contract.text_table import measure_width, shorten_names
 from sklearn_textbook.linear_model import (
     GeneralizedLinearRegressor,
     LinearRegression,
@@ -16,8 +17,8 @@ from sklearn_textbook.linear_model import (
 from sklearn_textbook.linear_model.inference.coefficient_table import CoefficientTable
 from sklearn_textbook.linear_model.inference.summary import (
     NAMES_ARE_CUT,
-    format_coefficients,
-    shorten_names,
+    tabulate_coefficients,
+    write_table,
 )
 
 INCOME = "average_monthly_household_income_{}_taxes_in_euros"
@@ -126,7 +127,7 @@ def test_numbers_give_way_to_names():
     def write(name):
         estimates = np.array([-1.23456e-5])
         table = CoefficientTable((name,), estimates, estimates * -1.1)
-        return "\n".join(format_coefficients(table)[0])
+        return "\n".join(write_table(partial(tabulate_coefficients, table))[0])
 
     assert "-1.2346e-05" in write("x")
     assert "-1.235e-05" in write("a name that has very many letters")

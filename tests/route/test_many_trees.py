@@ -10,14 +10,14 @@ from scipy import sparse
 
 from sklearn_textbook.tree import CARTClassifier, CARTRegressor
 from sklearn_textbook.tree.grow.layout import NUMERIC, STAY
-from sklearn_textbook.tree.route import find_leaves, packed_tree, predict_statistics
+from sklearn_textbook.tree.route import find_leaves, predict_statistics, walk
 from sklearn_textbook.tree.route import many_trees as module
 from sklearn_textbook.tree.route.many_trees import (
     Forest,
     add_predictions,
     find_leaves_of_all,
 )
-from sklearn_textbook.tree.route.packed_tree import PackedTree
+from sklearn_textbook.tree.route.walk import PackedTree
 from tests.explain.builders import MODES, random_rows, random_tree
 from tests.loops import loop_over
 from tests.tree_builders import make_nodes, make_tree, random_shape
@@ -137,7 +137,7 @@ def test_threads_and_blocks_do_not_change_the_result(
     weights = rng.random(3)
     table = random_table(rng, (3001, 6), 0.001)
     expected = add_one_by_one(trees, table, weights=weights)
-    monkeypatch.setattr(packed_tree, "_BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(walk, "_BLOCK_BYTES", block_bytes)
     out = np.zeros_like(expected)
     add_predictions(trees, table, out, n_threads, weights=weights)
     np.testing.assert_array_equal(out, expected)

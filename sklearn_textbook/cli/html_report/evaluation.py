@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.metrics import auc, roc_curve
 
+from sklearn_textbook._contract.text_table import TextTable
 from sklearn_textbook.cli import report
+from sklearn_textbook.cli.blocks import Note
 from sklearn_textbook.cli.html_report.elements import (
     Html,
-    HtmlOutput,
+    fold,
     join,
+    list_terms,
     make,
     make_table,
     scroll,
+    write_blocks,
+    write_help,
+    write_table,
 )
 from sklearn_textbook.cli.html_report.figures import (
     MOST_POINTS,
@@ -39,6 +47,15 @@ _SOURCES = {
     "cross-validated": "Each row is predicted by a model that was not trained on it.",
     "test": "The rows of the test table, on which no model was trained.",
 }
+_CLASS_SCORES = (
+    "Precision: fraction of the rows predicted as the class that belong to it. Recall: "
+    "fraction of the rows of the class that are predicted as it. F1: their harmonic "
+    "mean."
+)
+_CONFUSIONS = (
+    "Rows: true classes; columns: predicted classes. The diagonal is correct. The "
+    "shading shows the fraction of the true class."
+)
 _MEASURES = {
     "accuracy": "fraction of rows whose class is predicted correctly",
     "balanced accuracy": "mean recall of the classes, with equal weights",
@@ -70,44 +87,24 @@ _MEASURES = {
 def write_scores(scores, notes, judged):
     """Write all scores, those of the terminal first.
 
-    Parameters
-    ----------
-    scores : list of Score
-        As the terminal has them.
-    notes : list of str
-        Remarks on them.
-    judged : list of (str, Tested)
-        Predictions of rows that the model has not seen, and where they are from.
-
-    Returns
-    -------
-    content : Html
-        The section.
+    ``judged`` are predictions of rows that the model has not seen, and where they are
+    from.
     """
-    output = HtmlOutput()
-    report.print_scores(output, scores)
-    output.notes(notes)
-    parts = [output.finish()]
+    parts = [write_blocks([report.report_scores(scores), *map(Note, notes)])]
     pooled = [(where, _measure(rows), rows) for where, rows in judged]
     names = list(scores[0].means)
     if pooled:
         heads = list(pooled[0][1])
         names += [name for name in heads if name not in names]
-        lines = [
+        rows = [
             (where, *map(_write_number, values.values()), f"{len(rows.true):,} rows")
             for where, values, rows in pooled
         ]
+        table = TextTable(["", *heads, " "], rows, "l" + "r" * len(heads) + "l")
         caption = "All predicted rows together, not averaged over folds"
-        table = make_table(["", *heads, " "], lines, caption=caption, right=heads)
-        parts.append(table)
-    terms = [
-        join(make("dt", name), make("dd", _MEASURES[name]))
-        for name in names
-        if name in _MEASURES
-    ]
-    parts.append(
-        make("details", make("summary", "What the scores mean"), make("dl", *terms))
-    )
+        parts.append(write_table(table, caption=caption))
+    terms = {name: _MEASURES[name] for name in names if name in _MEASURES}
+    parts.append(fold("What the scores mean", list_terms(terms)))
     parts += [_write_judged(where, rows) for where, rows in judged]
     return join(*parts)
 
@@ -130,28 +127,20 @@ def _measure(rows):
 
 def _write_judged(where, rows):
     """Write what the predictions of some rows look like."""
-    source = make("p", _SOURCES[where], class_="help")
+    source = write_help(_SOURCES[where])
     if rows.labels is None:
         return join(make("h3", f"Errors: {where}"), source, _draw_errors(where, rows))
     compared = (rows.true, rows.predicted, rows.labels, rows.weights)
     confusions = count_confusions(*compared)
-    output = HtmlOutput()
-    report.print_class_scores(output, score_classes(*compared), rows.labels)
+    classes = report.report_class_scores(score_classes(*compared), rows.labels)
     unit = "" if rows.weights is None else ", in weights"
-    help_text = make(
-        "p",
-        "Precision: fraction of the rows predicted as the class that belong to it. "
-        "Recall: fraction of the rows of the class that are predicted as it. F1: their "
-        "harmonic mean.",
-        class_="help",
-    )
     parts = [
         make("h3", f"Confusion matrix: {where}{unit}"),
         source,
         _write_confusions(confusions, rows.labels),
         make("h3", f"Classes: {where}"),
-        output.finish(),
-        help_text,
+        write_table(classes, "classes"),
+        write_help(_CLASS_SCORES),
     ]
     if rows.shares is not None:
         parts.append(_draw_curves(where, rows))
@@ -160,36 +149,24 @@ def _write_judged(where, rows):
 
 def _write_confusions(confusions, labels):
     """Write a confusion matrix, shaded by row; of many classes the commonest errors."""
+    table = report.report_confusions(confusions, labels)
     if len(labels) > report.MOST_CLASSES:
-        output = HtmlOutput()
-        report.print_confusions(output, confusions, labels)
-        return output.finish()
-    names = [report.show_label(label) for label in labels]
-    totals = np.maximum(confusions.sum(axis=1, keepdims=True), 1e-300)
-    lines = []
-    for row, (name, counts) in enumerate(zip(names, confusions, strict=True)):
+        return write_table(table, "confusions")
+    totals = np.maximum(confusions.sum(axis=1), 1e-300)
+    rows = []
+    for row, (name, *_) in enumerate(table.rows):
         cells = [
             make(
                 "td",
                 write_weight(count),
                 class_="right" if column == row else None,
-                style=f"--share: {count / totals[row, 0]:.3f}",
+                style=f"--share: {count / totals[row]:.3f}",
             )
-            for column, count in enumerate(counts)
+            for column, count in enumerate(confusions[row])
         ]
-        lines.append(make("tr", make("th", name, scope="row"), *cells))
-    corner = make("th", "true \\ predicted", scope="col")
-    top = make("tr", corner, *(make("th", name, scope="col") for name in names))
-    table = make("table", make("thead", top), make("tbody", *lines), class_="matrix")
-    return join(
-        scroll(table, "confusion matrix"),
-        make(
-            "p",
-            "Rows: true classes; columns: predicted classes. The diagonal is correct. "
-            "The shading shows the fraction of the true class.",
-            class_="help",
-        ),
-    )
+        rows.append([name, *cells])
+    matrix = make_table(replace(table, rows=rows), class_="matrix")
+    return join(scroll(matrix, "confusion matrix"), write_help(_CONFUSIONS))
 
 
 # ---------------------------------------------------------------------- figures

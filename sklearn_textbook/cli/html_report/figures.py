@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -52,26 +53,12 @@ def plain(text):
     return str(text).replace("$", r"\$")
 
 
-def draw(name, label, caption, paint, *, size=(5.2, 3.9)):
-    """Draw a figure with axes.
+def draw(name, label, caption, paint: Callable, *, size=(5.2, 3.9)) -> Html:
+    """Draw a figure with axes, in the colours of the page.
 
-    Parameters
-    ----------
-    name : str
-        A word for its elements, different from those of other figures of the page.
-    label : str
-        What it shows, for those who do not see it.
-    caption : str
-        Text below it.
-    paint : callable
-        Takes the axes.
-    size : tuple of float, default=(5.2, 3.9)
-        Width and height in inches.
-
-    Returns
-    -------
-    figure : Html
-        The figure, in the colours of the page.
+    The name is a word for its elements, different from those of other figures; the
+    label says what it shows, for those who do not see it; ``paint`` takes the axes;
+    the size is in inches.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -87,22 +74,10 @@ def draw(name, label, caption, paint, *, size=(5.2, 3.9)):
     return make("figure", Html(picture), make("figcaption", caption))
 
 
-def draw_tree(estimator, label, caption, size):
-    """Draw a tree, which has its own colours, on a light ground.
+def draw_tree(estimator, label, caption, size: tuple[float, float]) -> Html:
+    """Draw a tree, which has its own colours, on a light ground, in a box that scrolls.
 
-    Parameters
-    ----------
-    estimator : estimator
-        A fitted tree.
-    label, caption : str
-        As in `draw`.
-    size : tuple of float
-        Largest width and height in inches: of a larger tree the upper levels.
-
-    Returns
-    -------
-    figure : Html
-        In a box that scrolls.
+    Of a tree larger than the size, in inches, the upper levels are drawn.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -146,16 +121,8 @@ def _write_svg(save, name, label):
 
 
 # ------------------------------------------------------------------- classes
-def draw_roc(ax, curves):
-    """Draw ROC curves.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Where to.
-    curves : list of (str, ndarray, ndarray, float)
-        Name, false and true positive rates, area under the curve.
-    """
+def draw_roc(ax, curves) -> None:
+    """Draw ROC curves: name, false and true positive rates, and area of each."""
     ax.plot([0, 1], [0, 1], color="#5F6368", linewidth=1.0, linestyle="--")
     for number, (name, wrong, right, area) in enumerate(curves):
         rows = _thin(len(wrong), MOST_CURVE_POINTS)
@@ -166,15 +133,10 @@ def draw_roc(ax, curves):
     ax.legend(loc="lower right", fontsize="small")
 
 
-def draw_calibration(ax, curves):
+def draw_calibration(ax, curves) -> None:
     """Draw the frequency of classes by their predicted probability.
 
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Where to.
-    curves : list of (str, ndarray, ndarray, ndarray)
-        Name, mean probability, frequency and weight of every interval.
+    A curve is a name and, of every interval, mean probability, frequency and weight.
     """
     ax.plot([0, 1], [0, 1], color="#5F6368", linewidth=1.0, linestyle="--")
     for number, (name, means, shares, weights) in enumerate(curves):
@@ -199,7 +161,7 @@ def group_probabilities(is_class, shares, weights):
 
 
 # ------------------------------------------------------------------- numbers
-def draw_values(ax, values, weights, name):
+def draw_values(ax, values, weights, name) -> None:
     """Draw the distribution of a target of numbers."""
     ax.hist(
         values,
@@ -210,7 +172,7 @@ def draw_values(ax, values, weights, name):
     ax.set(xlabel=plain(name), ylabel="rows" if weights is None else "weight")
 
 
-def draw_predicted(ax, true, predicted):
+def draw_predicted(ax, true, predicted) -> None:
     """Draw predicted against actual values."""
     rows = _sample(len(true))
     ends = min(true.min(), predicted.min()), max(true.max(), predicted.max())
@@ -219,7 +181,7 @@ def draw_predicted(ax, true, predicted):
     ax.set(xlabel="predicted", ylabel="actual")
 
 
-def draw_residuals(ax, true, predicted):
+def draw_residuals(ax, true, predicted) -> None:
     """Draw actual minus predicted values against the predicted ones."""
     rows = _sample(len(true))
     ax.axhline(0.0, color="#5F6368", linewidth=1.0, linestyle="--")

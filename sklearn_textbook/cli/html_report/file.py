@@ -15,23 +15,8 @@ _SUFFIXES = (".html", ".htm")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def require_report(path, others):
-    """Refuse a report that cannot be written, before fitting.
-
-    Parameters
-    ----------
-    path : str or None
-        The file to write; None for no report.
-    others : dict of str to sequence of str
-        Other files of the command by option, none of which may be the same.
-
-    Raises
-    ------
-    click.UsageError
-        If the name, its folder or the file is not possible.
-    ImportError
-        If matplotlib is not installed.
-    """
+def require_report(path: str | None, others: dict[str, list[str]]) -> None:
+    """Refuse a report that cannot be written or is also the file of another option."""
     if path is None:
         return
     place = Path(path)
@@ -55,18 +40,10 @@ def require_report(path, others):
         )
 
 
-def write_report(path, title, sections):
-    """Write a page.
+def write_report(path: str, title: str, sections: list[tuple[str, Html]]) -> None:
+    """Write a page of headings and contents.
 
-    Parameters
-    ----------
-    path : str
-        The file.
-    title : str
-        Title of the page.
-    sections : sequence of (str, Html)
-        Headings and contents; the first content precedes the list of sections
-        and has no heading.
+    The first content precedes the list of sections and has no heading.
     """
     (_, head), *others = sections
     names = [f"section-{number}" for number in range(len(others))]

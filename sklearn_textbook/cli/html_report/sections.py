@@ -6,38 +6,39 @@ import copy
 import inspect
 import platform
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import sklearn
 
 import sklearn_textbook
-from sklearn_textbook.cli import report
-from sklearn_textbook.cli.columns import print_columns
-from sklearn_textbook.cli.ensemble_report import is_combination, is_ensemble
-from sklearn_textbook.cli.fitted_output import print_model
+from sklearn_textbook._contract.text_table import Bar, TextTable
+from sklearn_textbook.cli import models, report
+from sklearn_textbook.cli.blocks import Note, count_more
+from sklearn_textbook.cli.columns import report_columns
 from sklearn_textbook.cli.html_report.elements import (
     Html,
-    HtmlOutput,
+    fold,
     join,
+    list_terms,
     make,
-    make_bar,
-    make_table,
+    write_blocks,
+    write_help,
+    write_table,
 )
 from sklearn_textbook.cli.html_report.evaluation import write_scores
 from sklearn_textbook.cli.html_report.figures import draw, draw_tree, draw_values
 from sklearn_textbook.cli.html_report.file import write_report
-from sklearn_textbook.cli.model_report import MOST_ROWS, print_other_model
-from sklearn_textbook.cli.training_table import print_training
+from sklearn_textbook.cli.model_table import Tested
+from sklearn_textbook.cli.scoring import Score
+from sklearn_textbook.cli.training_table import TrainingTable, report_training
 from sklearn_textbook.inspection import (
     BiplotDisplay,
     PruningPathDisplay,
     ScreeDisplay,
 )
-from sklearn_textbook.io.model_document import SavedModel
 from sklearn_textbook.io.naming import count_things, list_names
+from sklearn_textbook.io.saved_model import SavedModel
 from sklearn_textbook.io.table_file import display_path
-from sklearn_textbook.linear_model.inference.summary import format_number, format_p
 
 #: Classes of the target that are listed, and subtrees of a pruning path.
 MOST_CLASSES = 20
@@ -66,52 +67,24 @@ _HELP = {
 class FittedTable:
     """Everything that ``fit`` has computed from a table.
 
-    Parameters
-    ----------
-    model : SavedModel
-        The fitted model.
-    training : TrainingTable
-        What it was fitted to.
-    options : dict
-        How the table was read.
-    settings : sequence of (str, object)
-        Parameters that the user has set.
-    scores : list of Score
-        Scores as the terminal has them.
-    notes : list of str
-        Remarks on them.
-    judged : list of (str, Tested)
-        Predictions of rows that the model has not seen, and where they are from.
-    seed : int
-        Seed of folds and algorithm.
-    save : str or None
-        The model file.
-    max_depth_shown : int
-        Depth to which the tree is printed as text.
+    ``judged`` are predictions of rows that the model has not seen, and where they are
+    from; ``save`` is the model file.
     """
 
     model: SavedModel
-    training: object
+    training: TrainingTable
     options: dict
-    settings: tuple
-    scores: list
-    notes: list
-    judged: list
+    settings: list[tuple[str, object]]
+    scores: list[Score]
+    notes: list[str]
+    judged: list[tuple[str, Tested]]
     seed: int
     save: str | None
     max_depth_shown: int
 
 
-def report_fit(path, fitted):
-    """Write the report of a model that predicts.
-
-    Parameters
-    ----------
-    path : str
-        The page.
-    fitted : FittedTable
-        The model, its table and its scores.
-    """
+def report_fit(path: str, fitted: FittedTable) -> None:
+    """Write the report of a model that predicts."""
     estimator, goal = fitted.model.estimator, fitted.training.goal
     sections = [
         ("", _summarize(fitted)),
@@ -132,7 +105,7 @@ def _summarize(fitted):
         "table": display_path(training.file.path),
         "trained on": f"{rows}, {columns}",
         "target": report.describe_target(goal),
-        "model": report.describe_model(fitted.model.estimator),
+        "model": models.describe_model(fitted.model.estimator),
     }
     names = ("accuracy", "AUC") if goal.is_classes else ("R2", "RMSE")
     given = list(fitted.scores[0].means)  # by --scoring
@@ -149,7 +122,7 @@ def _summarize(fitted):
         baseline = f"{score.where.replace(' ', '-')} baseline"
         what = baseline if is_mean else score.where
         lines[what] = f"{', '.join(words)} ({score.note})"
-    return _list_terms(lines)
+    return list_terms(lines)
 
 
 def _write_score(score, name):
@@ -158,16 +131,10 @@ def _write_score(score, name):
     return mean if deviation is None else f"{mean} ± {deviation:.2g}"
 
 
-def _list_terms(lines):
-    parts = [join(make("dt", name), make("dd", text)) for name, text in lines.items()]
-    return make("dl", *parts)
-
-
 # ------------------------------------------------------------------------ data
 def _describe_data(fitted):
     training, goal = fitted.training, fitted.training.goal
-    output = HtmlOutput(is_prose=True)
-    print_training(output, training, fitted.options)
+    table = write_blocks(report_training(training, fitted.options))
     heading = make("h3", "Distribution of the target")
     values = goal.values
     if not goal.is_classes:
@@ -180,61 +147,49 @@ def _describe_data(fitted):
             lambda ax: draw_values(ax, values, training.weights, goal.name),
             size=(5.2, 2.6),
         )
-        return join(output.finish(), heading, figure)
-    return join(output.finish(), heading, _list_classes(values))
+        return join(table, heading, figure)
+    return join(table, heading, _list_classes(values))
 
 
 def _list_classes(values):
     """List the classes with their rows, the largest first."""
     classes, counts = np.unique(values, return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    lines = [
+    rows = [
         (
             report.show_label(classes[i]),
             f"{counts[i]:,}",
             f"{counts[i] / len(values):.1%}",
-            make_bar(counts[i] / counts.max()),
+            Bar(counts[i] / counts.max()),
         )
         for i in order[:MOST_CLASSES]
     ]
-    heads = ("class", "rows", "share", "")
-    table = make_table(heads, lines, right=heads[1:3], label="classes of the target")
-    n_more = len(classes) - len(lines)
-    if not n_more:
-        return table
-    more = f"... and {n_more:,} smaller {'class' if n_more == 1 else 'classes'}"
-    return join(table, make("p", more))
+    more = count_more(len(classes) - len(rows), "smaller class")
+    table = TextTable(("class", "rows", "share", ""), rows, "lrrl", more)
+    return write_table(table, "classes of the target")
 
 
 # ----------------------------------------------------------------------- model
 def _describe_model(fitted):
     """Print the model as the terminal does, with figures at their headings."""
     estimator = fitted.model.estimator
-    additions = {name: make("p", text, class_="help") for name, text in _HELP.items()}
-    folded = {}
-    if report.is_rule_list(estimator):
-        additions["rules"] = make(
-            "p",
+    additions = {name: write_help(text) for name, text in _HELP.items()}
+    if models.is_rule_list(estimator):
+        additions["rules"] = write_help(
             "The first rule whose conditions are met predicts the class; if there is "
-            "none, the default does.",
-            class_="help",
+            "none, the default does."
         )
-    elif hasattr(estimator, "tree_") and not is_ensemble(estimator):
+    elif hasattr(estimator, "tree_") and not models.is_ensemble(estimator):
         additions["tree"] = _draw_tree(estimator)
-        folded["tree"] = "The tree as text"
         if hasattr(estimator, "pruning_path_"):
             additions["pruning"] = _draw_path(estimator)
-    if is_ensemble(estimator) and not is_combination(estimator):
+    if models.is_ensemble(estimator) and not models.is_combination(estimator):
         additions["ensemble"] = Html()
-    if hasattr(estimator, "summary"):
-        coefficients = _list_coefficients(estimator)
-        additions["model"] = join(additions["model"], coefficients)
-        if coefficients:
-            folded["model"] = "Statistics of the fit"
-    output = HtmlOutput(additions=additions, folded=folded)
     save, depth = fitted.save, fitted.max_depth_shown
-    print_model(output, fitted.model, fitted.training, fitted.settings, depth, save)
-    return output.finish()
+    blocks = models.report_model(
+        fitted.model, fitted.training, fitted.settings, depth, save
+    )
+    return write_blocks(blocks, additions)
 
 
 def _draw_tree(estimator):
@@ -244,7 +199,7 @@ def _draw_tree(estimator):
     size = TREE_SIZE[0], min(TREE_SIZE[1], 1.4 + 1.25 * depth)
     return draw_tree(
         estimator,
-        f"The tree, from the root down; {report.describe_model(estimator)}",
+        f"The tree, from the root down; {models.describe_model(estimator)}",
         "A row starts at the top and follows the condition that it meets. The last box "
         "shows the prediction; the number of rows and the bar refer to the training "
         "rows. If the tree is large, only its upper levels are drawn.",
@@ -281,11 +236,11 @@ def _draw_path(estimator):
         for row in shown
     ]
     heads = ["leaves", *(_PATH_COLUMNS[name] for name in names), ""]
-    table = make_table(heads, lines, right=heads[1:-1], label="pruned trees")
+    table = TextTable(heads, lines, "l" + "r" * len(names) + "l")
     title = "Table of the pruned trees"
     if total > len(lines):
         title += f", {len(lines)} of {total:,} around the chosen one"
-    return join(figure, make("details", make("summary", title), table))
+    return join(figure, fold(title, write_table(table, "pruned trees")))
 
 
 def _thin_path(estimator):
@@ -321,38 +276,6 @@ _PATH_COLUMNS = {
 }
 
 
-def _list_coefficients(estimator):
-    """List coefficients with their uncertainty, where a model has them."""
-    table = getattr(estimator, "coefficient_table_", None)
-    if table is None or isinstance(table, list):
-        return Html()
-    columns = table.as_dict()
-    names = {"standard_error": "std. error", "p_value": "p", "low": "2.5%"}
-    heads = ["column", *(names.get(n, n) for n in list(columns)[1:-1]), "97.5%"]
-    lines = [
-        (
-            str(row[0]),
-            *(
-                format_p(number) if head == "p" else format_number(number)
-                for head, number in zip(heads[1:], row[1:], strict=True)
-            ),
-        )
-        for row in list(zip(*columns.values(), strict=True))[:MOST_ROWS]
-    ]
-    more = len(table.names) - len(lines)
-    rest = make("p", f"... and {count_things(more, 'more row')}") if more else ""
-    listed = make_table(heads, lines, right=heads[1:], label="coefficients")
-    help_text = make(
-        "p",
-        "The coefficient is the change of the prediction (in a generalised linear or "
-        "logistic model, of its linear predictor) per unit of the column, all others "
-        "being equal; p is the probability of an estimate at least as far from 0 if "
-        "the coefficient is 0.",
-        class_="help",
-    )
-    return join(listed, rest, help_text)
-
-
 # -------------------------------------------------------------------- settings
 def _describe_settings(estimator, seed):
     """List the parameters that are not the default ones, and the versions."""
@@ -362,21 +285,20 @@ def _describe_settings(estimator, seed):
         text = _shorten(repr(value))
         default = _shorten(repr(defaults[name])) if name in defaults else ""
         if text != default:
-            lines.append((name, make("td", make("code", text)), default))
-    parts = []
-    if lines:
-        heads = ("parameter", "value", "default")
-        parts.append(make_table(heads, lines, label="parameters"))
-        parts.append(make("p", "All other parameters have their default values."))
-    else:
-        parts.append(make("p", "All parameters have their default values."))
+            lines.append((name, make("code", text), default))
+    table = TextTable(("parameter", "value", "default"), lines, "l")
+    others = "other parameters" if lines else "parameters"
+    parts = [
+        *([write_table(table, "parameters")] if lines else []),
+        make("p", f"All {others} have their default values."),
+    ]
     versions = {
         "random seed": str(seed),
         "sklearn_textbook": sklearn_textbook.__version__,
         "scikit-learn": sklearn.__version__,
         "Python": platform.python_version(),
     }
-    return join(*parts, _list_terms(versions))
+    return join(*parts, list_terms(versions))
 
 
 def _find_defaults(kind):
@@ -390,41 +312,25 @@ def _shorten(text):
 
 
 # ------------------------------------------------------------------ components
-def report_components(path, estimator, file, frame, left_out, seed):
-    """Write the report of a model that has no target.
-
-    Parameters
-    ----------
-    path : str
-        The page.
-    estimator : estimator
-        Fitted principal components.
-    file : TableFile
-        The table.
-    frame : pyarrow.Table
-        Its columns that were used.
-    left_out : list of str
-        Names of others.
-    seed : int
-        Seed of the algorithm.
-    """
+def report_components(path: str, estimator, file, frame, left_out, seed: int) -> None:
+    """Write the report of a model that has no target."""
     lines = {
         "table": display_path(file.path),
         "trained on": f"{count_things(frame.num_rows, 'row')}, "
         f"{count_things(frame.num_columns, 'column')}",
-        "model": report.describe_model(estimator),
+        "model": models.describe_model(estimator),
     }
-    data = HtmlOutput(is_prose=True)
-    if left_out:
-        data.write(f"left out: {list_names(left_out)}")
-    print_columns(data, frame)
-    data.notes(file.notes)
-    numbers = HtmlOutput()
-    print_other_model(numbers, estimator, frame.column_names, MOST_ROWS)
+    data = [
+        *([f"left out: {list_names(left_out)}"] if left_out else []),
+        *report_columns(frame),
+        *map(Note, file.notes),
+    ]
+    numbers = models.report_other_model(estimator, frame.column_names, models.MOST_ROWS)
+    figures = _draw_components(estimator, frame)
     sections = [
-        ("", _list_terms(lines)),
-        ("Data", data.finish()),
-        ("Components", join(_draw_components(estimator, frame), numbers.finish())),
+        ("", list_terms(lines)),
+        ("Data", write_blocks(data)),
+        ("Components", join(figures, write_blocks(numbers))),
         ("Settings", _describe_settings(estimator, seed)),
     ]
     name = display_path(file.path)
@@ -432,13 +338,14 @@ def report_components(path, estimator, file, frame, left_out, seed):
 
 
 def _draw_components(estimator, frame):
+    rows = frame.slice(0, MOST_ROWS_DRAWN)
     figures = [
         draw(
             "scree",
             "Fraction of the variance that each component explains",
             "The components before a bend of the line contain most of what the columns "
             "have in common.",
-            partial(_draw_scree, estimator),
+            lambda ax: ScreeDisplay.from_estimator(estimator, ax=ax),
         )
     ]
     if len(estimator.components_) > 1:
@@ -448,15 +355,7 @@ def _draw_components(estimator, frame):
                 "Rows and columns in the plane of the first two components",
                 "Points are rows. Arrows are columns: those in the same direction are "
                 "correlated, those at right angles are not.",
-                partial(_draw_biplot, estimator, frame),
+                lambda ax: BiplotDisplay.from_estimator(estimator, rows, ax=ax),
             )
         )
     return make("div", *figures, class_="pair")
-
-
-def _draw_scree(estimator, ax):
-    ScreeDisplay.from_estimator(estimator, ax=ax)
-
-
-def _draw_biplot(estimator, frame, ax):
-    BiplotDisplay.from_estimator(estimator, frame.slice(0, MOST_ROWS_DRAWN), ax=ax)

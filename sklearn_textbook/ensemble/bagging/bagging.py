@@ -2,12 +2,546 @@
 
 from __future__ import annotations
 
-from sklearn_textbook.ensemble.bagging.bagging_mixins import (
-    BaggingClassifierMixin,
-    BaggingRegressorMixin,
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    RegressorMixin,
+    clone,
+    is_classifier,
+    is_regressor,
 )
-from sklearn_textbook.ensemble.bagging.base_bagging import BaseBagging
-from sklearn_textbook.ensemble.bagging.row_sampling import RowSamplingMixin
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from sklearn_textbook._contract.fitting import (
+    CallbackSupportMixin,
+    all_or_nothing,
+    with_callbacks,
+)
+from sklearn_textbook._contract.kept import Kept
+from sklearn_textbook._contract.parameters import (
+    check_choice,
+    check_count_or_share,
+    check_estimator,
+    check_integer,
+    check_random_seed,
+    check_truth,
+    check_verbose,
+    is_integer,
+)
+from sklearn_textbook._contract.threads import check_n_jobs
+from sklearn_textbook._contract.types import MatrixLike
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw, RowSamplingMixin
+from sklearn_textbook.ensemble.members.estimator_members import (
+    EstimatorCombiner,
+    EstimatorTraining,
+    compute_member_decisions,
+    compute_member_logarithms,
+    route_parameters,
+    take_rows,
+)
+from sklearn_textbook.ensemble.members.member_list import (
+    MemberList,
+    count_lacking,
+    warn_of_no_lack,
+    yield_until_stopped,
+)
+from sklearn_textbook.ensemble.members.tree_members import (
+    TreeCombiner,
+    TreeTraining,
+    grows_from_weights,
+)
+from sklearn_textbook.ensemble.out_of_bag import KEPT_OUT_OF_BAG
+from sklearn_textbook.ensemble.resample import draw_seeds
+from sklearn_textbook.tree import CARTClassifier, CARTRegressor
+
+
+class BaseBagging(
+    MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator, ABC
+):
+    """Fitting members from draws of rows and columns."""
+
+    _predicts_classes = False
+    _kept = (
+        Kept("n_rows", "integer", least=1),
+        Kept("n_drawn_rows", "integer", is_optional=True, least=1),
+        Kept("n_drawn_columns", "integer", least=1),
+        Kept("replaces_rows", "truth"),
+        Kept("replaces_columns", "truth"),
+        Kept("weight", shape=("n_rows",), is_optional=True, least=0),
+        Kept("estimates_empty_nodes", "truth"),
+        Kept("seeds", "integer", ("members",), least=0),
+        Kept("features", "integer", ("members", "n_drawn_columns"), True, least=0),
+        *KEPT_OUT_OF_BAG,
+    )
+
+    # ------------------------------------------------------------------ parameters
+    def _check_parameters(self) -> None:
+        """Raise ValueError for parameters that are not allowed."""
+        check_integer("n_estimators", self.n_estimators, 1)
+        check_count_or_share("max_features", self.max_features, 1)
+        check_truth("warm_start", self.warm_start)
+        check_random_seed("random_state", self.random_state)
+        check_verbose(self.verbose)
+        check_n_jobs(self.n_jobs)
+        check_estimator("estimator", self.estimator, ("fit", "predict"))
+
+    @abstractmethod
+    def _make_default_estimator(self):
+        """Make the default estimator of members."""
+
+    def _get_estimator(self):
+        """Return the estimator of which members are copies."""
+        if self.estimator is None:
+            return self._make_default_estimator()
+        return self.estimator
+
+    @abstractmethod
+    def _plan_draw(self, n_rows, n_columns, weight):
+        """Plan which rows and columns a member is fitted to, as a BagDraw."""
+
+    def _repeats_columns(self) -> bool:
+        """Return whether a member may see a column twice."""
+        return False
+
+    def _count_drawn_columns(self, n_columns):
+        """Count the columns of a member."""
+        if not is_integer(self.max_features):
+            return max(1, int(self.max_features * n_columns))
+        if self.max_features > n_columns:
+            raise ValueError(
+                f"max_features must be <= n_features={n_columns}, got "
+                f"{self.max_features}."
+            )
+        return int(self.max_features)
+
+    # --------------------------------------------------------------------- fitting
+    @all_or_nothing
+    @with_callbacks
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        **fit_params: Any,
+    ) -> Self:
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training table.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The target; several outputs only in regression.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. If rows are drawn, they are drawn with probabilities
+            proportional to their weights.
+        **fit_params : dict
+            Parameters for ``fit`` of the members; requires
+            ``sklearn.set_config(enable_metadata_routing=True)``.
+
+        Returns
+        -------
+        self : estimator
+            The fitted ensemble.
+        """
+        self._check_parameters()
+        template = self._get_estimator()
+        metadata = self._route("fit", fit_params).get("fit", {})
+        given = None if sample_weight is None else {"sample_weight": sample_weight}
+        hooks = {"estimator": self, "X": X, "y": y, "metadata": given}
+        context = self._init_callback_context(max_subtasks=self.n_estimators)
+        context.call_on_fit_task_begin(**hooks)
+        training = self._read(template, X, y, metadata)
+        n_rows = len(training.target)
+        weight = check_weights(sample_weight, n_rows)
+        draw = self._plan_draw(n_rows, self.n_features_in_, weight)
+        n_new = self._grow(training, draw, metadata, context, hooks)
+        if n_new:
+            self._finish_fit(training)
+        context.call_on_fit_task_end(**hooks)
+        return self
+
+    def _read(self, template, X, y, metadata):
+        """Read the table in the form that the members need."""
+        fits_kind = is_classifier(template) == self._predicts_classes
+        as_trees = grows_from_weights(template) and fits_kind and not metadata
+        if as_trees:
+            training = TreeTraining(self, template, X, y)
+        else:
+            self._require_no_tree_options()
+            training = EstimatorTraining(
+                self, template, X, y, is_classifier=self._predicts_classes
+            )
+        keeps = self.warm_start and hasattr(self, "estimators_")
+        if keeps and (self._reader is None) == as_trees:
+            raise ValueError(
+                "warm_start=True keeps the fitted members, which are "
+                f"{type(self.estimator_).__name__} and cannot be mixed with "
+                f"{type(template).__name__}. Set warm_start=False to refit."
+            )
+        self.estimator_ = template
+        self._reader = training.reader
+        self._n_outputs = training.target.shape[1]
+        if training.classes is not None:
+            self.classes_ = training.classes
+            self.n_classes_ = len(training.classes)
+        return training
+
+    def _require_no_tree_options(self):
+        """Raise ValueError for options that only trees have."""
+
+    def _grow(self, training, draw, metadata, context, hooks):
+        """Fit the new members, and count them."""
+        if not self.warm_start or not hasattr(self, "estimators_"):
+            self.estimators_, self.estimators_features_, self._draws = [], [], []
+        members = list(self.estimators_)
+        n_new = count_lacking(self.n_estimators, len(members))
+        if n_new == 0:
+            warn_of_no_lack()
+            return 0
+        seeds = draw_seeds(self.random_state, len(members), n_new)
+        columns, draws = list(self.estimators_features_), list(self._draws)
+
+        def describe():
+            return self._describe(list(members), list(columns), list(draws))
+
+        grown = training.grow(draw, seeds, metadata)
+        new = yield_until_stopped(grown, context, "member", hooks, describe)
+        # Members first: taking one too many ends the task of the last.
+        for member, seed in zip(new, seeds, strict=False):
+            members.append(member)
+            columns.append(draw.list_columns(seed))
+            draws.append((draw, seed))
+        self.estimators_, self.estimators_features_ = members, columns
+        self._draws = draws
+        return n_new
+
+    def _describe(self, members, columns, draws):
+        """List the fitted attributes with these members, for callbacks."""
+        fitted = {
+            name: value
+            for name, value in vars(self).items()
+            if name.endswith("_") or name in ("_reader", "_n_outputs")
+        }
+        return {
+            **fitted,
+            "estimators_": members,
+            "estimators_features_": columns,
+            "_draws": draws[: len(members)],
+        }
+
+    def _finish_fit(self, training):
+        """Set the fitted attributes that need all members."""
+
+    # ------------------------------------------------------------------ prediction
+    def _list_columns(self):
+        """List the columns of each member; None: all of them."""
+        return [
+            None if draw.takes_all_columns else columns
+            for (draw, _), columns in zip(
+                self._draws, self.estimators_features_, strict=True
+            )
+        ]
+
+    def _describe_sum(self):
+        """Describe the sum over trees that the model is."""
+        is_vote = getattr(self, "voting", None) == "hard"
+        tolerance = getattr(self._reader, "_class_tolerance", 0.0) if is_vote else 0.0
+        return self._sum_members(is_mean=True, is_vote=is_vote, tolerance=tolerance)
+
+    # ---------------------------------------------------------------- model files
+    def _get_reader(self):
+        return self._reader
+
+    def _list_kept(self):
+        """List how members were drawn, and the out-of-bag estimate."""
+        draws, seeds = zip(*self._draws, strict=True)
+        draw = draws[0]
+        if not all(map(draw.is_like, draws)):
+            raise ValueError(
+                "its members come from several fits (warm_start=True) that drew "
+                "different numbers of rows or columns, or used different weights; only "
+                "members drawn in the same way can be saved"
+            )
+        kept = {
+            name: value for name, value in vars(draw).items() if name != "n_columns"
+        }
+        kept["seeds"] = np.array(seeds)
+        if draw.takes_all_columns:
+            # They are drawn all the same, in an order that has no effect.
+            kept["features"] = np.array(self.estimators_features_)
+        return {**kept, **super()._list_kept()}
+
+    def _restore(self, reader, members, columns, kept) -> None:
+        seeds, features = kept.pop("seeds").tolist(), kept.pop("features", None)
+        of_draw = [name for name in BagDraw.__dataclass_fields__ if name in kept]
+        draw = BagDraw(
+            n_columns=self.n_features_in_, **{name: kept.pop(name) for name in of_draw}
+        )
+        lengths = {
+            None if of_member is None else len(of_member) for of_member in columns
+        }
+        if draw.takes_all_columns:
+            fits = lengths == {None} and features is not None
+            fits = fits and features.max() < self.n_features_in_
+        else:
+            fits = lengths == {draw.n_drawn_columns} and features is None
+        if not fits or (draw.weight is not None and not draw.weight.any()):
+            raise ValueError(
+                "the columns or weights of the members are not those drawn"
+            )
+        super()._restore(reader, members, columns, kept)
+        self.estimator_, self._reader = clone(reader), reader
+        self._n_outputs = reader.n_outputs_
+        self.estimators_features_ = list(columns if features is None else features)
+        self._draws = [(draw, seed) for seed in seeds]
+
+    def _make_combiner(self, routed=None):
+        """Make what combines the predictions of the members."""
+        kind = EstimatorCombiner if self._reader is None else TreeCombiner
+        return kind(self, routed)
+
+    def _combine(self, method, X, params, function):
+        """Call a function with the members and a new table, by blocks of rows."""
+        check_is_fitted(self)
+        combiner = self._make_combiner(self._route(method, params))
+        parts = [function(combiner, table) for table in combiner.read_blocks(X)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    # --------------------------------------------------------------------- routing
+    _route = route_parameters
+
+    def get_metadata_routing(self) -> Any:
+        """Get the routing of metadata to the methods of the members.
+
+        Returns
+        -------
+        router : MetadataRouter
+            See scikit-learn's guide to metadata routing.
+        """
+        estimator = self._get_estimator()
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        for caller, callee in self._list_calls(estimator):
+            mapping = mapping.add(caller=caller, callee=callee)
+        return MetadataRouter(owner=self).add(
+            estimator=estimator, method_mapping=mapping
+        )
+
+    def _list_calls(self, estimator):
+        """List which method calls which method of the members."""
+        return [("predict", "predict")]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        of_member = get_tags(self._get_estimator())
+        for name in ("sparse", "allow_nan", "categorical", "string"):
+            value = getattr(of_member.input_tags, name)
+            setattr(tags.input_tags, name, value)
+        if not self._predicts_classes:
+            tags.target_tags.multi_output = of_member.target_tags.multi_output
+        return tags
+
+
+def _members_have_decisions(ensemble) -> bool:
+    """Require the method of the members, or of what they are to be like."""
+    members = getattr(ensemble, "estimators_", None)
+    member = members[0] if members else ensemble._get_estimator()
+    # The AttributeError names what is missing.
+    return member.decision_function is not None
+
+
+class BaggingClassifierMixin(ClassifierMixin):
+    """Combining classifiers by probabilities or votes."""
+
+    _predicts_classes = True
+
+    def _make_default_estimator(self):
+        return CARTClassifier()
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("voting", self.voting, ("soft", "hard"))
+        check_estimator(
+            "estimator",
+            self.estimator,
+            ("fit", "predict"),
+            lambda estimator: not is_regressor(estimator),
+            "a classifier",
+        )
+
+    def _list_calls(self, estimator):
+        has_probabilities = hasattr(estimator, "predict_proba")
+        method = "predict_proba" if has_probabilities else "predict"
+        if self.voting == "hard":
+            calls = [("predict", "predict"), ("predict_proba", "predict")]
+            calls += [("predict", method)] * has_probabilities
+            logarithms = "predict"
+        else:
+            calls = [("predict", method), ("predict_proba", method)]
+            has_logarithms = hasattr(estimator, "predict_log_proba")
+            logarithms = "predict_log_proba" if has_logarithms else method
+        return [
+            *calls,
+            ("predict_log_proba", logarithms),
+            ("decision_function", "decision_function"),
+        ]
+
+    # ------------------------------------------------------------------ prediction
+    def _compute_probabilities(self, combiner, table):
+        """Probabilities of the classes, or fractions of votes."""
+        is_hard = self.voting == "hard"
+        add_up = combiner.sum_votes if is_hard else combiner.sum_predictions
+        return add_up(table)[:, 0] / len(self.estimators_)
+
+    def _choose_classes(self, combiner, table):
+        """Choose a class number for every row."""
+        if self.voting == "soft":
+            return combiner.sum_predictions(table)[:, 0].argmax(axis=1)
+        votes = combiner.sum_votes(table)[:, 0]
+        best = votes.argmax(axis=1)
+        is_top = votes == votes.max(axis=1, keepdims=True)
+        is_tied = np.flatnonzero(is_top.sum(axis=1) > 1)
+        if len(is_tied):
+            sums = combiner.sum_predictions(take_rows(table, is_tied))[:, 0]
+            best[is_tied] = np.where(is_top[is_tied], sums, -1.0).argmax(axis=1)
+        return best
+
+    def predict(self, X: MatrixLike, **params: Any) -> np.ndarray:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        **params : dict
+            Parameters for ``predict_proba`` of the members, or for ``predict`` if they
+            have no ``predict_proba`` or vote; requires metadata routing.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The class with the largest mean probability; ties go to the first. With
+            ``voting="hard"``, the class with the most votes (相对多数投票法); ties go
+            to the class with the largest mean probability.
+        """
+        best = self._combine("predict", X, params, self._choose_classes)
+        return self.classes_.take(best)
+
+    def predict_proba(self, X: MatrixLike, **params: Any) -> np.ndarray:
+        """Predict class probabilities.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        **params : dict
+            Parameters for ``predict_proba`` of the members, or for ``predict`` if they
+            have no ``predict_proba`` or vote; requires metadata routing.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Mean probability over the members. With ``voting="hard"``, or if the members
+            have no ``predict_proba``, the fraction of members that vote for the class.
+        """
+        return self._combine("predict_proba", X, params, self._compute_probabilities)
+
+    def predict_log_proba(self, X: MatrixLike, **params: Any) -> np.ndarray:
+        """Predict the natural logarithm of the class probabilities.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        **params : dict
+            Parameters for ``predict_log_proba`` of the members, or for the method used
+            in its place; requires metadata routing.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes)
+            Logarithm of the mean probability; ``-inf`` where it is 0.
+        """
+        check_is_fitted(self)
+        return self._combine("predict_log_proba", X, params, self._compute_logarithms)
+
+    def _compute_logarithms(self, combiner, table):
+        """Logarithms of probabilities, added up as logarithms if possible."""
+        adds_logarithms = (
+            self._reader is None
+            and self.voting == "soft"
+            and hasattr(self.estimator_, "predict_log_proba")
+        )
+        if adds_logarithms:
+            total = combiner.add_up(compute_member_logarithms, table, np.logaddexp)
+            return total - np.log(len(self.estimators_))
+        with np.errstate(divide="ignore"):
+            return np.log(self._compute_probabilities(combiner, table))
+
+    @available_if(_members_have_decisions)
+    def decision_function(self, X: MatrixLike, **params: Any) -> np.ndarray:
+        """Compute the mean of the members' decision functions, if they have one.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        **params : dict
+            Parameters for ``decision_function`` of the members; requires metadata
+            routing.
+
+        Returns
+        -------
+        decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The mean; a single number per row for two classes.
+        """
+        return self._combine("decision_function", X, params, self._compute_decisions)
+
+    def _compute_decisions(self, combiner, table):
+        total = combiner.add_up(compute_member_decisions, table)
+        return total / len(self.estimators_)
+
+
+class BaggingRegressorMixin(RegressorMixin):
+    """Combining regressors by their mean."""
+
+    def _make_default_estimator(self):
+        return CARTRegressor()
+
+    def _compute_values(self, combiner, table):
+        values = combiner.sum_predictions(table)[:, :, 0] / len(self.estimators_)
+        return values[:, 0] if self._n_outputs == 1 else values
+
+    def predict(self, X: MatrixLike, **params: Any) -> np.ndarray:
+        """Predict the value of each row: the mean over the members, 简单平均法.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        **params : dict
+            Parameters for ``predict`` of the members; requires metadata routing.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Values.
+        """
+        return self._combine("predict", X, params, self._compute_values)
 
 
 class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
@@ -153,21 +687,21 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
 
     def __init__(
         self,
-        estimator=None,
-        n_estimators=10,
+        estimator: Any = None,
+        n_estimators: int = 10,
         *,
-        max_samples=None,
-        max_features=1.0,
-        bootstrap=True,
-        bootstrap_features=False,
-        oob_score=False,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        voting="soft",
-        out_of_bag_posterior=False,
-    ):
+        max_samples: float | None = None,
+        max_features: float = 1.0,
+        bootstrap: bool = True,
+        bootstrap_features: bool = False,
+        oob_score: bool | str | Callable[..., Any] = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        voting: str = "soft",
+        out_of_bag_posterior: bool = False,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.max_samples = max_samples
@@ -287,20 +821,20 @@ class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
 
     def __init__(
         self,
-        estimator=None,
-        n_estimators=10,
+        estimator: Any = None,
+        n_estimators: int = 10,
         *,
-        max_samples=None,
-        max_features=1.0,
-        bootstrap=True,
-        bootstrap_features=False,
-        oob_score=False,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        out_of_bag_posterior=False,
-    ):
+        max_samples: float | None = None,
+        max_features: float = 1.0,
+        bootstrap: bool = True,
+        bootstrap_features: bool = False,
+        oob_score: bool | str | Callable[..., Any] = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        out_of_bag_posterior: bool = False,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.max_samples = max_samples

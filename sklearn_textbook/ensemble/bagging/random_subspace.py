@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
-from sklearn_textbook.ensemble.bagging.bagging_mixins import (
+from sklearn_textbook.ensemble.bagging.bagging import (
     BaggingClassifierMixin,
     BaggingRegressorMixin,
+    BaseBagging,
 )
-from sklearn_textbook.ensemble.bagging.base_bagging import BaseBagging
 
 
 class DrawnColumns:
@@ -115,16 +119,16 @@ class RandomSubspaceClassifier(DrawnColumns, BaggingClassifierMixin, BaseBagging
 
     def __init__(
         self,
-        estimator=None,
-        n_estimators=10,
+        estimator: Any = None,
+        n_estimators: int = 10,
         *,
-        max_features=0.5,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        voting="soft",
-    ):
+        max_features: float = 0.5,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        voting: str = "soft",
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.max_features = max_features
@@ -210,15 +214,15 @@ class RandomSubspaceRegressor(DrawnColumns, BaggingRegressorMixin, BaseBagging):
 
     def __init__(
         self,
-        estimator=None,
-        n_estimators=10,
+        estimator: Any = None,
+        n_estimators: int = 10,
         *,
-        max_features=0.5,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        max_features: float = 0.5,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.max_features = max_features

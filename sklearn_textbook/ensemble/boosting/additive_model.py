@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from sklearn.base import clone, is_classifier
 from sklearn.utils import column_or_1d
@@ -12,7 +15,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from sklearn_textbook._contract.labels import decode_dictionary, encode_labels
 from sklearn_textbook._contract.parameters import check_choice, check_integer
-from sklearn_textbook._contract.table_rows import count_rows
+from sklearn_textbook._contract.tables import count_rows
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.boosting.losses import Loss, SquaredError
 
@@ -62,7 +66,7 @@ class AdditiveModel:
     loss: Loss
     classes: np.ndarray | None = None
 
-    def staged_scores(self, X):
+    def staged_scores(self, X: MatrixLike) -> Iterator[np.ndarray]:
         """Compute the raw scores before the first and after every round.
 
         Parameters
@@ -81,7 +85,7 @@ class AdditiveModel:
             scores += coefficient * _predict_member(member, X)
             yield scores.copy()
 
-    def compute_scores(self, X):
+    def compute_scores(self, X: MatrixLike) -> np.ndarray:
         """Compute the raw scores f(x).
 
         Parameters
@@ -97,7 +101,7 @@ class AdditiveModel:
         *_, scores = self.staged_scores(X)
         return scores
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict values or classes.
 
         Parameters
@@ -123,15 +127,15 @@ def _predict_member(member, X):
 
 
 def fit_additive_model(
-    estimator,
-    X,
-    y,
+    estimator: Any,
+    X: MatrixLike,
+    y: ArrayLike,
     *,
-    loss=None,
-    n_estimators=100,
-    init="zero",
-    sample_weight=None,
-):
+    loss: Loss | None = None,
+    n_estimators: int = 100,
+    init: str = "zero",
+    sample_weight: ArrayLike | None = None,
+) -> AdditiveModel:
     r"""Fit an additive model by the forward stagewise algorithm, 前向分步算法.
 
     In each round, a member b and a coefficient are added, and all previous terms remain

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
-from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
+from sklearn_textbook._contract.fitting import (
+    CallbackSupportMixin,
+    all_or_nothing,
+    with_callbacks,
+)
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import check_numbers
 from sklearn_textbook._contract.parameters import (
@@ -19,16 +25,17 @@ from sklearn_textbook._contract.parameters import (
     check_verbose,
 )
 from sklearn_textbook._contract.threads import check_n_jobs, count_threads
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.boosting.staged_mixins import StagedPredictionMixin
 from sklearn_textbook.ensemble.members.growth import grow_aside
 from sklearn_textbook.ensemble.members.member_list import (
     MemberList,
+    TreeListMixin,
     count_lacking,
     warn_of_no_lack,
     yield_until_stopped,
 )
-from sklearn_textbook.ensemble.members.tree_list import TreeListMixin
 from sklearn_textbook.tree import CARTRegressor
 from sklearn_textbook.tree.members import (
     MemberGrower,
@@ -64,7 +71,7 @@ class ResidualRounds:
         Whether every round prints its loss.
     """
 
-    def __init__(self, grower, weight, learning_rate, members, verbose):
+    def __init__(self, grower, weight, learning_rate, members, verbose) -> None:
         matrix = grower.rows.matrix
         self.matrix = matrix.tocsr() if sparse.issparse(matrix) else matrix
         self.grower, self.weight, self.verbose = grower, weight, verbose
@@ -74,7 +81,7 @@ class ResidualRounds:
         self.losses, self.n_rounds = [], len(members)
         self.add([member.tree_ for member in members])
 
-    def add(self, trees):
+    def add(self, trees) -> None:
         """Add the predictions of trees for the training rows."""
         rates = np.full(len(trees), self.learning_rate)
         n_threads, names = self.grower.n_threads, self.grower.reader.schema_.names
@@ -219,19 +226,19 @@ class BoostingTreeRegressor(
 
     def __init__(
         self,
-        n_estimators=100,
+        n_estimators: int = 100,
         *,
-        learning_rate=1.0,
-        max_depth=1,
-        max_leaf_nodes=None,
-        min_samples_leaf=1,
-        categorical_features="from_dtype",
-        missing="learned",
-        max_bins=None,
-        n_jobs=None,
-        verbose=0,
-        warm_start=False,
-    ):
+        learning_rate: float = 1.0,
+        max_depth: int = 1,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: float = 1,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        missing: str = "learned",
+        max_bins: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+    ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.max_depth = max_depth
@@ -245,7 +252,7 @@ class BoostingTreeRegressor(
         self.warm_start = warm_start
 
     # --------------------------------------------------------------------- fitting
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_integer("n_estimators", self.n_estimators, 1)
         check_real("learning_rate", self.learning_rate, 0.0)
         check_truth("warm_start", self.warm_start)
@@ -258,7 +265,9 @@ class BoostingTreeRegressor(
 
     @all_or_nothing
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the trees one after the other.
 
         Parameters
@@ -334,7 +343,7 @@ class BoostingTreeRegressor(
             "same columns, kinds and levels. Set warm_start=False to refit."
         )
 
-    def _grow(self, rounds, members, n_new, context, hooks):
+    def _grow(self, rounds, members, n_new, context, hooks) -> None:
         """Grow the new trees."""
         before = list(self.train_losses_) if members else []
 
@@ -353,7 +362,7 @@ class BoostingTreeRegressor(
         self.train_losses_ = np.array([*before, *rounds.losses])
 
     # ------------------------------------------------------------------ prediction
-    def _add(self, trees, matrix, out):
+    def _add(self, trees, matrix, out) -> None:
         """Add predictions of trees, times the learning rate, to sums."""
         n_threads = count_threads(self.n_jobs, matrix.size * len(trees))
         names = self.estimators_[0].schema_.names
@@ -379,7 +388,7 @@ class BoostingTreeRegressor(
     def _to_target(self, raw):
         return raw[:, 0, 0].copy()
 
-    def compute_residual_table(self, X, y):
+    def compute_residual_table(self, X: MatrixLike, y: ArrayLike) -> np.ndarray:
         """Compute the residuals before the first and after each round.
 
         Parameters
@@ -406,7 +415,7 @@ class BoostingTreeRegressor(
         return y - np.stack([np.zeros(len(y)), *stages])
 
     @property
-    def feature_importances_(self):
+    def feature_importances_(self) -> np.ndarray:
         """Importance of each column: its share of the decrease of the squared error.
 
         Returns

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils import column_or_1d
 
@@ -13,10 +17,14 @@ from sklearn_textbook._contract.labels import (
     encode_labels,
     take_logarithms,
 )
-from sklearn_textbook._contract.machine_memory import require_memory
-from sklearn_textbook._contract.memory_warning import MANY_CLASSES, MEMORY_TO_WARN
+from sklearn_textbook._contract.memory import (
+    MANY_CLASSES,
+    MEMORY_TO_WARN,
+    require_memory,
+)
 from sklearn_textbook._contract.monotonic import is_constrained
 from sklearn_textbook._contract.parameters import check_choice
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import apply_class_weight
 from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
     BaseGradientBoosting,
@@ -235,36 +243,36 @@ class GradientBoostingClassifier(
     def __init__(
         self,
         *,
-        loss="log_loss",
-        learning_rate=0.1,
-        n_estimators=100,
-        subsample=1.0,
-        max_depth=None,
-        max_leaf_nodes=31,
-        min_samples_split=2,
-        min_samples_leaf=20,
-        min_weight_fraction_leaf=0.0,
-        min_impurity_decrease=0.0,
-        ccp_alpha=0.0,
-        max_features=None,
-        l2_regularization=0.0,
-        max_bins=255,
-        categorical_features="from_dtype",
-        categorical_smoothing="auto",
-        missing="learned",
-        monotonic_cst=None,
-        interaction_cst=None,
-        class_weight=None,
-        init=None,
-        n_iter_no_change=None,
-        validation_fraction=0.1,
-        tol=1e-4,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        criterion="deprecated",
-    ):
+        loss: str | Loss = "log_loss",
+        learning_rate: float = 0.1,
+        n_estimators: int = 100,
+        subsample: float = 1.0,
+        max_depth: int | None = None,
+        max_leaf_nodes: int = 31,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 20,
+        min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        max_features: float | str | None = None,
+        l2_regularization: float = 0.0,
+        max_bins: int = 255,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        categorical_smoothing: float | str = "auto",
+        missing: str = "learned",
+        monotonic_cst: ArrayLike | dict[str, int] | None = None,
+        interaction_cst: str | Sequence[Sequence[int]] | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        init: Any = None,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        criterion: str = "deprecated",
+    ) -> None:
         self.loss = loss
         self.learning_rate = learning_rate
         self.n_estimators = n_estimators
@@ -295,7 +303,7 @@ class GradientBoostingClassifier(
         self.verbose = verbose
         self.criterion = criterion
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if not isinstance(self.loss, Loss):
             check_choice("loss", self.loss, ("log_loss", "exponential"))
@@ -323,7 +331,7 @@ class GradientBoostingClassifier(
         self._warn_of_many_classes(len(codes))
         return codes[:, 0].astype(np.float64)
 
-    def _warn_of_many_classes(self, n_rows):
+    def _warn_of_many_classes(self, n_rows) -> None:
         """Warn if the scores of all rows and classes take gigabytes, or refuse them."""
         n_classes = self.n_classes_
         # scores, gradients and second derivatives
@@ -354,7 +362,7 @@ class GradientBoostingClassifier(
             :, np.newaxis
         ]
 
-    def _encode_known(self, y, name="y_val"):
+    def _encode_known(self, y, name: str = "y_val"):
         labels = self._read_labels(y, name)
         codes = encode_known_labels(labels, [self.classes_], name=name)
         return codes[:, 0].astype(np.float64)
@@ -386,7 +394,7 @@ class GradientBoostingClassifier(
         odds = logarithms[1:] - logarithms[:1]
         return odds / 2.0 if isinstance(self.loss_, ExponentialLoss) else odds
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Compute the raw scores.
 
         Parameters
@@ -401,7 +409,7 @@ class GradientBoostingClassifier(
         """
         return self._to_decisions(self._compute_raw(X))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Predict class probabilities.
 
         Parameters
@@ -416,7 +424,7 @@ class GradientBoostingClassifier(
         """
         return self._to_probabilities(self._compute_raw(X))
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """Predict the logarithms of class probabilities.
 
         Parameters
@@ -431,7 +439,7 @@ class GradientBoostingClassifier(
         """
         return take_logarithms(self.predict_proba(X))
 
-    def apply(self, X):
+    def apply(self, X: MatrixLike) -> np.ndarray:
         """Find the leaf in which each row ends, for each tree.
 
         Parameters

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 
@@ -232,37 +236,37 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     def __init__(
         self,
         *,
-        loss="squared_error",
-        learning_rate=0.1,
-        n_estimators=100,
-        subsample=1.0,
-        alpha=0.9,
-        power=1.5,
-        max_depth=None,
-        max_leaf_nodes=31,
-        min_samples_split=2,
-        min_samples_leaf=20,
-        min_weight_fraction_leaf=0.0,
-        min_impurity_decrease=0.0,
-        ccp_alpha=0.0,
-        max_features=None,
-        l2_regularization=0.0,
-        max_bins=255,
-        categorical_features="from_dtype",
-        categorical_smoothing="auto",
-        missing="learned",
-        monotonic_cst=None,
-        interaction_cst=None,
-        init=None,
-        n_iter_no_change=None,
-        validation_fraction=0.1,
-        tol=1e-4,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        criterion="deprecated",
-    ):
+        loss: str | Loss = "squared_error",
+        learning_rate: float = 0.1,
+        n_estimators: int = 100,
+        subsample: float = 1.0,
+        alpha: float = 0.9,
+        power: float = 1.5,
+        max_depth: int | None = None,
+        max_leaf_nodes: int = 31,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 20,
+        min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        max_features: float | str | None = None,
+        l2_regularization: float = 0.0,
+        max_bins: int = 255,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        categorical_smoothing: float | str = "auto",
+        missing: str = "learned",
+        monotonic_cst: ArrayLike | dict[str, int] | None = None,
+        interaction_cst: str | Sequence[Sequence[int]] | None = None,
+        init: Any = None,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        criterion: str = "deprecated",
+    ) -> None:
         self.loss = loss
         self.learning_rate = learning_rate
         self.n_estimators = n_estimators
@@ -294,7 +298,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.verbose = verbose
         self.criterion = criterion
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if not isinstance(self.loss, Loss):
             check_choice("loss", self.loss, REGRESSION_LOSSES)
@@ -304,7 +308,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     def _read_target(self, y):
         return column_or_1d(check_numbers(y, type(self).__name__), warn=True)
 
-    def _encode_known(self, y, name="y_val"):
+    def _encode_known(self, y, name: str = "y_val"):
         return column_or_1d(check_numbers(y, type(self).__name__, name=name))
 
     def _make_loss(self):

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+
+from sklearn_textbook._contract.types import MatrixLike
 
 
 class StagedPredictionMixin:
@@ -20,7 +25,7 @@ class StagedPredictionMixin:
     def _to_target(self, raw):
         """Turn raw scores into predicted values or labels, a new array."""
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict values or class labels.
 
         Parameters
@@ -35,7 +40,7 @@ class StagedPredictionMixin:
         """
         return self._to_target(self._compute_raw(X))
 
-    def staged_predict(self, X):
+    def staged_predict(self, X: MatrixLike) -> Iterator[np.ndarray]:
         """Predict values or class labels after each round.
 
         Parameters
@@ -62,7 +67,7 @@ class StagedClassifierMixin(StagedPredictionMixin):
     def _to_probabilities(self, raw):
         """Turn raw scores into probabilities of the classes, a new array."""
 
-    def staged_decision_function(self, X):
+    def staged_decision_function(self, X: MatrixLike) -> Iterator[np.ndarray]:
         """Compute the decision function after each round.
 
         Parameters
@@ -78,7 +83,7 @@ class StagedClassifierMixin(StagedPredictionMixin):
         for raw in self._stage_raw(X):
             yield self._to_decisions(raw).copy()
 
-    def staged_predict_proba(self, X):
+    def staged_predict_proba(self, X: MatrixLike) -> Iterator[np.ndarray]:
         """Predict class probabilities after each round.
 
         Parameters

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
@@ -10,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import check_numbers
 from sklearn_textbook._contract.parameters import check_choice, check_truth
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.combination.averaging_weights import (
     compute_inverse_error_weights,
     compute_non_negative_weights,
@@ -105,14 +110,14 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
 
     def __init__(
         self,
-        estimators,
+        estimators: Sequence[tuple[str, Any]],
         *,
-        weights=None,
-        n_jobs=None,
-        verbose=False,
-        cv=None,
-        prefit=False,
-    ):
+        weights: ArrayLike | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        cv: Any = None,
+        prefit: bool = False,
+    ) -> None:
         self.estimators = estimators
         self.weights = weights
         self.n_jobs = n_jobs
@@ -120,7 +125,7 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
         self.cv = cv
         self.prefit = prefit
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if isinstance(self.weights, str):
             check_choice("weights", self.weights, tuple(WEIGHTINGS))
@@ -129,7 +134,7 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
         check_truth("prefit", self.prefit)
         check_folds(self.cv)
 
-    def _fits_members(self):
+    def _fits_members(self) -> bool:
         return not self.prefit
 
     def _read_target(self, y):
@@ -154,12 +159,12 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
         find_weights = WEIGHTINGS[self.weights]
         self.weights_ = find_weights(target, self.held_out_predictions_, sample_weight)
 
-    def _restore(self, parts, kept):
+    def _restore(self, parts, kept) -> None:
         super()._restore(parts, kept)
         if len(self.weights_) != len(self.estimators_):
             raise ValueError("weights_ do not match the members")
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the value of each row: the weighted average over the members.
 
         Parameters
@@ -174,7 +179,7 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
         """
         return self.transform(X) @ self.weights_
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Return the predictions of the members as columns.
 
         Parameters
@@ -190,7 +195,9 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
         check_is_fitted(self)
         return np.stack(self._call_members("predict", X), axis=1)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> np.ndarray:
         """Return the names of the columns of :meth:`transform`.
 
         Parameters

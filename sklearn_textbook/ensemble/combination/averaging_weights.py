@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 from sklearn.utils import check_array
 
@@ -10,7 +11,9 @@ from sklearn_textbook._contract.labels import check_numbers
 from sklearn_textbook._contract.weights import check_weights
 
 
-def compute_inverse_error_weights(y, predictions, sample_weight=None):
+def compute_inverse_error_weights(
+    y: ArrayLike, predictions: ArrayLike, sample_weight: ArrayLike | None = None
+) -> np.ndarray:
     r"""Compute weights inversely proportional to the mean squared errors of members.
 
     .. math:: w_i = \frac{1 / E_i}{\sum_k 1 / E_k}, \qquad
@@ -49,7 +52,9 @@ def compute_inverse_error_weights(y, predictions, sample_weight=None):
     return inverse / inverse.sum()
 
 
-def compute_optimal_weights(y, predictions, sample_weight=None):
+def compute_optimal_weights(
+    y: ArrayLike, predictions: ArrayLike, sample_weight: ArrayLike | None = None
+) -> np.ndarray:
     r"""Compute the weights with sum 1 that minimise the squared error of the average.
 
     .. math:: w = \frac{C^{-1} \mathbf{1}}{\mathbf{1}^\top C^{-1} \mathbf{1}}, \qquad
@@ -104,8 +109,12 @@ def compute_optimal_weights(y, predictions, sample_weight=None):
 
 
 def compute_non_negative_weights(
-    y, predictions, sample_weight=None, *, sum_to_one=False
-):
+    y: ArrayLike,
+    predictions: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    sum_to_one: bool = False,
+) -> np.ndarray:
     r"""Compute the non-negative weights that minimise the squared error.
 
     .. math:: \min_{w \ge 0} \sum_n s_n \Bigl(y_n - \sum_i w_i f_i(x_n)\Bigr)^2

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn import get_config
 from sklearn.base import (
@@ -18,13 +20,16 @@ from sklearn.utils import Bunch, check_consistent_length
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
-from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
-from sklearn_textbook._contract.finite import check_sparse_format
+from sklearn_textbook._contract.fitting import (
+    CallbackSupportMixin,
+    all_or_nothing,
+    with_callbacks,
+)
 from sklearn_textbook._contract.labels import is_no_number
 from sklearn_textbook._contract.parameters import check_verbose, show_value
-from sklearn_textbook._contract.table_shape import refuse_other_tables
+from sklearn_textbook._contract.tables import check_sparse_format, refuse_other_tables
 from sklearn_textbook._contract.threads import check_n_jobs
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.combination.fitting import (
     FitReport,
     MemberTask,
@@ -59,13 +64,13 @@ class BaseCombination(
     _kept = ()
 
     # ------------------------------------------------------------------ parameters
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         """Raise ValueError for parameters that are not allowed."""
         self._check_estimators()
         check_verbose(self.verbose)
         check_n_jobs(self.n_jobs)
 
-    def _check_weights(self):
+    def _check_weights(self) -> None:
         """Raise ValueError unless there is one weight for each member."""
         if not hasattr(self.weights, "__len__") or isinstance(
             self.weights, (str, bytes, dict, set, type)
@@ -113,7 +118,13 @@ class BaseCombination(
     # --------------------------------------------------------------------- fitting
     @all_or_nothing
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, **fit_params):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        **fit_params: Any,
+    ) -> Self:
         """Fit the members.
 
         Parameters
@@ -166,7 +177,7 @@ class BaseCombination(
         context.call_on_fit_task_end(**hooks)
         return self
 
-    def _refuse_params(self, fit_params):
+    def _refuse_params(self, fit_params) -> None:
         """Raise ValueError for parameters that are not routed."""
         if fit_params and not get_config()["enable_metadata_routing"]:
             raise ValueError(
@@ -204,7 +215,7 @@ class BaseCombination(
     def _finish_fit(self, X, target, tasks, sample_weight):
         """Set the fitted attributes that need the members."""
 
-    def _name_members(self):
+    def _name_members(self) -> None:
         """Make the members accessible by name, and store the names of the columns."""
         places = iter(range(len(self.estimators_)))
         self._places = {
@@ -217,7 +228,7 @@ class BaseCombination(
                 self.feature_names_in_ = member.feature_names_in_
 
     @property
-    def named_estimators_(self):
+    def named_estimators_(self) -> Bunch:
         """The fitted members by name."""
         # Not kept in the fitted ensemble: skops does not trust a Bunch.
         check_is_fitted(self)
@@ -234,7 +245,7 @@ class BaseCombination(
         return [(name, one) for name, one in named if not is_dropped(one)]
 
     @property
-    def n_features_in_(self):
+    def n_features_in_(self) -> int:
         """Number of columns of the training table, if the members know it."""
         if not hasattr(self, "estimators_"):
             raise AttributeError(
@@ -269,21 +280,8 @@ class BaseCombination(
         named = self.named_estimators_.items()
         return [(name, None if is_dropped(one) else one) for name, one in named]
 
-    def _restore(self, parts, kept):
-        """Set the fitted attributes again, but for ``classes_``.
-
-        Parameters
-        ----------
-        parts : list of (str, estimator or None) tuples
-            As from ``_list_parts``.
-        kept : dict of str to object
-            What ``_kept`` lists.
-
-        Raises
-        ------
-        ValueError
-            If these do not belong together.
-        """
+    def _restore(self, parts, kept: dict[str, object]) -> None:
+        """Set the fitted attributes again, but for ``classes_``."""
         fits = self._fits_members()
         self.estimators = [
             (name, DROPPED if one is None else clone(one) if fits else one)

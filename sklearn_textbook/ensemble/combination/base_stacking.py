@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn import get_config
 from sklearn.base import clone
@@ -13,6 +15,7 @@ from sklearn.utils.metadata_routing import MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklearn_textbook._contract.parameters import check_choice, check_truth
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.combination.base_combination import BaseCombination
 from sklearn_textbook.ensemble.combination.fitting import describe_member, pass_weight
 from sklearn_textbook.ensemble.combination.held_out import predict_held_out, widen
@@ -30,7 +33,7 @@ class BaseStacking(BaseCombination):
     _title = "Stacking"
     _member_parameters = ("estimators", "final_estimator")
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("stack_method", self.stack_method, ("auto", *METHODS))
         check_truth("passthrough", self.passthrough)
@@ -45,7 +48,7 @@ class BaseStacking(BaseCombination):
     def _make_default_final(self):
         """Make the second learner for ``final_estimator=None``."""
 
-    def _fits_members(self):
+    def _fits_members(self) -> bool:
         return not (isinstance(self.cv, str) and self.cv == PREFIT)
 
     def _get_final(self):
@@ -54,7 +57,7 @@ class BaseStacking(BaseCombination):
         return self.final_estimator
 
     # --------------------------------------------------------------------- fitting
-    def _finish_fit(self, X, target, tasks, sample_weight):
+    def _finish_fit(self, X, target, tasks, sample_weight) -> None:
         """Make the secondary table, and fit the second learner to it."""
         final = clone(self._get_final())
         params = self._find_final_params(final, sample_weight)
@@ -127,7 +130,7 @@ class BaseStacking(BaseCombination):
     def _list_parts(self):
         return [*super()._list_parts(), (FINAL, self.final_estimator_)]
 
-    def _restore(self, parts, kept):
+    def _restore(self, parts, kept) -> None:
         *members, (_, final) = parts
         if final is None:
             raise ValueError("the final estimator is missing")
@@ -147,7 +150,7 @@ class BaseStacking(BaseCombination):
             raise ValueError("the final estimator does not match the members")
 
     # ------------------------------------------------------------------ prediction
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> np.ndarray | Any:
         """Return the table passed to the final estimator: the outputs of the members.
 
         Parameters
@@ -190,7 +193,9 @@ class BaseStacking(BaseCombination):
             names += [f"{prefix}_{name}{ending}" for ending in endings]
         return names
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> np.ndarray:
         """Return the names of the columns of :meth:`transform`.
 
         Parameters
@@ -212,7 +217,7 @@ class BaseStacking(BaseCombination):
         return np.array(names, dtype=object)
 
     # --------------------------------------------------------------------- routing
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> Any:
         """Get the routing of metadata to the methods of the estimators.
 
         Returns

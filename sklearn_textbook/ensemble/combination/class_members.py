@@ -11,7 +11,7 @@ from sklearn_textbook.ensemble.combination.class_target import (
     read_class_target,
     require_places,
 )
-from sklearn_textbook.ensemble.members.estimator_combiner import spread
+from sklearn_textbook.ensemble.members.estimator_members import spread
 
 
 class ClassMembersMixin:
@@ -36,7 +36,7 @@ class ClassMembersMixin:
             return labels.astype(np.intp, copy=False)
         return encode_known_labels(labels.reshape(-1, 1), [self.classes_])[:, 0]
 
-    def _restore(self, parts, kept):
+    def _restore(self, parts, kept) -> None:
         super()._restore(parts, kept)
         for member in self.estimators_:
             require_places(self, member, self._encode(member.classes_))

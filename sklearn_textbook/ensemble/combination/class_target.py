@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
 from sklearn_textbook._contract.labels import (
@@ -13,28 +14,8 @@ from sklearn_textbook._contract.labels import (
 )
 
 
-def check_class_target(owner, y):
-    """Read a target as an array of labels.
-
-    Parameters
-    ----------
-    owner : estimator
-        What messages name.
-    y : array-like of shape (n_samples,)
-        Class labels.
-
-    Returns
-    -------
-    y : ndarray of shape (n_samples,)
-        The labels.
-
-    Raises
-    ------
-    NotImplementedError
-        If there are several labels per row.
-    ValueError
-        If labels are missing, or continuous numbers.
-    """
+def check_class_target(owner, y: ArrayLike) -> np.ndarray:
+    """Read a target as an array of labels."""
     require_classes(y)
     y = decode_dictionary(y)
     shape = getattr(y, "shape", ())
@@ -47,46 +28,14 @@ def check_class_target(owner, y):
     return check_target(column_or_1d(y, warn=True), is_numeric=False)[:, 0]
 
 
-def read_class_target(owner, y):
-    """Read a target as class numbers.
-
-    Parameters
-    ----------
-    owner : estimator
-        What messages name.
-    y : array-like of shape (n_samples,)
-        Class labels.
-
-    Returns
-    -------
-    classes : ndarray of shape (n_classes,)
-        The sorted classes.
-    codes : ndarray of intp, shape (n_samples,)
-        Their numbers.
-    """
+def read_class_target(owner, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Read a target as class numbers."""
     (classes,), codes = encode_labels(check_class_target(owner, y).reshape(-1, 1))
     return classes, codes[:, 0].astype(np.intp)
 
 
-def join_classes(members):
-    """Join the classes of fitted members.
-
-    Parameters
-    ----------
-    members : dict of str to classifier
-        The members by name.
-
-    Returns
-    -------
-    classes : ndarray
-        All classes, sorted.
-
-    Raises
-    ------
-    ValueError
-        If a member predicts several outputs, or if classes are text in one member and
-        numbers in another.
-    """
+def join_classes(members: dict) -> np.ndarray:
+    """Join the classes of fitted members."""
     known, text, number = [], None, None
     for name, member in members.items():
         classes = member.classes_
@@ -112,23 +61,8 @@ def join_classes(members):
     return np.unique(np.concatenate(known))
 
 
-def require_places(owner, member, places):
-    """Require class numbers of a member that are places in ``classes_``.
-
-    Parameters
-    ----------
-    owner : classifier
-        The ensemble.
-    member : classifier
-        What the message names.
-    places : ndarray of int
-        The numbers.
-
-    Raises
-    ------
-    ValueError
-        If they are not, or if one is there twice.
-    """
+def require_places(owner, member, places: np.ndarray) -> None:
+    """Require class numbers of a member that are places in ``classes_``."""
     is_place = (places >= 0) & (places < len(owner.classes_))
     if not is_place.all() or len(set(places.tolist())) < len(places):
         raise ValueError(

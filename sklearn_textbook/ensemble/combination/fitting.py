@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from sklearn_textbook._contract.table_rows import count_rows
-from sklearn_textbook.ensemble.members.growth import run_aside
-from sklearn_textbook.ensemble.members.parallel_results import (
+from sklearn_textbook._contract.tables import count_rows
+from sklearn_textbook.ensemble.members.growth import (
     open_parallel,
+    run_aside,
     yield_results,
 )
 from sklearn_textbook.tree.members import share_tables
@@ -44,36 +45,13 @@ class MemberTask:
         return member, time.perf_counter() - start
 
 
-def describe_member(name, member):
+def describe_member(name, member) -> str:
     """Return the note that adds the member to an error."""
     return f"This comes from the member {name!r}, {type(member).__name__}."
 
 
-def ask_member(name, member, method, X):
-    """Call a method of a fitted member.
-
-    Parameters
-    ----------
-    name : str
-        Name of the member.
-    member : estimator
-        The member.
-    method : str
-        The method.
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The rows.
-
-    Returns
-    -------
-    given : ndarray
-        What it gives; predictions in a single column, as of CatBoost, as a vector.
-
-    Raises
-    ------
-    ValueError
-        If that does not have one entry for each row, or probabilities do not have a
-        column for each class.
-    """
+def ask_member(name: str, member, method: str, X) -> np.ndarray:
+    """Call a method of a fitted member."""
     try:
         given = np.asarray(getattr(member, method)(X))
     except Exception as error:
@@ -95,28 +73,8 @@ def ask_member(name, member, method, X):
     return given
 
 
-def pass_weight(name, estimator, sample_weight):
-    """Find the parameters of ``fit`` that hand on sample weights.
-
-    Parameters
-    ----------
-    name : str
-        Name of the member.
-    estimator : estimator
-        The member. A pipeline hands them on to its last step.
-    sample_weight : array-like or None
-        The weights.
-
-    Returns
-    -------
-    params : dict
-        Empty without weights.
-
-    Raises
-    ------
-    TypeError
-        If the member does not accept it.
-    """
+def pass_weight(name: str, estimator, sample_weight: ArrayLike | None) -> dict:
+    """Find the parameters of ``fit`` that hand on sample weights."""
     if sample_weight is None:
         return {}
     key, last = "sample_weight", estimator
@@ -157,35 +115,17 @@ class FitReport:
             yield
         subcontext.call_on_fit_task_end(**self.hooks)
 
-    def print_time(self, task, place, seconds):
+    def print_time(self, task, place, seconds) -> None:
         """Print that a member is fitted."""
         if self.verbose:
             line = f"({place}) Processing {task.name}, total={seconds:6.1f}s"
             print(f"[{self.title}] {line:.>{max(0, 69 - len(self.title))}}")
 
 
-def fit_members(tasks, X, y, n_jobs, report):
-    """Fit members, those of this package one after the other on one encoded table.
-
-    Parameters
-    ----------
-    tasks : list of MemberTask
-        What is to be fitted.
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The table, which members get as it is.
-    y : array-like of shape (n_samples,)
-        The target.
-    n_jobs : int or None
-        Number of joblib's workers, which fit the members from elsewhere: those of this
-        package have threads. With ``joblib.parallel_config`` workers fit all of them.
-    report : FitReport
-        Reports the progress.
-
-    Returns
-    -------
-    members : list of estimator
-        In the order of the tasks.
-    """
+def fit_members(
+    tasks: list[MemberTask], X, y: ArrayLike, n_jobs: int | None, report: FitReport
+) -> list:
+    """Fit members, those of this package one after the other on one encoded table."""
     n_workers = effective_n_jobs(n_jobs)
     has_cluster = effective_n_jobs(None) > 1
     members = [None] * len(tasks)

@@ -12,14 +12,14 @@ from sklearn.model_selection import check_cv
 
 from sklearn_textbook._contract.parameters import show_value
 from sklearn_textbook.ensemble.combination.fitting import ask_member, describe_member
-from sklearn_textbook.ensemble.members.estimator_combiner import spread
 from sklearn_textbook.ensemble.members.estimator_members import (
+    spread,
     take_metadata,
     take_rows,
 )
-from sklearn_textbook.ensemble.members.growth import run_aside
-from sklearn_textbook.ensemble.members.parallel_results import (
+from sklearn_textbook.ensemble.members.growth import (
     open_parallel,
+    run_aside,
     yield_results,
 )
 from sklearn_textbook.tree.members import share_tables
@@ -53,30 +53,8 @@ class Fold:
         return answers
 
 
-def widen(given, member, method, n_classes):
-    """Add columns for classes without training rows in the member's fold.
-
-    Parameters
-    ----------
-    given : ndarray of shape (n_samples,) or (n_samples, n_columns)
-        What the member predicts.
-    member : estimator
-        Fitted to numbers of classes.
-    method : str
-        Which of its methods predicts.
-    n_classes : int or None
-        Number of classes; None for values.
-
-    Returns
-    -------
-    given : ndarray
-        Probabilities of all classes, others as they are.
-
-    Raises
-    ------
-    ValueError
-        If a decision function lacks classes.
-    """
+def widen(given: np.ndarray, member, method: str, n_classes: int | None) -> np.ndarray:
+    """Add columns for classes without training rows in the member's fold."""
     if n_classes is None or method == "predict":
         return given
     if len(member.classes_) == n_classes:
@@ -90,37 +68,17 @@ def widen(given, member, method, n_classes):
     return spread(given, member.classes_, n_classes, 0.0)
 
 
-def predict_held_out(tasks, methods, X, y, *, cv, n_jobs=None, n_classes=None):
-    """Predict every row by members that are fitted without it.
-
-    Parameters
-    ----------
-    tasks : list of MemberTask
-        The members.
-    methods : list of str
-        Method of each member that is called: "predict", "predict_proba" or
-        "decision_function".
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The table.
-    y : ndarray of shape (n_samples,)
-        The target; numbers of classes for classifiers.
-    cv : int, cross-validation generator or iterable
-        The folds, which must divide the rows: each is predicted once.
-    n_jobs : int, default=None
-        Number of joblib's workers, among which the folds are divided.
-    n_classes : int, default=None
-        Number of classes; None for values.
-
-    Returns
-    -------
-    answers : list of ndarray
-        One per member: shape (n_samples,) or (n_samples, n_columns).
-
-    Raises
-    ------
-    ValueError
-        If the folds predict a row never or twice.
-    """
+def predict_held_out(
+    tasks: list,
+    methods: list[str],
+    X,
+    y: np.ndarray,
+    *,
+    cv,
+    n_jobs: int | None = None,
+    n_classes: int | None = None,
+) -> list[np.ndarray]:
+    """Predict every row by members that are fitted without it."""
     if sparse.issparse(X):
         X = sparse.csr_array(X)
     folds = _list_folds(cv, X, y, is_classifier=n_classes is not None)
@@ -141,7 +99,7 @@ def predict_held_out(tasks, methods, X, y, *, cv, n_jobs=None, n_classes=None):
     return [_sort(np.concatenate(answers), order) for answers in by_member]
 
 
-def check_folds(cv):
+def check_folds(cv) -> None:
     """Raise ValueError for a ``cv`` parameter that cannot give folds."""
     try:
         check_cv(cv)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
+from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.numeric_table import check_columns
 from sklearn_textbook._contract.parameters import check_choice, check_truth
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.combination.class_target import read_class_target
 from sklearn_textbook.ensemble.members.estimator_members import take_columns
 from sklearn_textbook.linear_model import LinearRegression
@@ -95,14 +98,23 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
     _member_parameters = ()
     _kept = (Kept("n_features_in_", "integer", least=1),)
 
-    def __init__(self, *, inputs="all", positive=False, fit_intercept=True, alpha=0.0):
+    def __init__(
+        self,
+        *,
+        inputs: str = "all",
+        positive: bool = False,
+        fit_intercept: bool = True,
+        alpha: float = 0.0,
+    ) -> None:
         self.inputs = inputs
         self.positive = positive
         self.fit_intercept = fit_intercept
         self.alpha = alpha
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit one regression per class.
 
         Parameters
@@ -161,7 +173,7 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         """List the names of all fitted parts, and these."""
         return [(str(number), one) for number, one in enumerate(self.regressions_)]
 
-    def _restore(self, parts, kept):
+    def _restore(self, parts, kept) -> None:
         """Set the fitted attributes again, but for ``classes_``."""
         self._check_parameters()
         self.n_features_in_ = kept["n_features_in_"]
@@ -186,12 +198,12 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
             self.feature_names_in_ = first.feature_names_in_
         self._list_coefficients()
 
-    def _list_coefficients(self):
+    def _list_coefficients(self) -> None:
         """Set the coefficients of all regressions as one array."""
         self.coef_ = np.stack([one.coef_ for one in self.regressions_])
         self.intercept_ = np.array([one.intercept_ for one in self.regressions_])
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         """Raise ValueError for parameters that are not allowed."""
         check_choice("inputs", self.inputs, ("all", "class"))
         check_truth("positive", self.positive)
@@ -229,7 +241,7 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
             return np.hstack([1.0 - fitted, fitted])
         return fitted
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Compute the fitted response of each class.
 
         Parameters
@@ -247,7 +259,7 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
             return responses[:, 1] - responses[:, 0]
         return responses
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Convert the responses to class probabilities.
 
         Parameters
@@ -269,7 +281,7 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         cut = np.where(cut.any(axis=1, keepdims=True), cut, is_largest)
         return cut / cut.sum(axis=1, keepdims=True)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the class with the largest response; ties go to the first.
 
         Parameters

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
@@ -17,11 +19,11 @@ class NamedMembersMixin:
     """
 
     @property
-    def named_estimators(self):
+    def named_estimators(self) -> Bunch:
         """The estimators of the list by name."""
         return Bunch(**dict(self.estimators or ()))
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get the parameters of the ensemble and of its estimators.
 
         Parameters
@@ -44,7 +46,7 @@ class NamedMembersMixin:
                         params[f"{name}__{key}"] = value
         return params
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters of the ensemble or of its estimators.
 
         Parameters
@@ -76,7 +78,7 @@ class NamedMembersMixin:
         """List the names and estimators that are not dropped."""
         return [(name, one) for name, one in self.estimators if not is_dropped(one)]
 
-    def _check_estimators(self):
+    def _check_estimators(self) -> None:
         """Raise ValueError for a list that is not allowed."""
         if not _is_list_of_pairs(self.estimators):
             raise ValueError(
@@ -120,7 +122,7 @@ class NamedMembersMixin:
             is_classifier(self) or is_regressor(estimator)
         )
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> Any:
         """Get the routing of metadata to ``fit`` of the estimators.
 
         Returns

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import reduce
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn.utils import check_array, check_random_state
 
@@ -28,27 +29,7 @@ REJECTED = -1
 
 
 def check_member_weights(weights, n_members, *, name="weights"):
-    """Require one finite weight of at least 0 per member, not all of them 0.
-
-    Parameters
-    ----------
-    weights : array-like of shape (n_members,) or None
-        The weights; None: 1 for each.
-    n_members : int
-        Number of members.
-    name : str, default="weights"
-        What messages call them.
-
-    Returns
-    -------
-    weights : ndarray of float64, shape (n_members,)
-        The weights.
-
-    Raises
-    ------
-    ValueError
-        If they are not.
-    """
+    """Require one finite weight of at least 0 per member, not all of them 0."""
     if weights is None:
         return np.ones(n_members)
     weights = check_array(weights, ensure_2d=False, dtype=np.float64, input_name=name)
@@ -67,7 +48,9 @@ def check_member_weights(weights, n_members, *, name="weights"):
     return weights
 
 
-def count_votes(votes, n_classes=None, weights=None):
+def count_votes(
+    votes: ArrayLike, n_classes: int | None = None, weights: ArrayLike | None = None
+) -> np.ndarray:
     r"""Count the votes for each class, 投票法.
 
     .. math:: v_j(x) = \sum_{i=1}^{T} w_i \mathbb{I}(h_i(x) = j)
@@ -113,13 +96,13 @@ def count_votes(votes, n_classes=None, weights=None):
 
 
 def choose_by_votes(
-    counts,
-    rule="plurality",
+    counts: ArrayLike,
+    rule: str = "plurality",
     *,
-    tie_breaking="first",
-    confidence=None,
-    random_state=None,
-):
+    tie_breaking: str = "first",
+    confidence: ArrayLike | None = None,
+    random_state: int | np.random.RandomState | None = None,
+) -> np.ndarray:
     r"""Choose the class of each row by the votes, or reject it.
 
     Parameters
@@ -184,7 +167,9 @@ def choose_by_votes(
     return choices
 
 
-def combine_probabilities(probabilities, rule="mean", weights=None):
+def combine_probabilities(
+    probabilities: ArrayLike, rule: str = "mean", weights: ArrayLike | None = None
+) -> np.ndarray:
     r"""Combine the class probabilities of several members.
 
     .. math:: p_j(x) \propto \sum_i w_i p_{ij}(x), \quad

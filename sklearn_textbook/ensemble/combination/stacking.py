@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_textbook._contract.labels import check_numbers
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.combination.base_stacking import BaseStacking
 from sklearn_textbook.ensemble.combination.class_target import (
     read_class_target,
@@ -118,15 +122,15 @@ default="auto"
 
     def __init__(
         self,
-        estimators,
-        final_estimator=None,
+        estimators: Sequence[tuple[str, Any]],
+        final_estimator: Any = None,
         *,
-        cv=None,
-        stack_method="auto",
-        n_jobs=None,
-        passthrough=False,
-        verbose=0,
-    ):
+        cv: Any = None,
+        stack_method: str = "auto",
+        n_jobs: int | None = None,
+        passthrough: bool = False,
+        verbose: bool = 0,
+    ) -> None:
         self.estimators = estimators
         self.final_estimator = final_estimator
         self.cv = cv
@@ -138,10 +142,10 @@ default="auto"
     def _make_default_final(self):
         return MultiResponseLinearRegression()
 
-    def _is_fit_kind(self, estimator):
+    def _is_fit_kind(self, estimator) -> bool:
         return True
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         final = self._get_final()
         if not is_classifier(final):
@@ -166,10 +170,10 @@ default="auto"
             )
         return codes
 
-    def _count_classes(self):
+    def _count_classes(self) -> int:
         return len(self.classes_)
 
-    def _restore(self, parts, kept):
+    def _restore(self, parts, kept) -> None:
         super()._restore(parts, kept)
         members = self.estimators_ if self._fits_members() else []
         for member in [*members, self.final_estimator_]:
@@ -180,7 +184,7 @@ default="auto"
                 require_places(self, member, places)
 
     @available_if(_final_has("predict"))
-    def predict(self, X, **predict_params):
+    def predict(self, X: MatrixLike, **predict_params: Any) -> np.ndarray:
         """Predict the class of each row.
 
         Parameters
@@ -199,7 +203,7 @@ default="auto"
         return self.classes_.take(np.asarray(places, dtype=np.intp))
 
     @available_if(_final_has("predict_proba"))
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Predict class probabilities with the final estimator.
 
         Parameters
@@ -215,7 +219,7 @@ default="auto"
         return self._predict_final("predict_proba", X)
 
     @available_if(_final_has("decision_function"))
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Compute the decision function of the final estimator.
 
         Parameters
@@ -303,14 +307,14 @@ class StackingRegressor(RegressorMixin, BaseStacking):
 
     def __init__(
         self,
-        estimators,
-        final_estimator=None,
+        estimators: Sequence[tuple[str, Any]],
+        final_estimator: Any = None,
         *,
-        cv=None,
-        n_jobs=None,
-        passthrough=False,
-        verbose=0,
-    ):
+        cv: Any = None,
+        n_jobs: int | None = None,
+        passthrough: bool = False,
+        verbose: bool = 0,
+    ) -> None:
         self.estimators = estimators
         self.final_estimator = final_estimator
         self.cv = cv
@@ -326,11 +330,11 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     def _read_target(self, y):
         return column_or_1d(check_numbers(y, type(self).__name__), warn=True)
 
-    def _choose_method(self, name, member):
+    def _choose_method(self, name, member) -> str:
         return "predict"
 
     @available_if(_final_has("predict"))
-    def predict(self, X, **predict_params):
+    def predict(self, X: MatrixLike, **predict_params: Any) -> np.ndarray:
         """Predict the value of each row.
 
         Parameters

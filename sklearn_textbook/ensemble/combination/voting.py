@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
@@ -16,6 +20,7 @@ from sklearn_textbook._contract.parameters import (
     check_truth,
     show_value,
 )
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.combination.base_combination import BaseCombination
 from sklearn_textbook.ensemble.combination.class_members import ClassMembersMixin
 from sklearn_textbook.ensemble.combination.held_out import check_folds
@@ -34,7 +39,7 @@ from sklearn_textbook.ensemble.combination.rules import (
 RULES = {"hard": VOTE_RULES, "soft": PROBABILITY_RULES}
 
 
-def _has_probabilities(ensemble):
+def _has_probabilities(ensemble) -> bool:
     if ensemble.voting == "hard":
         raise AttributeError(
             f"predict_proba is not available when voting={ensemble.voting!r}"
@@ -151,22 +156,22 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
 
     def __init__(
         self,
-        estimators,
+        estimators: Sequence[tuple[str, Any]],
         *,
-        voting="hard",
-        weights=None,
-        n_jobs=None,
-        flatten_transform=True,
-        verbose=False,
-        rule=None,
-        reject_threshold=0.0,
-        reject_label=None,
-        tie_breaking="first",
-        prefit=False,
-        calibration=None,
-        cv=None,
-        random_state=None,
-    ):
+        voting: str = "hard",
+        weights: ArrayLike | None = None,
+        n_jobs: int | None = None,
+        flatten_transform: bool = True,
+        verbose: bool = False,
+        rule: str | None = None,
+        reject_threshold: float = 0.0,
+        reject_label: Any = None,
+        tie_breaking: str = "first",
+        prefit: bool = False,
+        calibration: str | None = None,
+        cv: Any = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.estimators = estimators
         self.voting = voting
         self.weights = weights
@@ -183,7 +188,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         self.random_state = random_state
 
     # ------------------------------------------------------------------ parameters
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_truth("prefit", self.prefit)
         if self.weights is not None:
@@ -222,16 +227,16 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
     def _fits_members(self):
         return not self.prefit or self.calibration is not None
 
-    def _finish_fit(self, X, target, tasks, sample_weight):
+    def _finish_fit(self, X, target, tasks, sample_weight) -> None:
         self._check_reject_label()
 
-    def _restore(self, parts, kept):
+    def _restore(self, parts, kept) -> None:
         if self.calibration is not None:
             raise ValueError("a model file cannot contain calibrated members")
         super()._restore(parts, kept)
         self._check_reject_label()
 
-    def _check_reject_label(self):
+    def _check_reject_label(self) -> None:
         """Require a label that is not one of the classes."""
         label = self.reject_label
         if label is not None and not np.isscalar(label):
@@ -251,7 +256,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         answers = self._call_members("predict", X)
         return np.stack([self._encode(labels) for labels in answers]).T
 
-    def vote_fractions(self, X):
+    def vote_fractions(self, X: MatrixLike) -> np.ndarray:
         """Compute the fraction of votes for each class.
 
         Parameters
@@ -270,7 +275,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         return counts / counts.sum(axis=1, keepdims=True)
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Predict class probabilities, combined by the rule.
 
         Parameters
@@ -288,7 +293,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
             self._collect_probabilities(X), self._get_rule(), self._list_weights()
         )
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the class of each row, or ``reject_label`` for rejected rows.
 
         Parameters
@@ -314,7 +319,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         y[is_rejected] = self.reject_label
         return y
 
-    def rejected(self, X):
+    def rejected(self, X: MatrixLike) -> np.ndarray:
         """Find the rejected rows, for which the members are not certain enough.
 
         Parameters
@@ -370,7 +375,7 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
             return combine_probabilities(probabilities, weights=weights[able])
         return combine_probabilities(probabilities)
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Return the outputs of the members as columns.
 
         Parameters
@@ -393,7 +398,9 @@ class VotingClassifier(ClassMembersMixin, ClassifierMixin, BaseCombination):
         join = np.hstack if self.flatten_transform else np.stack
         return join(probabilities)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> np.ndarray:
         """Return the names of the columns of :meth:`transform`.
 
         Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_textbook.ensemble.diversity.predictions import (
     encode_together,
@@ -10,7 +11,14 @@ from sklearn_textbook.ensemble.diversity.predictions import (
 )
 
 
-def contingency_table(first, second, *, y_true=None, labels=None, sample_weight=None):
+def contingency_table(
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    y_true: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> np.ndarray:
     """Compute the contingency table of the predictions of two members (列联表).
 
     Parameters

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from sklearn_textbook._contract.finite import LARGEST_VALUE
 from sklearn_textbook._contract.labels import check_numbers
+from sklearn_textbook._contract.tables import LARGEST_VALUE
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.diversity.predictions import (
     read_columns,
@@ -95,8 +96,11 @@ class BiasVarianceCovariance:
 
 
 def error_ambiguity_decomposition(
-    y_true, predictions, weights=None, sample_weight=None
-):
+    y_true: ArrayLike,
+    predictions: ArrayLike,
+    weights: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> ErrorAmbiguity:
     r"""Decompose the squared error of a weighted mean of members (误差-分歧分解).
 
     Parameters
@@ -181,7 +185,9 @@ def _read_member_weights(weights, n_members):
     return weights / weights.sum()
 
 
-def bias_variance_covariance_decomposition(y_true, predictions, sample_weight=None):
+def bias_variance_covariance_decomposition(
+    y_true: ArrayLike, predictions: ArrayLike, sample_weight: ArrayLike | None = None
+) -> BiasVarianceCovariance:
     r"""Decompose the expected squared error of a mean of members over several fits.
 
     Expected values are means over the fits, each of which has trained all members on a

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_textbook.ensemble.diversity.predictions import (
     MemberCodes,
@@ -28,7 +29,12 @@ def _share_of_failures(right):
     return np.bincount(n_wrong, right.weight, n_members + 1) / right.total
 
 
-def entropy(predictions, *, y_true=None, sample_weight=None):
+def entropy(
+    predictions: ArrayLike,
+    *,
+    y_true: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     r"""Compute the mean entropy of the members' predictions for a row (熵度量).
 
     Parameters
@@ -74,7 +80,7 @@ def entropy(predictions, *, y_true=None, sample_weight=None):
     return measure_entropy(members)
 
 
-def measure_entropy(members):
+def measure_entropy(members) -> float:
     """Compute the entropy of votes, or E of right and wrong; see :func:`entropy`."""
     n_members = len(members.codes)
     if members.is_correctness:
@@ -88,7 +94,9 @@ def measure_entropy(members):
     return float(members.average(of_row))
 
 
-def kohavi_wolpert_variance(y_true, predictions, *, sample_weight=None):
+def kohavi_wolpert_variance(
+    y_true: ArrayLike, predictions: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     r"""Compute the Kohavi-Wolpert variance of right and wrong predictions (KW 方差).
 
     Parameters
@@ -134,7 +142,9 @@ def measure_kohavi_wolpert(right):
     return float(_average_split(right)) / len(right.codes) ** 2
 
 
-def interrater_agreement(y_true, predictions, *, sample_weight=None):
+def interrater_agreement(
+    y_true: ArrayLike, predictions: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     r"""Compute Fleiss' kappa: agreement of all members beyond chance.
 
     Parameters
@@ -181,7 +191,7 @@ def interrater_agreement(y_true, predictions, *, sample_weight=None):
     return measure_interrater(right)
 
 
-def measure_interrater(right):
+def measure_interrater(right) -> float:
     """Compute Fleiss' kappa; see :func:`interrater_agreement`."""
     split = _average_split(right)
     n_members = len(right.codes)
@@ -192,7 +202,9 @@ def measure_interrater(right):
     return float(1.0 - split / by_chance)
 
 
-def generalized_diversity(y_true, predictions, *, sample_weight=None):
+def generalized_diversity(
+    y_true: ArrayLike, predictions: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     r"""Compute the generalized diversity: how rarely two members fail together.
 
     Parameters
@@ -233,7 +245,7 @@ def generalized_diversity(y_true, predictions, *, sample_weight=None):
     return measure_generalized(right)
 
 
-def measure_generalized(right):
+def measure_generalized(right) -> float:
     """Compute the diversity; see :func:`generalized_diversity`."""
     shares = _share_of_failures(right)
     n_members = len(right.codes)
@@ -245,7 +257,9 @@ def measure_generalized(right):
     return float(1.0 - two / one)
 
 
-def coincident_failure_diversity(y_true, predictions, *, sample_weight=None):
+def coincident_failure_diversity(
+    y_true: ArrayLike, predictions: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     r"""Compute the coincident failure diversity: how few members fail together.
 
     Parameters
@@ -284,7 +298,7 @@ def coincident_failure_diversity(y_true, predictions, *, sample_weight=None):
     return measure_coincident_failure(right)
 
 
-def measure_coincident_failure(right):
+def measure_coincident_failure(right) -> float:
     """Compute the diversity; see :func:`coincident_failure_diversity`."""
     shares = _share_of_failures(right)[1:]
     if not shares.any():
@@ -294,7 +308,9 @@ def measure_coincident_failure(right):
     return float(shares @ (n_right / (n_members - 1)) / shares.sum())
 
 
-def difficulty(y_true, predictions, *, sample_weight=None):
+def difficulty(
+    y_true: ArrayLike, predictions: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     r"""Compute the difficulty θ: variance of the fraction of right members (难度).
 
     Parameters
@@ -334,27 +350,14 @@ def difficulty(y_true, predictions, *, sample_weight=None):
     return measure_difficulty(right)
 
 
-def measure_difficulty(right):
+def measure_difficulty(right) -> float:
     """Compute the variance; see :func:`difficulty`."""
     share = right.count_right() / len(right.codes)
     return float(right.average((share - right.average(share)) ** 2))
 
 
-def measure_group(predicted: MemberCodes, right: MemberCodes):
-    """Compute all measures of this module.
-
-    Parameters
-    ----------
-    predicted : MemberCodes
-        Predictions.
-    right : MemberCodes
-        Whether these are right.
-
-    Returns
-    -------
-    measures : dict of str to float
-        The measures by name.
-    """
+def measure_group(predicted: MemberCodes, right: MemberCodes) -> dict[str, float]:
+    """Compute all measures of this module."""
     return {
         "entropy": measure_entropy(right),
         "vote_entropy": measure_entropy(predicted),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from sklearn import ensemble as stock
@@ -9,16 +11,17 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
     BaseGradientBoosting,
 )
 from sklearn_textbook.ensemble.boosting.boosting_tree import BoostingTreeRegressor
 from sklearn_textbook.ensemble.diversity.predictions import encode_together
-from sklearn_textbook.ensemble.members.estimator_combiner import (
+from sklearn_textbook.ensemble.members.estimator_members import (
     compute_member_values,
     predict_batch,
+    take_columns,
 )
-from sklearn_textbook.ensemble.members.estimator_members import take_columns
 from sklearn_textbook.ensemble.members.member_list import MemberList
 from sklearn_textbook.ensemble.output_perturbation.base import BaseOutputPerturbation
 from sklearn_textbook.tree.members import (
@@ -61,7 +64,7 @@ _OF_NUMBERS = (
 )
 
 
-def predict_members(ensemble, X):
+def predict_members(ensemble: Any, X: MatrixLike) -> np.ndarray:
     """Predict each row with each member of a fitted ensemble.
 
     Parameters
@@ -115,16 +118,8 @@ def predict_members(ensemble, X):
     return classes.take(codes.T)
 
 
-def predict_codes(ensemble, X):
-    """Predict numbers of classes; see :func:`predict_members`.
-
-    Returns
-    -------
-    codes : ndarray of int, shape (n_members, n_samples)
-        Numbers of the classes.
-    classes : ndarray
-        Their labels.
-    """
+def predict_codes(ensemble, X) -> tuple[np.ndarray, np.ndarray]:
+    """Predict numbers of classes; see :func:`predict_members`."""
     if isinstance(ensemble, (list, tuple)):
         return _predict_classifiers(ensemble, X)
     require_classifiers(ensemble)
@@ -134,21 +129,8 @@ def predict_codes(ensemble, X):
     ), classes
 
 
-def require_classifiers(ensemble):
-    """Require an ensemble whose members predict classes.
-
-    Parameters
-    ----------
-    ensemble : object
-        What was given.
-
-    Raises
-    ------
-    sklearn.exceptions.NotFittedError
-        If it is not fitted.
-    ValueError
-        If it is no such ensemble.
-    """
+def require_classifiers(ensemble: object) -> None:
+    """Require an ensemble whose members predict classes."""
     name = type(ensemble).__name__
     if _is_regressor(ensemble):
         raise ValueError(
@@ -171,7 +153,7 @@ def _is_regressor(ensemble):
     return hasattr(ensemble, "__sklearn_tags__") and is_regressor(ensemble)
 
 
-def _require_members(ensemble):
+def _require_members(ensemble) -> None:
     """Require a fitted ensemble of members that predict the target alone."""
     name = type(ensemble).__name__
     if isinstance(ensemble, type) or not hasattr(ensemble, "predict"):
@@ -276,7 +258,7 @@ def _predict_others(ensemble, X):
     return predicted
 
 
-def _learn_numbers(ensemble, members):
+def _learn_numbers(ensemble, members) -> bool:
     """Return whether members are fitted to class indices instead of labels."""
     is_prefit = getattr(ensemble, "cv", None) == "prefit"
     if isinstance(ensemble, _OF_NUMBERS) and not is_prefit:

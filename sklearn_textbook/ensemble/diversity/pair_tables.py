@@ -111,7 +111,7 @@ class PairTables:
         """Whether one of two members predicts the same for all rows."""
         return self.is_constant[:, np.newaxis] | self.is_constant
 
-    def require_two_classes(self, measure):
+    def require_two_classes(self, measure) -> None:
         """Raise ValueError if predictions have more than two classes."""
         classes = self.members.classes
         if len(classes) > 2:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from sklearn_textbook._contract.table import Table
 from sklearn_textbook.ensemble.diversity.pair_tables import PairTables, list_pairs
 from sklearn_textbook.ensemble.diversity.predictions import (
@@ -15,7 +18,12 @@ def _tables(predictions, y_true, sample_weight):
     return PairTables(read_members(predictions, y_true, sample_weight))
 
 
-def disagreement(predictions, *, y_true=None, sample_weight=None):
+def disagreement(
+    predictions: ArrayLike,
+    *,
+    y_true: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> np.ndarray:
     r"""Compute the fraction of rows on which two members differ (不合度量).
 
     Parameters
@@ -63,7 +71,12 @@ def disagreement(predictions, *, y_true=None, sample_weight=None):
     return _tables(predictions, y_true, sample_weight).disagreement()
 
 
-def correlation(predictions, *, y_true=None, sample_weight=None):
+def correlation(
+    predictions: ArrayLike,
+    *,
+    y_true: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> np.ndarray:
     r"""Compute the correlation coefficient of two members (相关系数).
 
     Parameters
@@ -110,7 +123,12 @@ def correlation(predictions, *, y_true=None, sample_weight=None):
     return _tables(predictions, y_true, sample_weight).correlation()
 
 
-def q_statistic(predictions, *, y_true=None, sample_weight=None):
+def q_statistic(
+    predictions: ArrayLike,
+    *,
+    y_true: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> np.ndarray:
     r"""Compute Yule's Q statistic of two members (Q-统计量).
 
     Parameters
@@ -157,7 +175,12 @@ def q_statistic(predictions, *, y_true=None, sample_weight=None):
     return _tables(predictions, y_true, sample_weight).q_statistic()
 
 
-def kappa(predictions, *, y_true=None, sample_weight=None):
+def kappa(
+    predictions: ArrayLike,
+    *,
+    y_true: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> np.ndarray:
     r"""Compute Cohen's kappa of two members (κ-统计量): agreement beyond chance.
 
     Parameters
@@ -206,7 +229,9 @@ def kappa(predictions, *, y_true=None, sample_weight=None):
     return _tables(predictions, y_true, sample_weight).kappa()
 
 
-def double_fault(y_true, predictions, *, sample_weight=None):
+def double_fault(
+    y_true: ArrayLike, predictions: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> np.ndarray:
     """Compute the fraction of rows on which two members are both wrong.
 
     Parameters
@@ -247,7 +272,9 @@ def double_fault(y_true, predictions, *, sample_weight=None):
     return _tables(predictions, require_truth(y_true), sample_weight).double_fault()
 
 
-def kappa_error_points(y_true, predictions, *, sample_weight=None):
+def kappa_error_points(
+    y_true: ArrayLike, predictions: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> Table:
     """Compute the kappa-error diagram (κ-误差图): kappa and mean error of each pair.
 
     Parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from sklearn_textbook._contract.labels import (
@@ -65,41 +66,20 @@ class MemberCodes:
         return MemberCodes(right, classes, self.weight, is_correctness=True)
 
 
-def read_members(predictions, y_true=None, sample_weight=None):
-    """Read predictions, and turn them into right and wrong if the truth is given.
-
-    Parameters
-    ----------
-    predictions : array-like of shape (n_samples, n_members)
-        Labels of any type.
-    y_true : array-like of shape (n_samples,), default=None
-        True labels.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows; rows of weight 0 are left out.
-
-    Returns
-    -------
-    members : MemberCodes
-        Codes.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, or if labels are missing, continuous numbers, or text in
-        one place and numbers in another.
-    """
+def read_members(
+    predictions: ArrayLike,
+    y_true: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> MemberCodes:
+    """Read predictions, and turn them into right and wrong if the truth is given."""
     predicted, known = _read(predictions, y_true, sample_weight)
     return predicted if y_true is None else predicted.compare_with(known)
 
 
-def read_predictions_and_correctness(y_true, predictions, sample_weight=None):
-    """Read predictions, as they are and as right and wrong; see :func:`read_members`.
-
-    Returns
-    -------
-    predicted, right : MemberCodes
-        Codes.
-    """
+def read_predictions_and_correctness(
+    y_true, predictions, sample_weight=None
+) -> tuple[MemberCodes, MemberCodes]:
+    """Read predictions, as they are and as right and wrong; see ``read_members``."""
     predicted, known = _read(predictions, require_truth(y_true), sample_weight)
     return predicted, predicted.compare_with(known)
 
@@ -133,26 +113,8 @@ def _list_columns(predictions):
     return columns
 
 
-def read_columns(predictions, *, dtype=None):
-    """Read predictions as a two-dimensional array.
-
-    Parameters
-    ----------
-    predictions : array-like of shape (n_samples, n_members)
-        Labels or numbers.
-    dtype : dtype or None, default=None
-        Wanted type; None: as they are.
-
-    Returns
-    -------
-    predictions : ndarray of shape (n_samples, n_members)
-        The same.
-
-    Raises
-    ------
-    ValueError
-        If these are not columns of at least two members.
-    """
+def read_columns(predictions: ArrayLike, *, dtype=None):
+    """Read predictions as a two-dimensional array."""
     predictions = check_array(
         predictions,
         dtype=dtype,
@@ -169,28 +131,8 @@ def read_columns(predictions, *, dtype=None):
     return predictions
 
 
-def read_truth(y_true, n_rows, *, is_numeric=False):
-    """Read the targets that belong to predictions, as a one-dimensional array.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_rows,)
-        Labels or numbers.
-    n_rows : int
-        Number of rows of the predictions.
-    is_numeric : bool, default=False
-        Whether they must be finite numbers.
-
-    Returns
-    -------
-    y_true : ndarray of shape (n_rows,)
-        The same; float64 if ``is_numeric``.
-
-    Raises
-    ------
-    ValueError
-        If they are not one for each row.
-    """
+def read_truth(y_true: ArrayLike, n_rows: int, *, is_numeric: bool = False):
+    """Read the targets that belong to predictions, as a one-dimensional array."""
     y_true = check_target(y_true, is_numeric=is_numeric, name="y_true")
     if y_true.shape[1] != 1:
         raise ValueError(
@@ -209,26 +151,14 @@ def require_truth(y_true):
 
 
 def read_row_weights(sample_weight, n_rows):
-    """Read sample weights of the rows of predictions; None if there are none.
-
-    Raises
-    ------
-    ValueError
-        If they are no weights, or not one for each row.
-    """
+    """Read sample weights of the rows of predictions; None if there are none."""
     if np.ndim(sample_weight) == 1:
         require_length("sample_weight", len(sample_weight), n_rows)
     return check_weights(sample_weight, n_rows)
 
 
-def require_length(name, length, n_rows):
-    """Require an entry for each row of the predictions.
-
-    Raises
-    ------
-    ValueError
-        If there are more or fewer.
-    """
+def require_length(name, length, n_rows) -> None:
+    """Require an entry for each row of the predictions."""
     if length != n_rows:
         raise ValueError(
             f"{name} must have one entry per row of predictions, {n_rows} in all, got "
@@ -236,28 +166,10 @@ def require_length(name, length, n_rows):
         )
 
 
-def encode_together(columns, is_used=None):
-    """Encode the labels of several columns by common integers.
-
-    Parameters
-    ----------
-    columns : dict of str to one-dimensional ndarray
-        Labels, by what messages call them.
-    is_used : ndarray of bool, shape (n_rows,), or None, default=None
-        Rows that are kept; None: all.
-
-    Returns
-    -------
-    codes : list of ndarray of unsigned int
-        Numbers of the labels of each column.
-    classes : ndarray
-        The sorted labels.
-
-    Raises
-    ------
-    ValueError
-        If labels are missing, continuous, or cannot be compared with others.
-    """
+def encode_together(
+    columns: dict, is_used: np.ndarray | None = None
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Encode the labels of several columns by common integers."""
     encoded = []
     for name, labels in columns.items():
         labels = _check_labels(labels, name)

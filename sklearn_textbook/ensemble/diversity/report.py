@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_textbook._contract.labels import check_target, encode_known_labels
 from sklearn_textbook._contract.table import Table
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.diversity.group import measure_group
 from sklearn_textbook.ensemble.diversity.members import predict_codes
@@ -73,11 +76,11 @@ class DiversityReport:
     group: Table
 
     @property
-    def n_members(self):
+    def n_members(self) -> int:
         """Number of members."""
         return self.members.n_rows
 
-    def get(self, measure):
+    def get(self, measure: str) -> float:
         """Return the value of a measure for all members together.
 
         Parameters
@@ -100,7 +103,7 @@ class DiversityReport:
         )
         return float(values[measure])
 
-    def summarize_pairs(self):
+    def summarize_pairs(self) -> Table:
         """Summarize the measures over the pairs.
 
         Returns
@@ -134,7 +137,9 @@ class DiversityReport:
         return str(self)
 
 
-def diversity_report(ensemble, X, y, sample_weight=None):
+def diversity_report(
+    ensemble: Any, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+) -> DiversityReport:
     """Measure the diversity of the members of a fitted ensemble.
 
     Parameters
@@ -241,7 +246,7 @@ def _predict_all(ensemble, X, y, sample_weight):
     return predicted, predicted.compare_with(known)
 
 
-def _measure_vote(predicted, right):
+def _measure_vote(predicted, right) -> float:
     """Error of the plurality vote, the first of equal classes."""
     n_rows = predicted.codes.shape[1]
     votes = np.zeros(n_rows, np.int64)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from sklearn_textbook.ensemble.forest.base_forest import select_parameters
-from sklearn_textbook.ensemble.forest.base_forest_classifier import (
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_textbook.ensemble.forest.random_forest import (
     BaseForestClassifier,
+    BaseForestRegressor,
+    select_parameters,
 )
-from sklearn_textbook.ensemble.forest.base_forest_regressor import BaseForestRegressor
 
 
 class ExtraTreesClassifier(BaseForestClassifier):
@@ -172,37 +178,37 @@ class ExtraTreesClassifier(BaseForestClassifier):
 
     def __init__(
         self,
-        n_estimators=100,
+        n_estimators: int = 100,
         *,
-        criterion="gini",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features="sqrt",
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        bootstrap=False,
-        oob_score=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        warm_start=False,
-        class_weight=None,
-        ccp_alpha=0.0,
-        max_samples=None,
-        monotonic_cst=None,
-        voting="soft",
-        pruning=None,
-        max_bins=None,
-        categorical_features="from_dtype",
-        categorical_split="auto",
-        categorical_smoothing="auto",
-        missing="auto",
-        handle_unknown="parent",
-        tie_breaking="first",
-        top_splits=1,
-    ):
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = "sqrt",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = False,
+        oob_score: bool | str | Callable[..., Any] = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        class_weight: dict[Any, float] | Sequence[dict[Any, float]] | str | None = None,
+        ccp_alpha: float = 0.0,
+        max_samples: float | None = None,
+        monotonic_cst: ArrayLike | dict[str, int] | None = None,
+        voting: str = "soft",
+        pruning: Any = None,
+        max_bins: int | None = None,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        categorical_split: str = "auto",
+        categorical_smoothing: float | str = "auto",
+        missing: str = "auto",
+        handle_unknown: str = "parent",
+        tie_breaking: str = "first",
+        top_splits: int = 1,
+    ) -> None:
         super().__init__(**select_parameters(locals()))
 
 
@@ -354,33 +360,33 @@ class ExtraTreesRegressor(BaseForestRegressor):
 
     def __init__(
         self,
-        n_estimators=100,
+        n_estimators: int = 100,
         *,
-        criterion="squared_error",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=1.0,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        bootstrap=False,
-        oob_score=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        warm_start=False,
-        ccp_alpha=0.0,
-        max_samples=None,
-        monotonic_cst=None,
-        pruning=None,
-        max_bins=None,
-        categorical_features="from_dtype",
-        categorical_split="auto",
-        categorical_smoothing="auto",
-        missing="auto",
-        handle_unknown="parent",
-        tie_breaking="first",
-        top_splits=1,
-    ):
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = 1.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = False,
+        oob_score: bool | str | Callable[..., Any] = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        ccp_alpha: float = 0.0,
+        max_samples: float | None = None,
+        monotonic_cst: ArrayLike | dict[str, int] | None = None,
+        pruning: Any = None,
+        max_bins: int | None = None,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        categorical_split: str = "auto",
+        categorical_smoothing: float | str = "auto",
+        missing: str = "auto",
+        handle_unknown: str = "parent",
+        tie_breaking: str = "first",
+        top_splits: int = 1,
+    ) -> None:
         super().__init__(**select_parameters(locals()))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from sklearn_textbook.ensemble.forest.base_forest import (
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_textbook.ensemble.forest.random_forest import (
     CART_PARAMETERS,
+    BaseForestClassifier,
+    BaseForestRegressor,
     select_parameters,
 )
-from sklearn_textbook.ensemble.forest.base_forest_classifier import (
-    BaseForestClassifier,
-)
-from sklearn_textbook.ensemble.forest.base_forest_regressor import BaseForestRegressor
 from sklearn_textbook.tree import ObliqueTreeClassifier, ObliqueTreeRegressor
 
 #: Parameters of the directions, which members have under the forest's names.
@@ -215,37 +219,37 @@ class ObliqueRandomForestClassifier(ObliqueMembers, BaseForestClassifier):
 
     def __init__(
         self,
-        n_estimators=100,
+        n_estimators: int = 100,
         *,
-        direction="random",
-        criterion="gini",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        max_features_per_split=None,
-        n_directions="sqrt",
-        prefer_axis=None,
-        ridge=0.001,
-        lasso=0.0,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        bootstrap=True,
-        oob_score=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        warm_start=False,
-        class_weight=None,
-        ccp_alpha=0.0,
-        max_samples=None,
-        voting="soft",
-        pruning=None,
-        categorical_features="from_dtype",
-        missing="mean",
-        handle_unknown="parent",
-    ):
+        direction: str = "random",
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = None,
+        max_features_per_split: int | None = None,
+        n_directions: float | str | None = "sqrt",
+        prefer_axis: float | None = None,
+        ridge: float = 0.001,
+        lasso: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        oob_score: bool | str | Callable[..., Any] = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        class_weight: dict[Any, float] | Sequence[dict[Any, float]] | str | None = None,
+        ccp_alpha: float = 0.0,
+        max_samples: float | None = None,
+        voting: str = "soft",
+        pruning: Any = None,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        missing: str = "mean",
+        handle_unknown: str = "parent",
+    ) -> None:
         super().__init__(**self._take_oblique(select_parameters(locals())))
 
 
@@ -405,33 +409,33 @@ class ObliqueRandomForestRegressor(ObliqueMembers, BaseForestRegressor):
 
     def __init__(
         self,
-        n_estimators=100,
+        n_estimators: int = 100,
         *,
-        direction="random",
-        criterion="squared_error",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        max_features_per_split=None,
-        n_directions="sqrt",
-        prefer_axis=None,
-        ridge=0.001,
-        lasso=0.0,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        bootstrap=True,
-        oob_score=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        warm_start=False,
-        ccp_alpha=0.0,
-        max_samples=None,
-        pruning=None,
-        categorical_features="from_dtype",
-        missing="mean",
-        handle_unknown="parent",
-    ):
+        direction: str = "random",
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = None,
+        max_features_per_split: int | None = None,
+        n_directions: float | str | None = "sqrt",
+        prefer_axis: float | None = None,
+        ridge: float = 0.001,
+        lasso: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        oob_score: bool | str | Callable[..., Any] = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        ccp_alpha: float = 0.0,
+        max_samples: float | None = None,
+        pruning: Any = None,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        missing: str = "mean",
+        handle_unknown: str = "parent",
+    ) -> None:
         super().__init__(**self._take_oblique(select_parameters(locals())))

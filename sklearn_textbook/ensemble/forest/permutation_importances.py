@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils import Bunch, check_random_state
@@ -11,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_textbook._contract.labels import check_target, encode_known_labels
 from sklearn_textbook._contract.parameters import check_integer
 from sklearn_textbook.ensemble.forest.proximities import mark_out_of_bag_rows
-from sklearn_textbook.ensemble.members.growth import count_jobs
-from sklearn_textbook.ensemble.members.parallel_results import (
+from sklearn_textbook.ensemble.members.growth import (
+    count_jobs,
     open_parallel,
     yield_results,
 )
@@ -23,27 +26,10 @@ from sklearn_textbook.tree.members import add_predictions, read_blocks, read_mat
 _BLOCK_ENTRIES = 1 << 21
 
 
-def compute_permutation_importances(forest, X, y, *, n_repeats=1, random_state=None):
-    """Measure how much each tree errs by a column that is permuted.
-
-    Parameters
-    ----------
-    forest : forest of this package
-        A fitted forest with ``bootstrap=True``.
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The training table, in its order.
-    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        The training target.
-    n_repeats : int, default=1
-        How many times a column is permuted for each tree.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the permutations.
-
-    Returns
-    -------
-    importances : Bunch
-        As ``ForestMeasures.permutation_importances`` returns them.
-    """
+def compute_permutation_importances(
+    forest, X, y: ArrayLike, *, n_repeats: int = 1, random_state=None
+) -> Bunch:
+    """Measure how much each tree errs by a column that is permuted."""
     check_is_fitted(forest)
     check_integer("n_repeats", n_repeats, 1)
     members = mark_out_of_bag_rows(forest, X, "permutation_importances")
@@ -90,29 +76,10 @@ def _read_known(forest, y, n_rows):
     return encode_known_labels(y, classes)
 
 
-def measure_member(member, matrix, known, is_out, n_repeats, seed):
-    """Measure the rise of a tree's error for every column.
-
-    Parameters
-    ----------
-    member : tree estimator
-        The tree.
-    matrix : ndarray or sparse array of shape (n_rows, n_columns)
-        Numbers and level codes of the training rows.
-    known : ndarray of shape (n_rows, n_outputs)
-        Their class numbers or values.
-    is_out : ndarray of bool, shape (n_rows,)
-        The out-of-bag rows of the tree.
-    n_repeats : int
-        Permutations of each column.
-    seed : int
-        Seed of the permutations.
-
-    Returns
-    -------
-    rises : ndarray of float64, shape (n_columns,)
-        0 for a column that the tree does not test, and if no row is out of bag.
-    """
+def measure_member(
+    member, matrix, known: np.ndarray, is_out: np.ndarray, n_repeats: int, seed: int
+) -> np.ndarray:
+    """Measure the rise of a tree's error for every column."""
     rises = np.zeros(matrix.shape[1])
     rows = np.flatnonzero(is_out)
     if len(rows) == 0:
@@ -137,64 +104,25 @@ def measure_member(member, matrix, known, is_out, n_repeats, seed):
     return rises / n_repeats
 
 
-def list_tested_columns(tree):
-    """List the columns that a tree tests, including those of surrogate tests and sums.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-
-    Returns
-    -------
-    columns : ndarray of int, ascending
-        Numbers of columns.
-    """
+def list_tested_columns(tree) -> np.ndarray:
+    """List the columns that a tree tests, in surrogate tests and sums, too."""
     tests = [tree.nodes["feature"][tree.nodes["n_children"] > 0]]
     tests += [tree.surrogates["feature"], tree.terms["feature"]]
     return np.unique(np.concatenate(tests))
 
 
-def permute_dense(matrix, columns, orders):
-    """Stack copies of a table, each with one column in another order.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_rows, n_columns)
-        The table.
-    columns : sequence of int
-        The column that is permuted, of each copy.
-    orders : sequence of ndarray of int, shape (n_rows,)
-        Which row gives each row its value.
-
-    Returns
-    -------
-    stacked : ndarray of shape (n_copies * n_rows, n_columns)
-        One copy below the other.
-    """
+def permute_dense(
+    matrix: np.ndarray, columns: Sequence[int], orders: Sequence[np.ndarray]
+) -> np.ndarray:
+    """Stack copies of a table, each with one column in another order."""
     stacked = np.tile(matrix, (len(columns), 1, 1))
     for copy, column, order in zip(stacked, columns, orders, strict=True):
         copy[:, column] = matrix[order, column]
     return stacked.reshape(-1, matrix.shape[1])
 
 
-def permute_sparse(matrix, columns, orders):
-    """Stack copies of a sparse table; see :func:`permute_dense`.
-
-    Parameters
-    ----------
-    matrix : scipy.sparse.csc_array of shape (n_rows, n_columns)
-        The table.
-    columns : sequence of int
-        The column that is permuted, of each copy.
-    orders : sequence of ndarray of int, shape (n_rows,)
-        Which row gives each row its value.
-
-    Returns
-    -------
-    stacked : scipy.sparse.csr_array of shape (n_copies * n_rows, n_columns)
-        One copy below the other.
-    """
+def permute_sparse(matrix, columns: Sequence[int], orders: Sequence[np.ndarray]):
+    """Stack copies of a sparse table; see :func:`permute_dense`."""
     copies = []
     for column, order in zip(columns, orders, strict=True):
         indices = matrix.indices.copy()
@@ -205,23 +133,8 @@ def permute_sparse(matrix, columns, orders):
     return sparse.vstack(copies, format="csr")
 
 
-def measure_errors(member, stacked, known):
-    """Measure a tree's error on each of several tables of the same rows.
-
-    Parameters
-    ----------
-    member : tree estimator
-        The tree.
-    stacked : ndarray or sparse array of shape (n_tables * n_rows, n_columns)
-        The tables, one below the other.
-    known : ndarray of shape (n_rows, n_outputs)
-        True class numbers (integers) or values (floats).
-
-    Returns
-    -------
-    errors : ndarray of float64, shape (n_tables,)
-        Fraction of wrong classes, or mean squared error; mean over the outputs.
-    """
+def measure_errors(member, stacked, known: np.ndarray) -> np.ndarray:
+    """Measure a tree's error on each of several tables of the same rows."""
     tree = member.tree_
     predicted = np.zeros((stacked.shape[0], *tree.node_shape))
     add_predictions([tree], stacked, predicted, 1, member.schema_.names)

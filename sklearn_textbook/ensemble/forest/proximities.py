@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import check_truth
-from sklearn_textbook._contract.sparse_output import as_sparse_output
-from sklearn_textbook._contract.table_rows import count_rows
+from sklearn_textbook._contract.tables import as_sparse_output, count_rows
 from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.tree.members import find_ends, read_blocks
 
 #: Entries of the result that are computed at a time (32 MB).
 _BLOCK_ENTRIES = 1 << 22
 
 
-def compute_proximities(forest, X, Y=None, *, out_of_bag=False, dense=True):
+def compute_proximities(
+    forest: Any,
+    X: MatrixLike,
+    Y: MatrixLike | None = None,
+    *,
+    out_of_bag: bool = False,
+    dense: bool = True,
+) -> np.ndarray | Any:
     r"""Compute the proximity of rows: how often they reach the same leaf of a forest.
 
     .. math:: \text{prox}(x, x') = \frac{1}{T} \sum_{t=1}^T
@@ -130,28 +139,8 @@ def _mark_left_out(forest, X, Y):
     )
 
 
-def mark_out_of_bag_rows(forest, X, caller):
-    """Mark the out-of-bag rows of each tree in the training table.
-
-    Parameters
-    ----------
-    forest : forest of this package
-        A fitted forest.
-    X : array-like, data frame or sparse matrix
-        The training table.
-    caller : str
-        What needs it, for error messages.
-
-    Returns
-    -------
-    members : list of (tree estimator, ndarray of bool of shape (n_rows,))
-        The trees and their out-of-bag rows.
-
-    Raises
-    ------
-    ValueError
-        If no tree has out-of-bag rows, or if X has another number of rows.
-    """
+def mark_out_of_bag_rows(forest, X, caller: str) -> list | np.ndarray:
+    """Mark the out-of-bag rows of each tree in the training table."""
     draw = forest._make_draw()
     if draw.n_drawn_rows is None:
         raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -15,17 +16,17 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
-from sklearn_textbook._contract.finite import check_sparse_format
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
     encode_labels,
 )
 from sklearn_textbook._contract.numeric_table import check_columns
-from sklearn_textbook.ensemble.members.growth import run_aside
-from sklearn_textbook.ensemble.members.parallel_results import (
+from sklearn_textbook._contract.tables import check_sparse_format
+from sklearn_textbook.ensemble.members.growth import (
     open_parallel,
     report_members,
+    run_aside,
     yield_results,
 )
 from sklearn_textbook.ensemble.resample import list_random_states
@@ -67,47 +68,16 @@ def take_metadata(metadata, rows, n_rows):
     return taken
 
 
-def consumes_weight(estimator):
-    """Return whether ``sample_weight`` is passed to ``fit`` of an estimator.
-
-    Parameters
-    ----------
-    estimator : estimator
-        What members are like.
-
-    Returns
-    -------
-    consumes : bool
-        With metadata routing: whether it requests weights.
-    """
+def consumes_weight(estimator) -> bool:
+    """Return whether ``sample_weight`` is passed to ``fit`` of an estimator."""
     if get_config()["enable_metadata_routing"]:
         routing = get_routing_for_object(estimator)
         return bool(routing.consumes("fit", ("sample_weight",)))
     return has_fit_parameter(estimator, "sample_weight")
 
 
-def route_parameters(owner, method, params):
-    """Route parameters of an ensemble to the methods of its members.
-
-    Parameters
-    ----------
-    owner : estimator
-        The ensemble, which routes to ``estimator``.
-    method : str
-        Its method that was called.
-    params : dict
-        Parameters of the call.
-
-    Returns
-    -------
-    routed : dict of str to dict
-        Parameters of each method of the members.
-
-    Raises
-    ------
-    ValueError
-        If there are parameters, but metadata routing is not enabled.
-    """
+def route_parameters(owner, method: str, params: dict) -> dict[str, dict]:
+    """Route parameters of an ensemble to the methods of its members."""
     if not params:
         return {}
     if not get_config()["enable_metadata_routing"]:
@@ -184,7 +154,7 @@ class EstimatorTraining:
 
     reader = None
 
-    def __init__(self, owner, template, X, y, *, is_classifier):
+    def __init__(self, owner, template, X, y, *, is_classifier) -> None:
         if y is None:
             # Raises the usual error of scikit-learn.
             validate_data(owner, X, y, skip_check_array=True)
@@ -201,23 +171,8 @@ class EstimatorTraining:
             (self.classes,), y = encode_labels(y)
         self.target = y
 
-    def grow(self, draw, seeds, metadata):
-        """Fit one member per seed.
-
-        Parameters
-        ----------
-        draw : BagDraw
-            What each of them is fitted to.
-        seeds : list of int
-            The seeds.
-        metadata : dict
-            Parameters for ``fit`` of the members.
-
-        Yields
-        ------
-        member : estimator
-            In the order of the seeds.
-        """
+    def grow(self, draw, seeds: list[int], metadata: dict):
+        """Fit one member per seed."""
         gives_weight = consumes_weight(self.template)
         if not gives_weight and draw.n_drawn_rows is None and draw.weight is not None:
             raise ValueError(
@@ -267,3 +222,156 @@ def read_table(owner, X, *, reset=True):
         dtype=None,
         ensure_all_finite=False,
     )
+
+
+#: Members predict in at most this many batches, whatever ``n_jobs`` is: the sums are
+#: the same then.
+MOST_BATCHES = 64
+
+
+def count_member_votes(member, X, n_classes, routed):
+    """Mark the class that a member votes for in each row."""
+    predicted = np.asarray(member.predict(X, **routed.get("predict", {})))
+    numbers = predicted.astype(np.intp)[:, np.newaxis]
+    return (np.arange(n_classes) == numbers).astype(np.float64)
+
+
+def compute_member_probabilities(member, X, n_classes, routed):
+    """Compute class probabilities of a member, or its votes if it has none."""
+    if not hasattr(member, "predict_proba"):
+        return count_member_votes(member, X, n_classes, routed)
+    given = member.predict_proba(X, **routed.get("predict_proba", {}))
+    return spread(given, member.classes_, n_classes, 0.0)
+
+
+def compute_member_logarithms(member, X, n_classes, routed):
+    """Compute logarithms of class probabilities of a member."""
+    with np.errstate(divide="ignore"):
+        given = member.predict_log_proba(X, **routed.get("predict_log_proba", {}))
+    return spread(given, member.classes_, n_classes, -np.inf)
+
+
+def compute_member_decisions(member, X, n_classes, routed):
+    """Compute the decision function of a member, which must have all classes."""
+    if 0 < len(member.classes_) < n_classes:
+        raise ValueError(
+            f"A {type(member).__name__} was trained on rows of only "
+            f"{len(member.classes_)} of the {n_classes} classes, so its "
+            "decision_function cannot be averaged with the others. Draw more rows "
+            "(max_samples)."
+        )
+    return member.decision_function(X, **routed.get("decision_function", {}))
+
+
+def compute_member_values(member, X, n_classes, routed):
+    """Compute values of a member."""
+    return np.asarray(member.predict(X, **routed.get("predict", {})))
+
+
+def spread(given, member_classes, n_classes, default):
+    """Widen predictions for the classes of a member to all classes."""
+    if np.array_equal(member_classes, np.arange(n_classes)):
+        return given
+    wide = np.full((given.shape[0], n_classes), default)
+    wide[:, np.asarray(member_classes, dtype=np.intp)] = given
+    return wide
+
+
+def predict_batch(compute, members, columns, X, n_classes, routed):
+    """Predict with members one after the other."""
+    return [
+        compute(
+            member,
+            X if of_member is None else take_columns(X, of_member),
+            n_classes,
+            routed,
+        )
+        for member, of_member in zip(members, columns, strict=True)
+    ]
+
+
+def sum_batch(add, *arguments):
+    """Predict with members one after the other, and add up the predictions."""
+    return add_in_turn(add, predict_batch(*arguments))
+
+
+def add_in_turn(add, parts):
+    """Add up arrays from the first to the last."""
+    total = None
+    for part in parts:
+        total = part if total is None else add(total, part)
+    return total
+
+
+class EstimatorCombiner:
+    """Fitted estimators and the sums of their predictions.
+
+    Parameters
+    ----------
+    owner : estimator
+        The fitted ensemble.
+    routed : dict, default=None
+        Parameters of the members' methods: name of the method -> dict.
+    """
+
+    def __init__(self, owner, routed=None) -> None:
+        self.owner = owner
+        self.routed = {} if routed is None else routed
+        self.n_classes = getattr(owner, "n_classes_", None)
+        self.members = owner.estimators_
+        self.columns = owner._list_columns()
+
+    def read_blocks(self, X):
+        """Read a new table."""
+        yield read_table(self.owner, X, reset=False)
+
+    def sum_predictions(self, table) -> np.ndarray:
+        """Add up the class probabilities, or the values, of the members."""
+        return self._shape(self.add_up(self._choose_method(), table))
+
+    def sum_votes(self, table) -> np.ndarray:
+        """Count the votes of the members."""
+        return self._shape(self.add_up(count_member_votes, table))
+
+    def predict_rows(
+        self, number: int, table, rows: np.ndarray, *, votes: bool = False
+    ) -> np.ndarray:
+        """Predict some rows with one member."""
+        compute = count_member_votes if votes else self._choose_method()
+        members, columns = [self.members[number]], [self.columns[number]]
+        table = take_rows(table, rows)
+        (given,) = predict_batch(
+            compute, members, columns, table, self.n_classes, self.routed
+        )
+        return self._shape(given)
+
+    def add_up(self, compute: Callable, table, add: Callable = np.add) -> np.ndarray:
+        """Predict with all members, and add up the predictions."""
+        n_members = len(self.members)
+        n_batches = min(n_members, MOST_BATCHES)
+        batches = np.array_split(np.arange(n_members), n_batches)
+        tasks = (
+            (
+                sum_batch,
+                add,
+                compute,
+                [self.members[number] for number in batch],
+                [self.columns[number] for number in batch],
+                table,
+                self.n_classes,
+                self.routed,
+            )
+            for batch in batches
+        )
+        parallel = open_parallel(n_jobs=self.owner.n_jobs, verbose=self.owner.verbose)
+        return add_in_turn(add, yield_results(parallel, tasks))
+
+    def _choose_method(self):
+        is_classifier = self.n_classes is not None
+        return compute_member_probabilities if is_classifier else compute_member_values
+
+    def _shape(self, given):
+        """Reshape predictions to (n_rows, n_outputs, n_statistics)."""
+        if self.n_classes is not None:
+            return given[:, np.newaxis].astype(np.float64, copy=False)
+        return given.reshape(len(given), -1, 1)

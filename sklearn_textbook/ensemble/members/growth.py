@@ -2,39 +2,63 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 
 from joblib import effective_n_jobs
 from sklearn import config_context, get_config
+from sklearn.utils.parallel import Parallel, delayed
 
-from sklearn_textbook._contract.threads import check_n_jobs, count_threads
-from sklearn_textbook._contract.threads_at_exit import Call
-from sklearn_textbook.ensemble.members.parallel_results import (
-    open_parallel,
-    report_members,
-    yield_results,
-)
+from sklearn_textbook._contract.threads import Call, check_n_jobs, count_threads
+
+
+def open_parallel(**options) -> Parallel:
+    """Open joblib's workers so that results come as they are ready, if possible."""
+    try:
+        return Parallel(return_as="generator", **options)
+    except ValueError:  # which has no class of its own; a wrong option fails again
+        return Parallel(**options)
+
+
+def yield_results(parallel: Parallel, tasks: Iterable[tuple]) -> Iterator[object]:
+    """Yield the results of tasks in order; closing the generator ends the work."""
+    with Call() as call:
+        results = parallel(delayed(call.run)(*task) for task in tasks)
+        try:
+            # Not ``yield from``, which would close the results before the code below.
+            for result in results:  # noqa: UP028
+                yield result
+        finally:
+            call.leave()
+            if parallel.return_generator:
+                # joblib warns of results that are left out, which is intended here.
+                # Its threads change the filters of warnings too, so an error may come
+                # through.
+                with warnings.catch_warnings(), suppress(UserWarning):
+                    warnings.simplefilter("ignore", UserWarning)
+                    results.close()
+
+
+def report_members(members, n_members: int, verbose: int):
+    """Yield members as they come and print how many there are."""
+    step = -(-n_members // 10) if verbose == 1 else 1
+    with closing(members):
+        for count, member in enumerate(members, 1):
+            if verbose and (count % step == 0 or count == n_members):
+                print(f"{count} of {n_members} members fitted")
+            yield member
+
 
 #: Maximum number of rows of a batch of trees, for which an interruption has to wait.
 _BATCH_ROWS = 200_000
 _BATCHES_PER_JOB = 8
 
 
-def count_jobs(n_jobs):
-    """Count the workers for ``n_jobs``; None: those of the joblib backend in use.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-        None outside of any ``joblib.parallel_config``: one per core.
-
-    Returns
-    -------
-    n_workers : int
-        At least 1.
-    """
+def count_jobs(n_jobs: int | None) -> int:
+    """Count the workers for ``n_jobs``; None: those of the joblib backend in use."""
     if n_jobs is not None:
         check_n_jobs(n_jobs)
         return max(1, effective_n_jobs(n_jobs))
@@ -75,33 +99,16 @@ def grow_aside(grower, draw, batches, grow_batch=grow_batch):
 
 
 def grow_members(
-    grower, draw, seeds, n_jobs=None, verbose=0, *, grow_batch=grow_batch, share=None
+    grower,
+    draw,
+    seeds: list[int],
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    *,
+    grow_batch: Callable = grow_batch,
+    share: Callable | None = None,
 ):
-    """Grow one member per seed; the members do not depend on ``n_jobs``.
-
-    Parameters
-    ----------
-    grower : MemberGrower
-        Grows them.
-    draw : RowDraw
-        Which rows each of them is fitted to.
-    seeds : list of int
-        Their seeds.
-    n_jobs : int, default=None
-        Number of workers: threads, or what the joblib backend in use has.
-    verbose : int, default=0
-        How often the number of members grown is printed; see ``report_members``.
-    grow_batch : function, default=grow_batch
-        Grows the members with some seeds; called with ``grower, draw, seeds``.
-    share : function, default=None
-        Gives a member from another process the objects that all share; None:
-        ``grower.share``.
-
-    Yields
-    ------
-    member : tree estimator
-        In the order of the seeds.
-    """
+    """Grow one member per seed; the members do not depend on ``n_jobs``."""
     n_workers = count_jobs(n_jobs)
     size = min(
         max(1, len(seeds) // (_BATCHES_PER_JOB * n_workers)),

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
 from sklearn_textbook._contract.caller import warn_caller
-from sklearn_textbook.tree.members import MemberSum, PageReprMixin
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.types import MatrixLike
+from sklearn_textbook.tree.members import (
+    MemberSum,
+    PageReprMixin,
+    find_leaves_of_all,
+    read_blocks,
+    read_matrix,
+)
 
 
 class MemberList(PageReprMixin):
@@ -36,7 +49,7 @@ class MemberList(PageReprMixin):
         """
         return self._list_members()[0]
 
-    def _list_members(self):
+    def _list_members(self) -> list:
         """List the members, each of which has one tree."""
         return list(self.estimators_)
 
@@ -59,50 +72,21 @@ class MemberList(PageReprMixin):
         names = (kept.name for kept in self._kept)
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
-    def _restore(self, reader, members, columns, kept):
-        """Set the fitted attributes again, but for those of columns and classes.
-
-        Parameters
-        ----------
-        reader : tree estimator
-            As that of ``_get_reader``, without a tree.
-        members : list of tree estimator
-            The members.
-        columns : list of ndarray of int, or None
-            As those of ``_list_columns``.
-        kept : dict of str to object
-            What ``_list_kept`` returned, checked against ``_kept``.
-
-        Raises
-        ------
-        ValueError
-            If these do not belong together.
-        """
+    def _restore(
+        self,
+        reader,
+        members: list,
+        columns: list[np.ndarray] | None,
+        kept: dict[str, object],
+    ) -> None:
+        """Set the fitted attributes again, but for those of columns and classes."""
         self.estimators_ = members
         for name, value in kept.items():
             setattr(self, name, value)
 
 
-def count_lacking(n_estimators, n_members):
-    """Count the members that a fit has to add.
-
-    Parameters
-    ----------
-    n_estimators : int
-        Requested number of members.
-    n_members : int
-        Number of members there are.
-
-    Returns
-    -------
-    n_lacking : int
-        At least 0.
-
-    Raises
-    ------
-    ValueError
-        If there are too many already.
-    """
+def count_lacking(n_estimators: int, n_members: int) -> int:
+    """Count the members that a fit has to add."""
     if n_members > n_estimators:
         raise ValueError(
             f"n_estimators={n_estimators} must be larger or equal to "
@@ -111,7 +95,7 @@ def count_lacking(n_estimators, n_members):
     return n_estimators - n_members
 
 
-def warn_of_no_lack():
+def warn_of_no_lack() -> None:
     """Warn of a warm start that has nothing to add."""
     warn_caller(
         "Warm-start fitting without increasing n_estimators does not fit new trees.",
@@ -119,27 +103,10 @@ def warn_of_no_lack():
     )
 
 
-def yield_until_stopped(grown, context, name, hooks, describe):
-    """Yield new members, each a task of the callbacks, until a callback stops the fit.
-
-    Parameters
-    ----------
-    grown : generator of estimator
-        The members.
-    context : CallbackContext
-        The task of the ensemble.
-    name : str
-        What a member's task is called.
-    hooks : dict
-        Arguments of the callbacks: the estimator, X, y and metadata.
-    describe : callable
-        Returns the fitted attributes of the ensemble with the members yielded so far.
-
-    Yields
-    ------
-    member : estimator
-        Is to be in the ensemble before the next one is taken.
-    """
+def yield_until_stopped(
+    grown: Iterator, context, name: str, hooks: dict, describe: Callable
+):
+    """Yield new members, each a task of callbacks, until one of them stops the fit."""
     for member in grown:
         subcontext = context.subcontext(task_name=name)
         subcontext.call_on_fit_task_begin(**hooks)
@@ -147,3 +114,37 @@ def yield_until_stopped(grown, context, name, hooks, describe):
         if subcontext.call_on_fit_task_end(**hooks, reconstruction_attributes=describe):
             grown.close()
             return
+
+
+class TreeListMixin:
+    """Blocks of rows and leaves for an ensemble of trees, a ``MemberList``."""
+
+    def _predict_blocks(self, X, predict):
+        """Call a function on a new table, a sparse one by blocks of rows."""
+        check_is_fitted(self)
+        blocks = read_blocks(self, X, self._list_members()[0])
+        parts = [predict(matrix) for matrix in blocks]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def apply(self, X: MatrixLike) -> np.ndarray:
+        """Find the leaf in which each row ends, for each tree.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        nodes : ndarray of int64, shape (n_samples, n_estimators)
+            Node numbers.
+        """
+        check_is_fitted(self)
+        members = self._list_members()
+        matrix = read_matrix(self, X, members[0])
+        n_threads = count_threads(self.n_jobs, matrix.size * len(members))
+        trees = [member.tree_ for member in members]
+        return find_leaves_of_all(trees, matrix, n_threads, members[0].schema_.names)
+
+    def __sklearn_is_fitted__(self):
+        return len(getattr(self, "estimators_", ())) > 0

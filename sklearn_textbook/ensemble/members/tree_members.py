@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone, is_classifier
@@ -29,19 +31,8 @@ OWN_METHODS = ("fit", "predict", "predict_proba")
 BLOCK_CELLS = 1_000_000
 
 
-def grows_from_weights(estimator):
-    """Return whether an estimator is a tree of this package with its growth unchanged.
-
-    Parameters
-    ----------
-    estimator : estimator
-        What a member is to be like.
-
-    Returns
-    -------
-    grows_from_weights : bool
-        False also for a subclass that fits or predicts in its own way.
-    """
+def grows_from_weights(estimator) -> bool:
+    """Return whether an estimator is a tree of ours with its growth unchanged."""
     if not is_tree(estimator):
         return False
     package = __name__.partition(".")[0]
@@ -57,24 +48,8 @@ def grow_bag_batch(grower, draw, seeds):
     return [grow_bag_member(grower, draw, seed) for seed in seeds]
 
 
-def grow_bag_member(grower, draw, seed):
-    """Grow the member with a seed, from the rows and columns that it draws.
-
-    Parameters
-    ----------
-    grower : MemberGrower
-        Grows it.
-    draw : BagDraw
-        Draws.
-    seed : int
-        Its seed.
-
-    Returns
-    -------
-    member : tree estimator
-        The same tree that ``fit`` of a copy of the template would grow from the drawn
-        columns, with the counts of the drawn rows as weights.
-    """
+def grow_bag_member(grower: MemberGrower, draw, seed: int):
+    """Grow the member with a seed, from the rows and columns that it draws."""
     random_states = list_random_states(grower.reader, seed)
     pruner = None
     if "pruning__random_state" in random_states:
@@ -106,7 +81,7 @@ class TreeTraining:
         The target.
     """
 
-    def __init__(self, owner, template, X, y):
+    def __init__(self, owner, template, X, y) -> None:
         if y is not None and is_classifier(template):
             require_classes(y)
             y = column_or_1d(decode_dictionary(y), warn=True)
@@ -123,23 +98,8 @@ class TreeTraining:
         matrix = self.grower.rows.matrix
         self.table = matrix.tocsr() if sparse.issparse(matrix) else matrix
 
-    def grow(self, draw, seeds, metadata):
-        """Grow one member per seed.
-
-        Parameters
-        ----------
-        draw : BagDraw
-            What each of them is fitted to.
-        seeds : list of int
-            The seeds.
-        metadata : dict
-            Empty: trees of this package are given weights alone.
-
-        Yields
-        ------
-        member : tree estimator
-            In the order of the seeds.
-        """
+    def grow(self, draw, seeds: list[int], metadata: dict):
+        """Grow one member per seed."""
         if draw.takes_all_columns:
             self.grower.expect_many()
         return grow_members(
@@ -170,25 +130,14 @@ class TreeCombiner:
         Parameters of the members' methods; empty, as trees of this package take none.
     """
 
-    def __init__(self, owner, routed=None):
+    def __init__(self, owner, routed=None) -> None:
         self.owner = owner
         self.members = owner.estimators_
         self.columns = owner._list_columns()
         self.takes_all_columns = all(columns is None for columns in self.columns)
 
-    def read_blocks(self, X):
-        """Read a new table as numbers and codes, by blocks of rows.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The table.
-
-        Yields
-        ------
-        matrix : array of shape (n_rows, n_features)
-            Some rows.
-        """
+    def read_blocks(self, X) -> Iterator[np.ndarray]:
+        """Read a new table as numbers and codes, by blocks of rows."""
         for matrix in read_blocks(self.owner, X, self.owner._reader):
             n_rows = matrix.shape[0]
             step = n_rows
@@ -197,63 +146,27 @@ class TreeCombiner:
             for first in range(0, n_rows, max(1, step)):
                 yield matrix[first : first + step] if step < n_rows else matrix
 
-    def sum_predictions(self, matrix):
-        """Add up the class probabilities, or the values, of the members.
-
-        Parameters
-        ----------
-        matrix : array of shape (n_rows, n_features)
-            The rows.
-
-        Returns
-        -------
-        total : ndarray of float64, shape (n_rows, n_outputs, n_statistics)
-            The sums.
-        """
+    def sum_predictions(self, matrix: np.ndarray) -> np.ndarray:
+        """Add up the class probabilities, or the values, of the members."""
         return self._sum(range(len(self.members)), matrix)
 
-    def sum_votes(self, matrix, numbers=None, weights=None):
-        """Count the votes of the members.
-
-        Parameters
-        ----------
-        matrix : array of shape (n_rows, n_features)
-            The rows.
-        numbers : sequence of int, default=None
-            Which members; None: all.
-        weights : ndarray of float64, default=None
-            What the vote of each of these counts; None: 1.
-
-        Returns
-        -------
-        total : ndarray of float64, shape (n_rows, 1, n_classes)
-            Votes for each class.
-        """
+    def sum_votes(
+        self,
+        matrix: np.ndarray,
+        numbers: Sequence[int] | None = None,
+        weights: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Count the votes of the members."""
         numbers = range(len(self.members)) if numbers is None else numbers
         return self._sum(numbers, matrix, votes=True, weights=weights)
 
-    def predict_rows(self, number, table, rows, *, votes=False):
-        """Predict some rows with one member.
-
-        Parameters
-        ----------
-        number : int
-            Number of the member.
-        table : array of shape (n_rows, n_features)
-            The rows of the table.
-        rows : ndarray of int
-            Numbers of the rows to predict.
-        votes : bool, default=False
-            Whether it votes for a class.
-
-        Returns
-        -------
-        predicted : ndarray of float64, shape (n_predicted, n_outputs, n_statistics)
-            Probabilities, votes or values.
-        """
+    def predict_rows(
+        self, number: int, table: np.ndarray, rows: np.ndarray, *, votes: bool = False
+    ) -> np.ndarray:
+        """Predict some rows with one member."""
         return self._sum([number], take_rows(table, rows), votes=votes)
 
-    def _sum(self, numbers, matrix, votes=False, weights=None):
+    def _sum(self, numbers, matrix, votes: bool = False, weights=None):
         """Add up what some members give or vote."""
         members = [self.members[number] for number in numbers]
         shape = (matrix.shape[0], *members[0].tree_.node_shape)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,6 +20,7 @@ from sklearn_textbook._contract.parameters import (
 )
 from sklearn_textbook._contract.table import Table
 from sklearn_textbook._contract.threads import check_n_jobs
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.combination.base_combination import BaseCombination
 from sklearn_textbook.ensemble.combination.held_out import check_folds, predict_held_out
@@ -64,7 +67,7 @@ FITTED = (
 )
 
 
-def _has_members(averaging):
+def _has_members(averaging) -> bool:
     return averaging.estimators is not None
 
 
@@ -124,7 +127,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
     def _list_templates(self):
         return [] if self.estimators is None else super()._list_templates()
 
-    def _fits_members(self):
+    def _fits_members(self) -> bool:
         return not self.prefit
 
     def _route_fit(self, members, sample_weight, fit_params):
@@ -134,11 +137,11 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
 
     # --------------------------------------------------------------------- fitting
     @property
-    def _averages_subsets(self):
+    def _averages_subsets(self) -> bool:
         """Whether the last fit was to subsets of the columns, not of members."""
         return "_subsets" in vars(self)
 
-    def _name_members(self):
+    def _name_members(self) -> None:
         for name in FITTED:
             vars(self).pop(name, None)
         if self.estimators is None:
@@ -146,13 +149,13 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         else:
             super()._name_members()
 
-    def _finish_fit(self, X, target, tasks, sample_weight):
+    def _finish_fit(self, X, target, tasks, sample_weight) -> None:
         if self.estimators is None:
             self._fit_subsets(X, target, sample_weight)
         else:
             self._weigh_members(X, target, tasks, sample_weight)
 
-    def _weigh_members(self, X, target, tasks, sample_weight):
+    def _weigh_members(self, X, target, tasks, sample_weight) -> None:
         """Find the members' weights."""
         weight = check_weights(sample_weight, len(target))
         if self.prefit or self.weighting == "bic":
@@ -199,7 +202,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
             self.weights_ = compute_evidence_weights(self.log_evidence_, prior)
         self._tabulate(columns)
 
-    def _tabulate(self, columns):
+    def _tabulate(self, columns) -> None:
         """Set the table of the members, with these columns of measures."""
         prior = self._take_numbers("prior")
         self.posterior_table_ = Table(
@@ -228,7 +231,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
     def _fit_subsets(self, X, target, sample_weight):
         """Find the linear models of subsets of the columns, and average them."""
 
-    def _set_subsets(self, found):
+    def _set_subsets(self, found) -> None:
         """Set what averages of both kinds have."""
         self._subsets = found
         names = [term.name for term in self.design_.terms]
@@ -248,7 +251,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         measures = {name: self.posterior_table_.get(name) for name in MEASURES}
         return {**vars(self), **measures}
 
-    def _restore(self, parts, kept):
+    def _restore(self, parts, kept) -> None:
         measures = {name: kept.pop(name, None) for name in MEASURES}
         super()._restore(parts, kept)
         if len(self.weights_) != len(self.estimators_):
@@ -258,7 +261,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
 
     # --------------------------------------------------------------------- columns
     @property
-    def n_features_in_(self):
+    def n_features_in_(self) -> int:
         """Number of columns of the training table, if the members know it."""
         if "_n_columns" in vars(self):
             return self._n_columns
@@ -268,7 +271,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
     def n_features_in_(self, n_columns):
         self._n_columns = n_columns
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Return the predictions of the members as columns.
 
         Parameters
@@ -287,7 +290,9 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         return np.column_stack(self._predict_members(X))
 
     @available_if(_has_members)
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> np.ndarray:
         """Return the names of the columns of :meth:`transform`.
 
         Parameters
@@ -305,7 +310,9 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         endings = [""] if n_classes is None else range(n_classes)
         return self._name_columns(input_features, endings)
 
-    def summary(self, *, width=WIDTH, n_models=MOST_LISTED):
+    def summary(
+        self, *, width: int | None = WIDTH, n_models: int | None = MOST_LISTED
+    ) -> str:
         """Return a text summary of the weights.
 
         Parameters
@@ -327,7 +334,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
         return summarise_members(self, width)
 
     # --------------------------------------------------------------------- routing
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> Any:
         """Get the routing of metadata to ``fit`` of the estimators.
 
         Returns

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import check_real
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.combination.class_members import ClassMembersMixin
 from sklearn_textbook.ensemble.combination.rules import combine_probabilities
 from sklearn_textbook.ensemble.model_averaging.base_model_averaging import (
@@ -214,25 +220,25 @@ class BayesianModelAveragingClassifier(
 
     def __init__(
         self,
-        estimators=None,
+        estimators: Sequence[tuple[str, Any]] | None = None,
         *,
-        weighting="held_out",
-        prior=None,
-        cv=None,
-        n_jobs=None,
-        verbose=False,
-        prefit=False,
-        n_parameters=None,
-        n_bootstrap=1000,
-        floor=EPSILON,
-        random_state=None,
-        occam_window=20.0,
-        max_subset_size=None,
-        categorical_features="from_dtype",
-        reference_level="first",
-        handle_unknown="mean",
-        missing="error",
-    ):
+        weighting: str = "held_out",
+        prior: ArrayLike | None = None,
+        cv: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        prefit: bool = False,
+        n_parameters: ArrayLike | None = None,
+        n_bootstrap: int = 1000,
+        floor: float = EPSILON,
+        random_state: int | np.random.RandomState | None = None,
+        occam_window: float = 20.0,
+        max_subset_size: int | None = None,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        reference_level: str | None = "first",
+        handle_unknown: str = "mean",
+        missing: str = "error",
+    ) -> None:
         self.estimators = estimators
         self.weighting = weighting
         self.prior = prior
@@ -251,7 +257,7 @@ class BayesianModelAveragingClassifier(
         self.handle_unknown = handle_unknown
         self.missing = missing
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_real("floor", self.floor, 0.0, 1.0)
         for name, member in self._list_templates():
@@ -261,7 +267,7 @@ class BayesianModelAveragingClassifier(
                     "predict_proba. scikit-learn's CalibratedClassifierCV can add it."
                 )
 
-    def _count_classes(self):
+    def _count_classes(self) -> int:
         return len(self.classes_)
 
     def _predict_members(self, X):
@@ -270,10 +276,10 @@ class BayesianModelAveragingClassifier(
     def _compute_log_densities(self, target, answers, weight):
         return compute_class_log_densities(self._encode(target), answers, self.floor)
 
-    def _fit_subsets(self, X, target, sample_weight):
+    def _fit_subsets(self, X, target, sample_weight) -> None:
         self._set_subsets(average_logistic(self, X, target, sample_weight))
 
-    def _set_subsets(self, found):
+    def _set_subsets(self, found) -> None:
         super()._set_subsets(found)
         self.coef_, self.coef_std_ = found.average(found.coefs, found.variances)
         self.intercept_, self.intercept_std_ = found.average(
@@ -281,7 +287,7 @@ class BayesianModelAveragingClassifier(
         )
 
     # ------------------------------------------------------------------ prediction
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Predict class probabilities: the weighted average over the members.
 
         Parameters
@@ -300,7 +306,7 @@ class BayesianModelAveragingClassifier(
         probabilities = self._collect_probabilities(X)
         return combine_probabilities(probabilities, weights=self.weights_)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the most probable class of each row.
 
         Parameters

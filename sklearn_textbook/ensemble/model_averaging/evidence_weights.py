@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_random_state
 
 from sklearn_textbook._contract.parameters import check_integer, check_random_seed
@@ -13,7 +14,9 @@ MOST_DRAWN = 2**22
 EPSILON = np.finfo(np.float64).eps
 
 
-def compute_evidence_weights(log_evidence, prior=None):
+def compute_evidence_weights(
+    log_evidence: ArrayLike, prior: ArrayLike | None = None
+) -> np.ndarray:
     r"""Compute posterior probabilities of models from their log evidence.
 
     .. math:: w_i = \frac{\pi_i \, e^{L_i}}{\sum_k \pi_k \, e^{L_k}}
@@ -55,13 +58,13 @@ def compute_evidence_weights(log_evidence, prior=None):
 
 
 def compute_pseudo_bma_plus_weights(
-    log_densities,
+    log_densities: ArrayLike,
     *,
-    prior=None,
-    sample_weight=None,
-    n_bootstrap=1000,
-    random_state=None,
-):
+    prior: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    n_bootstrap: int = 1000,
+    random_state: int | np.random.RandomState | None = None,
+) -> np.ndarray:
     r"""Compute pseudo-BMA+ weights by the Bayesian bootstrap.
 
     With the held-out log densities :math:`\ell_{ni} = \log p_i(y_n \mid x_n)`, each of
@@ -149,26 +152,8 @@ def compute_pseudo_bma_plus_weights(
     return sums / sums.sum()
 
 
-def compute_log_prior(prior, n_members):
-    """Read prior probabilities, and compute their logarithms.
-
-    Parameters
-    ----------
-    prior : array-like of shape (n_members,) or None
-        Numbers of at least 0, not all 0.
-    n_members : int
-        How many there must be.
-
-    Returns
-    -------
-    log_prior : ndarray of shape (n_members,)
-        Logarithms of the probabilities, which sum to 1.
-
-    Raises
-    ------
-    ValueError
-        If they are no such numbers.
-    """
+def compute_log_prior(prior: ArrayLike, n_members: int) -> np.ndarray:
+    """Read prior probabilities, and compute their logarithms."""
     if prior is None:
         return np.full(n_members, -np.log(n_members))
     values = read_numbers("prior", prior, n_members)
@@ -181,30 +166,10 @@ def compute_log_prior(prior, n_members):
         return np.log(values / values.max()) - np.log((values / values.max()).sum())
 
 
-def read_numbers(name, values, n_members, what="estimators"):
-    """Read one finite number for each member.
-
-    Parameters
-    ----------
-    name : str
-        Name of the parameter.
-    values : array-like
-        The numbers.
-    n_members : int
-        How many there must be.
-    what : str, default="estimators"
-        What there are as many of.
-
-    Returns
-    -------
-    numbers : ndarray of float64, shape (n_members,)
-        The numbers.
-
-    Raises
-    ------
-    ValueError
-        If there are more or fewer, or if they are no numbers.
-    """
+def read_numbers(
+    name: str, values: ArrayLike, n_members: int, what: str = "estimators"
+) -> np.ndarray:
+    """Read one finite number for each member."""
     try:
         numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -234,49 +199,20 @@ def normalise_log_weights(log_weights):
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-def compute_class_log_densities(codes, probabilities, floor):
-    """Compute logarithms of the probabilities of the true classes.
-
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n_samples,)
-        Places of the true classes.
-    probabilities : list of ndarray of shape (n_samples, n_classes)
-        Of each member.
-    floor : float
-        Smaller probabilities count as this.
-
-    Returns
-    -------
-    log_densities : ndarray of shape (n_samples, n_members)
-        Logarithms; minus infinity for probabilities of 0 without a floor.
-    """
+def compute_class_log_densities(
+    codes: np.ndarray, probabilities: list[np.ndarray], floor: float
+) -> np.ndarray:
+    """Compute logarithms of the probabilities of the true classes."""
     rows = np.arange(len(codes))
     given = np.stack([of_member[rows, codes] for of_member in probabilities], axis=1)
     with np.errstate(divide="ignore"):
         return np.log(np.maximum(given.astype(np.float64), floor))
 
 
-def compute_normal_log_densities(y, predictions, sample_weight):
-    """Compute logarithms of normal densities around predictions.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        The true values.
-    predictions : ndarray of shape (n_samples, n_members)
-        What members predict.
-    sample_weight : ndarray of shape (n_samples,) or None
-        Weights of the rows.
-
-    Returns
-    -------
-    log_densities : ndarray of shape (n_samples, n_members)
-        With the variance of each member that makes them largest: its mean squared
-        error, but no less than rounding of the values allows for.
-    deviations : ndarray of shape (n_members,)
-        Roots of these variances.
-    """
+def compute_normal_log_densities(
+    y: np.ndarray, predictions: np.ndarray, sample_weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute logarithms of normal densities around predictions."""
     scale = max(np.abs(y).max(), np.abs(predictions).max(), np.finfo(np.float64).tiny)
     errors = predictions / scale - (y / scale)[:, np.newaxis]
     variances = np.average(errors**2, axis=0, weights=sample_weight)

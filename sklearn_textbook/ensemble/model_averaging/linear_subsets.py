@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from sklearn_textbook._contract.finite import check_sizes
+from sklearn_textbook._contract.tables import check_sizes
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.ensemble.model_averaging.subsets import (
     MOST_CELLS,
@@ -58,12 +59,12 @@ class AveragedRegressions(AveragedSubsets):
     _measures = ("n_parameters", "r_squared", "log_likelihood", "bic")
 
     @property
-    def intercept(self):
+    def intercept(self) -> float:
         """Posterior mean of the intercept."""
         return float(self.target_mean - self.mean @ self.coef)
 
     @property
-    def intercept_std(self):
+    def intercept_std(self) -> float:
         """Its posterior standard deviation."""
         along = self.mean @ self.covariance @ self.mean
         return float(np.sqrt(self.noise / self.total_weight + max(along, 0.0)))
@@ -78,25 +79,10 @@ class AveragedRegressions(AveragedSubsets):
         return np.sqrt(self.noise * share + np.maximum(along, 0.0))
 
 
-def average_regressions(averaging, X, target, sample_weight):
-    """Average over the linear regressions on subsets of the columns.
-
-    Parameters
-    ----------
-    averaging : BayesianModelAveragingRegressor
-        With the parameters; it reads the table.
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The table.
-    target : ndarray of shape (n_samples,)
-        The target.
-    sample_weight : array-like of shape (n_samples,) or None
-        Weights of the rows, which count rows.
-
-    Returns
-    -------
-    averages : AveragedRegressions
-        The averages.
-    """
+def average_regressions(
+    averaging, X, target: np.ndarray, sample_weight: ArrayLike
+) -> AveragedRegressions:
+    """Average over the linear regressions on subsets of the columns."""
     rows, unit = _reduce_table(averaging, X, target, sample_weight)
     rules, groups = SubsetRules.read(averaging), list_groups(averaging.design_)
     solution = solve(rows)
@@ -148,15 +134,7 @@ def average_regressions(averaging, X, target, sample_weight):
 
 
 def _reduce_table(averaging, X, target, sample_weight):
-    """Read the table, and reduce its rows to a triangle.
-
-    Returns
-    -------
-    rows : RowTriangle
-        The rows that count.
-    unit : float
-        What the target was divided by.
-    """
+    """Read the table, and reduce its rows to a triangle."""
     matrix, weight, is_present = averaging._read_training_table(X, sample_weight)
     target = target if is_present is None else target[is_present]
     check_sizes(target, type(averaging).__name__, is_present=is_present, what="y")
@@ -180,18 +158,10 @@ def list_groups(design):
     return [numbers[design.find_columns(term)] for term in range(len(design.terms))]
 
 
-def _average_coefficients(columns, z, groups, is_in, weights, variances, tol):
-    """Average coefficients of columns of unit length.
-
-    Returns
-    -------
-    coef : ndarray of shape (n_columns,)
-        Means.
-    covariance : ndarray of shape (n_columns, n_columns)
-        Within and between models.
-    is_determined : ndarray of bool, shape (n_columns,)
-        Columns whose coefficients the rows determine in every model.
-    """
+def _average_coefficients(
+    columns, z, groups, is_in, weights, variances, tol
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Average coefficients of columns of unit length."""
     n_columns = columns.shape[1]
     has_column = np.zeros((len(is_in), n_columns), dtype=bool)
     for term, group in enumerate(groups):

@@ -6,6 +6,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.exceptions import ConvergenceWarning
@@ -78,25 +79,10 @@ class AveragedLogistic(AveragedSubsets):
         return total / total.sum(axis=1, keepdims=True)
 
 
-def average_logistic(averaging, X, codes, sample_weight):
-    """Average over the logistic regressions on subsets of the columns.
-
-    Parameters
-    ----------
-    averaging : BayesianModelAveragingClassifier
-        With the parameters; it reads the table, and gets ``classes_`` with rows.
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The table.
-    codes : ndarray of int, shape (n_samples,)
-        Places of the classes.
-    sample_weight : array-like of shape (n_samples,) or None
-        Weights of the rows, which count rows.
-
-    Returns
-    -------
-    averages : AveragedLogistic
-        The averages.
-    """
+def average_logistic(
+    averaging, X, codes: np.ndarray, sample_weight: ArrayLike
+) -> AveragedLogistic:
+    """Average over the logistic regressions on subsets of the columns."""
     matrix, weight, is_present = averaging._read_training_table(X, sample_weight)
     codes = codes if is_present is None else codes[is_present]
     present, codes = np.unique(codes, return_inverse=True)
@@ -140,7 +126,7 @@ def average_logistic(averaging, X, codes, sample_weight):
     )
 
 
-def _warn_of_fits(fitted):
+def _warn_of_fits(fitted) -> None:
     """Warn of models without a maximum of the likelihood, and of unfinished ones."""
     n_separated = sum(one.separation_ not in (None, "none") for one in fitted)
     if n_separated:
@@ -167,7 +153,7 @@ def _find_units(sizes):
 class _Fits:
     """Fitting subsets of the columns to the same rows."""
 
-    def __init__(self, matrix, codes, weight, groups, n_jobs):
+    def __init__(self, matrix, codes, weight, groups, n_jobs) -> None:
         self.matrix, self.codes, self.groups = matrix, codes, groups
         self.weight, self.n_jobs = weight, n_jobs
         self.n_classes = int(codes.max()) + 1
@@ -186,7 +172,7 @@ class _Fits:
         table = self.matrix[:, columns] if len(columns) else table
         return self._fit_table(table)
 
-    def _fit_table(self, table, C=np.inf, separation="check"):
+    def _fit_table(self, table, C=np.inf, separation: str = "check"):
         model = LogisticRegression(
             C=C,
             parametrization="reference",
@@ -216,21 +202,12 @@ class _Fits:
             "intercept_variances": errors**2,
         }
 
-    def approximate(self, rules):
+    def approximate(self, rules) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Approximate the deviance of all subsets, up to a constant.
 
         Near coefficients of all columns, which a weak penalty keeps finite, the log
         likelihood is taken to be quadratic: its maximum for a subset of the columns is
         a problem of least squares then.
-
-        Returns
-        -------
-        is_in : ndarray of bool, shape (n_subsets, n_terms)
-            Terms of each subset.
-        n_parameters : ndarray of int, shape (n_subsets,)
-            Parameters of each, the intercepts included.
-        deviance : ndarray of shape (n_subsets,)
-            Deviances.
         """
         curvature, along = self._find_quadratic()
         units = np.sqrt(np.maximum(curvature.diagonal(), 0.0))

@@ -10,29 +10,8 @@ from sklearn.pipeline import Pipeline
 LINEAR = ("sklearn.linear_model.", "sklearn_textbook.linear_model.")
 
 
-def count_parameters(name, member):
-    """Count the free parameters of a fitted member.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    member : estimator
-        Fitted. Of a pipeline the last step counts.
-
-    Returns
-    -------
-    n_parameters : float
-        Linear models: the rank, with a penalty the effective rank, or, if they have
-        neither, the number of coefficients that are not 0; with the intercepts. Trees:
-        leaves times the number of classes less 1; leaves of regressors. Of every
-        regressor 1 more, for the variance.
-
-    Raises
-    ------
-    ValueError
-        If it is neither a linear model nor a tree.
-    """
+def count_parameters(name: str, member) -> float:
+    """Count the free parameters of a fitted member."""
     last = member
     while isinstance(last, Pipeline):
         last = last.steps[-1][1]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
@@ -10,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import check_numbers
 from sklearn_textbook._contract.parameters import check_truth
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.model_averaging.base_model_averaging import (
     BaseModelAveraging,
 )
@@ -243,24 +248,24 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
 
     def __init__(
         self,
-        estimators=None,
+        estimators: Sequence[tuple[str, Any]] | None = None,
         *,
-        weighting="held_out",
-        prior=None,
-        cv=None,
-        n_jobs=None,
-        verbose=False,
-        prefit=False,
-        n_parameters=None,
-        n_bootstrap=1000,
-        random_state=None,
-        occam_window=20.0,
-        max_subset_size=None,
-        categorical_features="from_dtype",
-        reference_level="first",
-        handle_unknown="mean",
-        missing="error",
-    ):
+        weighting: str = "held_out",
+        prior: ArrayLike | None = None,
+        cv: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        prefit: bool = False,
+        n_parameters: ArrayLike | None = None,
+        n_bootstrap: int = 1000,
+        random_state: int | np.random.RandomState | None = None,
+        occam_window: float = 20.0,
+        max_subset_size: int | None = None,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        reference_level: str | None = "first",
+        handle_unknown: str = "mean",
+        missing: str = "error",
+    ) -> None:
         self.estimators = estimators
         self.weighting = weighting
         self.prior = prior
@@ -278,7 +283,7 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
         self.handle_unknown = handle_unknown
         self.missing = missing
 
-    def _restore(self, parts, kept):
+    def _restore(self, parts, kept) -> None:
         super()._restore(parts, kept)
         if len(self.standard_deviations_) != len(self.estimators_):
             raise ValueError("standard_deviations_ do not match the members")
@@ -295,16 +300,16 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
         )
         return log_densities
 
-    def _fit_subsets(self, X, target, sample_weight):
+    def _fit_subsets(self, X, target, sample_weight) -> None:
         self._set_subsets(average_regressions(self, X, target, sample_weight))
 
-    def _set_subsets(self, found):
+    def _set_subsets(self, found) -> None:
         super()._set_subsets(found)
         self.coef_, self.coef_std_ = found.coef, found.coef_std
         self.intercept_, self.intercept_std_ = found.intercept, found.intercept_std
 
     # ------------------------------------------------------------------ prediction
-    def predict(self, X, return_std=False):
+    def predict(self, X: MatrixLike, return_std: bool = False) -> np.ndarray | Any:
         """Predict the value of each row: the weighted average over the members.
 
         Parameters

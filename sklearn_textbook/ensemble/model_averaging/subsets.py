@@ -44,13 +44,7 @@ class SubsetRules:
 
     @classmethod
     def read(cls, averaging):
-        """Read the parameters of an averaging whose table is read.
-
-        Raises
-        ------
-        ValueError
-            If they do not fit the columns, or if there are too many subsets.
-        """
+        """Read the parameters of an averaging whose table is read."""
         names = tuple(term.name for term in averaging.design_.terms)
         inclusion = np.full(len(names), 0.5)
         if averaging.prior is not None:
@@ -107,21 +101,8 @@ class SubsetRules:
         inclusion = np.where(self.is_free, self.inclusion, 0.5)
         return is_in @ (np.log(inclusion) - np.log1p(-inclusion))
 
-    def select(self, log_posterior, factor=1.0):
-        """Find the subsets within the window, the most probable first.
-
-        Parameters
-        ----------
-        log_posterior : ndarray of shape (n_subsets,)
-            Logarithms of the posterior probabilities, up to a constant.
-        factor : float, default=1.0
-            Of the logarithm of the window.
-
-        Returns
-        -------
-        numbers : ndarray of int
-            Their numbers.
-        """
+    def select(self, log_posterior: np.ndarray, factor: float = 1.0) -> np.ndarray:
+        """Find the subsets within the window, the most probable first."""
         least = log_posterior.max() - factor * np.log(self.window) - ROUNDING
         numbers = np.flatnonzero(log_posterior >= least)
         return numbers[np.argsort(-log_posterior[numbers], kind="stable")]
@@ -239,7 +220,13 @@ class _Batch:
         return _Batch(rows, self.residual + left, self.rank, self.is_in)
 
 
-def explore_subsets(columns, target, groups, rules, tol):
+def explore_subsets(
+    columns: np.ndarray,
+    target: np.ndarray,
+    groups: list[np.ndarray],
+    rules: SubsetRules,
+    tol: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     r"""Find the residual sum of squares and the rank of every subset of the terms.
 
     The first term that is not decided yet is included or dropped: to include a column
@@ -247,30 +234,6 @@ def explore_subsets(columns, target, groups, rules, tol):
     triangle again. Every step is orthogonal, so that nothing is squared, and all
     subsets together cost little more than the triangles of two columns each.
 
-    Parameters
-    ----------
-    columns : ndarray of shape (n_rows, n_columns)
-        Columns of unit length, or of zeros.
-    target : ndarray of shape (n_rows,)
-        Target.
-    groups : list of ndarray of int
-        Columns of each term.
-    rules : SubsetRules
-        Which subsets count.
-    tol : float
-        Columns of which less is left add nothing to the rank.
-
-    Returns
-    -------
-    is_in : ndarray of bool, shape (n_subsets, n_terms)
-        Terms of each subset.
-    rank : ndarray of int, shape (n_subsets,)
-        Ranks.
-    residual : ndarray of shape (n_subsets,)
-        Residual sums of squares.
-
-    Notes
-    -----
     Source: C. Gatu and E. J. Kontoghiorghes, "Parallel algorithms for computing all
     possible subset regression models using the QR decomposition", Parallel Computing
     29(4), 2003.

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from sklearn_textbook._contract.text_table import TextTable, shorten
 from sklearn_textbook.linear_model.inference.summary import (
-    WIDTH,
-    align_named,
-    format_number,
-    shorten,
+    format_statistic,
     wrap_words,
     write_summary,
+    write_table,
 )
+
+if TYPE_CHECKING:
+    from sklearn_textbook.ensemble.model_averaging.base_model_averaging import (
+        BaseModelAveraging,
+    )
 
 #: Models that are listed by default.
 MOST_LISTED = 5
@@ -28,90 +35,47 @@ HEADINGS = {
 NAMES_ARE_CUT = "Names are shortened; {} has them in full."
 
 
-def format_share(share):
+def format_probability(share):
     """Write a probability with four decimals, smaller ones with their power."""
     return f"{share:.4f}" if share >= 5e-5 or share == 0 else f"{share:.1e}"
 
 
-def tabulate_members(averaging, width=WIDTH):
-    """Write one line for each member, and a heading.
-
-    Parameters
-    ----------
-    averaging : BaseModelAveraging
-        Fitted with members.
-    width : int or float, default=80
-        Maximum length of lines.
-
-    Returns
-    -------
-    lines : list of str
-        The lines.
-    names_are_cut : bool
-        Whether names had to be shortened.
-    """
+def tabulate_members(averaging: BaseModelAveraging, digits: int = 5) -> TextTable:
+    """Write one line for each member, and how its weight is computed."""
     table = averaging.posterior_table_
     shown = [name for name in HEADINGS if name in table]
-
-    def make_cells(row, digits):
-        return [
-            format_share(table[name][row])
-            if name in ("prior", "weight")
-            else format_number(table[name][row], digits)
-            for name in shown
-        ]
-
-    heading = [HEADINGS[name] for name in shown]
-    return align_named(table["member"].tolist(), heading, make_cells, width)
+    columns = [
+        map(format_probability, table[name])
+        if name in ("prior", "weight")
+        else [format_statistic(value, digits) for value in table[name]]
+        for name in shown
+    ]
+    heads = ["", *(HEADINGS[name] for name in shown)]
+    return TextTable(heads, [*zip(table["member"].tolist(), *columns, strict=True)])
 
 
-def summarise_members(averaging, width):
-    """Write the summary of an average of members.
-
-    Parameters
-    ----------
-    averaging : BaseModelAveraging
-        Fitted.
-    width : int or None
-        Maximum length of lines; None: any.
-
-    Returns
-    -------
-    text : str
-        The summary.
-    """
+def summarise_members(averaging: BaseModelAveraging, width: int | None) -> str:
+    """Write the summary of an average of members."""
     n_members = len(averaging.posterior_table_["member"])
     facts = [("weighting", averaging.weighting), ("members", str(n_members))]
-    lines, names_are_cut = tabulate_members(averaging, width or np.inf)
+    make = partial(tabulate_members, averaging)
+    lines, names_are_cut = write_table(make, width or np.inf)
     notes = [NAMES_ARE_CUT.format("posterior_table_")] * names_are_cut
     title = "Bayesian model averaging"
     return write_summary(title, facts, [], notes, more=lines, width=width)
 
 
-def summarise_subsets(averaging, width, n_models):
-    """Write the summary of an average over subsets of the columns.
-
-    Parameters
-    ----------
-    averaging : BaseModelAveraging
-        Fitted with ``estimators=None``.
-    width : int or None
-        Maximum length of lines; None: any.
-    n_models : int or None
-        How many models are listed; None: all.
-
-    Returns
-    -------
-    text : str
-        The summary.
-    """
+def summarise_subsets(
+    averaging: BaseModelAveraging, width: int | None, n_models: int | None
+) -> str:
+    """Write the summary of an average over subsets of the columns."""
     table = averaging.posterior_table_
     kind = "linear" if averaging.coef_.ndim == 1 else "logistic"
     facts = [
         ("columns of the table", str(averaging.n_features_in_)),
         ("subsets", f"{averaging._subsets.n_subsets:,}"),
         ("models in the window", f"{len(table['weight']):,}"),
-        ("weight of the five best", format_share(table["weight"][:5].sum())),
+        ("weight of the five best", format_probability(table["weight"][:5].sum())),
     ]
     title = f"Bayesian model averaging: {kind} regressions on subsets of the columns"
     lines = [write_summary(title, facts, [], width=width)]
@@ -124,7 +88,7 @@ def summarise_subsets(averaging, width, n_models):
     for number in range(len(table["weight"]))[:n_models]:
         terms = ", ".join(map(str, table["terms"][number])) or "the intercept alone"
         share, bic = table["weight"][number], table["bic"][number]
-        start = f"{format_share(share)}  BIC {format_number(bic)}  "
+        start = f"{format_probability(share)}  BIC {format_statistic(bic)}  "
         first, *rest = wrap_words(terms, width - len(start))
         rest = wrap_words(" ".join(rest), width - MARGIN) if rest else []
         lines += [start + first, *(" " * MARGIN + line for line in rest)]
@@ -160,14 +124,12 @@ def _list_vectors(averaging):
 
 def _list_coefficients(names, shares, intercept, intercept_std, coef, coef_std, width):
     """Write a heading and one line per coefficient; return whether names are cut."""
-    shares = ["1", *map(format_share, shares)]
+    shares = ["1", *map(format_probability, shares)]
     numbers = [np.r_[intercept, coef], np.r_[intercept_std, coef_std]]
 
-    def make_cells(row, digits):
-        return [
-            shares[row],
-            *(format_number(values[row], digits) for values in numbers),
-        ]
+    def make(digits):
+        columns = [[format_statistic(n, digits) for n in column] for column in numbers]
+        rows = zip(["intercept", *names], shares, *columns, strict=True)
+        return TextTable(["", "P(included)", "mean", "std. deviation"], [*rows])
 
-    heading = ["P(included)", "mean", "std. deviation"]
-    return align_named(["intercept", *names], heading, make_cells, width)
+    return write_table(make, width)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from sklearn_textbook.ensemble.negative_correlation.joint_members import JointMembers
@@ -65,18 +66,7 @@ class FittedMember:
     parameters: JointMembers
     units: MemberUnits
 
-    def predict(self, X):
-        """Predict the target of rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_coefficients)
-            Numbers; of a table with levels, the columns of ``coef_names_``.
-
-        Returns
-        -------
-        y : ndarray of float64, shape (n_samples,)
-            Predictions of this member.
-        """
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Predict the target of rows."""
         matrix = check_array(X, dtype=np.float64)
         return self.units.predict(self.parameters, matrix)[:, 0]

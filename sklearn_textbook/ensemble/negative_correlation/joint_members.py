@@ -6,6 +6,7 @@ so that one product of matrices serves all of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -26,7 +27,7 @@ class JointMembers:
         """List the names of the arrays."""
         return [field.name for field in fields(cls)]
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Return the number of members."""
         return len(getattr(self, self.list_names()[0]))
 
@@ -103,23 +104,10 @@ class NetworkMembers(JointMembers):
     BIASES = ("hidden_bias", "output_bias")
 
     @classmethod
-    def draw(cls, seeds, sees, n_units):
-        """Draw the members with these seeds, by Glorot's and Bengio's rule.
-
-        Parameters
-        ----------
-        seeds : sequence of int
-            One for each member.
-        sees : ndarray of bool, shape (n_members, n_columns)
-            Which columns each member sees.
-        n_units : int
-            Hidden units of a member.
-
-        Returns
-        -------
-        members : NetworkMembers
-            Not trained.
-        """
+    def draw(
+        cls, seeds: Sequence[int], sees: np.ndarray, n_units: int
+    ) -> NetworkMembers:
+        """Draw the members with these seeds, by Glorot's and Bengio's rule."""
         drawn = []
         for seed, is_seen in zip(seeds, sees, strict=True):
             random_state = check_random_state(seed)
@@ -185,7 +173,7 @@ class LinearMembers(JointMembers):
         """Mark the parameters that are trained, as a vector of 0 and 1."""
         return LinearMembers(sees.astype(np.float64), np.ones(len(self))).to_vector()
 
-    def count_numbers(self):
+    def count_numbers(self) -> int:
         """Count the numbers that a row takes while outputs are computed."""
         return len(self)
 

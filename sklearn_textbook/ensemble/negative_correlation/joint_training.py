@@ -34,34 +34,16 @@ class TrainingRows:
     target: np.ndarray
     share: np.ndarray
 
-    def compute_error(self, members):
+    def compute_error(self, members) -> float:
         """Compute the mean squared error of the mean of all members."""
         mean = members.predict_blocks(self.matrix).mean(axis=1)
         return float(self.share @ (mean - self.target) ** 2)
 
 
-def compute_output_loss(outputs, target, share, penalty):
-    r"""Compute the joint loss of some rows, and its derivatives by the outputs.
-
-    Parameters
-    ----------
-    outputs : ndarray of float64, shape (n_rows, n_members)
-        Outputs :math:`F_i`.
-    target : ndarray of float64, shape (n_rows,)
-        Targets y.
-    share : ndarray of float64, shape (n_rows,)
-        Weights of the rows.
-    penalty : float
-        :math:`\lambda`.
-
-    Returns
-    -------
-    loss : float
-        The weighted sum of :math:`\frac{1}{2} \sum_i \bigl((F_i - y)^2 - \lambda (F_i -
-        \bar F)^2\bigr)`.
-    slopes : ndarray of float64, shape (n_rows, n_members)
-        The weights times :math:`F_i - y - \lambda (F_i - \bar F)`.
-    """
+def compute_output_loss(
+    outputs: np.ndarray, target: np.ndarray, share: np.ndarray, penalty: float
+) -> tuple[float, np.ndarray]:
+    r"""Compute the joint loss of some rows, and its derivatives by the outputs."""
     errors = outputs - target[:, np.newaxis]
     deviations = outputs - outputs.mean(axis=1, keepdims=True)
     of_rows = (errors**2 - penalty * deviations**2).sum(axis=1)
@@ -69,28 +51,10 @@ def compute_output_loss(outputs, target, share, penalty):
     return 0.5 * float(share @ of_rows), slopes
 
 
-def compute_joint_loss(members, rows, penalty, run=map):
-    """Compute the joint loss of all rows, and its derivatives by the parameters.
-
-    Parameters
-    ----------
-    members : NetworkMembers or LinearMembers
-        The members.
-    rows : TrainingRows
-        The rows.
-    penalty : float
-        How much members are pushed apart.
-    run : callable, default=map
-        Applies a function to blocks of rows, perhaps in threads; the sums do not depend
-        on it.
-
-    Returns
-    -------
-    loss : float
-        As ``compute_output_loss`` has it.
-    gradient : ndarray of float64, shape (n_parameters,)
-        In the order of ``members.to_vector()``.
-    """
+def compute_joint_loss(
+    members, rows: TrainingRows, penalty: float, run: Callable = map
+) -> tuple[float, np.ndarray]:
+    """Compute the joint loss of all rows, and its derivatives by the parameters."""
 
     def compute_block(first):
         block = slice(first, first + step)
@@ -180,7 +144,7 @@ class JointTraining:
         Called after each iteration with the members; True ends the training.
     """
 
-    def __init__(self, members, free, rows, validation, rules, report=None):
+    def __init__(self, members, free, rows, validation, rules, report=None) -> None:
         self.members, self.free, self.rows = members, free, rows
         self.validation, self.rules, self.report = validation, rules, report
         self.decay = rules.alpha * members.mark_weights() * free
@@ -199,7 +163,7 @@ class JointTraining:
         self.latest = vector.copy(), loss
         return loss, gradient
 
-    def record(self, vector):
+    def record(self, vector) -> None:
         """Record the loss of an iteration; raises ``StopTrainingError`` to end."""
         if self.latest[0] is None or not np.array_equal(self.latest[0], vector):
             self.compute(vector)
@@ -252,29 +216,15 @@ class JointTraining:
         return TrainedMembers(members, self.losses, self.errors, n_iter, is_converged)
 
 
-def train_members(members, sees, rows, validation, rules, report=None):
-    """Train members together, or each by itself where nothing connects them.
-
-    Parameters
-    ----------
-    members : NetworkMembers or LinearMembers
-        The members to begin with.
-    sees : ndarray of bool, shape (n_members, n_columns)
-        Which columns each member sees.
-    rows, validation : TrainingRows
-        The training rows, and the validation rows for early stopping, if any.
-    rules : TrainingRules
-        What is minimised, and how long.
-    report : callable, default=None
-        Called after each iteration with the members that are trained; True ends the
-        training.
-
-    Returns
-    -------
-    trained : TrainedMembers
-        Its losses are those of all members, and its iterations those of the member that
-        took most.
-    """
+def train_members(
+    members,
+    sees: np.ndarray,
+    rows: TrainingRows,
+    validation: TrainingRows,
+    rules: TrainingRules,
+    report: Callable | None = None,
+) -> TrainedMembers:
+    """Train members together, or each by itself where nothing connects them."""
     groups = [np.arange(len(members))]
     if rules.penalty == 0:
         groups = [np.array([number]) for number in range(len(members))]

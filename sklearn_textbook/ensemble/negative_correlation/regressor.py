@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from textwrap import fill
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, column_or_1d
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
-from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.fitting import (
+    CallbackSupportMixin,
+    all_or_nothing,
+    with_callbacks,
+)
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_count_or_share,
@@ -25,6 +30,7 @@ from sklearn_textbook._contract.parameters import (
     is_integer,
 )
 from sklearn_textbook._contract.threads import check_n_jobs, count_threads
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.negative_correlation.fitted_member import (
     FittedMember,
     MemberUnits,
@@ -203,25 +209,25 @@ class NegativeCorrelationRegressor(
 
     def __init__(
         self,
-        n_estimators=10,
+        n_estimators: int = 10,
         *,
-        correlation_penalty=0.5,
-        member="network",
-        hidden_units=10,
-        max_features="auto",
-        alpha=0.01,
-        max_iter=1000,
-        tol=1e-3,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=10,
-        categorical_features="from_dtype",
-        reference_level="first",
-        handle_unknown="mean",
-        missing="error",
-        n_jobs=None,
-        random_state=None,
-    ):
+        correlation_penalty: float = 0.5,
+        member: str = "network",
+        hidden_units: int = 10,
+        max_features: float = "auto",
+        alpha: float = 0.01,
+        max_iter: int = 1000,
+        tol: float = 1e-3,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        reference_level: str | None = "first",
+        handle_unknown: str = "mean",
+        missing: str = "error",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.n_estimators = n_estimators
         self.correlation_penalty = correlation_penalty
         self.member = member
@@ -240,7 +246,7 @@ class NegativeCorrelationRegressor(
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         """Raise ValueError for parameters that are not allowed."""
         self._check_table_parameters()
         for name in ("n_estimators", "hidden_units", "max_iter", "n_iter_no_change"):
@@ -263,7 +269,9 @@ class NegativeCorrelationRegressor(
     # ----------------------------------------------------------------------- fitting
     @all_or_nothing
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Train the members.
 
         Parameters
@@ -375,7 +383,7 @@ class NegativeCorrelationRegressor(
         own = {name: value for name, value in vars(self).items() if name[-1] == "_"}
         return {**own, "_units": self._units, "_members": members}
 
-    def _finish(self, trained, rows):
+    def _finish(self, trained, rows) -> None:
         """Keep the members and the results of training."""
         self._members = trained.members
         self.loss_curve_ = np.array(trained.losses)
@@ -400,7 +408,7 @@ class NegativeCorrelationRegressor(
 
     # -------------------------------------------------------------------- predicting
     @property
-    def estimators_(self):
+    def estimators_(self) -> list[FittedMember]:
         """The members, whose ``predict`` accepts numbers.
 
         Returns
@@ -416,7 +424,7 @@ class NegativeCorrelationRegressor(
             for number in range(len(members))
         ]
 
-    def predict_members(self, X):
+    def predict_members(self, X: MatrixLike) -> np.ndarray:
         """Predict the value of each row with each member.
 
         Parameters
@@ -433,7 +441,7 @@ class NegativeCorrelationRegressor(
         matrix = matrix.toarray() if issparse(matrix) else matrix
         return self._units.predict(self._members, matrix)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the value of each row: the mean over the members, 简单平均法.
 
         Parameters
@@ -448,7 +456,7 @@ class NegativeCorrelationRegressor(
         """
         return self.predict_members(X).mean(axis=1)
 
-    def summary(self, width=80):
+    def summary(self, width: int | None = 80) -> str:
         """Return a text summary of the members and the error.
 
         Parameters

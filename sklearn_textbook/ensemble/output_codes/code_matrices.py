@@ -11,6 +11,7 @@ from functools import partial
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
@@ -32,48 +33,25 @@ BLOCK_ROWS = 1000
 
 
 # ---------------------------------------------------------------------- separations
-def compute_row_separation(matrix):
+def compute_row_separation(matrix: np.ndarray) -> float:
     r"""Compute the smallest distance between the codewords of two classes.
 
     The distance of rows r and s is Allwein's, :math:`\sum_b (1 - M_{rb} M_{sb}) / 2`: a
     column in which both have the same sign adds 0, one with different signs 1, and one
     with a zero 1/2.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_classes, n_columns)
-        Entries -1, 0 and +1.
-
-    Returns
-    -------
-    separation : float
-        A code of separation :math:`d` and no zeros is decoded correctly as long as
-        fewer than :math:`d / 2` members are wrong.
     """
     return _find_smallest_distance(np.asarray(matrix))
 
 
-def compute_column_separation(matrix):
-    """Compute the smallest distance between two columns, or one and the other negated.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_classes, n_columns)
-        Entries -1, 0 and +1.
-
-    Returns
-    -------
-    separation : float
-        The distance is that of ``compute_row_separation``; NaN of a single column. It
-        is 0 for equal columns of two signs, whose members make the same mistakes.
-    """
+def compute_column_separation(matrix: np.ndarray) -> float:
+    """Compute the smallest distance of two columns, or of one and the other negated."""
     columns = np.asarray(matrix).T
     if len(columns) == 1:
         return math.nan
     return _find_smallest_distance(columns, or_negated=True)
 
 
-def _find_smallest_distance(rows, or_negated=False):
+def _find_smallest_distance(rows, or_negated: bool = False):
     """Find the smallest distance of two rows, or of one and the other negated."""
     rows = rows.astype(np.float64)
     length, smallest = rows.shape[1], np.inf
@@ -133,30 +111,10 @@ def make_bch(n_classes):
 
 
 # ---------------------------------------------------------------------- random codes
-def draw_code(n_classes, code_size, random_state, *, is_sparse):
-    """Draw the best of several random codes.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-    code_size : float or "auto"
-        Columns per class.
-    random_state : int, RandomState instance or None
-        Where from.
-    is_sparse : bool
-        Whether half of the entries are expected to be 0.
-
-    Returns
-    -------
-    matrix : ndarray of int8, shape (n_classes, n_columns)
-        The code with the largest row separation, then column separation.
-
-    Raises
-    ------
-    ValueError
-        If there is no such code.
-    """
+def draw_code(
+    n_classes: int, code_size, random_state, *, is_sparse: bool
+) -> np.ndarray:
+    """Draw the best of several random codes."""
     n_columns = _count_columns(n_classes, code_size, is_sparse)
     random_state = check_random_state(random_state)
     draw = partial(_draw_columns, n_classes, n_columns, is_sparse)
@@ -278,26 +236,8 @@ def _are_different(rows):
 
 
 # ----------------------------------------------------------------------- given codes
-def read_code(code, n_classes):
-    """Read a coding matrix of the user's.
-
-    Parameters
-    ----------
-    code : array-like of shape (n_classes, n_columns)
-        Entries -1, 0 and +1; or only 0 and 1, where 0 means -1.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    matrix : ndarray of int8, shape (n_classes, n_columns)
-        Entries -1, 0 and +1.
-
-    Raises
-    ------
-    ValueError
-        If it is not a code of this number of classes.
-    """
+def read_code(code: ArrayLike, n_classes: int) -> np.ndarray:
+    """Read a coding matrix of the user's."""
     try:
         matrix = np.asarray(code, dtype=np.float64)
     except (TypeError, ValueError):
@@ -361,30 +301,10 @@ FIXED_CODES = {
 RANDOM_CODES = {"dense_random": False, "sparse_random": True}
 
 
-def make_code(code, n_classes, code_size="auto", random_state=None):
-    """Make a coding matrix by name, or read a given one.
-
-    Parameters
-    ----------
-    code : str or array-like of shape (n_classes, n_columns)
-        One of ``RANDOM_CODES`` and ``FIXED_CODES``, or a matrix.
-    n_classes : int
-        Number of classes, at least 2.
-    code_size : float or "auto", default="auto"
-        Columns per class of a random code.
-    random_state : int, RandomState instance or None, default=None
-        Where a random code is drawn from.
-
-    Returns
-    -------
-    matrix : ndarray of int8, shape (n_classes, n_columns)
-        Entries -1, 0 and +1.
-
-    Raises
-    ------
-    ValueError
-        If there is no such code for this number of classes.
-    """
+def make_code(
+    code: str | ArrayLike, n_classes: int, code_size="auto", random_state=None
+) -> np.ndarray:
+    """Make a coding matrix by name, or read a given one."""
     if not isinstance(code, str):
         return read_code(code, n_classes)
     if code in FIXED_CODES:

@@ -19,10 +19,11 @@ from sklearn_textbook.ensemble.members.estimator_members import (
     take_metadata,
     take_rows,
 )
-from sklearn_textbook.ensemble.members.growth import grow_members, run_aside
-from sklearn_textbook.ensemble.members.parallel_results import (
+from sklearn_textbook.ensemble.members.growth import (
+    grow_members,
     open_parallel,
     report_members,
+    run_aside,
     yield_results,
 )
 from sklearn_textbook.ensemble.members.tree_members import grows_from_weights
@@ -75,7 +76,7 @@ class BinaryProblems:
         weight = np.ones(len(sides)) if self.weight is None else self.weight
         return np.where(sides != 0, weight, 0.0)
 
-    def require_both_sides(self, classes):
+    def require_both_sides(self, classes) -> None:
         """Raise a ValueError if all rows of a side have weight 0."""
         totals = np.bincount(self.codes, self.weight, len(self.matrix))
         is_present = (totals > 0)[:, np.newaxis]
@@ -116,23 +117,8 @@ def grow_code_batch(grower, problems, numbers):
     return [grow_code_member(grower, problems, number) for number in numbers]
 
 
-def grow_code_member(grower, problems, number):
-    """Grow the member of a column of the code.
-
-    Parameters
-    ----------
-    grower : MemberGrower
-        Knows the table.
-    problems : BinaryProblems
-        What the members learn.
-    number : int
-        The column.
-
-    Returns
-    -------
-    member : tree estimator
-        The tree that ``fit`` of a copy of the template would grow.
-    """
+def grow_code_member(grower: MemberGrower, problems: BinaryProblems, number: int):
+    """Grow the member of a column of the code."""
     reader = grower.reader
     states = draw_random_states(reader, problems.seeds[number])
     pruner, name = None, "pruning__random_state"
@@ -149,7 +135,7 @@ def grow_code_member(grower, problems, number):
         )
 
 
-def can_share_table(template):
+def can_share_table(template) -> bool:
     """Return whether members like a template grow over one encoded table.
 
     Class weights are for the sides of each member, and a ``RandomState`` is to be
@@ -168,7 +154,7 @@ def can_share_table(template):
 class CodedTrees:
     """A training table, encoded once, and the trees that grow from it."""
 
-    def __init__(self, owner, template, X, problems):
+    def __init__(self, owner, template, X, problems) -> None:
         self.n_jobs, self.verbose = owner.n_jobs, owner.verbose
         self.problems = problems
         # Members have two classes; which rows are in them is given for each.
@@ -242,7 +228,7 @@ class CodedEstimators:
 
     reader = None
 
-    def __init__(self, owner, template, X, problems, metadata):
+    def __init__(self, owner, template, X, problems, metadata) -> None:
         self.n_jobs, self.verbose = owner.n_jobs, owner.verbose
         self.task = ProblemTask(template, X, problems, metadata)
 
@@ -279,26 +265,8 @@ def choose_method(estimator, output):
     return next((name for name in wanted if hasattr(estimator, name)), "predict")
 
 
-def predict_estimators(owner, X, output, routed):
-    """Compute the outputs of members of any kind.
-
-    Parameters
-    ----------
-    owner : OutputCodeClassifier
-        The fitted ensemble.
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The rows.
-    output : {"vote", "margin", "share"}
-        For a side, -1 or +1; a number that is positive for the side of +1; or the
-        share of this side.
-    routed : dict
-        Parameters of the members' methods.
-
-    Returns
-    -------
-    outputs : ndarray of float64, shape (n_rows, n_columns)
-        Outputs of the members.
-    """
+def predict_estimators(owner, X, output: str, routed: dict) -> np.ndarray:
+    """Compute the outputs of members of any kind."""
     table = read_table(owner, X, reset=False)
     tasks = (
         (predict_estimator, member, table, output, routed)

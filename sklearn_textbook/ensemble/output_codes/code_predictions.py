@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.output_codes.code_members import (
     predict_estimators,
     predict_trees,
@@ -20,7 +23,7 @@ from sklearn_textbook.ensemble.output_codes.decoding import (
 DECODINGS = {"hamming": "vote", "loss": "margin", "probability": "share"}
 
 
-def _gives_shares(ensemble):
+def _gives_shares(ensemble) -> bool:
     """Require the decoding that has shares of the classes."""
     if ensemble.decoding == "probability":
         return True
@@ -30,7 +33,7 @@ def _gives_shares(ensemble):
     )
 
 
-def _gives_decisions(ensemble):
+def _gives_decisions(ensemble) -> bool:
     """Require a decoding that compares distances."""
     if ensemble.decoding != "probability":
         return True
@@ -59,7 +62,7 @@ class CodePredictions:
             return -measure_hamming(outputs, self.code_book_)
         return -sum_losses(outputs, self.code_book_, self.loss)
 
-    def predict(self, X, **params):
+    def predict(self, X: MatrixLike, **params: Any) -> np.ndarray:
         """Predict the class of each row.
 
         Parameters
@@ -82,7 +85,7 @@ class CodePredictions:
         return self.classes_.take(scores.argmax(axis=1))
 
     @available_if(_gives_decisions)
-    def decision_function(self, X, **params):
+    def decision_function(self, X: MatrixLike, **params: Any) -> np.ndarray:
         """Compute the negated distances of each row from the codewords.
 
         Parameters
@@ -106,7 +109,7 @@ class CodePredictions:
         return fit_shares(self._collect_outputs(method, X, params), self.code_book_)
 
     @available_if(_gives_shares)
-    def predict_proba(self, X, **params):
+    def predict_proba(self, X: MatrixLike, **params: Any) -> np.ndarray:
         """Predict class probabilities, with ``decoding="probability"``.
 
         Parameters
@@ -124,7 +127,7 @@ class CodePredictions:
         return self._compute_shares("predict_proba", X, params)
 
     @available_if(_gives_shares)
-    def predict_log_proba(self, X, **params):
+    def predict_log_proba(self, X: MatrixLike, **params: Any) -> np.ndarray:
         """Compute the natural logarithm of :meth:`predict_proba`.
 
         Parameters

@@ -38,23 +38,8 @@ LOSSES = {
 }
 
 
-def sum_losses(outputs, matrix, loss):
-    r"""Sum the losses of the members if a row were of each class.
-
-    Parameters
-    ----------
-    outputs : ndarray of float64, shape (n_rows, n_columns)
-        Outputs :math:`f_b` of the members, positive for the side of +1.
-    matrix : ndarray of shape (n_classes, n_columns)
-        The code M.
-    loss : {"linear", "hinge", "logistic", "exponential"}
-        The loss :math:`L`.
-
-    Returns
-    -------
-    losses : ndarray of float64, shape (n_rows, n_classes)
-        :math:`\sum_b L(M_{rb} f_b)`; an entry 0 adds :math:`L(0)`.
-    """
+def sum_losses(outputs: np.ndarray, matrix: np.ndarray, loss: str) -> np.ndarray:
+    r"""Sum the losses of the members if a row were of each class."""
     compute, sides = LOSSES[loss], matrix.T.astype(np.float64)
     if loss == "linear":
         return -(outputs @ sides)
@@ -64,43 +49,14 @@ def sum_losses(outputs, matrix, loss):
     return total + float(compute(np.zeros(1))[0]) * (matrix == 0).sum(axis=1)
 
 
-def measure_hamming(votes, matrix):
-    r"""Measure the Hamming distance (海明距离) from votes to the rows of a code.
-
-    Parameters
-    ----------
-    votes : ndarray of float64, shape (n_rows, n_columns)
-        -1 and +1.
-    matrix : ndarray of shape (n_classes, n_columns)
-        The code M.
-
-    Returns
-    -------
-    distances : ndarray of float64, shape (n_rows, n_classes)
-        :math:`\sum_b (1 - M_{rb} v_b) / 2`; an entry 0 adds 1/2.
-    """
+def measure_hamming(votes: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    r"""Measure the Hamming distance (海明距离) from votes to the rows of a code."""
     return (matrix.shape[1] + sum_losses(votes, matrix, "linear")) / 2
 
 
-def fit_shares(given, matrix):
+def fit_shares(given: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     r"""Fit shares of the classes to the members' predictions of their two sides.
 
-    Parameters
-    ----------
-    given : ndarray of float64, shape (n_rows, n_columns)
-        Shares :math:`q_b` of the side of +1 that the members give.
-    matrix : ndarray of shape (n_classes, n_columns)
-        The code M.
-
-    Returns
-    -------
-    shares : ndarray of float64, shape (n_rows, n_classes)
-        What minimises :math:`\sum_b ((1 - q_b) P^+_b - q_b P^-_b)^2` among all shares
-        p that are not negative and sum to 1, :math:`P^\pm_b` being the sums of the
-        classes on either side of column b.
-
-    Notes
-    -----
     The equations are homogeneous: the shares have the direction of the x >= 0 that
     minimises the same sum plus :math:`(\sum_r x_r - 1)^2`, a problem of non-negative
     least squares.

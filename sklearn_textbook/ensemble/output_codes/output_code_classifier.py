@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -19,8 +21,11 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import validate_data
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
-from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
+from sklearn_textbook._contract.fitting import (
+    CallbackSupportMixin,
+    all_or_nothing,
+    with_callbacks,
+)
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import (
     check_target,
@@ -37,6 +42,7 @@ from sklearn_textbook._contract.parameters import (
     show_value,
 )
 from sklearn_textbook._contract.threads import check_n_jobs
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.members.estimator_members import (
     consumes_weight,
@@ -239,16 +245,16 @@ class OutputCodeClassifier(
 
     def __init__(
         self,
-        estimator=None,
+        estimator: Any = None,
         *,
-        code="dense_random",
-        code_size="auto",
-        decoding="loss",
-        loss="linear",
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        code: ArrayLike = "dense_random",
+        code_size: float | str = "auto",
+        decoding: str = "loss",
+        loss: str = "linear",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.code = code
         self.code_size = code_size
@@ -259,7 +265,7 @@ class OutputCodeClassifier(
         self.verbose = verbose
 
     # ------------------------------------------------------------------ parameters
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         """Raise ValueError for parameters that are not allowed."""
         check_estimator(
             "estimator",
@@ -287,14 +293,20 @@ class OutputCodeClassifier(
         """Return the estimator of which members are copies."""
         return CARTClassifier() if self.estimator is None else self.estimator
 
-    def _repeats_columns(self):
+    def _repeats_columns(self) -> bool:
         """Return whether a member may see a column twice."""
         return False
 
     # --------------------------------------------------------------------- fitting
     @all_or_nothing
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, **fit_params):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        **fit_params: Any,
+    ) -> Self:
         """Fit a member for each column of the code.
 
         Parameters
@@ -385,7 +397,7 @@ class OutputCodeClassifier(
     def _list_member_classes(self, classes):
         return [np.arange(2)]
 
-    def _restore(self, reader, members, columns, kept):
+    def _restore(self, reader, members, columns, kept) -> None:
         matrix = read_code(kept["code_book_"], self.n_classes_)
         if not np.array_equal(matrix, kept["code_book_"]) or any(
             of_member is not None for of_member in columns
@@ -397,7 +409,7 @@ class OutputCodeClassifier(
     # --------------------------------------------------------------------- routing
     _route = route_parameters
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> Any:
         """Get the routing of metadata to the methods of the members.
 
         Returns

@@ -8,8 +8,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from copy import copy
 from functools import partial
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state, column_or_1d, get_tags
 from sklearn.utils.validation import (
@@ -19,8 +21,11 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
-from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
+from sklearn_textbook._contract.fitting import (
+    CallbackSupportMixin,
+    all_or_nothing,
+    with_callbacks,
+)
 from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import (
     check_target,
@@ -35,18 +40,20 @@ from sklearn_textbook._contract.parameters import (
     check_verbose,
 )
 from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.members.estimator_members import read_table, take_rows
-from sklearn_textbook.ensemble.members.growth import count_jobs, grow_members
+from sklearn_textbook.ensemble.members.growth import (
+    count_jobs,
+    grow_members,
+    open_parallel,
+    yield_results,
+)
 from sklearn_textbook.ensemble.members.member_list import (
     MemberList,
     count_lacking,
     warn_of_no_lack,
     yield_until_stopped,
-)
-from sklearn_textbook.ensemble.members.parallel_results import (
-    open_parallel,
-    yield_results,
 )
 from sklearn_textbook.ensemble.out_of_bag import DrawnRowsMixin
 from sklearn_textbook.ensemble.resample import (
@@ -75,7 +82,7 @@ class PerturbedTrees:
         Gives the target for a seed.
     """
 
-    def __init__(self, grower, draw_target):
+    def __init__(self, grower, draw_target) -> None:
         self.grower = grower
         self.draw_target = draw_target
         self.n_rows = grower.n_rows
@@ -101,7 +108,7 @@ class PerturbedEstimators:
         Whether weights are counts, so that rows can be repeated.
     """
 
-    def __init__(self, template, X, draw_target, repeats_rows):
+    def __init__(self, template, X, draw_target, repeats_rows) -> None:
         self.template = template
         self.X = X
         self.draw_target = draw_target
@@ -124,21 +131,8 @@ class PerturbedEstimators:
         return member
 
 
-def seed_estimator(estimator, seed):
-    """Set the seeds of an estimator and of its components.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Modified in place.
-    seed : int
-        Seed from which their seeds are drawn.
-
-    Returns
-    -------
-    estimator : estimator
-        The estimator itself.
-    """
+def seed_estimator(estimator, seed: int):
+    """Set the seeds of an estimator and of its components."""
     random_state = check_random_state(seed)
     names = [
         name
@@ -167,7 +161,7 @@ class BaseOutputPerturbation(
     )
 
     # ------------------------------------------------------------------ parameters
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_integer("n_estimators", self.n_estimators, 1)
         for name in ("bootstrap", "warm_start"):
             check_truth(name, getattr(self, name))
@@ -203,7 +197,9 @@ class BaseOutputPerturbation(
     # --------------------------------------------------------------------- fitting
     @all_or_nothing
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the members.
 
         Parameters
@@ -256,7 +252,7 @@ class BaseOutputPerturbation(
         self.n_classes_ = len(self.classes_)
         return labels[:, 0], codes[:, 0]
 
-    def _repeats_columns(self):
+    def _repeats_columns(self) -> bool:
         """Whether a member may get a column twice."""
         return False
 
@@ -330,7 +326,7 @@ class BaseOutputPerturbation(
         kept = dict(zip(names, self._draw, strict=True))
         return {**kept, "seeds": np.array(self._seeds), **super()._list_kept()}
 
-    def _restore(self, reader, members, columns, kept):
+    def _restore(self, reader, members, columns, kept) -> None:
         # Members of the wrong kind are refused as a parameter.
         clone(self).set_params(estimator=clone(reader))._check_parameters()
         n_drawn, weight = kept.pop("n_drawn_rows", None), kept.pop("weight", None)
@@ -386,7 +382,7 @@ class BaseOutputPerturbation(
     def _choose_classes(self, table):
         """Choose a class number for every row."""
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Predict class probabilities.
 
         Parameters
@@ -401,7 +397,7 @@ class BaseOutputPerturbation(
         """
         return self._predict_blocks(X, self._compute_probabilities)
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """Compute the natural logarithm of :meth:`predict_proba`.
 
         Parameters
@@ -418,7 +414,7 @@ class BaseOutputPerturbation(
         with np.errstate(divide="ignore"):
             return np.log(probabilities)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the class of each row.
 
         Parameters

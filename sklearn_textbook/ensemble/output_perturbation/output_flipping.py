@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -22,7 +23,7 @@ from sklearn_textbook.tree.members import make_class_target
 DEFAULT_FLIP_RATE = 0.2
 
 
-def find_largest_flip_rate(frequencies):
+def find_largest_flip_rate(frequencies: np.ndarray) -> float:
     r"""Find the smallest flip rate at which some row's class is not the most probable.
 
     Parameters
@@ -73,19 +74,8 @@ class LabelFlips:
     frequencies: np.ndarray
     flip_rate: float
 
-    def draw(self, seed):
-        """Draw the class numbers for a seed.
-
-        Parameters
-        ----------
-        seed : int
-            Seed of the member.
-
-        Returns
-        -------
-        flipped : ndarray of int32, shape (n_rows,)
-            Class numbers.
-        """
+    def draw(self, seed: int) -> np.ndarray:
+        """Draw the class numbers for a seed."""
         impurity = (self.frequencies * (1 - self.frequencies)).sum()
         flipped = self.codes.copy()
         if self.flip_rate == 0 or impurity == 0:
@@ -214,18 +204,18 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
 
     def __init__(
         self,
-        estimator=None,
-        n_estimators=100,
+        estimator: Any = None,
+        n_estimators: int = 100,
         *,
-        flip_rate="auto",
-        voting="soft",
-        bootstrap=False,
-        max_samples=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        warm_start=False,
-    ):
+        flip_rate: float | str = "auto",
+        voting: str = "soft",
+        bootstrap: bool = False,
+        max_samples: float | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.flip_rate = flip_rate
@@ -237,7 +227,7 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
         self.verbose = verbose
         self.warm_start = warm_start
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("voting", self.voting, ("soft", "hard"))
         check_estimator(

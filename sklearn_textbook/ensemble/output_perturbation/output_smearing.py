@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_regressor
@@ -32,19 +33,8 @@ class LabelNoise:
     codes: np.ndarray
     deviations: np.ndarray
 
-    def draw(self, seed):
-        """Draw the outputs for a seed.
-
-        Parameters
-        ----------
-        seed : int
-            Seed of the member.
-
-        Returns
-        -------
-        values : ndarray of float64, shape (n_rows, n_classes)
-            One output per class.
-        """
+    def draw(self, seed: int) -> np.ndarray:
+        """Draw the outputs for a seed."""
         # The member draws its rows and columns from its seed; this is another stream.
         random = np.random.default_rng([seed, 1])
         values = random.standard_normal((len(self.codes), len(self.deviations)))
@@ -155,17 +145,17 @@ class OutputSmearingClassifier(BaseOutputPerturbation):
 
     def __init__(
         self,
-        estimator=None,
-        n_estimators=100,
+        estimator: Any = None,
+        n_estimators: int = 100,
         *,
-        noise=1.0,
-        bootstrap=False,
-        max_samples=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        warm_start=False,
-    ):
+        noise: float = 1.0,
+        bootstrap: bool = False,
+        max_samples: float | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.noise = noise
@@ -176,7 +166,7 @@ class OutputSmearingClassifier(BaseOutputPerturbation):
         self.verbose = verbose
         self.warm_start = warm_start
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_real("noise", self.noise, 0.0)
         check_estimator(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.linear_model.design.levels import (
     choose_reference,
     find_declared,
@@ -53,34 +56,23 @@ SPARSE_SHARE = 0.2
 
 @dataclass(frozen=True)
 class Term:
-    """Encoding of one column of the table.
+    """Encoding of one column of the table."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    kind : {"numeric", "ordinal", "nominal"}
-        Not changed, mapped to [0, 1], or converted to indicators.
-    codes : tuple of int
-        For a nominal column, the codes of the levels that have an indicator.
-    reference : int or None
-        For a nominal column, the code of the level without indicator.
-    names : tuple of str
-        Names of the resulting columns.
-    means : tuple of float
-        Weighted means of the resulting columns over the training rows with a value,
-        which stand for a level that these do not have and for a missing value. Not of
-        numeric columns, unless missing values are filled in.
-    has_indicator : bool
-        Whether the last resulting column is 1 for missing values and 0 otherwise.
-    """
-
+    #: Name of the column.
     name: str
+    #: Not changed, mapped to [0, 1], or converted to indicators.
     kind: str
+    #: For a nominal column, the codes of the levels that have an indicator.
     codes: tuple = ()
+    #: For a nominal column, the code of the level without indicator.
     reference: int | None = None
+    #: Names of the resulting columns.
     names: tuple = ()
+    #: Weighted means of the resulting columns over the training rows with a value,
+    #: which stand for a level that these do not have and for a missing value. Not of
+    #: numeric columns, unless missing values are filled in.
     means: tuple = field(default=(), compare=False)
+    #: Whether the last resulting column is 1 for missing values and 0 otherwise.
     has_indicator: bool = False
 
     def fill(self):
@@ -125,16 +117,16 @@ class Design:
     n_dropped: int = field(default=0, compare=False)
 
     @cached_property
-    def names(self):
+    def names(self) -> tuple[str, ...]:
         """Names of the resulting columns."""
         return tuple(name for term in self.terms for name in term.names)
 
     @cached_property
-    def is_plain(self):
+    def is_plain(self) -> bool:
         """Whether the table is the matrix."""
         return self.schema.is_plain and self.missing != "mean"
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Convert the design to a dictionary for JSON.
 
         Returns
@@ -153,7 +145,7 @@ class Design:
             "terms": [_write_term(term) for term in self.terms],
         }
 
-    def add_rows(self, matrix, weight):
+    def add_rows(self, matrix: np.ndarray | Any, weight: np.ndarray | None) -> Self:
         """Add training rows to the means of the columns with levels.
 
         Parameters
@@ -174,7 +166,7 @@ class Design:
         weight = np.ones(matrix.shape[0]) if weight is None else weight
         return self._combine(weight @ matrix / total, total)
 
-    def merge(self, other):
+    def merge(self, other: Design) -> Self:
         """Combine the means with those of the rows of an equal design.
 
         Parameters
@@ -210,7 +202,7 @@ class Design:
         return replace(self, terms=tuple(terms), total_weight=total)
 
     @classmethod
-    def from_dict(cls, design):
+    def from_dict(cls, design: dict[str, Any]) -> Self:
         """Read a design written by `to_dict`.
 
         Parameters
@@ -244,7 +236,7 @@ class Design:
         total_weight = 0.0 if schema.is_plain and missing != "mean" else 1.0
         return cls(schema, read, total_weight, missing, n_dropped)
 
-    def find_columns(self, position):
+    def find_columns(self, position: int) -> slice:
         """Find the design matrix columns of a column of the table.
 
         Parameters
@@ -260,7 +252,7 @@ class Design:
         start = sum(len(term.names) for term in self.terms[:position])
         return slice(start, start + len(self.terms[position].names))
 
-    def read(self, X, handle_unknown="error"):
+    def read(self, X: MatrixLike, handle_unknown: str = "error") -> np.ndarray | Any:
         """Read a new table.
 
         Parameters
@@ -296,8 +288,14 @@ class Design:
         return sparse.csr_array(sparse.vstack(blocks))
 
     def expand(
-        self, matrix, handle_unknown="error", *, table=None, first_row=0, unseen=None
-    ):
+        self,
+        matrix: np.ndarray,
+        handle_unknown: str = "error",
+        *,
+        table: MatrixLike | None = None,
+        first_row: int = 0,
+        unseen: dict[Any, Any] | None = None,
+    ) -> np.ndarray | Any:
         """Make the design matrix from numbers and level codes.
 
         Parameters
@@ -441,7 +439,7 @@ class Design:
             raise _LevelError(position, int(np.argmax(is_unseen)))
         unseen[position] = np.flatnonzero(is_unseen)
 
-    def _warn_of_unseen(self, unseen, table):
+    def _warn_of_unseen(self, unseen, table) -> None:
         """Warn about levels that take the mean effect."""
         parts = []
         for position, rows in unseen.items():
@@ -486,30 +484,18 @@ class Design:
 class _LevelError(Exception):
     """A row has a level that cannot be distinguished from others; see `expand`."""
 
-    def __init__(self, position, row, *, is_missing=False):
+    def __init__(self, position, row, *, is_missing: bool = False) -> None:
         super().__init__(position, row)
         self.position, self.row, self.is_missing = position, row, is_missing
 
 
-def make_term(column, codes, reference_level, is_kept=None):
-    """Choose the encoding of one column.
-
-    Parameters
-    ----------
-    column : ColumnSchema
-        The column.
-    codes : ndarray
-        Its numbers or codes in the training rows.
-    reference_level : {"first", "last", "most_frequent"}, dict or None
-        The level of a nominal column without indicator; a dict has it by column.
-    is_kept : ndarray of bool, shape (n_levels,), default=None
-        Levels that get an indicator; None: those of the rows.
-
-    Returns
-    -------
-    term : Term
-        The encoding.
-    """
+def make_term(
+    column,
+    codes: np.ndarray,
+    reference_level: str | dict | None,
+    is_kept: np.ndarray | None = None,
+) -> Term:
+    """Choose the encoding of one column."""
     if column.kind != NOMINAL:
         return Term(column.name, column.kind, names=(column.name,))
     present = codes[~np.isnan(codes)]
@@ -522,21 +508,8 @@ def make_term(column, codes, reference_level, is_kept=None):
 
 
 @lru_cache(maxsize=2)  # of wide tables each has many megabytes
-def make_plain_design(names, has_names):
-    """Make the design of a table of numbers; cached.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Names of the columns.
-    has_names : bool
-        Whether the table has them.
-
-    Returns
-    -------
-    design : Design
-        The columns are those of the table.
-    """
+def make_plain_design(names: tuple, has_names: bool) -> Design:
+    """Make the design of a table of numbers; cached."""
     schema = numeric_schema(names, has_names, "number")
     return Design(
         schema, tuple(make_term(column, None, None) for column in schema.columns)
@@ -600,14 +573,14 @@ def _read_levels(column, entry):
 
 
 def read_design(
-    X,
-    categorical_features="from_dtype",
-    reference_level="first",
-    is_present=None,
+    X: MatrixLike,
+    categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+    reference_level: str | dict[Any, Any] | None = "first",
+    is_present: np.ndarray | None = None,
     *,
-    missing="error",
-    keeps_all_levels=False,
-):
+    missing: str = "error",
+    keeps_all_levels: bool = False,
+) -> tuple[Any, Design]:
     r"""Read a training table as a matrix of numbers.
 
     Numeric columns are not changed. An ordinal column (有序属性) with k levels is
@@ -689,28 +662,14 @@ def read_rows(
     categorical_features,
     reference_level,
     missing,
-    weight=None,
+    weight: np.ndarray | None = None,
     is_present=None,
     *,
-    keeps_all_levels=False,
-):
+    keeps_all_levels: bool = False,
+) -> tuple[np.ndarray | sparse.csr_array, Design, np.ndarray | None]:
     """Read the training rows as `read_design` does; the means are weighted.
 
-    Parameters
-    ----------
-    X, categorical_features, reference_level, missing, is_present, keeps_all_levels
-        As for `read_design`.
-    weight : ndarray of shape (n_present,), default=None
-        Weights of the used rows, for the means of columns with missing values.
-
-    Returns
-    -------
-    matrix : ndarray or csr_array of shape (n_present, n_made)
-        The design matrix of the used rows.
-    design : Design
-        The encoding of the columns.
-    is_present : ndarray of bool, shape (n_rows,), or None
-        The used rows, without those left out; None: all.
+    Returns (matrix, design, is_present).
     """
     declared, orders = find_declared(categorical_features)
     matrix, schema = read_training_table(X, declared)

@@ -6,13 +6,12 @@ import numbers
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from sklearn_textbook._contract.parameters import name_some
 from sklearn_textbook.tree.encode import NOMINAL, ORDINAL, ColumnSchema, TableSchema
 from sklearn_textbook.tree.encode.columns import CATEGORY
-from sklearn_textbook.tree.encode.read import replace_columns
-from sklearn_textbook.tree.encode.tables import open_table
+from sklearn_textbook.tree.encode.read import open_table, replace_columns
 
 #: Value in the dictionary for a column without order.
 UNORDERED = "nominal"
@@ -23,23 +22,7 @@ SETS = (set, frozenset)
 def find_declared(categorical_features):
     """Separate the categorical columns from the declared order of their levels.
 
-    Parameters
-    ----------
-    categorical_features : "from_dtype", None, array-like, or dict
-        A dict has names or positions of columns as keys; its values are "nominal", a
-        set of the levels, or a list of them in ascending order.
-
-    Returns
-    -------
-    categorical_features : "from_dtype", None or array-like
-        For the reader of tables.
-    orders : dict
-        The declared levels of each such column: a list in their order, or a set.
-
-    Raises
-    ------
-    ValueError
-        If a value of the dict is none of these.
+    Returns (categorical_features, orders).
     """
     if not isinstance(categorical_features, dict):
         return categorical_features, {}
@@ -62,14 +45,8 @@ def find_declared(categorical_features):
     return list(categorical_features), orders
 
 
-def check_declared(categorical_features):
-    """Raise ValueError for what cannot declare the columns of any table.
-
-    Parameters
-    ----------
-    categorical_features : object
-        The parameter, of an estimator that reads no table itself.
-    """
+def check_declared(categorical_features) -> None:
+    """Raise ValueError for what cannot declare the columns of any table."""
     declared, _ = find_declared(categorical_features)
     if declared is None or (isinstance(declared, str) and declared == "from_dtype"):
         return
@@ -101,29 +78,12 @@ def _list_levels(order):
     return None if any(level != level for level in levels) else levels
 
 
-def order_levels(matrix, schema, orders):
+def order_levels(
+    matrix: np.ndarray, schema: TableSchema, orders: dict
+) -> tuple[np.ndarray | csr_array, TableSchema]:
     """Apply the declared order of levels to columns.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_rows, n_columns)
-        Codes of the levels from reading the table; those of ordinal columns change.
-    schema : TableSchema
-        The columns.
-    orders : dict
-        Levels in their order, or as a set, by name or position of the column.
-
-    Returns
-    -------
-    matrix : ndarray or csr_array of shape (n_rows, n_columns)
-        With the codes of the declared levels.
-    schema : TableSchema
-        With the declared levels.
-
-    Raises
-    ------
-    ValueError
-        If a row has a level that is not declared.
+    Returns (matrix, schema).
     """
     columns = list(schema.columns)
     changed = {}
@@ -161,31 +121,10 @@ def _rank_level(level):
     return isinstance(level, str), level
 
 
-def find_declared_levels(X, schema, orders, reference_level):
-    """Find the levels that later rows may have.
-
-    Parameters
-    ----------
-    X : array-like, data frame or sparse matrix
-        The table.
-    schema : TableSchema
-        Its columns.
-    orders : dict
-        The levels that `find_declared` found.
-    reference_level : {"first", "last", "most_frequent"} or None
-        The level of a nominal column without indicator.
-
-    Returns
-    -------
-    is_kept : dict of ndarray of bool
-        For the position of each nominal column, its levels: all of them.
-
-    Raises
-    ------
-    ValueError
-        If the levels of a nominal column are not declared, or the reference level
-        depends on the rows.
-    """
+def find_declared_levels(
+    X, schema: TableSchema, orders: dict, reference_level: str | None
+):
+    """Find the levels that later rows may have."""
     is_kept = {}
     for position, column in enumerate(schema.columns):
         if column.kind != NOMINAL:
@@ -244,27 +183,8 @@ def find_used(codes, n_levels):
     return is_used
 
 
-def list_references(schema, reference_level):
-    """List the choice of the reference level of each column.
-
-    Parameters
-    ----------
-    schema : TableSchema
-        The columns.
-    reference_level : {"first", "last", "most_frequent"}, dict or None
-        The choice for all columns; or a level by name or number of a column, and the
-        first level of the others.
-
-    Returns
-    -------
-    references : list
-        A word, None, or ``{level}``.
-
-    Raises
-    ------
-    ValueError
-        If a key is no nominal column, or a value none of its levels.
-    """
+def list_references(schema: TableSchema, reference_level: str | dict | None) -> list:
+    """List the choice of the reference level of each column."""
     if not isinstance(reference_level, dict):
         return [reference_level] * len(schema.columns)
     references = ["first"] * len(schema.columns)
@@ -285,25 +205,10 @@ def list_references(schema, reference_level):
     return references
 
 
-def choose_reference(column, codes, is_used, reference_level):
-    """Choose the level that gets no indicator; None if every level gets one.
-
-    Parameters
-    ----------
-    column : ColumnSchema
-        The column.
-    codes : ndarray
-        Codes of the rows.
-    is_used : ndarray of bool, shape (n_levels,)
-        Levels with rows.
-    reference_level : {"first", "last", "most_frequent"}, set or None
-        The choice; a set has a level.
-
-    Returns
-    -------
-    reference : int or None
-        Its code.
-    """
+def choose_reference(
+    column: ColumnSchema, codes: np.ndarray, is_used: np.ndarray, reference_level
+) -> int | None:
+    """Choose the level that gets no indicator; None if every level gets one."""
     if reference_level is None:
         return None
     used = np.flatnonzero(is_used)

@@ -5,21 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
-from sklearn_textbook._contract.finite import (
-    check_finite_rows,
-    check_sparse_format,
-)
 from sklearn_textbook._contract.numeric_table import check_columns
+from sklearn_textbook._contract.tables import check_finite_rows, check_sparse_format
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.design.design import MISSING_REMEDY, read_rows
-from sklearn_textbook.tree.encode.tables import open_table
+from sklearn_textbook.tree.encode.read import open_table
 
 
-def select_rows(sample_weight, n_rows, *, is_rescaled=False):
+def select_rows(sample_weight, n_rows, *, is_rescaled: bool = False):
     """Positive weights (None: all 1), and the mask of their rows (None: all)."""
     weight = check_weights(sample_weight, n_rows, is_rescaled=is_rescaled)
     if weight is None or weight.all():
@@ -32,45 +29,19 @@ def read_training_rows(
     estimator: BaseEstimator,
     X,
     sample_weight,
-    reference_level,
+    reference_level: str | dict | None,
     *,
     keeps_all_levels: bool = False,
     is_rescaled: bool = False,
     accepts_sparse: bool = True,
     min_rows: int = 1,
-):
+) -> tuple[np.ndarray | csr_array, np.ndarray | None, np.ndarray | None]:
     """Read the training rows that count, as numbers.
 
     The estimator has ``categorical_features`` and ``missing``; this sets ``design_``,
     ``n_features_in_`` and ``feature_names_in_``.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Whose parameters are used.
-    X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
-        The table.
-    sample_weight : array-like, float or None
-        Weights of the rows; those of weight 0 do not count.
-    reference_level : {"first", "last", "most_frequent"}, dict or None
-        As for `read_design`.
-    keeps_all_levels : bool, default=False
-        Whether there will be further rows, so that all declared levels are kept.
-    is_rescaled : bool, default=False
-        Whether the weights will be divided by their sum.
-    accepts_sparse : bool, default=True
-        Whether scipy's sparse matrices are read.
-    min_rows : int, default=1
-        Number of rows that must count.
-
-    Returns
-    -------
-    matrix : ndarray of float64 or csr_array, shape (n_present, n_made)
-        Finite numbers.
-    weight : ndarray of float64, shape (n_present,), or None
-        All above 0; None if all are 1.
-    is_present : ndarray of bool, shape (n_rows,), or None
-        Which rows of X these are; None: all.
+    Returns (matrix, weight, is_present).
     """
     if issparse(X) and not accepts_sparse:
         check_array(X)  # raises scikit-learn's error
@@ -107,7 +78,7 @@ def read_training_rows(
     return matrix, weight, is_present
 
 
-def read_more_rows(estimator, X, sample_weight, *, is_rescaled=False):
+def read_more_rows(estimator, X, sample_weight, *, is_rescaled: bool = False):
     """Read further training rows like the first ones; returns the same."""
     # A level that no earlier row has must be declared.
     matrix = read_like_training(estimator, X, "error")
@@ -129,7 +100,7 @@ def read_more_rows(estimator, X, sample_weight, *, is_rescaled=False):
     return matrix, weight, is_present
 
 
-def _add_to_design(estimator, matrix, weight, is_present):
+def _add_to_design(estimator, matrix, weight, is_present) -> None:
     """Require finite numbers, and add the rows to the means of the design."""
     check_finite_design(estimator, matrix, is_present)
     if estimator.missing != "mean":
@@ -144,7 +115,7 @@ def _keep_weights(weight, selected, is_present):
     return weight[is_present if selected is None else is_present[selected]]
 
 
-def read_new_rows(estimator, X, handle_unknown="mean"):
+def read_new_rows(estimator, X, handle_unknown: str = "mean"):
     """Read rows to predict; they are finite, or NaN where values are missing."""
     matrix = read_like_training(estimator, X, handle_unknown)
     check_finite_design(estimator, matrix, is_training=False)
@@ -158,7 +129,9 @@ def read_like_training(estimator, X, handle_unknown):
     return make_double(estimator.design_.read(X, handle_unknown))
 
 
-def check_finite_design(estimator, matrix, is_present=None, *, is_training=True):
+def check_finite_design(
+    estimator, matrix, is_present=None, *, is_training: bool = True
+) -> None:
     """Require finite numbers; new rows may have missing ones with "drop"."""
     check_finite_rows(
         matrix,
@@ -170,24 +143,8 @@ def check_finite_design(estimator, matrix, is_present=None, *, is_training=True)
     )
 
 
-def require_scores(scores):
-    """Require a score of each row, from which a class is predicted.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        Scores or probabilities of classes.
-
-    Returns
-    -------
-    scores : ndarray
-        The scores.
-
-    Raises
-    ------
-    ValueError
-        If a row has none since the model leaves out rows with missing values.
-    """
+def require_scores(scores) -> np.ndarray:
+    """Require a score of each row, from which a class is predicted."""
     is_missing = np.isnan(scores.reshape(len(scores), -1)).any(axis=1)
     if is_missing.any():
         raise ValueError(

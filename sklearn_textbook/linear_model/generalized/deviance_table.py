@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
+from sklearn_textbook._contract.text_table import TextTable
 from sklearn_textbook.linear_model.generalized.reweighting import (
+    Problem,
     fit_constant,
     fit_reweighted,
 )
 from sklearn_textbook.linear_model.inference.summary import (
-    align_named,
     find_mark,
-    format_number,
     format_p,
+    format_statistic,
+    write_table,
 )
 
 
@@ -70,7 +73,7 @@ class DevianceTable:
     test: str
     dispersion: float
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """Return the table as a dictionary of columns of equal length."""
         return {
             "name": np.array(self.names, dtype=object),
@@ -85,8 +88,8 @@ class DevianceTable:
     def __str__(self):
         """Format the table with a heading and one line for each column."""
         sign = "F" if self.test == "F" else "chi2"
-        heading = ["df", "deviance", "resid. df", "resid. dev.", sign, "p", ""]
-        columns = (
+        heads = ["", "df", "deviance", "resid. df", "resid. dev.", sign, "p", ""]
+        numbers = (
             self.degrees_of_freedom,
             self.deviances,
             self.residual_degrees_of_freedom,
@@ -94,34 +97,21 @@ class DevianceTable:
             self.statistics,
         )
 
-        def make_cells(row, digits):
-            numbers = [format_number(column[row], digits) for column in columns]
-            p_value = self.p_values[row]
-            return [*numbers, format_p(p_value), find_mark(p_value)]
+        def make(digits):
+            columns = [
+                *([format_statistic(n, digits) for n in column] for column in numbers),
+                map(format_p, self.p_values),
+                map(find_mark, self.p_values),
+            ]
+            return TextTable(heads, [*zip(self.names, *columns, strict=True)])
 
-        return "\n".join(align_named(self.names, heading, make_cells)[0])
+        return "\n".join(write_table(make)[0])
 
 
-def measure_deviances(problem, terms, n_observations):
+def measure_deviances(problem: Problem, terms, n_observations: float):
     """Fit models, each with one more column of the table.
 
-    Parameters
-    ----------
-    problem : Problem
-        All columns, without penalty.
-    terms : list of (str, slice)
-        Names of the columns of the table, and the design matrix columns of each.
-    n_observations : float
-        Number of rows for the degrees of freedom.
-
-    Returns
-    -------
-    names : tuple of str
-        "(null)" and the names of the columns.
-    residual_degrees_of_freedom, residual_deviances : ndarray of shape (n_lines,)
-        Of each model.
-    fit : Fit or None
-        The last model; None if there is no column.
+    Returns (names, residual_degrees_of_freedom, residual_deviances, fit).
     """
     constant, null_deviance = fit_constant(problem)
     names = ["(null)"]
@@ -141,27 +131,10 @@ def measure_deviances(problem, terms, n_observations):
     return tuple(names), np.array(free), np.array(deviances), fit
 
 
-def compare_deviances(names, free, deviances, test, dispersion):
-    """Test every reduction of the deviance.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Column that each line adds.
-    free : ndarray of shape (n_lines,)
-        Residual degrees of freedom.
-    deviances : ndarray of shape (n_lines,)
-        Residual deviances.
-    test : {"chi2", "F"}
-        The test.
-    dispersion : float
-        Dispersion of the last model.
-
-    Returns
-    -------
-    table : DevianceTable
-        The table.
-    """
+def compare_deviances(
+    names: tuple, free: np.ndarray, deviances: np.ndarray, test: str, dispersion: float
+) -> DevianceTable:
+    """Test every reduction of the deviance."""
     used = np.append(np.nan, free[:-1] - free[1:])
     fallen = np.append(np.nan, deviances[:-1] - deviances[1:])
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -28,12 +28,11 @@ class Family:
     The unit deviance d measures how far y is from its mean: twice the difference of the
     log-likelihoods with the means y and :math:`\mu`, times the dispersion :math:`\phi`.
 
-    Parameters
-    ----------
-    name : str
-        Value of the parameter ``family``.
+    Families compute variances, deviances and likelihoods, find and describe invalid
+    targets and means, and choose the means from which the iteration starts.
     """
 
+    #: Value of the parameter ``family``.
     name: str
     #: Whether the dispersion is known to be 1.
     has_fixed_dispersion = False
@@ -42,52 +41,17 @@ class Family:
     #: Whether the mean has to be above 0.
     has_positive_mean = True
 
-    def compute_variance(self, mean):
-        r"""Compute :math:`V(\mu)`."""
-        raise NotImplementedError
-
-    def compute_deviance(self, y, mean):
-        r"""Compute the unit deviances :math:`d(y, \mu)`."""
-        raise NotImplementedError
-
-    def compute_log_likelihood(self, y, mean, weight, dispersion, is_precision):
-        """Compute the log-likelihood; NaN where it is not computed."""
-        raise NotImplementedError
-
-    def find_wrong(self, y):
-        """Mask of the values that it cannot have."""
-        raise NotImplementedError
-
-    def describe_range(self):
-        """Describe the allowed values of the target."""
-        raise NotImplementedError
-
-    def choose_start(self, y, weight, has_trials):
-        """Means close to y from which the iteration starts, as in R."""
-        raise NotImplementedError
-
-    def find_valid(self, mean):
-        """Mask of the means that it can have; None: all numbers."""
-        return mean > 0.0
-
-    def measure_scale(self, y, weight):
+    def measure_scale(self, y, weight) -> float:
         """Size of a deviance that counts as large, at most 1, in the units of y."""
         return 1.0
 
 
 @dataclass(frozen=True)
 class TweedieFamily(Family):
-    r"""A Tweedie distribution, :math:`V(\mu) = \mu^p`.
+    r"""A Tweedie distribution, :math:`V(\mu) = \mu^p`."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the family.
-    power : float
-        p: 0 normal, 1 Poisson, between 1 and 2 compound Poisson with a mass at 0, 2
-        gamma, 3 inverse Gaussian. No distribution exists between 0 and 1.
-    """
-
+    #: p: 0 normal, 1 Poisson, between 1 and 2 compound Poisson with a mass at 0, 2
+    #: gamma, 3 inverse Gaussian. No distribution exists between 0 and 1.
     power: float = 0.0
 
     @property
@@ -199,14 +163,9 @@ class TweedieFamily(Family):
 
 @dataclass(frozen=True)
 class BinomialFamily(Family):
-    r"""Proportions of successes, :math:`V(\mu) = \mu (1 - \mu)`.
+    r"""Proportions of successes, :math:`V(\mu) = \mu (1 - \mu)`."""
 
-    Parameters
-    ----------
-    name : str, default="binomial"
-        Name of the family.
-    """
-
+    #: Name of the family.
     name: str = "binomial"
     has_fixed_dispersion = True
     links = (*SHARE_LINKS, "log", "identity")
@@ -240,7 +199,7 @@ class BinomialFamily(Family):
         """Mask of the values that it cannot have."""
         return (y < 0.0) | (y > 1.0)
 
-    def describe_range(self):
+    def describe_range(self) -> str:
         """Describe the allowed values of the target."""
         return "proportions from 0 to 1"
 
@@ -255,47 +214,17 @@ class BinomialFamily(Family):
         return (mean > 0.0) & (mean < 1.0)
 
 
-def make_family(name, power=None):
-    """Make a family.
-
-    Parameters
-    ----------
-    name : {"gaussian", "poisson", "gamma", "binomial", "tweedie", "inverse_gaussian"}
-        Name of the family.
-    power : float, default=None
-        Exponent of the variance of the family "tweedie".
-
-    Returns
-    -------
-    family : Family
-        The family.
-    """
+def make_family(name: str, power: float | None = None) -> Family:
+    """Make a family."""
     if name == "binomial":
         return BinomialFamily()
     return TweedieFamily(name, float(POWERS.get(name, power)))
 
 
-def choose_mean_start(family, link, y, weight, has_trials=False):
-    """Choose starting means that are valid for both the family and the link.
-
-    Parameters
-    ----------
-    family : Family
-        The family, whose starting values are R's.
-    link : Link
-        The link.
-    y : ndarray of shape (n_rows,)
-        The target.
-    weight : ndarray of shape (n_rows,)
-        Weights.
-    has_trials : bool, default=False
-        Whether these are numbers of trials.
-
-    Returns
-    -------
-    mean : ndarray of shape (n_rows,)
-        Starting values.
-    """
+def choose_mean_start(
+    family: Family, link, y: np.ndarray, weight: np.ndarray, has_trials: bool = False
+) -> np.ndarray:
+    """Choose starting means that are valid for both the family and the link."""
     mean = family.choose_start(y, weight, has_trials)
     if link.takes_positive and not family.has_positive_mean:
         return np.maximum(mean, _take_floor(y, weight))
@@ -311,29 +240,15 @@ def _take_floor(y, weight):
     return max(0.1 * float(size), TINY) if size > 0.0 else 1.0
 
 
-def compute_log_density(y, mean, dispersion, power):
+def compute_log_density(
+    y: np.ndarray, mean: np.ndarray, dispersion: float, power: float
+) -> np.ndarray:
     r"""Compute the logarithm of the density, and at 0 that of the probability.
 
     The distribution is that of a sum of N gamma variables, where N is Poisson, and the
     density is the series over N of Dunn and Smyth (2005). Its terms form a bell-shaped
     curve; if it is wide, equally spaced terms are summed, as for an integral, which is
     equally accurate.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_rows,)
-        Targets of at least 0.
-    mean : ndarray of shape (n_rows,)
-        Means above 0.
-    dispersion : float
-        :math:`\phi`, above 0.
-    power : float
-        p, between 1 and 2.
-
-    Returns
-    -------
-    log_density : ndarray of shape (n_rows,)
-        The logarithms.
     """
     cumulant = np.power(mean, 2.0 - power) / (2.0 - power)
     found = -cumulant / dispersion

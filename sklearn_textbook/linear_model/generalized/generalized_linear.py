@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_integer,
@@ -25,6 +27,7 @@ from sklearn_textbook._contract.parameters import (
     show_value,
 )
 from sklearn_textbook._contract.threads import check_n_jobs
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.base import BaseLinearModel
 from sklearn_textbook.linear_model.design.reading import sum_rows
@@ -44,8 +47,8 @@ from sklearn_textbook.linear_model.generalized.profile_likelihood import (
     find_profile_interval,
 )
 from sklearn_textbook.linear_model.generalized.reweighting import (
+    Fit,
     Problem,
-    WorkingRows,
     fit_constant,
     fit_reweighted,
     measure_leverages,
@@ -54,23 +57,29 @@ from sklearn_textbook.linear_model.inference.coefficient_table import (
     CoefficientTable,
     check_level,
 )
-from sklearn_textbook.linear_model.inference.dependence import warn_of_dependence
 from sklearn_textbook.linear_model.inference.summary import (
     WIDTH,
-    format_number,
+    format_statistic,
     write_summary,
 )
 from sklearn_textbook.linear_model.least_squares.targets import read_numeric_targets
+from sklearn_textbook.linear_model.solve.row_sums import find_largest
 from sklearn_textbook.linear_model.solve.weighted_solution import (
     OUTSIDE,
     WeightedSolver,
 )
+
+if TYPE_CHECKING:
+    from sklearn_textbook.linear_model.generalized.deviance_table import DevianceTable
 
 RESIDUALS = ("deviance", "pearson", "working", "response")
 WEIGHT_TYPES = ("frequency", "variance")
 DEPENDENT_COLUMNS = ("minimum_norm", "drop")
 #: Predictions of y from a regression of ln y.
 RETRANSFORMATIONS = ("median", "mean", "smearing")
+#: Numbers times roots of weights whose squares, and those of standard errors, are
+#: within float64.
+SMALLEST, LARGEST = 1e-140, 1e145
 #: A predictor that changes by more than this in the last step is diverging.
 RUNAWAY = 0.1
 #: Fraction of the average mean below which a mean lies on the border at 0; and distance
@@ -349,27 +358,27 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
 
     def __init__(
         self,
-        family="gaussian",
-        link="auto",
+        family: str = "gaussian",
+        link: str = "auto",
         *,
-        power=1.5,
-        link_power=None,
-        alpha=0.0,
-        fit_intercept=True,
-        transform_y=None,
-        retransform="median",
-        weight_type="frequency",
-        dispersion="auto",
-        dependent_columns="minimum_norm",
-        categorical_features="from_dtype",
-        reference_level="first",
-        handle_unknown="mean",
-        missing="error",
-        tol=1e-8,
-        max_iter=100,
-        warm_start=False,
-        n_jobs=None,
-    ):
+        power: float = 1.5,
+        link_power: float | None = None,
+        alpha: float = 0.0,
+        fit_intercept: bool = True,
+        transform_y: str | None = None,
+        retransform: str = "median",
+        weight_type: str = "frequency",
+        dispersion: str | float = "auto",
+        dependent_columns: str = "minimum_norm",
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        reference_level: str | None = "first",
+        handle_unknown: str = "mean",
+        missing: str = "error",
+        tol: float = 1e-8,
+        max_iter: int = 100,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
         self.family = family
         self.link = link
         self.power = power
@@ -401,7 +410,15 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         return tags
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None, *, offset=None, exposure=None):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Self:
         """Fit the coefficients.
 
         Parameters
@@ -442,24 +459,21 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             offset = None if offset is None else offset[is_present]
         require_range(family, y, is_present)
         self.family_, self.link_ = family, link
-        problem = Problem(
-            matrix,
-            transform_target(y) if self.transform_y else y,
-            np.ones(len(y)) if weight is None else weight,
-            offset,
-            family,
-            link,
-            bool(self.fit_intercept),
-            float(self.alpha) * float(len(y) if weight is None else weight.sum()),
-            float(self.tol),
-            int(self.max_iter),
-            self.n_jobs,
-            self.weight_type == "variance",
-        )
+        weight = np.ones(len(y)) if weight is None else weight
+        target = transform_target(y) if self.transform_y else y
+        penalty = float(self.alpha) * float(weight.sum())
+        problem = self._make_problem(matrix, target, weight, offset, penalty)
         self._fit_problem(problem, start, y)
         return self
 
-    def predict(self, X, return_std=False, *, offset=None, exposure=None):
+    def predict(
+        self,
+        X: MatrixLike,
+        return_std: bool = False,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> np.ndarray | Any:
         """Predict the mean of the target.
 
         Parameters
@@ -499,7 +513,14 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             return np.exp(predictor) * self.retransformation_factor_
         return self.link_.invert(predictor)
 
-    def predict_linear(self, X, return_std=False, *, offset=None, exposure=None):
+    def predict_linear(
+        self,
+        X: MatrixLike,
+        return_std: bool = False,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> np.ndarray | Any:
         r"""Compute the linear predictors :math:`\eta = g(\mu)`.
 
         Parameters
@@ -543,7 +564,15 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             variance = np.where(distances < OUTSIDE, variance, np.nan)
         return np.sqrt(variance)
 
-    def score(self, X, y, sample_weight=None, *, offset=None, exposure=None):
+    def score(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> float:
         r"""Compute the fraction of the deviance explained, :math:`D^2`.
 
         .. math:: D^2 = 1 - D(y, \hat\mu) / D(y, \bar y)
@@ -584,21 +613,21 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         return float(1.0 - of_model / of_mean)
 
     @property
-    def coefficient_table_(self):
+    def coefficient_table_(self) -> CoefficientTable:
         """Estimates, standard errors, tests and 95% confidence intervals."""
         return self.make_coefficient_table(0.95)
 
     @property
-    def standard_errors_(self):
+    def standard_errors_(self) -> np.ndarray:
         """Standard errors of ``coef_``; NaN where the data do not determine them."""
         return self._find_errors()[1:]
 
     @property
-    def intercept_standard_error_(self):
+    def intercept_standard_error_(self) -> float | Any:
         """Standard error of ``intercept_``; NaN without intercept."""
         return float(self._find_errors()[0])
 
-    def make_coefficient_table(self, level=0.95):
+    def make_coefficient_table(self, level: float = 0.95) -> CoefficientTable:
         """Make a table of the coefficients.
 
         Parameters
@@ -624,7 +653,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         free = None if self._knows_dispersion() else self.residual_degrees_of_freedom_
         return CoefficientTable(tuple(names), estimates, errors, free, level)
 
-    def summary(self, level=0.95, *, width=WIDTH):
+    def summary(self, level: float = 0.95, *, width: int | None = WIDTH) -> str:
         """Return a text summary of the model.
 
         Parameters
@@ -643,6 +672,11 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         name = self.family_.name
         if name == "tweedie":
             name += f", power {self.family_.power:g}"
+        how = "deviance" if self.dispersion == "deviance" else "Pearson"
+        how = "known" if self._knows_dispersion() else how
+        null_deviance = format_statistic(self.null_deviance_)
+        null_free = self.null_degrees_of_freedom_
+        free = self.residual_degrees_of_freedom_
         facts = [("target", "ln y")] if self.transform_y else []
         facts += [
             ("family", name),
@@ -650,15 +684,15 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             ("rows", f"{self.n_observations_:,.12g}"),
             ("rank", f"{self.rank_} of {len(self.coef_)} columns"),
             ("iterations", str(self.n_iter_)),
-            ("null deviance", self._format_deviance(self.null_deviance_, "null")),
-            ("deviance", self._format_deviance(self.deviance_, "residual")),
-            ("dispersion", f"{format_number(self.dispersion_)} ({self._say_how()})"),
+            ("null deviance", f"{null_deviance} on {null_free:g} df"),
+            ("deviance", f"{format_statistic(self.deviance_)} on {free:g} df"),
+            ("dispersion", f"{format_statistic(self.dispersion_)} ({how})"),
         ]
         if not np.isnan(self.log_likelihood_):
             facts += [
-                ("log-likelihood", format_number(self.log_likelihood_)),
-                ("AIC", format_number(self.aic_)),
-                ("BIC", format_number(self.bic_)),
+                ("log-likelihood", format_statistic(self.log_likelihood_)),
+                ("AIC", format_statistic(self.aic_)),
+                ("BIC", format_statistic(self.bic_)),
             ]
         title = "Generalised linear model"
         if self.alpha:
@@ -677,7 +711,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             return stats.norm()
         return stats.t(self.residual_degrees_of_freedom_)
 
-    def _set_results(self, problem, fit, kept, whole):
+    def _set_results(self, problem: Problem, fit: Fit, kept, whole) -> None:
         """Set the statistics of the training rows."""
         weight, _ = fit.rows.reweight(fit.predictor)
         solution = fit.solver.describe(weight)
@@ -724,7 +758,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         self.covariance_ = self.dispersion_ * scatter
         self._set_likelihood(fit)
 
-    def _set_likelihood(self, fit):
+    def _set_likelihood(self, fit: Fit) -> None:
         """Set the log-likelihood, and its number of parameters."""
         rows, is_precision = fit.rows, self.weight_type == "variance"
         total = rows.weight.sum()
@@ -745,12 +779,12 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
                 )
 
     @property
-    def aic_(self):
+    def aic_(self) -> float:
         """Akaike's information criterion."""
         return 2.0 * (self._n_parameters - self.log_likelihood_)
 
     @property
-    def bic_(self):
+    def bic_(self) -> float:
         """Bayesian information criterion."""
         cost = self._n_parameters * np.log(self.n_observations_)
         return float(cost - 2.0 * self.log_likelihood_)
@@ -781,20 +815,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         errors = np.sqrt(np.maximum(self.covariance_.diagonal(), 0.0))
         return np.where(self._is_determined, errors, np.nan)
 
-    def _format_deviance(self, deviance, which):
-        free = (
-            self.null_degrees_of_freedom_
-            if which == "null"
-            else self.residual_degrees_of_freedom_
-        )
-        return f"{format_number(deviance)} on {free:g} df"
-
-    def _say_how(self):
-        if self._knows_dispersion():
-            return "known"
-        return "deviance" if self.dispersion == "deviance" else "Pearson"
-
-    def _say_why(self):
+    def _say_why(self) -> str:
         """Return the reason why there is no log-likelihood."""
         family = self.family_
         if not self.residual_degrees_of_freedom_ > 0.0 and not self._knows_dispersion():
@@ -835,8 +856,15 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         return notes
 
     def deviance_table(
-        self, X, y, sample_weight=None, *, test="auto", offset=None, exposure=None
-    ):
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        test: str = "auto",
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> DevianceTable:
         r"""Compute the analysis of deviance (偏差分析).
 
         The columns of the table are added one after another, all indicators of a
@@ -889,8 +917,15 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         return compare_deviances(names, free, deviances, test, dispersion)
 
     def residuals(
-        self, X, y, sample_weight=None, *, kind="deviance", offset=None, exposure=None
-    ):
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        kind: str = "deviance",
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> np.ndarray:
         r"""Compute residuals.
 
         Parameters
@@ -933,7 +968,14 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             residuals = np.sign(difference) * np.sqrt(rows.weight * unit)
         return _spread(residuals, sample_weight)
 
-    def leverage(self, X, sample_weight=None, *, offset=None, exposure=None):
+    def leverage(
+        self,
+        X: MatrixLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> np.ndarray:
         r"""Compute leverages (杠杆值): the influence of a row on its own fitted value.
 
         They are the diagonal of :math:`W^{1/2} Z (Z^T W Z)^{-1} Z^T W^{1/2}` with
@@ -965,7 +1007,15 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         )
         return _spread(leverages, sample_weight)
 
-    def influence(self, X, y, sample_weight=None, *, offset=None, exposure=None):
+    def influence(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> GeneralizedInfluence:
         """Compute residuals, leverages and influence of the training rows.
 
         Parameters
@@ -999,7 +1049,14 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             self.effective_rank_ + bool(self.fit_intercept),
         )
 
-    def predict_interval(self, X, level=0.95, *, offset=None, exposure=None):
+    def predict_interval(
+        self,
+        X: MatrixLike,
+        level: float = 0.95,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> np.ndarray:
         """Compute confidence intervals of the means.
 
         They are intervals of the linear predictor, transformed by the inverse link.
@@ -1033,8 +1090,15 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         return np.sort(invert(ends), axis=1)
 
     def profile_intervals(
-        self, X, y, sample_weight=None, level=0.95, *, offset=None, exposure=None
-    ):
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        level: float = 0.95,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> np.ndarray:
         r"""Compute profile likelihood confidence intervals of the coefficients.
 
         An interval contains the values b of a coefficient for which the smallest
@@ -1094,7 +1158,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         ).reshape(-1, 2)
 
     # ---------------------------------------------------------------------- parts
-    def _require_no_penalty(self, name):
+    def _require_no_penalty(self, name) -> None:
         """Raise ValueError if there is a penalty."""
         if self.alpha:
             raise ValueError(
@@ -1119,27 +1183,54 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             matrix, weight = matrix[kept], weight[kept]
             y = None if y is None else y[kept]
             offset = None if offset is None else offset[kept]
+        y = np.ones(matrix.shape[0]) if y is None else y
+        return self._make_problem(matrix, y, weight, offset)
+
+    def _make_problem(
+        self,
+        matrix: np.ndarray | csr_array,
+        y: np.ndarray,
+        weight: np.ndarray,
+        offset: np.ndarray | None,
+        penalty: float = 0.0,
+    ) -> Problem:
         return Problem(
-            matrix,
-            np.ones(matrix.shape[0]) if y is None else y,
-            weight,
-            offset,
-            self.family_,
-            self.link_,
+            *(matrix, y, weight, offset, self.family_, self.link_),
             bool(self.fit_intercept),
-            0.0,
+            penalty,
             float(self.tol),
             int(self.max_iter),
             self.n_jobs,
             self.weight_type == "variance",
         )
 
-    def _evaluate(self, problem):
+    def _evaluate(self, problem: Problem):
         """Compute the means of the rows at the coefficients."""
-        rows = WorkingRows(problem.y, problem.weight, self.family_, self.link_)
+        rows = problem.make_rows()
         predictor = problem.predict(np.append(self.intercept_, self.coef_))
         rows.mean[:] = self.link_.invert(predictor)
         return rows, predictor
+
+    def _require_squares(self, matrix, weight):
+        """Raise ValueError for a column whose weighted squares under- or overflow."""
+        sizes = find_largest(matrix) * (
+            1.0 if weight is None else np.sqrt(weight.max())
+        )
+        is_wrong = (sizes > 0.0) & ((sizes < SMALLEST) | (sizes > LARGEST))
+        if not is_wrong.any():
+            return
+        column = int(np.argmax(is_wrong))
+        name, what = f"Column {self.coef_names_[column]!r}", "it"
+        if weight is not None:
+            name += " times the square roots of sample_weight"
+            what += " or sample_weight"
+        flaw, remedy = "a value of", f"overflow: divide {what}"
+        if sizes[column] < SMALLEST:
+            flaw, remedy = "no value above", f"underflow: multiply {what}"
+        raise ValueError(
+            f"{name} has {flaw} {sizes[column]:.3g}, so that weighted sums of squares "
+            f"{remedy} by a power of ten."
+        )
 
     def _take_start(self):
         """Coefficients of an earlier fit to start from."""
@@ -1148,7 +1239,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         intercept = self.intercept_ if self.fit_intercept else 0.0
         return np.append(intercept, self.coef_)
 
-    def _fit_problem(self, problem, start, y):
+    def _fit_problem(self, problem: Problem, start, y) -> None:
         """Fit, and set the results; y is the target before a transform."""
         n_columns = problem.X.shape[1]
         constant, null_deviance = fit_constant(problem)
@@ -1165,8 +1256,8 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         warn_of_end(self, fit)
         self._set_results(problem, fit, kept, whole)
         if self.dependent_columns == "minimum_norm" and not problem.penalty:
-            warn_of_dependence(
-                self, self.rank_, len(y), lambda: ~self._is_determined[1:]
+            self._warn_of_dependence(
+                self.rank_, len(y), lambda: ~self._is_determined[1:]
             )
         self.retransformation_factor_ = 1.0
         if self.transform_y:
@@ -1179,7 +1270,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             # The likelihood of y itself, for comparison with other models of y.
             self.log_likelihood_ -= float(problem.weight @ np.log(y))
 
-    def _find_fit(self, problem, constant, start):
+    def _find_fit(self, problem: Problem, constant, start):
         """Fit to all columns, or to those that do not depend on others.
 
         Returns the numbers of these, the fit, and, if some were dropped, which
@@ -1234,7 +1325,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             )
         return family, link
 
-    def _refuse_quasi_family(self):
+    def _refuse_quasi_family(self) -> None:
         """Raise ValueError for R's name of a quasi-likelihood."""
         family = self.family
         if is_checked() and isinstance(family, str) and family.startswith("quasi"):
@@ -1244,7 +1335,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
                 "dispersion='pearson'."
             )
 
-    def _check_numbers(self):
+    def _check_numbers(self) -> None:
         """Check the parameters that are numbers or words."""
         power = self.power
         if not _is_finite(power) or 0.0 < power < 1.0:
@@ -1323,7 +1414,7 @@ def _spread(values, sample_weight):
     return spread
 
 
-def require_range(family, y, is_present):
+def require_range(family, y, is_present) -> None:
     """Raise ValueError with the first target that is invalid for the family."""
     is_wrong = family.find_wrong(y)
     if is_wrong.any():
@@ -1353,24 +1444,8 @@ def _is_finite(value):
     return is_real(value) and math.isfinite(value)
 
 
-def transform_target(y):
-    """Take the logarithm of a target.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_rows,)
-        The target.
-
-    Returns
-    -------
-    logarithm : ndarray of shape (n_rows,)
-        Natural logarithm.
-
-    Raises
-    ------
-    ValueError
-        If a number is not above 0.
-    """
+def transform_target(y: np.ndarray) -> np.ndarray:
+    """Take the logarithm of a target."""
     if (y <= 0.0).any():
         row = int(np.argmax(y <= 0.0))
         raise ValueError(
@@ -1380,27 +1455,10 @@ def transform_target(y):
     return np.log(y)
 
 
-def find_factor(retransform, residuals, weight, variance):
-    r"""Find the factor that :math:`e^\eta` is multiplied by.
-
-    Parameters
-    ----------
-    retransform : {"median", "mean", "smearing"}
-        1 for the median of y; :math:`e^{\sigma^2/2}` for its mean, if ln y is normal;
-        the mean of :math:`e^r` over the residuals r for its mean with any distribution
-        of these (Duan's smearing).
-    residuals : ndarray of shape (n_rows,)
-        r, of ln y.
-    weight : ndarray of shape (n_rows,)
-        Weights of the rows.
-    variance : float
-        :math:`\sigma^2`; if unknown, with no degrees of freedom left, 0 is taken.
-
-    Returns
-    -------
-    factor : float
-        The factor.
-    """
+def find_factor(
+    retransform: str, residuals: np.ndarray, weight: np.ndarray, variance: float
+) -> float:
+    r"""Find the factor that :math:`e^\eta` is multiplied by."""
     if retransform == "median":
         return 1.0
     if retransform == "smearing":
@@ -1408,16 +1466,8 @@ def find_factor(retransform, residuals, weight, variance):
     return float(np.exp(0.5 * variance)) if np.isfinite(variance) else 1.0
 
 
-def warn_of_end(model, fit):
-    """Warn if the iteration did not end at a minimum of the deviance.
-
-    Parameters
-    ----------
-    model : GeneralizedLinearRegressor
-        The model, with its family and link.
-    fit : Fit
-        Result of the iteration.
-    """
+def warn_of_end(model: GeneralizedLinearRegressor, fit: Fit) -> None:
+    """Warn if the iteration did not end at a minimum of the deviance."""
     where = f"deviance {fit.deviance:.6g} after {fit.n_iter} iterations"
     if ends_at_border(fit):
         message = (
@@ -1449,12 +1499,12 @@ def warn_of_end(model, fit):
     warn_caller(message, ConvergenceWarning)
 
 
-def has_no_maximum(fit):
+def has_no_maximum(fit: Fit):
     """Whether predictors diverge while the deviance hardly decreases."""
     return fit.has_converged and fit.n_iter > 1 and fit.largest_move > RUNAWAY
 
 
-def ends_at_border(fit):
+def ends_at_border(fit: Fit):
     """Whether the iteration ended at the boundary of the valid means."""
     if fit.is_stuck:
         return True

@@ -58,17 +58,17 @@ class GeneralizedInfluence:
         return np.where(remainder > EXACT, remainder, np.nan)
 
     @cached_property
-    def standardized_residuals(self):
+    def standardized_residuals(self) -> np.ndarray:
         r"""Deviance residuals (标准化), divided by :math:`\sqrt{\phi (1 - h_i)}`."""
         return self.deviance_residuals / np.sqrt(self.dispersion * self._remainder)
 
     @cached_property
-    def standardized_pearson_residuals(self):
+    def standardized_pearson_residuals(self) -> np.ndarray:
         r"""Pearson residuals :math:`r_i`, divided by :math:`\sqrt{\phi (1 - h_i)}`."""
         return self.pearson_residuals / np.sqrt(self.dispersion * self._remainder)
 
     @cached_property
-    def cooks_distance(self):
+    def cooks_distance(self) -> np.ndarray:
         r"""Cook's distance (库克距离) :math:`r_i^2 h_i / (\phi p (1 - h_i)^2)`."""
         share = self.leverage / self._remainder / self.n_coefficients
         return self.standardized_pearson_residuals**2 * share

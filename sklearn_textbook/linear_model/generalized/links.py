@@ -24,35 +24,19 @@ LARGEST_EXPONENT = 700.0
 class Link:
     r"""A link :math:`g`, with which :math:`g(\mu) = \eta`.
 
-    Attributes
-    ----------
-    name : str
-        Value of the parameter ``link``.
-    takes_positive : bool
-        Whether it only allows means above 0.
+    Links ``apply`` it to means, ``invert`` predictors and ``differentiate`` the mean by
+    the predictor, given both.
     """
 
     name = ""
     takes_positive = False
-
-    def apply(self, mean):
-        r"""Compute :math:`\eta = g(\mu)`."""
-        raise NotImplementedError
-
-    def invert(self, predictor):
-        r"""Compute :math:`\mu = g^{-1}(\eta)`."""
-        raise NotImplementedError
-
-    def differentiate(self, predictor, mean):
-        r"""Compute :math:`d\mu / d\eta`, given both :math:`\eta` and :math:`\mu`."""
-        raise NotImplementedError
 
     def find_valid(self, predictor):
         """Mask of the predictors that belong to a mean; None: all numbers do."""
 
     def describe(self):
         """Write the link as a formula."""
-        raise NotImplementedError
+        return self.name
 
 
 class IdentityLink(Link):
@@ -71,10 +55,6 @@ class IdentityLink(Link):
     def differentiate(self, predictor, mean):
         r"""Compute :math:`d\mu / d\eta = 1`."""
         return np.ones_like(predictor)
-
-    def describe(self):
-        """Write the link as a formula."""
-        return "identity"
 
 
 class LogLink(Link):
@@ -97,10 +77,6 @@ class LogLink(Link):
         r"""Compute :math:`d\mu / d\eta = \mu`."""
         return mean
 
-    def describe(self):
-        """Write the link as a formula."""
-        return "log"
-
 
 class LogitLink(Link):
     r"""The log odds (对数几率), :math:`g(\mu) = \ln(\mu / (1 - \mu))`."""
@@ -118,10 +94,6 @@ class LogitLink(Link):
     def differentiate(self, predictor, mean):
         r"""Compute :math:`d\mu / d\eta = \mu (1 - \mu)`."""
         return np.maximum(expit(predictor) * expit(-predictor), EPSILON)
-
-    def describe(self):
-        """Write the link as a formula."""
-        return "logit"
 
 
 class ProbitLink(Link):
@@ -142,10 +114,6 @@ class ProbitLink(Link):
         density = np.exp(-0.5 * np.square(predictor)) / np.sqrt(2.0 * np.pi)
         return np.maximum(density, EPSILON)
 
-    def describe(self):
-        """Write the link as a formula."""
-        return "probit"
-
 
 class ComplementaryLogLogLink(Link):
     r"""The complementary log-log, :math:`g(\mu) = \ln(-\ln(1 - \mu))`."""
@@ -165,10 +133,6 @@ class ComplementaryLogLogLink(Link):
         r"""Compute :math:`d\mu / d\eta = e^\eta \exp(-e^\eta)`."""
         grown = np.exp(np.minimum(predictor, LARGEST_EXPONENT))
         return np.maximum(grown * np.exp(-grown), EPSILON)
-
-    def describe(self):
-        """Write the link as a formula."""
-        return "cloglog"
 
 
 class InverseLink(Link):
@@ -194,21 +158,16 @@ class InverseLink(Link):
         """Mask of the predictors that belong to a mean: all but 0."""
         return predictor != 0.0
 
-    def describe(self):
+    def describe(self) -> str:
         """Write the link as a formula."""
         return "1 / mean"
 
 
 @dataclass(frozen=True)
 class PowerLink(Link):
-    r"""A power, :math:`g(\mu) = \mu^\lambda`, of means above 0.
+    r"""A power, :math:`g(\mu) = \mu^\lambda`, of means above 0."""
 
-    Parameters
-    ----------
-    exponent : float
-        :math:`\lambda`, other than 0: the limit there is the logarithm.
-    """
-
+    #: :math:`\lambda`, other than 0: the limit there is the logarithm.
     exponent: float = 1.0
     name = "power"
     takes_positive = True
@@ -231,7 +190,7 @@ class PowerLink(Link):
         """Mask of the predictors that belong to a mean: those above 0."""
         return predictor > 0.0
 
-    def describe(self):
+    def describe(self) -> str:
         """Write the link as a formula."""
         return f"mean^{self.exponent:g}"
 
@@ -249,22 +208,8 @@ _BY_NAME = {
 }
 
 
-def make_link(name, exponent=None):
-    r"""Make a link.
-
-    Parameters
-    ----------
-    name : {"identity", "log", "logit", "probit", "inverse", "power", "cloglog"}
-        Name of the link.
-    exponent : float, default=None
-        :math:`\lambda` of the link "power"; 0 is the logarithm and 1 the identity of
-        means above 0.
-
-    Returns
-    -------
-    link : Link
-        The link.
-    """
+def make_link(name: str, exponent: float | None = None) -> Link:
+    r"""Make a link."""
     if name != "power":
         return _BY_NAME[name]
     return PowerLink(float(exponent)) if exponent else _BY_NAME["log"]

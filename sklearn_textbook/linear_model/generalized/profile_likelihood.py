@@ -6,7 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from sklearn_textbook.linear_model.generalized.reweighting import fit_reweighted
+from sklearn_textbook.linear_model.generalized.reweighting import (
+    Fit,
+    Problem,
+    fit_reweighted,
+)
 
 #: Accuracy of the fits, and of the deviance at the ends of an interval.
 FIT_TOLERANCE, END_TOLERANCE = 1e-11, 1e-7
@@ -15,31 +19,20 @@ FARTHEST = 1e3
 MAX_FITS = 60
 
 
-def find_profile_interval(problem, fit, position, covariance, limit, dispersion):
+def find_profile_interval(
+    problem: Problem,
+    fit: Fit,
+    position: int,
+    covariance: np.ndarray,
+    limit: float,
+    dispersion: float,
+) -> tuple[float, float]:
     r"""Find the interval of one coefficient in which the deviance is small.
 
     At both ends :math:`\sqrt{(D(b) - D) / \phi}` is the limit, where D(b) is the
     smallest deviance with the coefficient held at b.
 
-    Parameters
-    ----------
-    problem : Problem
-        The fitted problem, without penalty.
-    fit : Fit
-        Result of the fit.
-    position : int
-        Number of the coefficient; 0 is the intercept.
-    covariance : ndarray of shape (1 + n_columns, 1 + n_columns)
-        Covariance matrix of the coefficients.
-    limit : float
-        Quantile of the signed root.
-    dispersion : float
-        :math:`\phi`.
-
-    Returns
-    -------
-    low, high : float
-        The ends; infinite if the deviance never increases that much.
+    Returns (low, high).
     """
     ends = []
     error = np.sqrt(covariance[position, position])
@@ -53,7 +46,9 @@ def find_profile_interval(problem, fit, position, covariance, limit, dispersion)
 class _Profile:
     """Signed roots of the increase of the deviance for a fixed coefficient."""
 
-    def __init__(self, problem, fit, position, covariance, dispersion):
+    def __init__(
+        self, problem: Problem, fit: Fit, position, covariance, dispersion
+    ) -> None:
         self.deviance, self.dispersion = fit.deviance, dispersion
         n_columns = problem.X.shape[1]
         others = [column for column in range(n_columns) if column != position - 1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.threads import count_threads
@@ -29,23 +29,16 @@ BLOCK_ROWS = 8192
 
 
 class WorkingRows:
-    r"""The target and, at given predictors, means, weights and residuals.
+    r"""The target and, at given predictors, means, weights and residuals."""
 
-    Parameters
-    ----------
-    y : ndarray of float64, shape (n_rows,)
-        The target.
-    weight : ndarray of float64, shape (n_rows,)
-        Weights, all above 0.
-    family : Family
-        Distribution of the target about its mean.
-    link : Link
-        The link function.
-    n_threads : int, default=1
-        Number of threads. The sums do not depend on it.
-    """
-
-    def __init__(self, y, weight, family, link, n_threads=1):
+    def __init__(
+        self,
+        y: np.ndarray,
+        weight: np.ndarray,
+        family: Family,
+        link: Link,
+        n_threads: int = 1,
+    ) -> None:
         self.y = y
         self.weight = weight
         self.family = family
@@ -56,20 +49,8 @@ class WorkingRows:
         self.is_canonical = link.name == name and link.name != "power"
         self.mean = np.empty_like(y)
 
-    def evaluate(self, predictor):
-        """Compute the means at the predictors, and the deviance.
-
-        Parameters
-        ----------
-        predictor : ndarray of shape (n_rows,)
-            The linear predictors, offsets included.
-
-        Returns
-        -------
-        deviance : float
-            Sum of the weighted unit deviances; infinite if a row has no valid mean.
-            The means are in ``mean``.
-        """
+    def evaluate(self, predictor: np.ndarray) -> float:
+        """Compute the means at the predictors, and the deviance."""
 
         def measure(rows):
             predictors = predictor[rows]
@@ -88,21 +69,13 @@ class WorkingRows:
         deviance = float(np.sum(self._map_blocks(measure)))
         return deviance if np.isfinite(deviance) else np.inf
 
-    def reweight(self, predictor):
+    def reweight(self, predictor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         r"""Compute weights and working residuals at the predictors last evaluated.
 
         The weights are :math:`w (d\mu/d\eta)^2 / V(\mu)`, the working residuals
         :math:`(y - \mu) / (d\mu/d\eta)`.
 
-        Parameters
-        ----------
-        predictor : ndarray of shape (n_rows,)
-            Those last passed to ``evaluate``.
-
-        Returns
-        -------
-        weight, residual : ndarray of shape (n_rows,)
-            Weights and targets of the least squares whose solution is the next step.
+        Returns (weight, residual).
         """
         weights = np.empty_like(self.y)
         residuals = np.empty_like(self.y)
@@ -140,53 +113,41 @@ class WorkingRows:
 
 @dataclass(frozen=True)
 class Problem:
-    """Problem to fit.
+    """Problem to fit."""
 
-    Parameters
-    ----------
-    X : ndarray of float64 or csr_array, shape (n_rows, n_columns)
-        The table.
-    y : ndarray of float64, shape (n_rows,)
-        The target.
-    weight : ndarray of float64, shape (n_rows,)
-        Weights, all above 0.
-    offset : ndarray of float64, shape (n_rows,), or None
-        Numbers added to the predictors.
-    family : Family
-        Distribution of the target about its mean.
-    link : Link
-        The link function.
-    fit_intercept : bool
-        Whether there is an intercept.
-    penalty : float
-        Factor of the sum of squared slopes.
-    tol : float
-        Relative change of the deviance that ends the iteration.
-    max_iter : int
-        Largest number of steps.
-    n_jobs : int or None
-        Threads.
-    has_trials : bool
-        Whether weights are numbers of trials with proportion y, not of rows.
-    """
-
+    #: The table. Shape (n_rows, n_columns).
     X: object
+    #: The target. Shape (n_rows,).
     y: np.ndarray
+    #: Weights, all above 0. Shape (n_rows,).
     weight: np.ndarray
+    #: Numbers added to the predictors. Shape (n_rows,).
     offset: np.ndarray | None
+    #: Distribution of the target about its mean.
     family: Family
+    #: The link function.
     link: Link
+    #: Whether there is an intercept.
     fit_intercept: bool = True
+    #: Factor of the sum of squared slopes.
     penalty: float = 0.0
+    #: Relative change of the deviance that ends the iteration.
     tol: float = 1e-8
+    #: Largest number of steps.
     max_iter: int = 100
+    #: Threads.
     n_jobs: int | None = None
+    #: Whether weights are numbers of trials with proportion y, not of rows.
     has_trials: bool = False
 
     @cached_property
     def n_threads(self):
         """Number of threads for a table of this size."""
         return count_threads(self.n_jobs, self.X.shape[0] * (self.X.shape[1] + 1))
+
+    def make_rows(self) -> WorkingRows:
+        """Make the rows, whose means are not computed yet."""
+        return WorkingRows(self.y, self.weight, self.family, self.link, self.n_threads)
 
     def select(self, columns):
         """Return the same problem with some of the columns."""
@@ -200,42 +161,28 @@ class Problem:
 
 @dataclass(frozen=True)
 class Fit:
-    """Result of the iteration.
+    """Result of the iteration."""
 
-    Parameters
-    ----------
-    coef : ndarray of shape (1 + n_columns,)
-        The intercept, 0 if there is none, and the slopes.
-    deviance : float
-        Deviance at the coefficients.
-    deviance_path : ndarray of shape (n_iter + 1,)
-        Deviance at the start, if it has one, and after every step.
-    n_iter : int
-        Number of steps.
-    has_converged : bool
-        Whether the deviance converged, and the next step would not change it.
-    is_stuck : bool
-        Whether the iteration ended because no part of a step reduces the deviance: at
-        the boundary of the valid means.
-    largest_move : float
-        Largest change of a predictor in the last step.
-    rows : WorkingRows
-        The rows, with their means at the coefficients.
-    predictor : ndarray of shape (n_rows,)
-        The linear predictors at the coefficients.
-    solver : WeightedSolver
-        Solver of the steps.
-    """
-
+    #: The intercept, 0 if there is none, and the slopes. Shape (1 + n_columns,).
     coef: np.ndarray
+    #: Deviance at the coefficients.
     deviance: float
+    #: Deviance at the start, if it has one, and after every step. Shape (n_iter + 1,).
     deviance_path: np.ndarray
+    #: Number of steps.
     n_iter: int
+    #: Whether the deviance converged, and the next step would not change it.
     has_converged: bool
+    #: Whether the iteration ended because no part of a step reduces the deviance: at
+    #: the boundary of the valid means.
     is_stuck: bool
+    #: Largest change of a predictor in the last step.
     largest_move: float
+    #: The rows, with their means at the coefficients.
     rows: WorkingRows
+    #: The linear predictors at the coefficients. Shape (n_rows,).
     predictor: np.ndarray
+    #: Solver of the steps.
     solver: WeightedSolver
 
 
@@ -249,7 +196,9 @@ class _State:
     loss: float
 
 
-def fit_reweighted(problem, base=None, start=None):
+def fit_reweighted(
+    problem: Problem, base: np.ndarray | None = None, start: np.ndarray | None = None
+) -> Fit:
     r"""Minimise the deviance by iteratively reweighted least squares.
 
     A step solves the least squares of the working residuals
@@ -257,32 +206,10 @@ def fit_reweighted(problem, base=None, start=None):
     first one starts from means close to y, as R's glm does. A step that makes a mean
     invalid or the deviance larger is halved; so is the first one, towards the constant
     model, if it leads to much more than the null deviance.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem to fit.
-    base : ndarray of shape (1 + n_columns,), default=None
-        Coefficients with valid means, towards which the first step is halved.
-    start : ndarray of shape (1 + n_columns,), default=None
-        Coefficients to start from. None: means close to y.
-
-    Returns
-    -------
-    fit : Fit
-        The result.
-
-    Raises
-    ------
-    ValueError
-        If no coefficients with valid means are found to start from.
     """
-    n_threads = problem.n_threads
-    rows = WorkingRows(
-        problem.y, problem.weight, problem.family, problem.link, n_threads
-    )
+    rows = problem.make_rows()
     solver = WeightedSolver(
-        problem.X, problem.fit_intercept, problem.penalty, n_threads
+        problem.X, problem.fit_intercept, problem.penalty, problem.n_threads
     )
     path = []
     state = None if start is None else _evaluate(problem, rows, start)
@@ -324,7 +251,7 @@ def fit_reweighted(problem, base=None, start=None):
     )
 
 
-def _evaluate(problem, rows, coef, predictor=None):
+def _evaluate(problem: Problem, rows, coef, predictor=None):
     """Compute the state at some coefficients."""
     if predictor is None:
         predictor = problem.predict(coef)
@@ -334,7 +261,7 @@ def _evaluate(problem, rows, coef, predictor=None):
     return _State(coef, predictor, deviance, loss)
 
 
-def _take_first_step(problem, rows, solver, base):
+def _take_first_step(problem: Problem, rows, solver, base):
     """Find starting coefficients from means close to y, or from one mean for all."""
     mean = choose_mean_start(
         problem.family, problem.link, problem.y, problem.weight, problem.has_trials
@@ -360,7 +287,7 @@ def _take_first_step(problem, rows, solver, base):
     )
 
 
-def _take_step(problem, rows, solver, state, slack):
+def _take_step(problem: Problem, rows, solver, state, slack):
     """Take one step, halved until the loss decreases; and its expected reduction."""
     weight, residual = rows.reweight(state.predictor)
     if problem.penalty:
@@ -377,13 +304,13 @@ def _take_step(problem, rows, solver, state, slack):
     return chosen, foreseen + problem.penalty * float(step[1:] @ step[1:])
 
 
-def _solve_penalised(problem, solver, coef, weight, residual):
+def _solve_penalised(problem: Problem, solver, coef, weight, residual):
     """Solve for a step with slopes shrunk to 0, not to those of the last step."""
     fitted = np.asarray(problem.X @ coef[1:]).ravel() + coef[0]
     return solver.solve(weight, residual + fitted) - coef
 
 
-def _halve(problem, rows, old, new, limit):
+def _halve(problem: Problem, rows, old, new, limit):
     """Halve the step from the old state until the loss is within the limit."""
     if new.loss <= limit:
         return new
@@ -399,24 +326,12 @@ def _halve(problem, rows, old, new, limit):
     return old
 
 
-def fit_constant(problem):
+def fit_constant(problem: Problem) -> tuple[float, float]:
     """Fit the intercept alone, or nothing if there is none.
 
-    Parameters
-    ----------
-    problem : Problem
-        The problem, whose columns are left out.
-
-    Returns
-    -------
-    coef : float
-        The intercept, 0 if there is none.
-    deviance : float
-        The null deviance; infinite if some row has no valid mean.
+    Returns (coef, deviance).
     """
-    rows = WorkingRows(
-        problem.y, problem.weight, problem.family, problem.link, problem.n_threads
-    )
+    rows = problem.make_rows()
     offset = np.zeros(len(problem.y)) if problem.offset is None else problem.offset
     if not problem.fit_intercept:
         return 0.0, rows.evaluate(offset.copy())
@@ -441,30 +356,18 @@ def fit_constant(problem):
     return float(fit.coef[0]), fit.deviance
 
 
-def measure_leverages(X, weight, centre, inverse, share):
+def measure_leverages(
+    X: np.ndarray | csr_array,
+    weight: np.ndarray,
+    centre: np.ndarray,
+    inverse: np.ndarray,
+    share: float,
+) -> np.ndarray:
     r"""Compute the leverages :math:`h_i = w_i z_i^T (Z^T W Z)^{-1} z_i`.
 
     With centred columns, which lose no digits if columns are far from zero,
 
     .. math:: h_i = w_i \Bigl(\frac{1}{\sum_j w_j} + (x_i - m)^T C (x_i - m)\Bigr).
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n_rows, n_columns)
-        The table.
-    weight : ndarray of shape (n_rows,)
-        w.
-    centre : ndarray of shape (n_columns,)
-        m, weighted means of the columns.
-    inverse : ndarray of shape (n_columns, n_columns)
-        C, the inverse of the centred products.
-    share : float
-        The inverse of the sum of the weights.
-
-    Returns
-    -------
-    leverages : ndarray of shape (n_rows,)
-        Leverages; over all rows they sum to the rank.
     """
     leverages = np.empty(X.shape[0])
     for start in range(0, X.shape[0], LEVERAGE_ROWS):

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from sklearn_textbook._contract.cached_property import cached_property
-from sklearn_textbook.linear_model.inference.summary import format_coefficients
+from sklearn_textbook.linear_model.inference.summary import (
+    tabulate_coefficients,
+    write_table,
+)
 
 
 @dataclass(frozen=True)
@@ -51,18 +56,18 @@ class CoefficientTable:
     level: float = 0.95
 
     @property
-    def statistic_name(self):
+    def statistic_name(self) -> str:
         """``t`` or ``z``."""
         return "z" if self.degrees_of_freedom is None else "t"
 
     @cached_property
-    def statistics(self):
+    def statistics(self) -> np.ndarray:
         """Estimates in units of their standard errors."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.estimates / self.standard_errors
 
     @cached_property
-    def p_values(self):
+    def p_values(self) -> np.ndarray:
         """Probability of a statistic at least as large if the coefficient is zero."""
         size = -np.abs(self.statistics)
         if self.degrees_of_freedom is None:
@@ -70,7 +75,7 @@ class CoefficientTable:
         return 2.0 * stdtr(self._freedom, size)
 
     @cached_property
-    def confidence_intervals(self):
+    def confidence_intervals(self) -> np.ndarray:
         """Confidence intervals (置信区间), of shape (n_coefficients, 2)."""
         share = (1.0 + self.level) / 2.0
         if self.degrees_of_freedom is None:
@@ -85,7 +90,7 @@ class CoefficientTable:
         """Degrees of freedom of the distribution; NaN if there are none."""
         return self.degrees_of_freedom if self.degrees_of_freedom > 0 else np.nan
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """Return the table as a dictionary of columns of equal length."""
         low, high = self.confidence_intervals.T
         return {
@@ -100,10 +105,10 @@ class CoefficientTable:
 
     def __str__(self):
         """Format the table with a heading and one line for each coefficient."""
-        return "\n".join(format_coefficients(self)[0])
+        return "\n".join(write_table(partial(tabulate_coefficients, self))[0])
 
 
-def check_level(level):
+def check_level(level) -> None:
     """Raise ValueError unless a level is a probability between 0 and 1."""
     if not (isinstance(level, (float, np.floating)) and 0.0 < level < 1.0):
         raise ValueError(f"level must be a float in the range (0, 1); got {level!r}.")

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklearn_textbook._contract.text_table import align_columns, measure_width
+from sklearn_textbook._contract.text_table import (
+    ENOUGH_FOR_A_NAME,
+    TextTable,
+    align_columns,
+    measure_width,
+    shorten,
+    shorten_names,
+)
+
+if TYPE_CHECKING:
+    from sklearn_textbook.linear_model.inference.coefficient_table import (
+        CoefficientTable,
+    )
 
 #: p-values up to which a coefficient is marked, and the marks.
 MARKS = ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, "."))
@@ -14,44 +29,29 @@ MARKS = ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, "."))
 #: Smaller p-values are shown as below this.
 SMALLEST_P = 2e-16
 
-#: Maximum length of lines, and a sufficient width of a name.
+#: Maximum length of lines.
 WIDTH = 80
-ENOUGH_FOR_A_NAME = 16
-#: Replacement for the middle of a shortened name.
-GAP = "..."
 NAMES_ARE_CUT = (
     "Names are shortened (# is their number); coefficient_table_ has them in full."
 )
 
 
-def write_summary(title, facts, tables, notes=(), *, more=(), width=WIDTH):
-    """Write a summary.
-
-    Parameters
-    ----------
-    title : str
-        First line.
-    facts : list of (str, str)
-        Names and values of statistics of the whole model, two in a line.
-    tables : list of (str, CoefficientTable)
-        Coefficients with their headings; an empty heading is left out.
-    notes : sequence of str, default=()
-        Last lines.
-    more : sequence of str, default=()
-        Lines before the notes.
-    width : int or None, default=80
-        Maximum length of lines; None: any.
-
-    Returns
-    -------
-    text : str
-        The summary, without a line break at the end.
-    """
+def write_summary(
+    title: str,
+    facts,
+    tables,
+    notes: Sequence[str] = (),
+    *,
+    more: Sequence[str] = (),
+    width: int | None = WIDTH,
+) -> str:
+    """Write a summary."""
     width = np.inf if width is None else width
     lines = [title, "=" * measure_width(title), *_pair_facts(facts, width)]
     is_cut = False
     for heading, table in tables:
-        rows, names_are_cut = format_coefficients(table, width)
+        make = partial(tabulate_coefficients, table)
+        rows, names_are_cut = write_table(make, width)
         is_cut |= names_are_cut
         lines += ["", *([shorten(heading, width)] if heading else []), *rows]
     if more:
@@ -62,100 +62,40 @@ def write_summary(title, facts, tables, notes=(), *, more=(), width=WIDTH):
     return "\n".join(line.rstrip() for line in lines)
 
 
-def format_coefficients(table, width=WIDTH):
-    """Write one line for each coefficient, and a heading.
-
-    Parameters
-    ----------
-    table : CoefficientTable
-        The coefficients.
-    width : int or float, default=80
-        Longest line.
-
-    Returns
-    -------
-    lines : list of str
-        Columns aligned.
-    names_are_cut : bool
-        Whether there are names that had to be shortened.
-    """
+def tabulate_coefficients(table: CoefficientTable, digits: int = 5) -> TextTable:
+    """Write the coefficients with their errors, tests and intervals."""
     share = f"{100 * (1 - table.level) / 2:g}%"
     other = f"{100 * (1 + table.level) / 2:g}%"
-    heading = ["coef", "std. error", table.statistic_name, "p", share, other, ""]
-    low, high = table.confidence_intervals.T
-    columns = (table.estimates, table.standard_errors, table.statistics)
+    heads = ["", "coef", "std. error", table.statistic_name, "p", share, other, ""]
+    numbers = (table.estimates, table.standard_errors, table.statistics)
+    columns = [
+        *([format_statistic(n, digits) for n in column] for column in numbers),
+        map(format_p, table.p_values),
+        *(
+            [format_statistic(limit, digits) for limit in limits]
+            for limits in table.confidence_intervals.T
+        ),
+        (find_mark(p_value).ljust(3) for p_value in table.p_values),
+    ]
+    return TextTable(heads, [*zip(table.names, *columns, strict=True)])
 
-    def make_cells(row, digits):
-        numbers = [format_number(column[row], digits) for column in columns]
-        p_value = table.p_values[row]
-        limits = [format_number(limit[row], digits) for limit in (low, high)]
-        return [*numbers, format_p(p_value), *limits, find_mark(p_value).ljust(3)]
 
-    return align_named(table.names, heading, make_cells, width)
+def write_table(make: Callable[[int], TextTable], width: float = WIDTH):
+    """Write a table of numbers with digits, and say whether its names are shortened.
 
-
-def align_named(names, heading, make_cells, width=WIDTH):
-    """Align names and numbers in lines that are not too long.
-
-    Long names are shortened, and numbers get fewer digits if names would become too
-    short.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The names.
-    heading : list of str
-        Headings of the other columns.
-    make_cells : callable
-        Returns the other cells of a row from its number and the number of digits.
-    width : int or float, default=80
-        Longest line.
-
-    Returns
-    -------
-    lines : list of str
-        The heading, and one line for each name.
-    names_are_cut : bool
-        Whether there are names that had to be shortened.
+    Numbers get fewer digits, at least 3, if names would become too short.
     """
-    longest = max(map(measure_width, names), default=0)
     for digits in (5, 4, 3):
-        cells = [make_cells(row, digits) for row in range(len(names))]
-        lines = align_columns([heading, *cells], "r")
-        room = width - 2 - max(map(measure_width, lines))
+        table = make(digits)
+        names = [name for name, *_ in table.rows]
+        cells = align_columns([row[1:] for row in [table.heads, *table.rows]], "r")
+        room = width - 2 - max(map(measure_width, cells))
+        longest = max(map(measure_width, names), default=0)
         if room >= min(longest, ENOUGH_FOR_A_NAME):
             break
     shown = shorten_names(names, room)
-    rows = [[name, *row] for name, row in zip(shown, cells, strict=True)]
-    return align_columns([["", *heading], *rows]), shown != [*names]
-
-
-def shorten(text, room):
-    """Leave out the middle of a text that is too wide; at least five columns remain."""
-    if measure_width(text) <= room:
-        return text
-    room = max(room, 5) - len(GAP)
-    begin = _cut(text, room - room // 2)
-    return begin + GAP + _cut(text[::-1], room // 2)[::-1]
-
-
-def shorten_names(names, room):
-    """Shorten names; those that would become equal get their numbers, from 1."""
-    shown = [shorten(name, room) for name in names]
-    counts = Counter(shown)
-    for place, (name, short) in enumerate(zip(names, shown, strict=True)):
-        if counts[short] > 1 and short != name:
-            number = f"#{place + 1}"
-            shown[place] = (
-                _cut(name, max(room - len(GAP) - len(number), 1)) + GAP + number
-            )
-    return shown
-
-
-def _cut(text, room):
-    """Take the beginning of a text that fits."""
-    widths = np.cumsum([measure_width(letter) for letter in text])
-    return text[: int(np.searchsorted(widths, room, side="right"))]
+    rows = [[name, *row[1:]] for name, row in zip(shown, table.rows, strict=True)]
+    return replace(table, rows=rows).write_lines(), shown != names
 
 
 def wrap_words(text, width):
@@ -172,7 +112,7 @@ def wrap_words(text, width):
     return lines
 
 
-def format_number(number, digits=5):
+def format_statistic(number, digits: int = 5) -> str:
     """Format a number with up to five digits, but all digits before the point."""
     if np.isnan(number):
         return "-"

@@ -27,28 +27,15 @@ PERFECT = 1e-14
 class LeastSquaresInference:
     r"""Inference from the triangle of rows and the solution, computed on access.
 
-    Parameters
-    ----------
-    rows : RowTriangle
-        The rows.
-    solution : LeastSquaresSolution
-        The coefficients.
-    alpha : float
-        Weight of the penalty.
-    is_positive : bool
-        Whether negative slopes were forbidden; then there are no standard errors.
-    weight_type : {"frequency", "variance"}
-        Meaning of the weights.
-
-    Notes
-    -----
     All estimates are linear in the targets, :math:`b = A z`, and z has the variance
     :math:`\sigma^2` in each entry, so that the covariance of b is
     :math:`\sigma^2 A A^T`. ``root`` is that A; ``hat_root`` the B of
     :math:`B B^T = (X^T X + \alpha I)^+`, which is the same without a penalty.
     """
 
-    def __init__(self, rows, solution, alpha, is_positive, weight_type):
+    def __init__(
+        self, rows, solution, alpha: float, is_positive: bool, weight_type: str
+    ) -> None:
         self.rows = rows
         self.solution = solution
         self.alpha = alpha
@@ -256,7 +243,7 @@ class LeastSquaresInference:
         )
 
     @cached_property
-    def is_perfect(self):
+    def is_perfect(self) -> bool:
         """Whether the residuals, and all that depends on them, are rounding errors."""
         size = self.total_sum_of_squares + (
             self.rows.total_weight * self.rows.target_mean**2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,7 @@ class Influence:
         return self._spread(np.where(remainder > 1e-10, remainder, np.nan))
 
     @cached_property
-    def standardized_residuals(self):
+    def standardized_residuals(self) -> np.ndarray:
         r""":math:`r_i = \sqrt{w_i} e_i / (\hat\sigma \sqrt{1 - h_i})` (标准化残差)."""
         residuals = self.residuals
         if self.root_weight is not None:
@@ -78,7 +79,7 @@ class Influence:
             )
 
     @cached_property
-    def studentized_residuals(self):
+    def studentized_residuals(self) -> np.ndarray:
         r"""The same with :math:`\hat\sigma` of the other rows (学生化残差).
 
         :math:`t_i = r_i \sqrt{(d - 1) / (d - r_i^2)}` with d degrees of freedom.
@@ -88,13 +89,13 @@ class Influence:
             return standardized * np.sqrt((freedom - 1.0) / (freedom - standardized**2))
 
     @cached_property
-    def cooks_distance(self):
+    def cooks_distance(self) -> np.ndarray:
         r"""Cook's distance (库克距离) :math:`D_i = r_i^2 h_i / (p (1 - h_i))`."""
         share = self._spread(self.leverage) / self._residual_fraction
         return self.standardized_residuals**2 * share / self.n_coefficients
 
     @cached_property
-    def dffits(self):
+    def dffits(self) -> np.ndarray:
         r"""Change of the fitted value of a row without it, in standard errors (DFFITS).
 
         :math:`t_i \sqrt{h_i / (1 - h_i)}`.
@@ -104,7 +105,7 @@ class Influence:
         )
 
     @cached_property
-    def durbin_watson(self):
+    def durbin_watson(self) -> float | Any:
         """Durbin and Watson's statistic: near 2 without autocorrelation."""
         residuals = self.residuals
         if self.root_weight is not None:

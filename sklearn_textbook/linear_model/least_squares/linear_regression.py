@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
-from scipy.sparse import issparse
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, issparse
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
+from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_real,
     check_truth,
 )
 from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.base import BaseLinearModel
 from sklearn_textbook.linear_model.inference.coefficient_table import (
     CoefficientTable,
     check_level,
 )
-from sklearn_textbook.linear_model.inference.dependence import warn_of_dependence
 from sklearn_textbook.linear_model.inference.summary import WIDTH
 from sklearn_textbook.linear_model.least_squares.inference import (
     LeastSquaresInference,
@@ -36,6 +39,7 @@ from sklearn_textbook.linear_model.least_squares.summary import (
 )
 from sklearn_textbook.linear_model.least_squares.targets import read_numeric_targets
 from sklearn_textbook.linear_model.solve.row_triangle import (
+    RowTriangle,
     is_worth_products,
     reduce_rows,
 )
@@ -223,18 +227,18 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
     def __init__(
         self,
         *,
-        fit_intercept=True,
-        copy_X=True,
-        tol=1e-10,
-        n_jobs=None,
-        positive=False,
-        alpha=0.0,
-        weight_type="frequency",
-        categorical_features="from_dtype",
-        reference_level="first",
-        handle_unknown="mean",
-        missing="error",
-    ):
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        tol: float = 1e-10,
+        n_jobs: int | None = None,
+        positive: bool = False,
+        alpha: float = 0.0,
+        weight_type: str = "frequency",
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        reference_level: str | dict[Any, Any] | None = "first",
+        handle_unknown: str = "mean",
+        missing: str = "error",
+    ) -> None:
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
         self.tol = tol
@@ -249,7 +253,9 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
 
     # ----------------------------------------------------------------------- fitting
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -282,15 +288,12 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         self._check_parameters()
         matrix, weight, is_present = self._read_training_table(X, sample_weight)
         Y = read_numeric_targets(y, X, self, is_present)
-        self._forget(*FITTED)
         if self._is_too_large(matrix):
             self._fit_iteratively(matrix, Y, weight)
         else:
-            self._rows = self._reduce(matrix, Y, weight)
-            self._solve(Y.ndim)
+            self._solve(self._reduce(matrix, Y, weight), Y.ndim)
             if self._alpha == 0 and not self._positive:
-                warn_of_dependence(
-                    self,
+                self._warn_of_dependence(
                     self.rank_,
                     self._rows.n_rows,
                     lambda: ~self._infer().is_determined,
@@ -298,7 +301,9 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         return self
 
     @all_or_nothing
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Update the fit with additional rows.
 
         The triangular matrix of all previous rows is stored, so the result equals that
@@ -338,14 +343,11 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         if not is_first:
             self._require_alike(self._rows, Y)
         rows = self._reduce(matrix, Y, weight)
-        rows = rows if is_first else self._rows.merge(rows)
-        self._forget(*FITTED)
-        self._rows = rows
-        self._solve(Y.ndim)
+        self._solve(rows if is_first else self._rows.merge(rows), Y.ndim)
         return self
 
     @all_or_nothing
-    def merge(self, other):
+    def merge(self, other: Any) -> Self:
         """Add the rows to which another model was fitted.
 
         The result equals that of :meth:`fit` on the rows of both, so parts of a table
@@ -392,14 +394,11 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
                 "y must have the same number of dimensions in both models, got "
                 f"{self.coef_.ndim} and {other.coef_.ndim}."
             )
-        rows, n_dimensions = self._rows.merge(other._rows), self.coef_.ndim
         self.design_ = self.design_.merge(other.design_)
-        self._forget(*FITTED)
-        self._rows = rows
-        self._solve(n_dimensions)
+        self._solve(self._rows.merge(other._rows), self.coef_.ndim)
         return self
 
-    def predict(self, X, return_std=False):
+    def predict(self, X: MatrixLike, return_std: bool = False) -> np.ndarray | Any:
         """Predict the target of each row.
 
         Parameters
@@ -432,7 +431,9 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         errors = np.multiply.outer(unit_errors, scales)
         return errors if self.coef_.ndim == 2 else errors[:, 0]
 
-    def predict_interval(self, X, level=0.95, kind="prediction"):
+    def predict_interval(
+        self, X: MatrixLike, level: float = 0.95, kind: str = "prediction"
+    ) -> np.ndarray:
         r"""Compute prediction or confidence intervals.
 
         .. math:: \hat y \pm t_{(1 + level) / 2}
@@ -471,7 +472,9 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         half = inference.compute_quantile(level) * errors
         return np.stack([predicted - half, predicted + half], axis=1)
 
-    def influence(self, X, y, sample_weight=None):
+    def influence(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Influence:
         """Compute residuals, leverage and influence of the training rows.
 
         Parameters
@@ -514,7 +517,15 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             root_weight,
         )
 
-    def summary(self, X=None, y=None, sample_weight=None, *, level=0.95, width=WIDTH):
+    def summary(
+        self,
+        X: MatrixLike | None = None,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        level: float = 0.95,
+        width: int | None = WIDTH,
+    ) -> str:
         """Return a text summary of the fit.
 
         Parameters
@@ -564,20 +575,20 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
 
     # ------------------------------------------------------------------- coefficients
     @property
-    def standard_errors_(self):
+    def standard_errors_(self) -> np.ndarray:
         """Standard errors (标准误差) of the coefficients, in the shape of ``coef_``."""
         errors = self._infer().standard_errors.T
         return errors if self.coef_.ndim == 2 else errors[0]
 
     @property
-    def intercept_standard_error_(self):
+    def intercept_standard_error_(self) -> float | Any:
         """Standard error of the intercept; 0 if there is none."""
         inference = self._infer()
         unit = inference.unit_intercept_error
         return self._squeeze(unit * inference.residual_standard_error)
 
     @property
-    def covariance_(self):
+    def covariance_(self) -> np.ndarray:
         """Covariance matrix of the estimates, the intercept first (R's ``vcov``)."""
         inference = self._infer()
         variances = inference.residual_standard_error**2
@@ -585,11 +596,11 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         return covariances if self.coef_.ndim == 2 else covariances[0]
 
     @property
-    def coefficient_table_(self):
+    def coefficient_table_(self) -> CoefficientTable:
         """Estimates, errors, t, p, 95% intervals; a list for several targets."""
         return self.make_coefficient_table()
 
-    def make_coefficient_table(self, level=0.95):
+    def make_coefficient_table(self, level: float = 0.95) -> CoefficientTable | Any:
         """Make a table of the coefficients with standard errors and tests.
 
         Parameters
@@ -628,7 +639,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         return tables if self.coef_.ndim == 2 else tables[0]
 
     @property
-    def variance_inflation_(self):
+    def variance_inflation_(self) -> np.ndarray:
         """Variance inflation factors (方差膨胀因子) of the columns.
 
         This is the ratio of the variance of a coefficient to its variance if its column
@@ -637,11 +648,11 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         return self._infer().variance_inflation
 
     @property
-    def singular_(self):
+    def singular_(self) -> np.ndarray:
         """Singular values of the (centred, weighted) columns, in descending order."""
         return self._infer().singular_values
 
-    def find_dependent_columns(self):
+    def find_dependent_columns(self) -> dict[str, dict[str, float]]:
         """Find columns that are linear combinations of others.
 
         Returns
@@ -656,12 +667,12 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
 
     # ---------------------------------------------------------------- the whole model
     @property
-    def residual_degrees_of_freedom_(self):
+    def residual_degrees_of_freedom_(self) -> float:
         """Number of observations minus the degrees of freedom of the fit."""
         return self._infer().residual_degrees_of_freedom
 
     @property
-    def effective_rank_(self):
+    def effective_rank_(self) -> float:
         """Trace of the hat matrix, minus 1 for the intercept.
 
         This is the rank or, with a penalty, the effective degrees of freedom
@@ -670,51 +681,51 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         return self._infer().effective_rank
 
     @property
-    def residual_sum_of_squares_(self):
+    def residual_sum_of_squares_(self) -> float | Any:
         """Weighted sum of squared residuals (残差平方和)."""
         return self._squeeze(self._infer().residual_sum_of_squares)
 
     @property
-    def residual_standard_error_(self):
+    def residual_standard_error_(self) -> float | Any:
         """Estimated standard deviation of the noise (残差标准误)."""
         return self._squeeze(self._infer().residual_standard_error)
 
     @property
-    def r_squared_(self):
+    def r_squared_(self) -> float | Any:
         """Coefficient of determination (决定系数) on the training rows."""
         return self._squeeze(self._infer().r_squared)
 
     @property
-    def adjusted_r_squared_(self):
+    def adjusted_r_squared_(self) -> float | Any:
         """Adjusted coefficient of determination (调整后的决定系数)."""
         return self._squeeze(self._infer().adjusted_r_squared)
 
     @property
-    def f_statistic_(self):
+    def f_statistic_(self) -> float | Any:
         """F statistic of the test that all slopes are zero (F 检验)."""
         return self._squeeze(self._infer().f_statistic)
 
     @property
-    def f_p_value_(self):
+    def f_p_value_(self) -> float | Any:
         """P-value of the F test that all slopes are zero."""
         return self._squeeze(self._infer().f_p_value)
 
     @property
-    def log_likelihood_(self):
+    def log_likelihood_(self) -> float | Any:
         """Maximum of the normal log-likelihood (对数似然)."""
         return self._squeeze(self._infer().log_likelihood)
 
     @property
-    def aic_(self):
+    def aic_(self) -> float:
         """Akaike's information criterion, counting the variance as a parameter."""
         return self._squeeze(self._infer().aic)
 
     @property
-    def bic_(self):
+    def bic_(self) -> float:
         """Bayesian information criterion, counting the variance as a parameter."""
         return self._squeeze(self._infer().bic)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         for name in ("fit_intercept", "copy_X", "positive"):
             check_truth(name, getattr(self, name))
         check_real("tol", self.tol, 0.0)
@@ -722,14 +733,14 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         check_choice("weight_type", self.weight_type, WEIGHT_TYPES)
         self._check_table_parameters()
 
-    def _is_too_large(self, matrix):
+    def _is_too_large(self, matrix: np.ndarray | csr_array) -> bool:
         if not issparse(matrix) or self.positive:
             return False
         n_rows, n_columns = matrix.shape
         n_products = n_rows if not is_worth_products(matrix) else 0
         return n_columns**2 * max(n_products, n_columns) > MAX_SPARSE_WORK
 
-    def _reduce(self, matrix, Y, weight):
+    def _reduce(self, matrix, Y: np.ndarray, weight: np.ndarray | None) -> RowTriangle:
         n_cells = matrix.shape[0] * matrix.shape[1]
         n_threads = count_threads(self.n_jobs, n_cells)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -750,11 +761,14 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
                 )
         return rows
 
-    def _solve(self, n_dimensions):
+    def _solve(self, rows: RowTriangle, n_dimensions: int) -> None:
+        """Find the coefficients, and forget what belongs to earlier ones."""
+        self._forget(*FITTED)
+        self._rows = rows
         self._alpha, self._positive = float(self.alpha), bool(self.positive)
         self._weight_type = self.weight_type
         solution = solve(
-            self._rows, alpha=self._alpha, is_positive=self._positive, tol=self.tol
+            rows, alpha=self._alpha, is_positive=self._positive, tol=self.tol
         )
         is_finite = np.isfinite(solution.coefficients).all(axis=1)
         if not is_finite.all():
@@ -767,7 +781,10 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         self.rank_ = solution.rank
         self._keep(solution.coefficients, solution.intercepts, n_dimensions)
 
-    def _fit_iteratively(self, matrix, Y, weight):
+    def _fit_iteratively(
+        self, matrix: csr_array, Y: np.ndarray, weight: np.ndarray | None
+    ) -> None:
+        self._forget(*FITTED)
         self._rows = None
         found = solve_iteratively(
             matrix,
@@ -779,21 +796,21 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         )
         self._keep(*found, Y.ndim)
 
-    def _keep(self, coefficients, intercepts, n_dimensions):
+    def _keep(self, coefficients, intercepts, n_dimensions) -> None:
         self.coef_ = np.ascontiguousarray(coefficients.T)
         self.intercept_ = intercepts if self.fit_intercept else 0.0
         if n_dimensions == 1:
             self.coef_ = self.coef_[0]
             self.intercept_ = float(intercepts[0])
 
-    def _require_rows(self):
+    def _require_rows(self) -> None:
         if self._rows is None:
             raise ValueError(
                 f"This {type(self).__name__} was fitted iteratively, since the sparse "
                 "table is large, and cannot be updated with more rows."
             )
 
-    def _require_alike(self, rows, Y):
+    def _require_alike(self, rows, Y) -> None:
         n_targets = self._rows.targets.shape[1]
         found = 1 if Y.ndim == 1 else Y.shape[1]
         if rows is self._rows and (found, Y.ndim) != (n_targets, self.coef_.ndim):

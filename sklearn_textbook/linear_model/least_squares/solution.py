@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack, qr
 from scipy.optimize import nnls
+from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, lsqr
 
 from sklearn_textbook.linear_model.solve.row_triangle import LARGE
@@ -30,34 +31,27 @@ MIN_CONDITION = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class LeastSquaresSolution:
-    """Coefficients, and dependencies of the columns.
+    """Coefficients, and dependencies of the columns."""
 
-    Parameters
-    ----------
-    coefficients : ndarray of shape (n_columns, n_targets)
-        Slopes.
-    intercepts : ndarray of shape (n_targets,)
-        Intercepts; zeros if there is none.
-    rank : int
-        Rank of the (centred) columns.
-    scales : ndarray of shape (n_columns,)
-        Lengths of the centred columns; 1 for those that are constant.
-    is_constant : ndarray of bool, shape (n_columns,)
-        Columns that vary no more than by rounding.
-    threshold : float
-        Singular values of columns of unit length below this fraction of the largest
-        count as zero.
-    """
-
+    #: Slopes. Shape (n_columns, n_targets).
     coefficients: np.ndarray
+    #: Intercepts; zeros if there is none. Shape (n_targets,).
     intercepts: np.ndarray
+    #: Rank of the (centred) columns.
     rank: int
+    #: Lengths of the centred columns; 1 for those that are constant. Shape
+    #: (n_columns,).
     scales: np.ndarray
+    #: Columns that vary no more than by rounding. Shape (n_columns,).
     is_constant: np.ndarray
+    #: Singular values of columns of unit length below this fraction of the largest
+    #: count as zero.
     threshold: float
 
 
-def solve(rows, *, alpha=0.0, is_positive=False, tol=1e-10):
+def solve(
+    rows, *, alpha: float = 0.0, is_positive: bool = False, tol: float = 1e-10
+) -> LeastSquaresSolution:
     r"""Minimise the squares of the residuals.
 
     .. math:: \min_b \; \|M b - z\|^2 + \alpha \|b\|^2,
@@ -65,23 +59,6 @@ def solve(rows, *, alpha=0.0, is_positive=False, tol=1e-10):
     where M and z are the triangle and targets of the centred columns. If M has full
     rank, the triangle is solved. Otherwise, if alpha is 0, the shortest of all
     solutions b is computed. The intercept follows from the means.
-
-    Parameters
-    ----------
-    rows : RowTriangle
-        The triangle of the rows.
-    alpha : float, default=0.0
-        Weight of the penalty (ridge).
-    is_positive : bool, default=False
-        Whether no slope may be negative.
-    tol : float, default=1e-10
-        Singular values below this fraction of the largest count as zero, for columns
-        scaled to unit length.
-
-    Returns
-    -------
-    solution : LeastSquaresSolution
-        The coefficients.
     """
     M, z = rows.slopes_triangle, rows.slopes_targets
     scales, is_constant, threshold = _measure_columns(rows, M, tol)
@@ -215,15 +192,12 @@ def _solve_by_row_products(M, z, lengths, threshold, alpha):
     return M.T @ (lapack.dpotrs(factor, z / unit)[0] / unit)
 
 
-def decompose(M, scales, is_constant, threshold):
+def decompose(
+    M, scales, is_constant, threshold
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Singular values of columns of unit length, and the rank.
 
-    Returns
-    -------
-    left, values, right : ndarray
-        Thin factors; columns of ``right`` are right singular vectors.
-    rank : int
-        Number of values above the threshold.
+    Returns (left, values, right, rank).
     """
     scaled = np.where(is_constant, 0.0, M / scales)
     left, values, right = np.linalg.svd(scaled, full_matrices=False)
@@ -232,22 +206,10 @@ def decompose(M, scales, is_constant, threshold):
     return left, values, right.T, rank
 
 
-def make_root(decomposed, scales):
+def make_root(decomposed: tuple, scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Make the A of the shortest solution :math:`b = A U^T z`.
 
-    Parameters
-    ----------
-    decomposed : tuple
-        Result of `decompose`.
-    scales : ndarray of shape (n_columns,)
-        Lengths of the columns.
-
-    Returns
-    -------
-    root : ndarray of shape (n_columns, rank)
-        A, in the coordinates of the left singular vectors.
-    left : ndarray of shape (n_kept, rank)
-        The left singular vectors U.
+    Returns (root, left).
     """
     left, values, right, rank = decomposed
     left = left[:, :rank]
@@ -296,24 +258,8 @@ def _solve_without_negative(M, z, alpha):
     return np.column_stack([nnls(M, target)[0] for target in z.T])
 
 
-def find_dependencies(rows, solution, names):
-    """Find the columns that are determined by those before them.
-
-    Parameters
-    ----------
-    rows : RowTriangle
-        The rows.
-    solution : LeastSquaresSolution
-        With the scales of the columns.
-    names : sequence of str
-        Names of the columns.
-
-    Returns
-    -------
-    dependencies : dict
-        For each such column, in their order, the dict of the coefficients of the others
-        in the linear combination; "intercept" for a constant.
-    """
+def find_dependencies(rows, solution: LeastSquaresSolution, names) -> dict:
+    """Find the columns that are determined by those before them."""
     if solution.rank == len(names):
         return {}
     M = np.where(solution.is_constant, 0.0, rows.slopes_triangle / solution.scales)
@@ -366,32 +312,20 @@ def _round_whole(number):
     return float(whole) if abs(number - whole) <= WHOLE * abs(whole) else float(number)
 
 
-def solve_iteratively(X, Y, weight, *, has_intercept, alpha, tol):
+def solve_iteratively(
+    X: csr_array,
+    Y: np.ndarray,
+    weight: np.ndarray | None,
+    *,
+    has_intercept: bool,
+    alpha: float,
+    tol: float,
+) -> tuple[np.ndarray, np.ndarray]:
     """Minimise the squares of the residuals by LSQR (Paige and Saunders, 1982).
 
     The columns are centred during multiplication, so that they stay sparse.
 
-    Parameters
-    ----------
-    X : csr_array of shape (n_rows, n_columns)
-        Finite numbers.
-    Y : ndarray of shape (n_rows, n_targets)
-        Targets.
-    weight : ndarray of shape (n_rows,) or None
-        Weights above 0.
-    has_intercept : bool
-        Whether there is an intercept.
-    alpha : float
-        Weight of the penalty.
-    tol : float
-        Relative error of the stopping criterion.
-
-    Returns
-    -------
-    coefficients : ndarray of shape (n_columns, n_targets)
-        Slopes.
-    intercepts : ndarray of shape (n_targets,)
-        Intercepts; zeros if there is none.
+    Returns (coefficients, intercepts).
     """
     n_rows, n_columns = X.shape
     w = np.ones(n_rows) if weight is None else weight

@@ -6,8 +6,8 @@ import numpy as np
 
 from sklearn_textbook._contract.text_table import align_columns
 from sklearn_textbook.linear_model.inference.summary import (
-    format_number,
     format_p,
+    format_statistic,
     write_summary,
 )
 
@@ -15,25 +15,8 @@ from sklearn_textbook.linear_model.inference.summary import (
 MAX_DEPENDENT = 10
 
 
-def summarise_regression(model, influence, level, width):
-    """Write the summary.
-
-    Parameters
-    ----------
-    model : LinearRegression
-        The fitted model.
-    influence : Influence or None
-        Influence of the training rows.
-    level : float
-        Confidence level of the intervals.
-    width : int or None
-        Maximum length of lines; None: any.
-
-    Returns
-    -------
-    text : str
-        The summary; for several targets, one after another.
-    """
+def summarise_regression(model, influence, level: float, width: int | None) -> str:
+    """Write the summary."""
     tables = model.make_coefficient_table(level)
     if model.coef_.ndim == 1:
         return _summarise_target(model, tables, influence, width)
@@ -60,7 +43,7 @@ def _summarise_target(model, table, influence, width, target=None):
     )
 
 
-def _name_method(model):
+def _name_method(model) -> str:
     inference = model._infer()
     if inference.is_positive:
         return "least squares without negative coefficients"
@@ -79,28 +62,27 @@ def _list_facts(model, pick):
     facts.append(("rank", f"{model.rank_} of {n_columns} columns"))
     if inference.alpha > 0 and not inference.is_positive:
         facts.append(
-            ("effective degrees of freedom", format_number(inference.effective_rank))
+            ("effective degrees of freedom", format_statistic(inference.effective_rank))
         )
     freedom = inference.residual_degrees_of_freedom
     facts += [
-        ("residual degrees of freedom", format_number(freedom)),
+        ("residual degrees of freedom", format_statistic(freedom)),
         (
             "residual standard error",
-            format_number(pick(model.residual_standard_error_)),
+            format_statistic(pick(model.residual_standard_error_)),
         ),
         ("R²", _format_share(pick(model.r_squared_))),
         ("adjusted R²", _format_share(pick(model.adjusted_r_squared_))),
     ]
     f_statistic = pick(model.f_statistic_)
     if not np.isnan(f_statistic):
-        facts += [
-            (f"F({inference.n_explaining:g}, {freedom:g})", format_number(f_statistic)),
-            ("p of F", format_p(pick(model.f_p_value_))),
-        ]
+        name = f"F({inference.n_explaining:g}, {freedom:g})"
+        facts.append((name, format_statistic(f_statistic)))
+        facts.append(("p of F", format_p(pick(model.f_p_value_))))
     facts += [
-        ("log-likelihood", format_number(pick(model.log_likelihood_))),
-        ("AIC", format_number(pick(model.aic_))),
-        ("BIC", format_number(pick(model.bic_))),
+        ("log-likelihood", format_statistic(pick(model.log_likelihood_))),
+        ("AIC", format_statistic(pick(model.aic_))),
+        ("BIC", format_statistic(pick(model.bic_))),
     ]
     return facts
 
@@ -119,9 +101,9 @@ def _describe_residuals(influence, target):
     quartiles = np.quantile(residuals, [0.0, 0.25, 0.5, 0.75, 1.0])
     cells = [
         ["", "min", "1st quartile", "median", "3rd quartile", "max"],
-        ["residuals", *map(format_number, quartiles)],
+        ["residuals", *map(format_statistic, quartiles)],
     ]
-    return [*align_columns(cells), "", f"Durbin-Watson: {format_number(watson)}"]
+    return [*align_columns(cells), "", f"Durbin-Watson: {format_statistic(watson)}"]
 
 
 def _list_notes(model, table):

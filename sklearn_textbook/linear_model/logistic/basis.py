@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
+from sklearn_textbook.linear_model.solve.row_sums import find_largest
 from sklearn_textbook.linear_model.solve.row_triangle import reduce_rows
 
 #: Singular values of columns of unit length up to this fraction of the largest are
@@ -40,13 +41,27 @@ class Basis:
     nothing: np.ndarray
     rows: np.ndarray | None = None
 
-    def turn(self, likelihood: LogisticLikelihood) -> LogisticLikelihood:
-        """Return the same likelihood for the coordinates."""
-        rows = self.rows
+    def turn(self, likelihood: LogisticLikelihood):
+        """Return the same likelihood for the coordinates, and the way back.
+
+        The way back is a matrix from the coefficients of the coordinates to those of
+        the columns; both are None if the table would have to be dense and is too large.
+        """
+        rows, directions = self.rows, self.directions
         if rows is None:
-            X = likelihood.X.toarray() if issparse(likelihood.X) else likelihood.X
-            rows = (X - self.mean) @ self.directions
-        return likelihood.replace_columns(rows, likelihood.l2[0])
+            X = likelihood.X
+            if issparse(X):
+                if X.shape[0] * X.shape[1] > MAX_NUMBERS:
+                    return None, None
+                X = X.toarray()
+            rows = (X - self.mean) @ directions
+        turned = likelihood.replace_columns(rows, likelihood.l2[0])
+        if not likelihood.fit_intercept:
+            return turned, directions
+        back = np.zeros((likelihood.n_parameters, turned.n_parameters))
+        back[0, 0], back[1:, 1:] = 1.0, directions
+        back[0, 1:] = -turned.centre - (self.mean - likelihood.centre) @ directions
+        return turned, back
 
     def turn_start(
         self,
@@ -66,19 +81,6 @@ class Basis:
         if not first:
             return slopes.T
         return np.column_stack([np.average(scores, axis=0, weights=weight), slopes.T])
-
-    def find_way_back(
-        self, likelihood: LogisticLikelihood, turned: LogisticLikelihood
-    ) -> np.ndarray:
-        """Matrix from the coefficients of the coordinates to those of the columns."""
-        if not likelihood.fit_intercept:
-            return self.directions
-        back = np.zeros((likelihood.n_parameters, turned.n_parameters))
-        back[0, 0] = 1.0
-        back[1:, 1:] = self.directions
-        shift = self.mean - likelihood.centre
-        back[0, 1:] = -turned.centre - shift @ self.directions
-        return back
 
 
 def find_row_space(likelihood: LogisticLikelihood) -> Basis | None:
@@ -106,19 +108,8 @@ def find_row_space(likelihood: LogisticLikelihood) -> Basis | None:
     return Basis(centre, directions, nothing, vectors[:, is_large] * roots)
 
 
-def find_basis(likelihood):
-    """Find the rank and the span of the columns.
-
-    Parameters
-    ----------
-    likelihood : LogisticLikelihood
-        With the table.
-
-    Returns
-    -------
-    basis : Basis
-        The basis, as accurate as the rounding of the columns allows.
-    """
+def find_basis(likelihood: LogisticLikelihood) -> Basis:
+    """Find the rank and the span of the columns."""
     X, total = likelihood.X, likelihood.total_weight
     reduced = reduce_rows(
         X,
@@ -128,11 +119,7 @@ def find_basis(likelihood):
         n_threads=likelihood.n_threads,
     )
     triangle = reduced.slopes_triangle
-    if issparse(X):
-        largest = abs(X).max(axis=0).toarray().ravel()
-    else:
-        largest = np.maximum(X.max(axis=0), -X.min(axis=0))
-    rounding = N_ROUNDINGS * np.finfo(float).eps * np.sqrt(total) * largest
+    rounding = N_ROUNDINGS * np.finfo(float).eps * np.sqrt(total) * find_largest(X)
     lengths = np.linalg.norm(triangle, axis=0)
     is_constant = lengths <= rounding
     triangle = np.where(is_constant, 0.0, triangle)
@@ -150,15 +137,8 @@ def find_basis(likelihood):
     )
 
 
-def find_involved(likelihood, nothing):
+def find_involved(likelihood: LogisticLikelihood, nothing):
     """Mask of the columns with a component in directions that change no score."""
     units = likelihood.units[likelihood.fit_intercept :]
     parts = np.abs(nothing) * units[:, np.newaxis]
     return (parts > 1e-7 * parts.max(axis=0)).any(axis=1)
-
-
-def is_small_enough(likelihood):
-    """Whether the table may be made dense."""
-    if not issparse(likelihood.X):
-        return True
-    return likelihood.n_rows * likelihood.n_columns <= MAX_NUMBERS

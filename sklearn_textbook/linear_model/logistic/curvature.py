@@ -9,6 +9,11 @@ from scipy import linalg
 from scipy.sparse import issparse
 from scipy.special import expit, softmax
 
+from sklearn_textbook.linear_model.logistic.likelihood import (
+    Evaluation,
+    LogisticLikelihood,
+)
+
 #: With smaller pivots of a Hessian of unit diagonal, the step is found from the rows.
 SMALLEST_PIVOT = 1e-9
 #: With fewer classes than this, the rows take little time.
@@ -24,17 +29,11 @@ MIN_PROBABILITY = 1e-290
 
 @dataclass(frozen=True)
 class HessianFactor:
-    """Cholesky's factor of the Hessian, scaled to a diagonal of ones.
+    """Cholesky's factor of the Hessian, scaled to a diagonal of ones."""
 
-    Parameters
-    ----------
-    scale : ndarray of shape (n,)
-        Roots of the diagonal.
-    factor : ndarray of shape (n, n)
-        The lower triangle.
-    """
-
+    #: Roots of the diagonal. Shape (n,).
     scale: np.ndarray
+    #: The lower triangle. Shape (n, n).
     factor: np.ndarray
 
     def find_step(self, gradient):
@@ -51,20 +50,13 @@ class HessianFactor:
 
 @dataclass(frozen=True)
 class TurnedFactor:
-    """Cholesky's factor of the Hessian in other coordinates.
+    """Cholesky's factor of the Hessian in other coordinates."""
 
-    Parameters
-    ----------
-    basis : ndarray of shape (n, n)
-        The coordinates.
-    factor : HessianFactor
-        Of the Hessian in these.
-    along : ndarray of shape (n,)
-        The gradient in these.
-    """
-
+    #: The coordinates. Shape (n, n).
     basis: np.ndarray
+    #: Of the Hessian in these.
     factor: HessianFactor
+    #: The gradient in these. Shape (n,).
     along: np.ndarray
 
     def find_step(self, gradient):
@@ -74,17 +66,11 @@ class TurnedFactor:
 
 @dataclass(frozen=True)
 class RowFactor:
-    """A root of the inverse of the Hessian, found from the weighted rows.
+    """A root of the inverse of the Hessian, found from the weighted rows."""
 
-    Parameters
-    ----------
-    root : ndarray of shape (n, rank)
-        Its product with its transpose is the inverse.
-    along : ndarray of shape (rank,)
-        The gradient, multiplied by the transposed root.
-    """
-
+    #: Its product with its transpose is the inverse. Shape (n, rank).
     root: np.ndarray
+    #: The gradient, multiplied by the transposed root. Shape (rank,).
     along: np.ndarray
 
     def find_step(self, gradient):
@@ -96,25 +82,14 @@ class RowFactor:
         return self.root @ self.root.T
 
 
-def factor_curvature(likelihood, theta, at, *, is_for_step=False):
-    """Factorise the Hessian, or the weighted rows where its squares lose too much.
-
-    Parameters
-    ----------
-    likelihood : LogisticLikelihood
-        With the rows.
-    theta : ndarray of shape (n_scores, n_parameters)
-        Coefficients.
-    at : Evaluation
-        Likelihood, gradient and Hessian there.
-    is_for_step : bool, default=False
-        Whether only a step is found. With many classes, this takes less time.
-
-    Returns
-    -------
-    factor : HessianFactor, TurnedFactor or RowFactor
-        Solves for steps, and inverts; a TurnedFactor only solves.
-    """
+def factor_curvature(
+    likelihood: LogisticLikelihood,
+    theta: np.ndarray,
+    at: Evaluation,
+    *,
+    is_for_step: bool = False,
+) -> HessianFactor | TurnedFactor | RowFactor:
+    """Factorise the Hessian, or the weighted rows where its squares lose too much."""
     factor = factor_hessian(at.hessian)
     is_for_step = is_for_step and likelihood.n_classes >= MANY_CLASSES
     if factor is None and is_for_step:
@@ -138,7 +113,9 @@ def factor_hessian(hessian):
     return HessianFactor(scale, factor) if is_safe else None
 
 
-def factor_turned(likelihood, theta, at):
+def factor_turned(
+    likelihood: LogisticLikelihood, theta: np.ndarray, at: Evaluation
+) -> TurnedFactor | None:
     r"""Factorise the Hessian with its smallest eigenvectors computed from the rows.
 
     Where the Hessian has few small eigenvalues, only these are lost in rounding. With
@@ -146,20 +123,6 @@ def factor_turned(likelihood, theta, at):
     :math:`w \sum p_k c_k^2` to the square of the vector, :math:`w p_k c_k x` to the
     product with the Hessian, and :math:`- w c_y` to that with the gradient, all without
     differences of large numbers. This takes far less time than `find_root`.
-
-    Parameters
-    ----------
-    likelihood : LogisticLikelihood
-        With the rows.
-    theta : ndarray of shape (n_scores, n_parameters)
-        Coefficients.
-    at : Evaluation
-        Likelihood, gradient and Hessian there.
-
-    Returns
-    -------
-    factor : TurnedFactor or None
-        None if this loses digits, too.
     """
     scale = np.sqrt(np.maximum(at.hessian.diagonal(), 0.0))
     is_usable = np.isfinite(scale).all() and (scale > 0.0).all()
@@ -200,7 +163,7 @@ def factor_turned(likelihood, theta, at):
     return None
 
 
-def find_root(likelihood, theta):
+def find_root(likelihood: LogisticLikelihood, theta: np.ndarray):
     r"""Find a root of the inverse Hessian by orthogonal transformations of the rows.
 
     Row i with the probabilities p and the own class y adds :math:`L^T L` to the
@@ -229,7 +192,7 @@ def find_root(likelihood, theta):
     return RowFactor(root, rows[:, is_kept].T @ right)
 
 
-def _write_penalty(likelihood, theta):
+def _write_penalty(likelihood: LogisticLikelihood, theta: np.ndarray):
     """Rows for the penalty and the constraint that all intercepts sum to 0."""
     first, n_scores = likelihood.fit_intercept, likelihood.n_scores
     diagonal = np.zeros(theta.shape)
@@ -244,7 +207,7 @@ def _write_penalty(likelihood, theta):
     return np.vstack([rows, np.append(tie.ravel(), total)])
 
 
-def _write_columns(likelihood, rows):
+def _write_columns(likelihood: LogisticLikelihood, rows):
     """Centred columns, after one of ones, and the roots of the weights."""
     X = likelihood.X[rows]
     X = (X.toarray() if issparse(X) else X) - likelihood.centre
@@ -261,7 +224,7 @@ def _find_shares(scores, n_classes):
     return np.maximum(softmax(scores, axis=1), MIN_PROBABILITY)
 
 
-def _write_rows(likelihood, theta, rows):
+def _write_rows(likelihood: LogisticLikelihood, theta: np.ndarray, rows):
     """Rows of L with z in the last column, for a block of rows of the table."""
     codes = likelihood.codes[rows]
     scores = likelihood.score_rows(theta, likelihood.X[rows])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -10,18 +11,17 @@ import numpy as np
 from scipy import linalg
 
 from sklearn_textbook._contract.caller import warn_caller
-from sklearn_textbook._contract.machine_memory import require_memory
-from sklearn_textbook._contract.memory_warning import MANY_CLASSES
+from sklearn_textbook._contract.memory import MANY_CLASSES, require_memory
 from sklearn_textbook.linear_model.logistic.basis import (
     find_basis,
     find_involved,
     find_row_space,
-    is_small_enough,
 )
 from sklearn_textbook.linear_model.logistic.curvature import (
     factor_curvature,
     factor_hessian,
 )
+from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
 from sklearn_textbook.linear_model.logistic.separation import find_separation
 from sklearn_textbook.linear_model.logistic.solvers import (
     SOLVERS,
@@ -48,33 +48,24 @@ MATRICES = {"newton": 4, "bfgs": 4}
 
 @dataclass(frozen=True)
 class FittedLogistic:
-    """Result of a fit.
+    """Result of a fit."""
 
-    Parameters
-    ----------
-    solution : Solution
-        Result of the solver.
-    estimates : Estimates
-        Coefficients with their covariance.
-    log_likelihood : float
-        Without the penalty.
-    separation : str or None
-        Whether classes can be separated.
-    rank : int or None
-        Rank of the table with the intercept.
-    is_dependent : ndarray of bool, shape (n_columns,)
-        Columns with a component in directions that do not change scores.
-    """
-
+    #: Result of the solver.
     solution: Solution
+    #: Coefficients with their covariance.
     estimates: Estimates
+    #: Without the penalty.
     log_likelihood: float
+    #: Whether classes can be separated.
     separation: str | None
+    #: Rank of the table with the intercept.
     rank: int | None
+    #: Columns with a component in directions that do not change scores. Shape
+    #: (n_columns,).
     is_dependent: np.ndarray
 
 
-def choose_solver(solver, likelihood):
+def choose_solver(solver, likelihood: LogisticLikelihood):
     """Return the solver that "auto", or a name of scikit-learn's, selects."""
     solver = STOCK_SOLVERS.get(solver, solver)
     if solver != "auto":
@@ -85,33 +76,12 @@ def choose_solver(solver, likelihood):
     return "lbfgs"
 
 
-def find_solver(solver, likelihood):
+def find_solver(solver, likelihood: LogisticLikelihood):
     """Return the function of a solver; refuse matrices larger than the memory."""
     if solver == "newton" and likelihood.l1.any():
         n_coefficients = math.prod(likelihood.shape)
         is_small = n_coefficients <= MAX_EQUATIONS and has_memory(likelihood)
         return solve_newton if is_small else solve_working_sets
-    check_memory(solver, likelihood)
-    return SOLVERS[solver]
-
-
-def measure_matrices(solver, likelihood):
-    """Bytes of the matrices that a solver keeps."""
-    if solver not in MATRICES:
-        return 0.0
-    n_numbers = MATRICES[solver] * float(math.prod(likelihood.shape)) ** 2
-    if solver == "newton":
-        n_numbers += likelihood.count_curvatures()
-    return 8.0 * n_numbers
-
-
-def has_memory(likelihood):
-    """Whether a Hessian is small enough to be computed by default."""
-    return measure_matrices("newton", likelihood) <= MAX_UNASKED
-
-
-def check_memory(solver, likelihood):
-    """Raise ValueError if a solver's matrices are larger than the memory."""
     require_memory(
         measure_matrices(solver, likelihood),
         f"solver={solver!r}",
@@ -121,38 +91,36 @@ def check_memory(solver, likelihood):
         "coefficients.",
         ValueError,
     )
+    return SOLVERS[solver]
+
+
+def measure_matrices(solver, likelihood: LogisticLikelihood):
+    """Bytes of the matrices that a solver keeps."""
+    if solver not in MATRICES:
+        return 0.0
+    n_numbers = MATRICES[solver] * float(math.prod(likelihood.shape)) ** 2
+    if solver == "newton":
+        n_numbers += likelihood.count_curvatures()
+    return 8.0 * n_numbers
+
+
+def has_memory(likelihood: LogisticLikelihood):
+    """Whether a Hessian is small enough to be computed by default."""
+    return measure_matrices("newton", likelihood) <= MAX_UNASKED
 
 
 def fit_logistic(
-    likelihood, start, *, solver, max_iter, tol, separation, is_spread, describe
-):
-    """Fit the coefficients, with the results of the solver.
-
-    Parameters
-    ----------
-    likelihood : LogisticLikelihood
-        The likelihood to maximise.
-    start : ndarray of shape (n_scores, n_parameters)
-        Initial coefficients.
-    solver : str
-        Name of the solver.
-    max_iter : int
-        Maximum number of iterations.
-    tol : float
-        Tolerance of the solver.
-    separation : {"check", "exact", "ignore"}
-        Whether to find out if the classes can be separated.
-    is_spread : bool
-        Whether the last class also gets coefficients.
-    describe : callable
-        Called after each iteration with a function that returns its estimates, and its
-        loss; ends the fit if it returns True.
-
-    Returns
-    -------
-    fitted : FittedLogistic
-        The result.
-    """
+    likelihood: LogisticLikelihood,
+    start: np.ndarray,
+    *,
+    solver: str,
+    max_iter: int,
+    tol: float,
+    separation: str,
+    is_spread: bool,
+    describe: Callable,
+) -> FittedLogistic:
+    """Fit the coefficients, with the results of the solver."""
     solve = find_solver(solver, likelihood)
     _warn_of_time(likelihood, max_iter)
     n_coefficients = math.prod(likelihood.shape)
@@ -173,7 +141,7 @@ def fit_logistic(
         return columns.finish(solution, separation, is_spread)
 
 
-def _warn_of_time(likelihood, max_iter):
+def _warn_of_time(likelihood: LogisticLikelihood, max_iter: int) -> None:
     """Warn if an iteration computes so many probabilities that it takes seconds."""
     n_numbers = likelihood.n_rows * likelihood.n_classes
     is_many = likelihood.n_classes >= MANY_CLASSES and n_numbers > MANY_NUMBERS
@@ -190,28 +158,20 @@ def _warn_of_time(likelihood, max_iter):
 
 
 class _Columns:
-    """The original columns, and uncorrelated ones if these are needed.
+    """The original columns, and uncorrelated ones if these are needed."""
 
-    Parameters
-    ----------
-    likelihood : LogisticLikelihood
-        Likelihood of the original columns.
-    has_errors : bool
-        Whether standard errors, and hence the rank, are required.
-    is_turned : bool
-        Whether a wide table with a penalty is solved in the space of its rows.
-    """
-
-    def __init__(self, likelihood, has_errors, *, is_turned):
+    def __init__(
+        self, likelihood: LogisticLikelihood, has_errors: bool, *, is_turned: bool
+    ) -> None:
         self.likelihood = self.turned = likelihood
         self.has_errors = has_errors
         self.basis = _find_needed_basis(likelihood) if has_errors else None
         self.back, self.used = None, self.basis
         if is_turned and not has_errors:
             self.used = find_row_space(likelihood)
-        if self.used is not None and is_small_enough(likelihood):
-            self.turned = self.used.turn(likelihood)
-            self.back = self.used.find_way_back(likelihood, self.turned)
+        if self.used is not None:
+            turned, self.back = self.used.turn(likelihood)
+            self.turned = likelihood if turned is None else turned
 
     def turn(self, start):
         """Coefficients of the transformed columns that give about the same scores."""
@@ -219,7 +179,7 @@ class _Columns:
             return start
         return self.used.turn_start(self.likelihood, self.turned, start)
 
-    def restore(self, theta):
+    def restore(self, theta: np.ndarray):
         """Coefficients of the original columns."""
         likelihood = self.likelihood
         if likelihood.n_scores == likelihood.n_classes and not likelihood.l1.any():
@@ -235,7 +195,7 @@ class _Columns:
             return np.zeros((self.likelihood.n_columns, 0))
         return self.basis.nothing
 
-    def estimate(self, theta, covariance=None, *, is_spread=False):
+    def estimate(self, theta: np.ndarray, covariance=None, *, is_spread: bool = False):
         """Estimates from coefficients and covariance of the transformed columns."""
         if covariance is not None and self.back is not None:
             back = np.kron(np.eye(self.likelihood.n_scores), self.back)
@@ -272,7 +232,7 @@ class _Columns:
         )
 
 
-def _find_needed_basis(likelihood):
+def _find_needed_basis(likelihood: LogisticLikelihood):
     """Find a basis of the columns if their products alone lose too many digits."""
     if not likelihood.n_columns:
         return None
@@ -286,43 +246,22 @@ def _find_needed_basis(likelihood):
 
 @dataclass(frozen=True)
 class Estimates:
-    """Coefficients for the columns themselves, and their covariance.
+    """Coefficients for the columns themselves, and their covariance."""
 
-    Parameters
-    ----------
-    coef : ndarray of shape (n_vectors, n_columns)
-        Slopes.
-    intercept : ndarray of shape (n_vectors,)
-        Intercepts.
-    covariance : ndarray of shape (n, n) or None
-        Covariance of all, intercept first in each vector.
-    errors : ndarray of shape (n,) or None
-        Standard errors; NaN where the data do not determine a coefficient.
-    """
-
+    #: Slopes. Shape (n_vectors, n_columns).
     coef: np.ndarray
+    #: Intercepts. Shape (n_vectors,).
     intercept: np.ndarray
+    #: Covariance of all, intercept first in each vector. Shape (n, n).
     covariance: np.ndarray | None = None
+    #: Standard errors; NaN where the data do not determine a coefficient. Shape (n,).
     errors: np.ndarray | None = None
 
 
-def shorten_slopes(theta, directions, likelihood):
-    """Take the slopes of least norm among those that give the same scores.
-
-    Parameters
-    ----------
-    theta : ndarray of shape (n_scores, n_parameters)
-        Coefficients for centred columns.
-    directions : ndarray of shape (n_columns, n_directions)
-        Slopes that give every row the same score.
-    likelihood : LogisticLikelihood
-        With the table.
-
-    Returns
-    -------
-    theta : ndarray of shape (n_scores, n_parameters)
-        The others.
-    """
+def shorten_slopes(
+    theta: np.ndarray, directions: np.ndarray, likelihood: LogisticLikelihood
+) -> np.ndarray:
+    """Take the slopes of least norm among those that give the same scores."""
     if not directions.shape[1]:
         return theta
     theta = theta.copy()
@@ -337,41 +276,28 @@ def shorten_slopes(theta, directions, likelihood):
     return theta
 
 
-def find_constants(likelihood, directions):
+def find_constants(likelihood: LogisticLikelihood, directions):
     """Score that each direction gives to every row of the centred table."""
     return np.asarray(likelihood.X[[0]] @ directions).ravel() - (
         likelihood.centre @ directions
     )
 
 
-def spread_classes(vectors, axis=0):
+def spread_classes(vectors, axis: int = 0):
     """Add a vector for the last class, so that all of them sum to zero."""
     zero = np.zeros_like(np.take(vectors, [0], axis))
     vectors = np.concatenate([vectors, zero], axis)
     return vectors - vectors.mean(axis, keepdims=True)
 
 
-def transform_estimates(likelihood, theta, covariance, directions, is_spread):
-    """Convert coefficients of centred columns to those of the estimator.
-
-    Parameters
-    ----------
-    likelihood : LogisticLikelihood
-        With the table.
-    theta : ndarray of shape (n_scores, n_parameters)
-        Coefficients for centred columns.
-    covariance : ndarray or None
-        Their covariance.
-    directions : ndarray of shape (n_columns, n_directions)
-        Slopes that give every row the same score.
-    is_spread : bool
-        Whether to add coefficients of the last class, so that all sum to zero.
-
-    Returns
-    -------
-    estimates : Estimates
-        For the columns themselves.
-    """
+def transform_estimates(
+    likelihood: LogisticLikelihood,
+    theta: np.ndarray,
+    covariance: np.ndarray | None,
+    directions: np.ndarray,
+    is_spread: bool,
+) -> Estimates:
+    """Convert coefficients of centred columns to those of the estimator."""
     coef, intercept = likelihood.restore_coefficients(theta)
     if is_spread:
         coef, intercept = spread_classes(coef), spread_classes(intercept)
@@ -395,23 +321,10 @@ def transform_estimates(likelihood, theta, covariance, directions, is_spread):
     return Estimates(coef, intercept, covariance, errors)
 
 
-def find_determined(likelihood, moved, directions):
-    """Find which coefficients no direction changes.
-
-    Parameters
-    ----------
-    likelihood : LogisticLikelihood
-        With the table.
-    moved : ndarray of shape (n_parameters, n_parameters)
-        Matrix from the coefficients of centred columns to those of the others.
-    directions : ndarray of shape (n_columns, n_directions)
-        Slopes that give every row the same score.
-
-    Returns
-    -------
-    is_determined : ndarray of bool, shape (n_parameters,)
-        The intercept first.
-    """
+def find_determined(
+    likelihood: LogisticLikelihood, moved: np.ndarray, directions: np.ndarray
+) -> np.ndarray:
+    """Find which coefficients no direction changes."""
     if not directions.shape[1]:
         return np.ones(len(moved), dtype=bool)
     units = likelihood.units[:, np.newaxis]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import diags_array, issparse
+from scipy.sparse import csr_array, diags_array, issparse
 
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook.linear_model.solve._row_sums import judge_scores, sum_likelihood
 from sklearn_textbook.linear_model.solve.row_sums import (
     PANEL_WIDTH,
     divide_rows,
+    find_largest,
     sum_products,
 )
 
@@ -29,27 +30,19 @@ UNIT_NUMBERS = 2**20
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The likelihood and its derivatives at some coefficients.
+    """The likelihood and its derivatives at some coefficients."""
 
-    Parameters
-    ----------
-    loss : float
-        Negative log-likelihood, with both penalties.
-    gradient : ndarray of shape (n_scores, n_parameters) or None
-        Its derivatives by the coefficients, without those of the absolute values.
-    hessian : ndarray of shape (n_scores * n_parameters,) * 2 or None
-        Its second derivatives.
-    margin : float
-        Smallest difference of the scores of a row's class and another class: above 0 if
-        all rows are classified correctly.
-    likelihood_loss : float
-        Negative log-likelihood without the penalty.
-    """
-
+    #: Negative log-likelihood, with both penalties.
     loss: float
+    #: Its derivatives by the coefficients, without those of the absolute values. Shape
+    #: (n_scores, n_parameters).
     gradient: np.ndarray | None
+    #: Its second derivatives. Shape (n_scores * n_parameters,) * 2.
     hessian: np.ndarray | None
+    #: Smallest difference of the scores of a row's class and another class: above 0 if
+    #: all rows are classified correctly.
     margin: float
+    #: Negative log-likelihood without the penalty.
     likelihood_loss: float
 
 
@@ -67,30 +60,17 @@ def find_centre(X, weight):
     return centre
 
 
-def scale_extremes(X, is_penalised):
+def scale_extremes(
+    X: np.ndarray | csr_array, is_penalised: bool
+) -> tuple[np.ndarray | csr_array, np.ndarray]:
     """Multiply columns of very large or small numbers by powers of two.
 
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n_rows, n_columns)
-        The table.
-    is_penalised : bool
-        Whether slopes are penalised; then those of tiny columns are zero.
-
-    Returns
-    -------
-    X : ndarray or csr_array
-        The table, or a copy with other columns.
-    factors : ndarray of shape (n_columns,)
-        Factors that the columns were multiplied by.
+    Returns (X, factors).
     """
     factors = np.ones(X.shape[1])
     if not min(X.shape):
         return X, factors
-    if issparse(X):
-        largest = np.maximum(X.max(axis=0).toarray(), -X.min(axis=0).toarray()).ravel()
-    else:
-        largest = np.maximum(X.max(axis=0), -X.min(axis=0))
+    largest = find_largest(X)
     is_extreme = largest > LARGE
     if not is_penalised:
         is_extreme |= (largest > 0.0) & (largest < 1.0 / LARGE)
@@ -109,43 +89,21 @@ class LogisticLikelihood:
     :math:`e^{f_k} / \sum_l e^{f_l}`. Dense columns are centred by their means c if
     there is an intercept, sparse ones only if there is also a penalty: then
     coefficients are well determined even if the columns are far from zero.
-
-    Parameters
-    ----------
-    X : ndarray of float64 or csr_array, shape (n_rows, n_columns)
-        The table.
-    codes : ndarray of int32, shape (n_rows,)
-        Class numbers.
-    n_classes : int
-        Number of classes.
-    weight : ndarray of float64, shape (n_rows,), or None
-        Weights above 0; None: 1 each.
-    fit_intercept : bool
-        Whether there are intercepts; otherwise c and b are 0.
-    is_symmetric : bool
-        Whether each class has coefficients; otherwise those of the last are 0. For two
-        classes, those of the first are 0.
-    strength : float or ndarray of shape (n_columns,)
-        Factor of half the sum of squares of the slopes in the penalty.
-    l1_strength : float or ndarray of shape (n_columns,), default=0.0
-        Factor of the sum of the absolute slopes in the penalty.
-    n_threads : int, default=1
-        Number of threads.
     """
 
     def __init__(
         self,
-        X,
+        X: np.ndarray | csr_array,
         codes,
-        n_classes,
-        weight,
+        n_classes: int,
+        weight: np.ndarray | None,
         *,
-        fit_intercept,
-        is_symmetric,
-        strength,
-        l1_strength=0.0,
-        n_threads=1,
-    ):
+        fit_intercept: bool,
+        is_symmetric: bool,
+        strength: float | np.ndarray,
+        l1_strength: float | np.ndarray = 0.0,
+        n_threads: int = 1,
+    ) -> None:
         is_penalised = bool(np.any(strength) or np.any(l1_strength))
         self.X, self.factors = scale_extremes(X, is_penalised)
         self.codes = np.ascontiguousarray(codes, dtype=np.int32)
@@ -175,7 +133,7 @@ class LogisticLikelihood:
         """Whether a number added to all intercepts changes no probability."""
         return self.n_scores == self.n_classes and self.fit_intercept
 
-    def _choose_way(self):
+    def _choose_way(self) -> None:
         """Decide whether one pass over the rows computes all sums."""
         width = -(-self.n_parameters // PANEL_WIDTH) * PANEL_WIDTH
         n_pairs = self.n_scores * (self.n_scores + 1) // 2
@@ -184,7 +142,7 @@ class LogisticLikelihood:
         self._is_compiled = not issparse(self.X) and 0 < n_numbers <= MAX_NUMBERS_OF_ONE
         self._bounds = divide_rows(self.n_rows, MAX_NUMBERS // n_numbers)
 
-    def replace_columns(self, X, l2, l1=0.0) -> LogisticLikelihood:
+    def replace_columns(self, X, l2, l1: float = 0.0) -> LogisticLikelihood:
         """Return the likelihood of the same rows with other columns and penalties."""
         return LogisticLikelihood(
             X,
@@ -259,21 +217,8 @@ class LogisticLikelihood:
         return np.sqrt(self.units**2 + added)
 
     # -------------------------------------------------------------------- evaluation
-    def evaluate(self, theta, order=HESSIAN):
-        """Compute the loss, from order 1 its gradient, from order 2 its Hessian.
-
-        Parameters
-        ----------
-        theta : ndarray of shape (n_scores, n_parameters)
-            Intercept, if there is one, and slopes of each score, for centred columns.
-        order : {0, 1, 2}, default=2
-            Highest derivative to compute.
-
-        Returns
-        -------
-        evaluation : Evaluation
-            Loss and derivatives.
-        """
+    def evaluate(self, theta: np.ndarray, order: int = HESSIAN) -> Evaluation:
+        """Compute the loss, from order 1 its gradient, from order 2 its Hessian."""
         theta = np.asarray(theta, dtype=np.float64).reshape(self.shape)
         sum_up = self._sum_compiled if self._is_compiled else self._sum_by_products
         with np.errstate(over="ignore", invalid="ignore"):

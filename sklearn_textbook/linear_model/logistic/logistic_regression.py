@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.sparse import hstack, issparse
 from sklearn.exceptions import ConvergenceWarning
@@ -14,9 +15,12 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
-from sklearn_textbook._contract.callbacks import CallbackSupportMixin, with_callbacks
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.fitting import (
+    CallbackSupportMixin,
+    all_or_nothing,
+    with_callbacks,
+)
 from sklearn_textbook._contract.labels import (
     check_target,
     encode_labels,
@@ -37,17 +41,17 @@ from sklearn_textbook._contract.parameters import (
     suggest,
 )
 from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import balance_classes
 from sklearn_textbook.linear_model.base import BaseLinearClassifier
 from sklearn_textbook.linear_model.inference.coefficient_table import (
     CoefficientTable,
     check_level,
 )
-from sklearn_textbook.linear_model.inference.dependence import warn_of_dependence
 from sklearn_textbook.linear_model.inference.summary import (
     WIDTH,
-    format_number,
     format_p,
+    format_statistic,
     write_summary,
 )
 from sklearn_textbook.linear_model.logistic.fitting import (
@@ -328,29 +332,29 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
 
     def __init__(
         self,
-        penalty="deprecated",
+        penalty: str | None = "deprecated",
         *,
-        C=None,
-        l1_ratio=0.0,
-        dual=False,
-        fit_intercept=True,
-        intercept_scaling=1,
-        solver="auto",
-        parametrization="auto",
-        separation="check",
-        class_weight=None,
-        random_state=None,
-        max_iter=1000,
-        tol=1e-8,
-        warm_start=False,
-        verbose=0,
-        categorical_features="from_dtype",
-        reference_level="first",
-        handle_unknown="mean",
-        missing="error",
-        n_jobs=None,
-        multi_class="deprecated",
-    ):
+        C: float | None = None,
+        l1_ratio: float = 0.0,
+        dual: bool = False,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        solver: str = "auto",
+        parametrization: str = "auto",
+        separation: str = "check",
+        class_weight: dict[Any, float] | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        warm_start: bool = False,
+        verbose: int = 0,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        reference_level: str | dict[Any, Any] | None = "first",
+        handle_unknown: str = "mean",
+        missing: str = "error",
+        n_jobs: int | None = None,
+        multi_class: str = "deprecated",
+    ) -> None:
         self.penalty = penalty
         self.C = C
         self.l1_ratio = l1_ratio
@@ -375,7 +379,9 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
 
     @all_or_nothing
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the coefficients.
 
         Parameters
@@ -428,7 +434,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         context.call_on_fit_task_end(**hooks)
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         r"""Compute the linear score of each class.
 
         Parameters
@@ -452,7 +458,9 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         return scores
 
     # ---------------------------------------------------------------------- parts
-    def _fit_likelihood(self, likelihood, start, context, hooks):
+    def _fit_likelihood(
+        self, likelihood: LogisticLikelihood, start, context, hooks
+    ) -> None:
         """Find the coefficients; every iteration is a task of the callbacks."""
         self.solver_ = choose_solver(self.solver, likelihood)
         tasks = IterationTasks(context, hooks, self.solver_, self._list_fitted)
@@ -478,8 +486,8 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         self._set_fit(likelihood, fitted)
         if fitted.rank is not None:
             rank = fitted.rank - bool(self.fit_intercept)
-            warn_of_dependence(
-                self, rank, likelihood.n_rows, lambda: fitted.is_dependent
+            self._warn_of_dependence(
+                rank, likelihood.n_rows, lambda: fitted.is_dependent
             )
         self._warn_of_end(fitted.solution.reason)
 
@@ -500,7 +508,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         intercept = estimates.coef[:, -1] * float(self.intercept_scaling)
         return estimates.coef[:, :-1], intercept
 
-    def _find_last(self, likelihood):
+    def _find_last(self, likelihood: LogisticLikelihood):
         """Coefficients of the previous fit, if of the right shape; else zeros."""
         coef, intercept = self.coef_, self.intercept_
         if self._penalises_intercept():
@@ -517,7 +525,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             theta[:, 0] -= theta[:, 0].mean()
         return theta
 
-    def _set_fit(self, likelihood, fitted):
+    def _set_fit(self, likelihood: LogisticLikelihood, fitted) -> None:
         """Set all attributes."""
         estimates, solution = fitted.estimates, fitted.solution
         self.coef_, self.intercept_ = self._split_off_intercept(estimates)
@@ -535,14 +543,14 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         self.null_log_likelihood_ = self._find_null(likelihood)
 
     @property
-    def reference_class_(self):
+    def reference_class_(self) -> Any:
         """Class whose score is 0; None if each class has coefficients."""
         check_is_fitted(self)
         if len(self.classes_) == 2:
             return self.classes_[0]
         return None if len(self.coef_) == len(self.classes_) else self.classes_[-1]
 
-    def _find_null(self, likelihood):
+    def _find_null(self, likelihood: LogisticLikelihood):
         """Log-likelihood of the model without columns."""
         total = likelihood.total_weight
         if not self.fit_intercept:
@@ -551,33 +559,33 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         return float((counts * np.log(counts / total)).sum())
 
     @property
-    def deviance_(self):
+    def deviance_(self) -> float:
         """Deviance (偏差): twice the negative log-likelihood."""
         return -2.0 * self.log_likelihood_
 
     @property
-    def null_deviance_(self):
+    def null_deviance_(self) -> float:
         """Deviance of the model without columns."""
         return -2.0 * self.null_log_likelihood_
 
     @property
-    def pseudo_r2_(self):
+    def pseudo_r2_(self) -> float:
         """McFadden's pseudo R²: 1 minus the ratio of the log-likelihoods."""
         return 1.0 - self.log_likelihood_ / self.null_log_likelihood_
 
     @property
-    def aic_(self):
+    def aic_(self) -> float:
         """Akaike's information criterion; smaller is better."""
         return self.deviance_ + 2.0 * self._count_free("aic_")
 
     @property
-    def bic_(self):
+    def bic_(self) -> float:
         """Bayesian information criterion; smaller is better."""
         free = self._count_free("bic_")
         return self.deviance_ + np.log(self.n_observations_) * free
 
     @property
-    def likelihood_ratio_test_(self):
+    def likelihood_ratio_test_(self) -> LikelihoodRatioTest:
         """Test that all slopes are zero, as a ``LikelihoodRatioTest``."""
         name = "likelihood_ratio_test_"
         free = self._count_free(name) - (len(self.classes_) - 1) * bool(
@@ -588,14 +596,14 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         return LikelihoodRatioTest(statistic, free, p_value)
 
     @property
-    def standard_errors_(self):
+    def standard_errors_(self) -> np.ndarray:
         """Standard errors of ``coef_``; NaN where the data do not determine them."""
         errors = self._find_errors("standard_errors_")
         first = int(bool(self.fit_intercept))
         return errors.reshape(len(self.coef_), -1)[:, first:]
 
     @property
-    def intercept_standard_error_(self):
+    def intercept_standard_error_(self) -> float | Any:
         """Standard errors of ``intercept_``; NaN without intercept."""
         errors = self._find_errors("intercept_standard_error_")
         if not self.fit_intercept:
@@ -603,7 +611,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         return errors.reshape(len(self.coef_), -1)[:, 0]
 
     @property
-    def coefficient_table_(self):
+    def coefficient_table_(self) -> CoefficientTable:
         """Estimates, standard errors, z tests and 95% confidence intervals."""
         tables = self._make_tables("coefficient_table_", 0.95)
         if len(tables) == 1:
@@ -618,20 +626,20 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         )
 
     @property
-    def odds_ratios_(self):
+    def odds_ratios_(self) -> np.ndarray:
         """Factor of the odds (几率) per unit of a column, exp(``coef_``)."""
         with np.errstate(over="ignore"):
             return np.exp(self.coef_)
 
     @property
-    def odds_ratio_intervals_(self):
+    def odds_ratio_intervals_(self) -> np.ndarray:
         """95% confidence intervals of ``odds_ratios_``, in a last axis of size 2."""
         errors = self._find_errors("odds_ratio_intervals_").reshape(len(self.coef_), -1)
         half = stats.norm.isf(0.025) * errors[:, bool(self.fit_intercept) :]
         with np.errstate(over="ignore"):
             return np.exp(np.stack([self.coef_ - half, self.coef_ + half], axis=-1))
 
-    def summary(self, level=0.95, *, width=WIDTH):
+    def summary(self, level: float = 0.95, *, width: int | None = WIDTH) -> str:
         """Return a text summary of the model.
 
         Parameters
@@ -654,17 +662,17 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             ("rows", f"{self.n_observations_:,.12g}"),
             ("solver", self.solver_),
             ("iterations", str(int(self.n_iter_[0]))),
-            ("log-likelihood", format_number(self.log_likelihood_)),
-            ("null deviance", format_number(self.null_deviance_)),
-            ("deviance", format_number(self.deviance_)),
-            ("pseudo R² (McFadden)", format_number(self.pseudo_r2_)),
+            ("log-likelihood", format_statistic(self.log_likelihood_)),
+            ("null deviance", format_statistic(self.null_deviance_)),
+            ("deviance", format_statistic(self.deviance_)),
+            ("pseudo R² (McFadden)", format_statistic(self.pseudo_r2_)),
         ]
         if self.rank_ is not None:
             n_coefficients = self.coef_.shape[1] + bool(self.fit_intercept)
             facts += [
                 ("rank", f"{self.rank_} of {n_coefficients}"),
-                ("AIC", format_number(self.aic_)),
-                ("BIC", format_number(self.bic_)),
+                ("AIC", format_statistic(self.aic_)),
+                ("BIC", format_statistic(self.bic_)),
                 ("LR chi²", describe_test(self.likelihood_ratio_test_)),
             ]
         tables = self._make_tables(None, level)
@@ -680,7 +688,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         self._require_likelihood(name)
         return self.rank_ * (len(self.classes_) - 1)
 
-    def _require_likelihood(self, name):
+    def _require_likelihood(self, name) -> None:
         """Raise an AttributeError if standard errors are not available."""
         if self.rank_ is None:
             reason = (
@@ -775,7 +783,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             )
         return notes
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         self._check_table_parameters()
         check_deprecated(
             "penalty",
@@ -850,7 +858,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
                 f"{self.intercept_scaling!r}."
             )
 
-    def _warn_of_penalty(self):
+    def _warn_of_penalty(self) -> None:
         """Warn of parameters of the penalty that have no effect."""
         if self.l1_ratio is None:
             warn_caller(
@@ -872,7 +880,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
                 UserWarning,
             )
 
-    def _check_multi_class(self):
+    def _check_multi_class(self) -> None:
         """Refuse models of several classes that are others than the multinomial."""
         n_classes = len(self.classes_)
         if n_classes > 2 and (self.multi_class == "ovr" or self.solver == LIBLINEAR):
@@ -905,10 +913,10 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         C = 1.0 if self.C is None else float(self.C)
         return C, l1_ratio
 
-    def _has_penalty(self):
+    def _has_penalty(self) -> bool:
         return not math.isinf(self._find_penalty()[0])
 
-    def _penalises_intercept(self):
+    def _penalises_intercept(self) -> bool:
         return bool(self.solver == LIBLINEAR and self.fit_intercept)
 
     def _is_symmetric(self):
@@ -960,47 +968,21 @@ class LikelihoodRatioTest(NamedTuple):
     p_value: float
 
 
-def describe_test(test):
+def describe_test(test) -> str:
     """Write a ``LikelihoodRatioTest`` in a line."""
-    statistic, free = format_number(test.statistic), test.degrees_of_freedom
+    statistic, free = format_statistic(test.statistic), test.degrees_of_freedom
     return f"{statistic} ({free} df), p {format_p(test.p_value)}"
 
 
-def describe_separation(separation):
+def describe_separation(separation) -> str:
     """Name a kind of separation at the start of a sentence."""
     return f"{separation.replace('_', '-').capitalize()} separation"
 
 
-def read_classes(name, X, y, is_present):
+def read_classes(name: str, X, y, is_present: np.ndarray | None):
     """Read the class labels of the rows that count.
 
-    Parameters
-    ----------
-    name : str
-        Name of the estimator.
-    X : array-like
-        The table, which must have as many rows.
-    y : array-like of shape (n_rows,)
-        Class labels.
-    is_present : ndarray of bool, shape (n_rows,), or None
-        These rows; None: all.
-
-    Returns
-    -------
-    classes : ndarray of shape (n_classes,)
-        The sorted classes that have rows.
-    codes : ndarray of int32, shape (n_present,)
-        Their numbers.
-
-    Raises
-    ------
-    ValueError
-        If labels are missing or not classes, or if only one class has rows.
-
-    Warns
-    -----
-    UserWarning
-        If a categorical y declares classes that have no rows.
+    Returns (classes, codes).
     """
     if y is None:
         raise ValueError(
@@ -1030,30 +1012,10 @@ def read_classes(name, X, y, is_present):
     return classes, codes[:, 0]
 
 
-def weigh_classes(class_weight, classes, codes, weight):
-    """Multiply weights by those of the classes.
-
-    Parameters
-    ----------
-    class_weight : dict, "balanced" or None
-        Weights of the classes.
-    classes : ndarray of shape (n_classes,)
-        The classes.
-    codes : ndarray of int, shape (n_rows,)
-        Class numbers.
-    weight : ndarray of shape (n_rows,) or None
-        Weights of the rows.
-
-    Returns
-    -------
-    weight : ndarray of shape (n_rows,) or None
-        The products.
-
-    Raises
-    ------
-    ValueError
-        If a class has a weight that is not a finite number above 0.
-    """
+def weigh_classes(
+    class_weight, classes: np.ndarray, codes: np.ndarray, weight: np.ndarray | None
+) -> np.ndarray | None:
+    """Multiply weights by those of the classes."""
     if class_weight is None:
         return weight
     for label, given in class_weight.items() if isinstance(class_weight, dict) else ():

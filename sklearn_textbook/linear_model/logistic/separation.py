@@ -7,6 +7,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from sklearn_textbook.linear_model.logistic.curvature import factor_curvature
+from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
 
 #: Kinds of separation.
 NONE, QUASI, COMPLETE = "none", "quasi_complete", "complete"
@@ -26,24 +27,8 @@ SMALLEST_LEAD = 1e-8
 LAST_STEP_MARGIN = 1e-3
 
 
-def find_margins(scores, codes, n_classes):
-    """Compute the score of each row's class minus those of the other classes.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows, n_scores)
-        Scores; if there is one score less than classes, the score of the last class
-        is 0, but of the first one for two classes.
-    codes : ndarray of int, shape (n_rows,)
-        Class numbers.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    margins : ndarray of shape (n_rows, n_classes - 1)
-        Differences of scores.
-    """
+def find_margins(scores: np.ndarray, codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Compute the score of each row's class minus those of the other classes."""
     zeros = np.zeros((len(scores), 1))
     if n_classes == 2:
         scores = np.hstack([zeros, scores])
@@ -56,25 +41,10 @@ def find_margins(scores, codes, n_classes):
     return margins[is_other].reshape(len(scores), n_classes - 1)
 
 
-def judge_direction(scores, codes, n_classes, tolerance=ZERO_MARGIN):
-    """Return the kind of separation that a direction of the coefficients proves.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows, n_scores)
-        Scores that the direction gives the rows.
-    codes, n_classes
-        As in :func:`find_margins`.
-    tolerance : float, default=1e-9
-        Fraction of the largest margin that counts as zero.
-
-    Returns
-    -------
-    separation : {"none", "quasi_complete", "complete"}
-        "complete" if all margins are positive, "quasi_complete" if none is negative and
-        some are positive: the likelihood then increases without end in this direction.
-        "none" otherwise.
-    """
+def judge_direction(
+    scores: np.ndarray, codes, n_classes, tolerance: float = ZERO_MARGIN
+) -> str:
+    """Return the kind of separation that a direction of the coefficients proves."""
     margins = find_margins(scores, codes, n_classes)
     largest = np.abs(margins).max()
     if not largest > 0.0:
@@ -84,28 +54,17 @@ def judge_direction(scores, codes, n_classes, tolerance=ZERO_MARGIN):
     return QUASI if margins.min() >= -tolerance * largest else NONE
 
 
-def solve_programme(X, codes, n_classes, fit_intercept):
+def solve_programme(
+    X: np.ndarray | sparse.csr_array,
+    codes: np.ndarray,
+    n_classes: int,
+    fit_intercept: bool,
+) -> str:
     r"""Find out by a linear programme whether the classes can be separated.
 
     It looks for directions :math:`\delta_k` in :math:`[-1, 1]` whose margins are all
     at least 0, with the largest sum of margins. The maximum of the likelihood exists if
     and only if that sum is 0.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n_rows, n_columns)
-        The table.
-    codes : ndarray of int, shape (n_rows,)
-        Class numbers.
-    n_classes : int
-        Number of classes.
-    fit_intercept : bool
-        Whether scores have an intercept.
-
-    Returns
-    -------
-    separation : {"none", "quasi_complete", "complete"}
-        The kind of separation.
 
     References
     ----------
@@ -139,18 +98,7 @@ def solve_programme(X, codes, n_classes, fit_intercept):
 
 
 def list_margins(X, codes, n_classes, fit_intercept):
-    """Write the margins of all rows as a matrix that multiplies directions.
-
-    Parameters
-    ----------
-    X, codes, n_classes, fit_intercept
-        As in :func:`solve_programme`.
-
-    Returns
-    -------
-    margins : csr_array of shape (n_rows * (n_classes - 1), n_directions)
-        One row for each row and each class but its own.
-    """
+    """Write the margins of all rows as a matrix that multiplies directions."""
     X = scale_columns(X, fit_intercept)
     if fit_intercept:
         X = sparse.hstack([np.ones((X.shape[0], 1)), X], format="csr")
@@ -185,26 +133,10 @@ def scale_columns(X, is_centred):
     return sparse.csr_array(sparse.csr_array(X) @ sparse.diags_array(1.0 / units))
 
 
-def find_separation(likelihood, theta, at=None, is_exact=False):
-    """Find out whether the likelihood of a logistic regression has a maximum.
-
-    Parameters
-    ----------
-    likelihood : LogisticLikelihood
-        The rows.
-    theta : ndarray of shape (n_scores, n_columns)
-        The final coefficients of the centred columns.
-    at : Evaluation, default=None
-        Likelihood, gradient and Hessian there, if they are known.
-    is_exact : bool, default=False
-        Whether the linear programme is always solved; otherwise only if the last Newton
-        step indicates separation and the programme is small.
-
-    Returns
-    -------
-    separation : str or None
-        One of ``NONE``, ``QUASI`` and ``COMPLETE``; None: undecided.
-    """
+def find_separation(
+    likelihood: LogisticLikelihood, theta: np.ndarray, at=None, is_exact: bool = False
+) -> str | None:
+    """Find out whether the likelihood of a logistic regression has a maximum."""
     codes, n_classes = likelihood.codes, likelihood.n_classes
     programme = (likelihood.X, codes, n_classes, bool(likelihood.fit_intercept))
     if is_exact:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,6 +13,7 @@ from sklearn_textbook.linear_model.logistic.curvature import factor_curvature
 from sklearn_textbook.linear_model.logistic.likelihood import (
     GRADIENT,
     Evaluation,
+    LogisticLikelihood,
 )
 from sklearn_textbook.linear_model.solve._row_sums import descend_coordinates
 from sklearn_textbook.linear_model.solve.quasi_newton import (
@@ -39,30 +41,27 @@ MAX_WORKING = 1000
 
 @dataclass
 class Solution:
-    """Result of a solver.
+    """Result of a solver."""
 
-    Parameters
-    ----------
-    theta : ndarray of shape (n_scores, n_parameters)
-        Coefficients for centred columns.
-    loss_path : list of float
-        Loss at the start and after each iteration.
-    is_converged : bool
-        Whether it converged.
-    reason : str
-        Why it stopped otherwise: "iterations", "rounding" or "callback".
-    at : Evaluation or None
-        Likelihood and derivatives there, if the solver computes the Hessian.
-    """
-
+    #: Coefficients for centred columns. Shape (n_scores, n_parameters).
     theta: np.ndarray
+    #: Loss at the start and after each iteration.
     loss_path: list
+    #: Whether it converged.
     is_converged: bool
+    #: Why it stopped otherwise: "iterations", "rounding" or "callback".
     reason: str = ""
+    #: Likelihood and derivatives there, if the solver computes the Hessian.
     at: Evaluation | None = None
 
 
-def solve_newton(likelihood, theta, max_iter, tol, report):
+def solve_newton(
+    likelihood: LogisticLikelihood,
+    theta: np.ndarray,
+    max_iter: int,
+    tol: float,
+    report: Callable,
+) -> Solution:
     r"""Newton's method (牛顿法) with step halving.
 
     .. math:: \theta \leftarrow \theta - t H^{-1} g
@@ -71,25 +70,6 @@ def solve_newton(likelihood, theta, max_iter, tol, report):
     decrease, half of :math:`g^T H^{-1} g`, is no more than ``tol ** 2 / 2`` for each
     row. This last step is still taken, but the loss after it is not computed. With a
     penalty of absolute values, coordinate descent finds the step.
-
-    Parameters
-    ----------
-    likelihood : LogisticLikelihood
-        The likelihood to maximise.
-    theta : ndarray of shape (n_scores, n_parameters)
-        Initial coefficients.
-    max_iter : int
-        Maximum number of iterations.
-    tol : float
-        Tolerance.
-    report : callable
-        Called with the coefficients and the loss after each iteration; ends the fit if
-        it returns True.
-
-    Returns
-    -------
-    solution : Solution
-        The result.
     """
     at = likelihood.evaluate(theta)
     path, n_idle = [at.loss], 0
@@ -119,31 +99,17 @@ def solve_newton(likelihood, theta, max_iter, tol, report):
             return Solution(theta, path, False, "callback", at)
 
 
-def find_newton_step(likelihood, theta, at):
+def find_newton_step(likelihood: LogisticLikelihood, theta: np.ndarray, at: Evaluation):
     """Solve for the Newton step.
 
-    Parameters
-    ----------
-    likelihood : LogisticLikelihood
-        The likelihood to maximise.
-    theta : ndarray of shape (n_scores, n_parameters)
-        Coefficients.
-    at : Evaluation
-        Likelihood, gradient and Hessian there.
-
-    Returns
-    -------
-    step : ndarray of the shape of theta
-        The step, to be subtracted from the coefficients.
-    decrease : float
-        Decrease of the loss expected from its slope.
+    Returns (step, decrease).
     """
     factor = factor_curvature(likelihood, theta, at, is_for_step=True)
     step = factor.find_step(at.gradient)
     return step, float((step * at.gradient).sum())
 
 
-def find_sparse_step(likelihood, theta, at):
+def find_sparse_step(likelihood: LogisticLikelihood, theta: np.ndarray, at: Evaluation):
     """Find the step to the minimum of the quadratic model with absolute values.
 
     Parameters and results are those of :func:`find_newton_step`.
@@ -161,7 +127,7 @@ def find_sparse_step(likelihood, theta, at):
     return step, float(promised)
 
 
-def find_subgradient(likelihood, theta, gradient):
+def find_subgradient(likelihood: LogisticLikelihood, theta: np.ndarray, gradient):
     """Smallest derivatives of the loss with the penalty of absolute values."""
     if not likelihood.l1.any():
         return gradient
@@ -179,7 +145,13 @@ def is_decrease(loss, found, expected):
     return found <= loss - SUFFICIENT_DECREASE * expected + ROUNDING * abs(loss)
 
 
-def solve_gradient(likelihood, theta, max_iter, tol, report):
+def solve_gradient(
+    likelihood: LogisticLikelihood,
+    theta: np.ndarray,
+    max_iter: int,
+    tol: float,
+    report: Callable,
+) -> Solution:
     r"""Gradient descent (梯度下降法) with a step that is doubled and halved.
 
     The units of the columns are the square roots of the second derivatives. The first
@@ -222,7 +194,7 @@ def solve_gradient(likelihood, theta, max_iter, tol, report):
     return Solution(theta, path, True)
 
 
-def _has_descended_enough(at, found, theta, step, l1, size):
+def _has_descended_enough(at: Evaluation, found, theta: np.ndarray, step, l1, size):
     """Whether the loss is not above a quadratic function of curvature 1 / length."""
     slope = float((at.gradient * step).sum())
     rise = float(((np.abs(theta + step) - np.abs(theta)) * l1).sum())
@@ -234,7 +206,7 @@ def _has_descended_enough(at, found, theta, step, l1, size):
     return change <= size and found.loss <= at.loss + HIDDEN * abs(at.loss)
 
 
-def bound_curvature(likelihood):
+def bound_curvature(likelihood: LogisticLikelihood):
     """Find a bound of the largest eigenvalue of the Hessian at any coefficients.
 
     The curvature of a row is at most 1/4 for two classes, 1/2 for more, so the trace
@@ -248,13 +220,21 @@ def bound_curvature(likelihood):
     return bound + likelihood.is_tied * likelihood.total_weight * likelihood.n_scores
 
 
-def has_arrived(likelihood, theta, gradient, tol):
+def has_arrived(
+    likelihood: LogisticLikelihood, theta: np.ndarray, gradient, tol: float
+) -> bool:
     """Whether no derivative, in units of its column, exceeds tol for each row."""
     size = np.abs(find_subgradient(likelihood, theta, gradient)) / likelihood.scales
     return not size.max() > tol * likelihood.total_weight
 
 
-def solve_bfgs(likelihood, theta, max_iter, tol, report):
+def solve_bfgs(
+    likelihood: LogisticLikelihood,
+    theta: np.ndarray,
+    max_iter: int,
+    tol: float,
+    report: Callable,
+) -> Solution:
     """BFGS in units of the second derivatives.
 
     Parameters and results are those of :func:`solve_gradient`.
@@ -264,18 +244,19 @@ def solve_bfgs(likelihood, theta, max_iter, tol, report):
     return _minimize_scaled(search, likelihood, theta, max_iter, tol, report)
 
 
-def solve_lbfgs(likelihood, theta, max_iter, tol, report):
-    """L-BFGS in units of the second derivatives.
+def _minimize_scaled(
+    search: Callable,
+    likelihood: LogisticLikelihood,
+    theta: np.ndarray,
+    max_iter: int,
+    tol: float,
+    report: Callable,
+) -> Solution:
+    """Minimise the loss of one row in units of the second derivatives.
 
     With a penalty of absolute values, each slope is the difference of two non-negative
-    numbers. Parameters and results are those of :func:`solve_gradient`; it also stops
-    when the loss changes only by rounding.
+    numbers.
     """
-    return _minimize_scaled(minimize_lbfgs, likelihood, theta, max_iter, tol, report)
-
-
-def _minimize_scaled(search, likelihood, theta, max_iter, tol, report):
-    """Minimise the loss of one row in units of the second derivatives."""
     scales = np.broadcast_to(likelihood.scales, theta.shape).ravel()
     total, shape = likelihood.total_weight, theta.shape
     start, has_parts = theta.ravel() * scales, bool(likelihood.l1.any())
@@ -308,6 +289,10 @@ def _minimize_scaled(search, likelihood, theta, max_iter, tol, report):
     return Solution(join(found.x), path, not found.reason, found.reason)
 
 
+#: L-BFGS, which also stops when the loss changes only by rounding.
+solve_lbfgs = partial(_minimize_scaled, minimize_lbfgs)
+
+
 def split_slopes(start, is_free):
     """Return initial values and bounds of the positive and negative parts of slopes."""
     parts = np.append(np.maximum(start, 0.0), np.maximum(-start, 0.0))
@@ -337,7 +322,13 @@ STOCK_SOLVERS = {
 }
 
 
-def solve_working_sets(likelihood, theta, max_iter, tol, report):
+def solve_working_sets(
+    likelihood: LogisticLikelihood,
+    theta: np.ndarray,
+    max_iter: int,
+    tol: float,
+    report: Callable,
+) -> Solution:
     r"""Newton's method on working sets of columns.
 
     Slopes of columns outside of the working set are zero. After each minimisation, the

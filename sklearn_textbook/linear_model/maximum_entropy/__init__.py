@@ -3,7 +3,7 @@
 Stages of a fit::
 
     table --sources--> JointFeatures --expectation--> EntropyProblem
-        --iterative_scaling, quasi_newton--> Solution --> MaxEntClassifier
+        --iterative_scaling, solve/quasi_newton--> EntropySolution --> MaxEntClassifier
 """
 
 from sklearn_textbook.linear_model.maximum_entropy.classifier import MaxEntClassifier

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklearn_textbook._contract.all_or_nothing import all_or_nothing
 from sklearn_textbook._contract.caller import warn_caller
-from sklearn_textbook._contract.finite import check_sparse_format
+from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.labels import check_target, encode_labels
 from sklearn_textbook._contract.numeric_table import check_columns
 from sklearn_textbook._contract.parameters import (
@@ -22,8 +24,9 @@ from sklearn_textbook._contract.parameters import (
     check_truth,
     is_checked,
 )
-from sklearn_textbook._contract.table_shape import refuse_other_tables
+from sklearn_textbook._contract.tables import check_sparse_format, refuse_other_tables
 from sklearn_textbook._contract.threads import check_n_jobs
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights
 from sklearn_textbook.linear_model.base import BaseLinearClassifier
 from sklearn_textbook.linear_model.maximum_entropy.constraints import (
@@ -31,12 +34,15 @@ from sklearn_textbook.linear_model.maximum_entropy.constraints import (
     read_constraints,
     require_feasible,
 )
-from sklearn_textbook.linear_model.maximum_entropy.expectation import compute_scores
+from sklearn_textbook.linear_model.maximum_entropy.expectation import (
+    EntropyProblem,
+    EntropySolution,
+    compute_scores,
+)
 from sklearn_textbook.linear_model.maximum_entropy.fitting import (
     SOLVERS,
     Settings,
-    fit_columns,
-    fit_pairs,
+    fit_model,
     solve,
 )
 from sklearn_textbook.linear_model.maximum_entropy.sources import (
@@ -235,20 +241,20 @@ class MaxEntClassifier(BaseLinearClassifier):
 
     def __init__(
         self,
-        features="columns",
+        features: Any = "columns",
         *,
-        solver="lbfgs",
-        alpha=0.0,
-        fit_intercept=True,
-        max_iter=1000,
-        tol=1e-6,
-        categorical_features="from_dtype",
-        reference_level=None,
-        handle_unknown="mean",
-        missing="error",
-        class_weight=None,
-        n_jobs=None,
-    ):
+        solver: str = "lbfgs",
+        alpha: float = 0.0,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
+        reference_level: str | dict[Any, Any] | None = None,
+        handle_unknown: str = "mean",
+        missing: str = "error",
+        class_weight: dict[Any, float] | str | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.features = features
         self.solver = solver
         self.alpha = alpha
@@ -268,7 +274,9 @@ class MaxEntClassifier(BaseLinearClassifier):
         return tags
 
     @all_or_nothing
-    def fit(self, X, y, sample_weight=None):
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the weights.
 
         Parameters
@@ -301,18 +309,15 @@ class MaxEntClassifier(BaseLinearClassifier):
         weight = apply_class_weight(self.class_weight, y[:, 0], weight)
         weight = np.ones(len(y)) if weight is None else weight
         self._forget("coef_", "intercept_", "distribution_")
+        source = None if self._has_columns else self._make_source()
+        n_classes = len(self.classes_)
+        model = fit_model(table, codes[:, 0], weight, n_classes, self._settings, source)
         if self._has_columns:
-            model = fit_columns(
-                table, codes[:, 0], weight, len(self.classes_), self._settings
-            )
             self.coef_, self.intercept_ = model.coef, model.intercept
-        else:
-            source = self._make_source()
-            model = fit_pairs(source, table, codes[:, 0], weight, self._settings)
         self._set_model(model)
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         r"""Compute the score :math:`\sum_j w_j f_j(x, y)` of each class.
 
         Parameters
@@ -332,14 +337,14 @@ class MaxEntClassifier(BaseLinearClassifier):
     @classmethod
     def from_constraints(
         cls,
-        outcomes,
-        features,
-        expectations,
+        outcomes: ArrayLike,
+        features: Sequence[Any],
+        expectations: ArrayLike,
         *,
-        solver="bfgs",
-        max_iter=1000,
-        tol=1e-10,
-    ):
+        solver: str | float = "bfgs",
+        max_iter: str | float = 1000,
+        tol: str | float = 1e-10,
+    ) -> Self:
         r"""Find the maximum entropy distribution with given expectations.
 
         There is a single x, and only the expectations :math:`e_j` of features
@@ -412,7 +417,7 @@ class MaxEntClassifier(BaseLinearClassifier):
         return model
 
     @property
-    def weight_names_(self):
+    def weight_names_(self) -> np.ndarray:
         """Names of the features, in the order of the weights."""
         return np.array(
             [self._name(j) for j in range(len(self.weights_))], dtype=object
@@ -436,7 +441,7 @@ class MaxEntClassifier(BaseLinearClassifier):
             features if callable(features) else tuple(features), self.classes_
         )
 
-    def _set_model(self, model):
+    def _set_model(self, model) -> None:
         """Set the attributes of a fit, and warn if it did not converge."""
         self._source, self._solver_weights = model.source, model.solver_weights
         self.weights_ = model.weights
@@ -449,7 +454,7 @@ class MaxEntClassifier(BaseLinearClassifier):
             limits = (self.max_iter, self.tol)
             warn_of_gap(model.solution, self.solver, *limits)
 
-    def _set_solution(self, solution, problem):
+    def _set_solution(self, solution: EntropySolution, problem: EntropyProblem) -> None:
         """Set the results of the solver."""
         self.loss_path_ = solution.loss_path
         self.n_iter_ = solution.n_iter
@@ -513,14 +518,8 @@ class MaxEntClassifier(BaseLinearClassifier):
 
     @property
     def _settings(self):
-        return Settings(
-            self.solver,
-            self.max_iter,
-            self.tol,
-            self.n_jobs,
-            self.alpha,
-            self.fit_intercept,
-        )
+        names = [field.name for field in fields(Settings)]
+        return Settings(*(getattr(self, name) for name in names))
 
 
 def read_labels(estimator, X, y):
@@ -558,7 +557,7 @@ def read_pairs(estimator, X, *, reset):
     return validate_data(estimator, X, reset=reset, dtype=None)
 
 
-def warn_of_gap(solution, solver, max_iter, tol):
+def warn_of_gap(solution: EntropySolution, solver, max_iter, tol):
     """Warn if the expectations differ by more than the tolerance."""
     if solution.has_converged:
         return
@@ -578,25 +577,14 @@ def warn_of_gap(solution, solver, max_iter, tol):
     warn_caller(message, ConvergenceWarning)
 
 
-def warn_of_boundaries(names, falls, rises, is_separated, solution):
-    """Warn if the likelihood has no maximum, since weights would have to be infinite.
-
-    Parameters
-    ----------
-    names : callable
-        Names of features by their numbers.
-    falls, rises : ndarray of bool, shape (n_features,)
-        Weights that go to minus infinity, and to infinity.
-    is_separated : bool
-        Whether the model predicts the classes of all rows.
-    solution : Solution
-        Result of the solver.
-
-    Returns
-    -------
-    has_warned : bool
-        Whether a warning was issued.
-    """
+def warn_of_boundaries(
+    names: Callable,
+    falls: np.ndarray,
+    rises: np.ndarray,
+    is_separated: bool,
+    solution: EntropySolution,
+) -> bool:
+    """Warn if the likelihood has no maximum, so that weights diverge."""
     reasons = []
     for which, end, extreme in (
         (falls, "minus infinity", "smallest"),

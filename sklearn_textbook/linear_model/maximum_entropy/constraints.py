@@ -11,32 +11,12 @@ from scipy.optimize import linprog
 PRECISION = 1e-9
 
 
-def read_constraints(outcomes, features, expectations):
+def read_constraints(
+    outcomes, features, expectations
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Read outcomes, their features, and the expectation of each feature.
 
-    Parameters
-    ----------
-    outcomes : array-like of shape (n_outcomes,)
-        Distinct labels.
-    features : array-like of shape (n_features, n_outcomes), or sequence
-        Values of the features; or, for each feature, a function of an outcome or the
-        collection of the outcomes for which it is 1.
-    expectations : array-like of shape (n_features,)
-        Their expectations.
-
-    Returns
-    -------
-    outcomes : ndarray of shape (n_outcomes,)
-        Labels.
-    matrix : ndarray of shape (n_features, n_outcomes)
-        Values.
-    expectations : ndarray of shape (n_features,)
-        Expectations.
-
-    Raises
-    ------
-    ValueError
-        If they are inconsistent.
+    Returns (outcomes, matrix, expectations).
     """
     is_array = isinstance(outcomes, np.ndarray)
     labels = outcomes.tolist() if is_array else list(outcomes)
@@ -135,14 +115,8 @@ def require_feasible(matrix, expectations):
         )
 
 
-def find_impossible(matrix, expectations):
-    """Find the outcomes that have probability 0 in all allowed distributions.
-
-    Returns
-    -------
-    is_impossible : ndarray of bool, shape (n_outcomes,)
-        Their probability is only reached by infinite weights.
-    """
+def find_impossible(matrix, expectations) -> np.ndarray:
+    """Find the outcomes that have probability 0 in all allowed distributions."""
     n_outcomes = matrix.shape[1]
     equations = np.vstack((matrix, np.ones(n_outcomes)))
     values = np.append(expectations, 1.0)

@@ -35,31 +35,28 @@ class EntropyProblem:
     .. math:: L(w) = -\sum_{x, y} n(x, y) \log P_w(y|x)
         + \tfrac12 \sum_j \alpha_j w_j^2.
 
-    Parameters
-    ----------
-    features : JointFeatures
-        The features.
-    context_weight : ndarray of shape (n_contexts,)
-        Sums of the weights :math:`n(x)` of each context.
-    counts : ndarray of shape (n_contexts, n_classes) or None
-        Weights :math:`n(x, y)`; None if only expectations are known.
-    empirical : ndarray of shape (n_features,), default=None
-        Sums of the features over the rows. None: to be found from ``counts``.
-    penalty : ndarray of shape (n_features,), default=None
-        :math:`\alpha`; None: zeros.
-    n_jobs : int, default=None
-        Threads, as in the estimator.
+    It is not computed as that of logistic regression: here equal rows are merged, which
+    may have several classes, features are those of pairs (x, y), and iterative scaling
+    needs the expectations by the size of the features.
     """
 
+    #: The features.
     features: JointFeatures
+    #: Sums of the weights :math:`n(x)` of each context. Shape (n_contexts,).
     context_weight: np.ndarray
+    #: Weights :math:`n(x, y)`; None if only expectations are known. Shape (n_contexts,
+    #: n_classes).
     counts: np.ndarray | None
+    #: Sums of the features over the rows. None: to be found from ``counts``. Shape
+    #: (n_features,).
     empirical: np.ndarray | None = None
+    #: :math:`\alpha`; None: zeros. Shape (n_features,).
     penalty: np.ndarray | None = None
+    #: Threads, as in the estimator.
     n_jobs: int | None = None
     probabilities: np.ndarray = field(init=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         features = self.features
         if self.penalty is None:
             self.penalty = np.zeros(features.n_features)
@@ -71,27 +68,13 @@ class EntropyProblem:
             self.empirical = self._run(np.zeros(features.n_features), self.counts)[1][0]
         self.probabilities = np.empty((features.n_contexts, features.n_classes))
 
-    def evaluate(self, weights, bucket=None, n_buckets=1):
+    def evaluate(
+        self, weights: np.ndarray, bucket=None, n_buckets: int = 1
+    ) -> tuple[float, np.ndarray]:
         """Compute loss and expected sums at some weights.
 
-        Parameters
-        ----------
-        weights : ndarray of shape (n_features,)
-            The weights.
-        bucket : ndarray of int32, default=None
-            A number for every context, or pair if joint, by which sums are divided.
-        n_buckets : int, default=1
-            How many there are.
+        Returns (loss, expected).
 
-        Returns
-        -------
-        loss : float
-            L(w).
-        expected : ndarray of shape (n_buckets, n_features)
-            Sums of the features expected under the model.
-
-        Notes
-        -----
         ``probabilities`` then holds those of all contexts.
         """
         loss, expected = self._run(weights, None, bucket, n_buckets)
@@ -116,7 +99,7 @@ class EntropyProblem:
         of_contexts = -(shares * logarithms).sum(axis=1)
         return float(of_contexts @ self.context_weight) / self.total
 
-    def _run(self, weights, given, bucket=None, n_buckets=1):
+    def _run(self, weights, given, bucket=None, n_buckets: int = 1):
         features = self.features
         n_sums = n_buckets * features.n_features
         n_blocks = count_blocks(features.n_contexts, n_sums)
@@ -143,27 +126,18 @@ class EntropyProblem:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
-    """Result of a solver.
+class EntropySolution:
+    """Result of a solver."""
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n_features,)
-        The weights.
-    expected : ndarray of shape (n_features,)
-        Sums of the features expected under the model.
-    loss_path : ndarray of shape (n_iter + 1,)
-        The loss at the start and after every round.
-    gap : float
-        Largest slope of the loss, per unit of weight.
-    has_converged : bool
-        Whether the gap is within the tolerance.
-    """
-
+    #: The weights. Shape (n_features,).
     weights: np.ndarray
+    #: Sums of the features expected under the model. Shape (n_features,).
     expected: np.ndarray
+    #: The loss at the start and after every round. Shape (n_iter + 1,).
     loss_path: np.ndarray
+    #: Largest slope of the loss, per unit of weight.
     gap: float
+    #: Whether the gap is within the tolerance.
     has_converged: bool
 
     @property
@@ -172,21 +146,8 @@ class Solution:
         return len(self.loss_path) - 1
 
 
-def compute_scores(features, weights):
-    """Scores of the classes, logarithms of P(y|x) up to a number for each row.
-
-    Parameters
-    ----------
-    features : JointFeatures
-        The rows.
-    weights : ndarray of shape (n_features,)
-        The weights.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_contexts, n_classes)
-        Sums of weights times features.
-    """
+def compute_scores(features: JointFeatures, weights: np.ndarray) -> np.ndarray:
+    """Scores of the classes, logarithms of P(y|x) up to a number for each row."""
     matrix = features.to_matrix()
     if features.is_joint:
         return np.asarray(matrix @ weights).reshape(-1, features.n_classes)

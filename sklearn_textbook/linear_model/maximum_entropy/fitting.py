@@ -9,7 +9,7 @@ from scipy import sparse
 
 from sklearn_textbook.linear_model.maximum_entropy.expectation import (
     EntropyProblem,
-    Solution,
+    EntropySolution,
     compute_scores,
 )
 from sklearn_textbook.linear_model.maximum_entropy.iterative_scaling import (
@@ -24,6 +24,9 @@ from sklearn_textbook.linear_model.maximum_entropy.joint_features import (
     split_blocks,
 )
 from sklearn_textbook.linear_model.maximum_entropy.sources import (
+    ColumnSource,
+    FunctionSource,
+    MatrixSource,
     spread_columns,
     standardize_columns,
 )
@@ -51,75 +54,48 @@ class Settings:
     fit_intercept: bool = True
 
     @property
-    def needs_nonnegative(self):
+    def needs_nonnegative(self) -> bool:
         """Whether the solver needs features that are not negative."""
         return self.solver in SCALING_SOLVERS
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class FittedModel:
-    """Result of a fit.
+    """Result of a fit."""
 
-    Parameters
-    ----------
-    source : object
-        Object that makes the features of new rows.
-    solver_weights : ndarray of shape (n_features,)
-        Weights of these features.
-    weights, empirical, expected : ndarray of shape (n_weights,)
-        Weights and both expectations, in units of the columns.
-    falls, rises : ndarray of bool, shape (n_weights,)
-        Weights that have no finite best value.
-    is_separated : bool
-        Whether the features separate the classes.
-    solution : Solution
-        Result of the solver.
-    problem : EntropyProblem
-        The solved problem, with the probabilities.
-    coef, intercept : ndarray or None
-        The weights by class, for columns.
-    """
-
-    source: object
+    #: Object that makes the features of new rows, and weights of these features.
+    source: ColumnSource | FunctionSource | MatrixSource
     solver_weights: np.ndarray
+    #: Weights in units of the columns.
     weights: np.ndarray
-    empirical: np.ndarray
-    expected: np.ndarray
-    falls: np.ndarray
-    rises: np.ndarray
-    is_separated: bool
-    solution: Solution
+    #: Result of the solver, and the solved problem with the probabilities.
+    solution: EntropySolution
     problem: EntropyProblem
+    #: Both expectations, in units of the columns.
+    empirical: np.ndarray | None = None
+    expected: np.ndarray | None = None
+    #: Weights that have no finite best value; none with a penalty.
+    falls: np.ndarray | tuple = ()
+    rises: np.ndarray | tuple = ()
+    #: Whether the features separate the classes.
+    is_separated: bool = False
+    #: The weights by class, for columns.
     coef: np.ndarray | None = None
     intercept: np.ndarray | None = None
 
 
-def solve(features, context_weight, counts, settings, *, empirical=None, penalty=None):
+def solve(
+    features,
+    context_weight: np.ndarray,
+    counts: np.ndarray | None,
+    settings: Settings,
+    *,
+    empirical: np.ndarray | None = None,
+    penalty: np.ndarray | None = None,
+) -> tuple[EntropySolution, EntropyProblem, np.ndarray]:
     """Find the weights of features.
 
-    Parameters
-    ----------
-    features : JointFeatures
-        The features of all contexts.
-    context_weight : ndarray of shape (n_contexts,)
-        Weights of the contexts.
-    counts : ndarray of shape (n_contexts, n_classes) or None
-        Weights of the classes in each; None: ``empirical`` is given.
-    settings : Settings
-        How.
-    empirical : ndarray of shape (n_features,), default=None
-        Sums of the features.
-    penalty : ndarray of shape (n_features,), default=None
-        Penalties.
-
-    Returns
-    -------
-    solution : Solution
-        What the solver found, in its own units.
-    problem : EntropyProblem
-        With the probabilities of all contexts.
-    weights : ndarray of shape (n_features,)
-        The weights of the features.
+    Returns (solution, problem, weights).
     """
     scale = np.ones(features.n_features)
     if features.is_joint and not settings.needs_nonnegative:
@@ -159,7 +135,7 @@ def minimize(
     tol: float,
     *,
     has_limited_memory: bool,
-) -> Solution:
+) -> EntropySolution:
     """Fit weights by a quasi-Newton method."""
 
     def evaluate(weights):
@@ -175,141 +151,75 @@ def minimize(
     expected = problem.evaluate(found.x)[1][0]
     gap = problem.find_gap(found.x, expected)
     path = np.array(found.path) * problem.total
-    return Solution(found.x, expected, path, gap, gap <= tol)
+    return EntropySolution(found.x, expected, path, gap, gap <= tol)
 
 
-def fit_columns(matrix, codes, weight, n_classes, settings):
-    """Fit features made of columns.
-
-    Parameters
-    ----------
-    matrix : ndarray or csr_array of shape (n_rows, n_columns)
-        The columns.
-    codes : ndarray of int, shape (n_rows,)
-        Classes of the rows.
-    weight : ndarray of shape (n_rows,)
-        Weights of the rows.
-    n_classes : int
-        Number of classes.
-    settings : Settings
-        How.
-
-    Returns
-    -------
-    model : FittedModel
-        With coefficients.
-    """
-    if sparse.issparse(matrix):
-        matrix = sparse.csr_array(matrix)  # whose operators are those of arrays
-    leaders, counts = _group(share_columns(matrix, n_classes), codes, weight)
-    if leaders is not None:
-        matrix = matrix[leaders]
-    context_weight = counts.sum(axis=1)
-    has_constant = settings.fit_intercept
-    if settings.needs_nonnegative:
-        source = spread_columns(matrix, n_classes, has_constant=has_constant)
-    else:
-        source = standardize_columns(
-            matrix,
-            context_weight,
-            n_classes,
-            settings.alpha,
-            has_constant=has_constant,
-        )
-    features = source.make(matrix)
-    solution, problem, weights = solve(
-        features,
-        context_weight,
-        counts,
-        settings,
-        penalty=source.spread_penalty(settings.alpha),
-    )
-    solver_weights = weights
-    coef, intercept = source.restore(weights)
-    # With constants, extremes are those of columns shifted to start at 0.
-    falls, rises = find_column_boundaries(
-        _start_at_zero(matrix) if settings.fit_intercept else matrix, counts
-    )
-    shares = context_weight[:, np.newaxis] * problem.probabilities
-    weights, empirical, expected = coef.T, matrix.T @ counts, matrix.T @ shares
-    if settings.fit_intercept:
-        weights = np.vstack((weights, intercept))
-        empirical = np.vstack((empirical, counts.sum(axis=0)))
-        expected = np.vstack((expected, shares.sum(axis=0)))
-        falls, rises = (np.append(mask, np.zeros(n_classes, bool)) for mask in
-                        (falls, rises))  # fmt: skip
-    is_penalized = settings.alpha > 0.0
-    return FittedModel(
-        source,
-        solver_weights,
-        weights.ravel(),
-        np.asarray(empirical).ravel() / problem.total,
-        np.asarray(expected).ravel() / problem.total,
-        falls & (not is_penalized),
-        rises & (not is_penalized),
-        not is_penalized
-        and separates(compute_scores(features, solver_weights), counts),
-        solution,
-        problem,
-        coef,
-        intercept,
-    )
-
-
-def _start_at_zero(matrix):
-    """Columns minus their smallest value; sparse ones unchanged."""
-    return matrix - matrix.min(axis=0) if isinstance(matrix, np.ndarray) else matrix
-
-
-def fit_pairs(source, table, codes, weight, settings):
-    """Fit features of pairs (x, y).
-
-    Parameters
-    ----------
-    source : FunctionSource or MatrixSource
-        What makes the features of a table.
-    table : object
-        The rows.
-    codes : ndarray of int, shape (n_rows,)
-        Classes of the rows.
-    weight : ndarray of shape (n_rows,)
-        Weights of the rows.
-    settings : Settings
-        How.
-
-    Returns
-    -------
-    model : FittedModel
-        Without coefficients.
-    """
-    features = source.make(table)
+def fit_model(
+    table,
+    codes: np.ndarray,
+    weight: np.ndarray,
+    n_classes: int,
+    settings: Settings,
+    source: FunctionSource | MatrixSource | None = None,
+) -> FittedModel:
+    """Fit features that a source makes of pairs (x, y); without one, the columns."""
+    has_columns = source is None
+    if has_columns and sparse.issparse(table):
+        table = sparse.csr_array(table)  # whose operators are those of arrays
+    features = share_columns(table, n_classes) if has_columns else source.make(table)
     leaders, counts = _group(features, codes, weight)
-    if leaders is not None:
-        features = features.take(leaders)
     context_weight = counts.sum(axis=1)
-    penalty = np.full(features.n_features, float(settings.alpha))
+    if has_columns:
+        table = table if leaders is None else table[leaders]
+        source = _choose_units(table, context_weight, n_classes, settings)
+        features, penalty = source.make(table), source.spread_penalty(settings.alpha)
+    else:
+        features = features if leaders is None else features.take(leaders)
+        penalty = np.full(features.n_features, float(settings.alpha))
     solution, problem, weights = solve(
         features, context_weight, counts, settings, penalty=penalty
     )
+    model = FittedModel(source, weights, weights, solution, problem)
     shares = context_weight[:, np.newaxis] * problem.probabilities
-    matrix = features.to_matrix()
-    falls = rises = np.zeros(features.n_features, dtype=bool)
-    is_separated = False
-    if settings.alpha == 0.0:
-        falls, rises = find_boundaries(split_blocks(features), counts)
-        scores = compute_scores(features, weights)
-        is_separated = separates(scores, counts)
-    return FittedModel(
-        source,
-        weights,
-        weights,
-        matrix.T @ counts.ravel() / problem.total,
-        matrix.T @ shares.ravel() / problem.total,
-        falls,
-        rises,
-        is_separated,
-        solution,
-        problem,
+    if has_columns:
+        model.coef, model.intercept = source.restore(weights)
+        parts = [(model.coef.T, table.T @ counts, table.T @ shares)]
+        if settings.fit_intercept:
+            parts += [(model.intercept, counts.sum(axis=0), shares.sum(axis=0))]
+        joined = (np.vstack(part).ravel() for part in zip(*parts, strict=True))
+        model.weights, empirical, expected = joined
+    else:
+        matrix = features.to_matrix()
+        empirical, expected = matrix.T @ counts.ravel(), matrix.T @ shares.ravel()
+    model.empirical, model.expected = (
+        empirical / problem.total,
+        expected / problem.total,
+    )
+    if settings.alpha > 0.0:
+        return model
+    model.is_separated = separates(compute_scores(features, weights), counts)
+    if not has_columns:
+        model.falls, model.rises = find_boundaries(split_blocks(features), counts)
+        return model
+    # With constants, extremes are those of columns shifted to start at 0.
+    if settings.fit_intercept and isinstance(table, np.ndarray):
+        table = table - table.min(axis=0)
+    model.falls, model.rises = find_column_boundaries(table, counts)
+    return model
+
+
+def _choose_units(
+    matrix: np.ndarray | sparse.csr_array,
+    context_weight: np.ndarray,
+    n_classes: int,
+    settings: Settings,
+) -> ColumnSource:
+    """Choose the units of the columns in which the solver finds weights."""
+    has_constant = settings.fit_intercept
+    if settings.needs_nonnegative:
+        return spread_columns(matrix, n_classes, has_constant=has_constant)
+    return standardize_columns(
+        matrix, context_weight, n_classes, settings.alpha, has_constant=has_constant
     )
 
 
@@ -335,21 +245,8 @@ def _group(features, codes, weight):
     return leaders, counts.reshape(len(leaders), n_classes)
 
 
-def separates(scores, counts):
-    """Whether each context has one class, and its score is above those of the others.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_contexts, n_classes)
-        Scores of the model.
-    counts : ndarray of shape (n_contexts, n_classes)
-        Weights of the rows.
-
-    Returns
-    -------
-    is_separated : bool
-        Whether multiplying the weights by any number above 1 improves the model.
-    """
+def separates(scores: np.ndarray, counts: np.ndarray) -> bool:
+    """Whether each context has one class, whose score is above those of the others."""
     is_there = counts > 0
     if scores.shape[1] < 2 or (is_there.sum(axis=1) > 1).any():
         return False

@@ -19,7 +19,10 @@ from sklearn_textbook.linear_model.maximum_entropy._expectation import (
     find_bucket_steps,
     find_entry_steps,
 )
-from sklearn_textbook.linear_model.maximum_entropy.expectation import Solution
+from sklearn_textbook.linear_model.maximum_entropy.expectation import (
+    EntropyProblem,
+    EntropySolution,
+)
 
 #: Number of distinct sizes f# with separate sums; with more, entries are summed singly.
 MAX_BUCKETS = 64
@@ -28,19 +31,11 @@ MAX_BUCKET_SUMS = 2**20
 
 
 class ScalingSteps:
-    """The steps of all weights from the probabilities of a round.
+    """The steps of all weights from the probabilities of a round."""
 
-    Parameters
-    ----------
-    problem : EntropyProblem
-        Its features must not be negative.
-    is_generalized : bool
-        Whether the largest size is used for all.
-    floor : float, default=0.0
-        Expectations up to this one that should be 0 are not reduced further.
-    """
-
-    def __init__(self, problem, is_generalized, floor=0.0):
+    def __init__(
+        self, problem: EntropyProblem, is_generalized: bool, floor: float = 0.0
+    ):
         self.problem, self.floor = problem, floor
         self.bucket, self.columns = None, None
         sizes = problem.features.sum_rows()
@@ -98,27 +93,15 @@ def _list_by_column(features):
     return values, places, matrix.indptr.astype(np.int64, copy=False)
 
 
-def scale_iteratively(problem, weights, max_iter, tol, *, is_generalized=False):
-    """Fit weights by iterative scaling.
-
-    Parameters
-    ----------
-    problem : EntropyProblem
-        Its features must not be negative.
-    weights : ndarray of shape (n_features,)
-        Initial weights.
-    max_iter : int
-        Maximum number of rounds.
-    tol : float
-        Expectations that differ by at most this, per unit of weight, are equal.
-    is_generalized : bool, default=False
-        GIS instead of IIS.
-
-    Returns
-    -------
-    solution : Solution
-        Weights and losses; the loss never increases.
-    """
+def scale_iteratively(
+    problem: EntropyProblem,
+    weights: np.ndarray,
+    max_iter: int,
+    tol: float,
+    *,
+    is_generalized: bool = False,
+) -> EntropySolution:
+    """Fit weights by iterative scaling."""
     steps = ScalingSteps(problem, is_generalized, 0.1 * tol * problem.total)
     weights, path = weights.copy(), []
     while True:
@@ -127,5 +110,5 @@ def scale_iteratively(problem, weights, max_iter, tol, *, is_generalized=False):
         path.append(loss)
         gap = problem.find_gap(weights, expected)
         if gap <= tol or len(path) > max_iter:
-            return Solution(weights, expected, np.array(path), gap, gap <= tol)
+            return EntropySolution(weights, expected, np.array(path), gap, gap <= tol)
         weights += steps.find(weights, sums)

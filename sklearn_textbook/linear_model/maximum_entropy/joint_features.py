@@ -23,25 +23,17 @@ class JointFeatures:
     Shared: :math:`f_{ck}(x, y) = z_c(x)\,[y = k]`. One row of entries holds the
     columns z of a context; column c and class k have feature ``c * n_classes + k``.
     Joint: every pair (x, y) has a row of entries of its own.
-
-    Parameters
-    ----------
-    values : ndarray of float64
-        Entries of all rows, one by one.
-    columns : ndarray of int32
-        Their columns; empty if all rows have all columns.
-    starts : ndarray of int64
-        Start of the entries of each row, and the end of the last one.
-    is_joint : bool
-        Whether the features are joint.
-    n_classes, n_columns : int
-        Number of classes, and of columns in a row of entries.
     """
 
+    #: Entries of all rows, one by one.
     values: np.ndarray
+    #: Their columns; empty if all rows have all columns.
     columns: np.ndarray
+    #: Start of the entries of each row, and the end of the last one.
     starts: np.ndarray
+    #: Whether the features are joint.
     is_joint: bool
+    #: Number of classes, and of columns in a row of entries.
     n_classes: int
     n_columns: int
 
@@ -93,12 +85,7 @@ class JointFeatures:
     def group_contexts(self):
         """Find equal contexts.
 
-        Returns
-        -------
-        leaders : ndarray of int64
-            The first of each group.
-        group : ndarray of int64, shape (n_contexts,)
-            The group of each context. Both None if no two are equal.
+        Returns (leaders, group).
         """
         hashes = np.empty(self.n_contexts, dtype=np.uint64)
         per_context = self.n_rows_per_context
@@ -148,37 +135,13 @@ def _choose_storage(matrix):
     return matrix
 
 
-def share_columns(matrix, n_classes):
-    """Make features of columns and classes: the value of a column, for one class.
-
-    Parameters
-    ----------
-    matrix : ndarray or sparse matrix of shape (n_rows, n_columns)
-        The columns.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    features : JointFeatures
-        Shared by the classes.
-    """
+def share_columns(matrix, n_classes: int) -> JointFeatures:
+    """Make features of columns and classes: the value of a column, for one class."""
     return _store(_choose_storage(matrix), False, n_classes)
 
 
-def join_blocks(blocks):
-    """Make features of pairs.
-
-    Parameters
-    ----------
-    blocks : list of ndarray or sparse matrix, each of shape (n_rows, n_features)
-        For every class y the features f(x, y) of all rows.
-
-    Returns
-    -------
-    features : JointFeatures
-        Joint.
-    """
+def join_blocks(blocks) -> JointFeatures:
+    """Make features of pairs."""
     n_rows, n_classes = blocks[0].shape[0], len(blocks)
     if any(map(sparse.issparse, blocks)):
         stacked = sparse.vstack([sparse.csr_array(block) for block in blocks], "csr")
@@ -188,19 +151,8 @@ def join_blocks(blocks):
     return _store(_choose_storage(stacked[rows.ravel()]), True, n_classes)
 
 
-def split_blocks(features):
-    """Split features by class, the inverse of `join_blocks`.
-
-    Parameters
-    ----------
-    features : JointFeatures
-        Shared or joint.
-
-    Returns
-    -------
-    blocks : list of ndarray or csr_array, each of shape (n_contexts, n_features)
-        For every class the features of all contexts.
-    """
+def split_blocks(features: JointFeatures):
+    """Split features by class, the inverse of `join_blocks`."""
     matrix, n_classes = features.to_matrix(), features.n_classes
     if features.is_joint:
         return [matrix[k::n_classes] for k in range(n_classes)]
@@ -213,18 +165,12 @@ def split_blocks(features):
     return blocks
 
 
-def find_extremes(blocks):
+def find_extremes(
+    blocks,
+) -> tuple[np.ndarray | sparse.csr_array, np.ndarray | sparse.csr_array]:
     """Find the extremes over the classes of every row's features.
 
-    Parameters
-    ----------
-    blocks : list of ndarray or csr_array
-        For every class the features of all rows.
-
-    Returns
-    -------
-    smallest, largest : ndarray or csr_array of shape (n_rows, n_features)
-        Over the classes.
+    Returns (smallest, largest).
     """
     smallest = largest = blocks[0]
     for block in blocks[1:]:
@@ -236,45 +182,23 @@ def find_extremes(blocks):
     return smallest, largest
 
 
-def find_deviations(blocks, weight):
-    """Compute the standard deviation of each feature over the classes of a row.
-
-    Parameters
-    ----------
-    blocks : list of ndarray or csr_array
-        For every class the features of all rows.
-    weight : ndarray of shape (n_rows,)
-        Weights of the rows.
-
-    Returns
-    -------
-    deviations : ndarray of shape (n_features,)
-        Square root of the mean variance for equally likely classes; 1 instead of 0.
-        Their squares are second derivatives of the loss if all weights are 0.
-    """
+def find_deviations(blocks, weight: np.ndarray) -> np.ndarray:
+    """Compute the standard deviation of each feature over the classes of a row."""
     mean = sum(blocks[1:], blocks[0]) / len(blocks)
     squares = sum(weight @ (block - mean) ** 2 for block in blocks)
     deviations = np.sqrt(np.asarray(squares).ravel() / (weight.sum() * len(blocks)))
     return np.where(np.isfinite(deviations) & (deviations > 0), deviations, 1.0)
 
 
-def shift_to_nonnegative(features):
+def shift_to_nonnegative(
+    features: JointFeatures,
+) -> tuple[JointFeatures, np.ndarray | sparse.csr_array | None]:
     r"""Replace features with negative values by others that give the same model.
 
     A number added to f(x, y) for all classes y of one x cancels in P(y|x), so that
     :math:`f(x, y) - \min(0, \min_{y'} f(x, y'))` has the same weight.
 
-    Parameters
-    ----------
-    features : JointFeatures
-        Of any sign.
-
-    Returns
-    -------
-    features : JointFeatures
-        The same object if none is negative.
-    shift : ndarray or csr_array of shape (n_contexts, n_features), or None
-        What was subtracted; None: nothing.
+    Returns (features, shift).
     """
     if not len(features.values) or features.values.min() >= 0.0:
         return features, None
@@ -287,23 +211,13 @@ def shift_to_nonnegative(features):
     return join_blocks([block - smallest for block in blocks]), smallest
 
 
-def find_boundaries(blocks, counts):
+def find_boundaries(blocks, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Find the features whose weights have no finite optimum.
 
     If a feature has, in every training row, the smallest value that it has for any
     class, then the likelihood always increases as its weight decreases.
 
-    Parameters
-    ----------
-    blocks : list of ndarray or csr_array
-        For every class the features of all contexts.
-    counts : ndarray of shape (n_contexts, n_classes)
-        Weights of the classes in each context.
-
-    Returns
-    -------
-    falls, rises : ndarray of bool, shape (n_features,)
-        Weights that go to minus infinity, and to infinity.
+    Returns (falls, rises).
     """
     smallest, largest = find_extremes(blocks)
     # Sums of non-negative terms: 0 only if each is exactly 0.
@@ -313,20 +227,12 @@ def find_boundaries(blocks, counts):
     return (above == 0) & (below > 0), (below == 0) & (above > 0)
 
 
-def find_column_boundaries(matrix, counts):
+def find_column_boundaries(
+    matrix: np.ndarray | sparse.csr_array, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Find the same for the columns of `share_columns`, without making blocks.
 
-    Parameters
-    ----------
-    matrix : ndarray or csr_array of shape (n_rows, n_columns)
-        The columns.
-    counts : ndarray of shape (n_rows, n_classes)
-        Weights of the classes in each row.
-
-    Returns
-    -------
-    falls, rises : ndarray of bool, shape (n_columns * n_classes,)
-        Weights that go to minus infinity, and to infinity.
+    Returns (falls, rises).
     """
     if counts.shape[1] == 1:  # no other class to distinguish
         nowhere = np.zeros(matrix.shape[1], dtype=bool)

@@ -13,6 +13,7 @@ from sklearn_textbook.linear_model.maximum_entropy.joint_features import (
     join_blocks,
     share_columns,
 )
+from sklearn_textbook.linear_model.solve.row_sums import find_largest
 
 #: Maximum factor of a weight.
 LARGEST_PENALTY = 1e300
@@ -20,21 +21,14 @@ LARGEST_PENALTY = 1e300
 
 @dataclass(frozen=True, eq=False)
 class ColumnSource:
-    """Columns of numbers, each for every class, and a constant for every class.
+    """Columns of numbers, each for every class, and a constant for every class."""
 
-    Parameters
-    ----------
-    offset, scale : ndarray of shape (n_columns,)
-        A solver works with ``(column - offset) / scale``.
-    n_classes : int
-        Number of classes.
-    has_constant : bool
-        Whether there are constants.
-    """
-
+    #: A solver works with ``(column - offset) / scale``. Shape (n_columns,).
     offset: np.ndarray
     scale: np.ndarray
+    #: Number of classes.
     n_classes: int
+    #: Whether there are constants.
     has_constant: bool
 
     def make(self, matrix):
@@ -51,20 +45,10 @@ class ColumnSource:
             scaled = stack((scaled, ones))
         return share_columns(scaled, self.n_classes)
 
-    def restore(self, weights):
+    def restore(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients and constants in units of the columns, summing to 0.
 
-        Parameters
-        ----------
-        weights : ndarray of shape (n_features,)
-            Weights of the solver.
-
-        Returns
-        -------
-        coef : ndarray of shape (n_classes, n_columns)
-            Coefficients of the columns.
-        intercept : ndarray of shape (n_classes,)
-            The constants.
+        Returns (coef, intercept).
         """
         weights = weights.reshape(-1, self.n_classes)
         # A number that is the same for all classes cancels.
@@ -85,24 +69,11 @@ class ColumnSource:
         return np.concatenate((of_columns, of_constants))
 
 
-def spread_columns(matrix, n_classes, *, has_constant):
-    """Scale columns to [0, 1], for iterative scaling.
-
-    Parameters
-    ----------
-    matrix : ndarray or csr_array of shape (n_rows, n_columns)
-        The columns.
-    n_classes : int
-        Number of classes.
-    has_constant : bool
-        Whether there are constants; otherwise columns are not shifted.
-
-    Returns
-    -------
-    source : ColumnSource
-        Columns of a sparse matrix are divided only.
-    """
-    largest = _find_largest(matrix)
+def spread_columns(
+    matrix: np.ndarray | sparse.csr_array, n_classes: int, *, has_constant: bool
+) -> ColumnSource:
+    """Scale columns to [0, 1], for iterative scaling."""
+    largest = find_largest(matrix)
     offset, scale = np.zeros(matrix.shape[1]), largest
     if has_constant and not sparse.issparse(matrix):
         smallest = matrix.min(axis=0)
@@ -113,31 +84,20 @@ def spread_columns(matrix, n_classes, *, has_constant):
     return ColumnSource(offset, _make_usable(scale), n_classes, has_constant)
 
 
-def standardize_columns(matrix, weight, n_classes, alpha, *, has_constant):
+def standardize_columns(
+    matrix: np.ndarray | sparse.csr_array,
+    weight: np.ndarray,
+    n_classes: int,
+    alpha: float,
+    *,
+    has_constant: bool,
+) -> ColumnSource:
     r"""Choose units in which second derivatives of the loss are about the same.
 
     If all weights are 0, the one of a weight is
     :math:`N \sigma^2 (K - 1) / K^2 + \alpha` for K classes.
-
-    Parameters
-    ----------
-    matrix : ndarray or csr_array of shape (n_rows, n_columns)
-        The columns.
-    weight : ndarray of shape (n_rows,)
-        Weights of the rows.
-    n_classes : int
-        Number of classes.
-    alpha : float
-        The penalty.
-    has_constant : bool
-        Whether there are constants; otherwise columns are not shifted.
-
-    Returns
-    -------
-    source : ColumnSource
-        Columns of a sparse matrix are divided only.
     """
-    largest, total = _find_largest(matrix), weight.sum()
+    largest, total = find_largest(matrix), weight.sum()
     offset = np.zeros(matrix.shape[1])
     unit = _make_usable(largest)
     if sparse.issparse(matrix):
@@ -155,13 +115,6 @@ def standardize_columns(matrix, weight, n_classes, alpha, *, has_constant):
     return ColumnSource(offset * unit, scale, n_classes, has_constant)
 
 
-def _find_largest(matrix):
-    """Largest absolute value of each column."""
-    if sparse.issparse(matrix):
-        return np.asarray(abs(matrix).max(axis=0).todense(), dtype=float).ravel()
-    return np.maximum(matrix.max(axis=0), -matrix.min(axis=0))
-
-
 def _make_usable(scale):
     """Replace numbers that cannot be divisors by 1."""
     return np.where(np.isfinite(scale) & (scale > 0.0), scale, 1.0)
@@ -169,18 +122,12 @@ def _make_usable(scale):
 
 @dataclass(frozen=True, eq=False)
 class FunctionSource:
-    """Functions of a row and a class.
+    """Functions of a row and a class."""
 
-    Parameters
-    ----------
-    features : sequence of callable, or callable
-        Functions f(x, y) of one row and one class, or one function F(X, y) of all rows
-        and one class. A table is an ndarray, or a data frame of narwhals.
-    classes : ndarray of shape (n_classes,)
-        The classes.
-    """
-
+    #: Functions f(x, y) of one row and one class, or one function F(X, y) of all rows
+    #: and one class. A table is an ndarray, or a data frame of narwhals.
     features: tuple | Callable
+    #: The classes. Shape (n_classes,).
     classes: np.ndarray
 
     def make(self, X):
@@ -239,14 +186,9 @@ def name_function(features, j):
 
 @dataclass(frozen=True, eq=False)
 class MatrixSource:
-    """A matrix with a block of features for each class in every row.
+    """A matrix with a block of features for each class in every row."""
 
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-    """
-
+    #: Number of classes.
     n_classes: int
 
     def make(self, matrix):

@@ -1,1 +1,1 @@
-"""Sums and triangular factors of weighted rows, and linear equations."""
+"""Sums and triangular factors of rows, linear equations, quasi-Newton methods."""

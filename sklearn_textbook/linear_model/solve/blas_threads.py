@@ -17,7 +17,7 @@ def _find_libraries():
 class _Limit:
     """The limit to one thread, shared by all users."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.lock = Lock()
         self.n_inside = 0
         self.limit = None

@@ -24,8 +24,11 @@ SUFFICIENT_DECREASE = 1e-4
 MAX_HALVINGS = 40
 #: Relative change of the loss that rounding may hide.
 HIDDEN = 1e-11
-#: Maximum number of steps after rounding has stopped scipy's.
-MAX_LAST = 10
+#: Relative change of the loss due to rounding, and number of steps without a smaller
+#: loss or gradient after which only rounding is left.
+ROUNDING, MAX_IDLE = 1e-13, 20
+#: Products of steps and changes whose squares do not underflow.
+SMALLEST_PRODUCT = 1e-150
 
 
 class Minimum(NamedTuple):
@@ -51,50 +54,57 @@ def minimize_bfgs(
 ) -> Minimum:
     """BFGS from the gradient divided by a first curvature, with step halving.
 
-    An inverse that is given is not updated.
-
-    The matrix is scipy's. The loop is not: scipy's searches along the line for a slope
-    of almost zero, with more evaluations, and gives up when rounding hides the decrease
-    of a loss whose gradient is still above the tolerance.
+    An inverse that is given is not updated. The matrix is scipy's. The loop is not:
+    scipy's has a line search for the strong Wolfe conditions in place of the halving of
+    the textbook, and gives up when rounding hides the decrease of a loss whose gradient
+    is still above the tolerance.
     """
     matrix = inverse
     if matrix is None:
         matrix = optimize.BFGS(min_curvature=np.finfo(float).eps)
         matrix.initialize(len(x), "inv_hess")
     loss, gradient = evaluate(x)
-    path = [loss]
-    while np.abs(gradient).max(initial=0.0) > tol:
+    path, smallest, n_idle = [loss], np.inf, 0
+    while (gap := np.abs(gradient).max(initial=0.0)) > tol:
         if len(path) > max_iter:
             return Minimum(x, path, "iterations")
+        n_idle = 0 if gap < 0.9 * smallest else n_idle + 1
+        if n_idle > MAX_IDLE:
+            return Minimum(x, path, "rounding")
+        smallest = min(gap, smallest)
         step = -matrix.dot(gradient) / (curvature if len(path) == 1 else 1.0)
         slope, length = float(step @ gradient), 1.0
         for _ in range(MAX_HALVINGS):
             found, new_gradient = evaluate(x + length * step)
             new_slope = float(step @ new_gradient)
-            if _has_descended(loss, found, length * slope, new_slope / slope):
+            if _has_descended(loss, found, length, slope, new_slope):
                 break
             length /= 2.0
         else:
             return Minimum(x, path, "rounding")
-        change = new_gradient - gradient
-        if inverse is None and change.any():
-            matrix.update(length * step, change)
-        x, loss, gradient = x + length * step, found, new_gradient
+        step, change = length * step, new_gradient - gradient
+        if inverse is None and step @ change > SMALLEST_PRODUCT:
+            matrix.update(step, change)
+        n_idle = 0 if found < loss - ROUNDING * abs(loss) else n_idle
+        x, loss, gradient = x + step, found, new_gradient
         path.append(loss)
         if report is not None and report(x, loss):
             return Minimum(x, path, "callback")
     return Minimum(x, path, "")
 
 
-def _has_descended(loss: float, found: float, promised: float, ratio: float) -> bool:
-    """Whether a step reduced the loss by a fraction of the expected (negative) change.
+def _has_descended(
+    loss: float, found: float, length: float, slope: float, new_slope: float
+) -> bool:
+    """Whether a step reduced the loss by a fraction of the expected decrease.
 
-    If this is lost in the rounding of the loss, the ratio of the slopes decides: since
-    the loss is convex, a step that does not go far beyond the minimum reduces it.
+    If this is lost in the rounding of the loss, the slopes decide: since the loss is
+    convex, a step that does not go far beyond the minimum along the line reduces it.
     """
-    if -SUFFICIENT_DECREASE * promised > HIDDEN * abs(loss):
-        return found <= loss + SUFFICIENT_DECREASE * promised
-    is_within = ratio >= 2.0 * SUFFICIENT_DECREASE - 1.0
+    promised = -length * slope
+    if SUFFICIENT_DECREASE * promised > HIDDEN * abs(loss):
+        return found <= loss - SUFFICIENT_DECREASE * promised
+    is_within = new_slope <= (1.0 - 2.0 * SUFFICIENT_DECREASE) * -slope
     return is_within and found <= loss + HIDDEN * abs(loss)
 
 
@@ -120,13 +130,15 @@ def minimize_lbfgs(
     if not np.abs(gradient).max(initial=0.0) > tol:
         return Minimum(x, path, "")
 
+    known = [(loss, gradient)]  # what scipy asks first
+
     def note(intermediate_result):
         path.append(float(intermediate_result.fun))
         if report is not None and report(intermediate_result.x, path[-1]):
             raise StopIteration
 
     found = optimize.minimize(
-        evaluate,
+        lambda x: known.pop() if known else evaluate(x),
         x,
         jac=True,
         method="L-BFGS-B",
@@ -142,9 +154,8 @@ def minimize_lbfgs(
     )
     if is_exact and found.status != 99 and np.abs(found.jac).max() > tol:
         # Rounding hides the decrease of the loss; the slopes still show it.
-        left = min(MAX_LAST, max_iter - len(path) + 1)
-        options = {"inverse": found.hess_inv}
-        last = minimize_bfgs(evaluate, found.x, left, tol, report, **options)
+        left, inverse = max_iter - len(path) + 1, found.hess_inv
+        last = minimize_bfgs(evaluate, found.x, left, tol, report, inverse=inverse)
         path += last.path[1:]
         return Minimum(last.x, path, last.reason)
     # Its line search failed, or a callback stopped it.

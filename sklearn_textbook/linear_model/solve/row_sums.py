@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from sklearn_textbook.linear_model.solve._row_sums import (
     sum_dense_stretches,
@@ -24,44 +24,22 @@ MAX_NUMBERS, MIN_STRETCHES, N_BANDS = 2**23, 8, 16
 WIDE_COLUMNS, BLOCK_COLUMNS = 1024, 256
 
 
-def sum_products(X, weight=None, targets=None, n_threads=1):
+def sum_products(
+    X: np.ndarray | csr_array,
+    weight: np.ndarray | None = None,
+    targets: np.ndarray | None = None,
+    n_threads: int = 1,
+) -> tuple[np.ndarray, np.ndarray]:
     r"""Sum up the weighted products of columns over the rows.
 
     With a column of ones before X, :math:`Z = [1, X]`, and the diagonal matrix W of
     weights, it computes :math:`Z^T W Z` and :math:`Z^T W T`.
 
-    Parameters
-    ----------
-    X : ndarray of float64 or csr_array, shape (n_rows, n_columns)
-        The table.
-    weight : ndarray of float64, shape (n_rows,), default=None
-        Weights. None: 1 each.
-    targets : ndarray of float64, shape (n_rows, n_targets), default=None
-        T; None for no targets.
-    n_threads : int, default=1
-        Number of threads; the sums are the same, bit for bit, for any number.
+    Returns (products, with_targets).
 
-    Returns
-    -------
-    products : ndarray of shape (1 + n_columns, 1 + n_columns)
-        :math:`Z^T W Z`: sums of weights, columns and products.
-    with_targets : ndarray of shape (1 + n_columns, n_targets)
-        :math:`Z^T W T`.
-
-    Notes
-    -----
     Products of a dense table are summed by tiles, those of a sparse one by entries. No
     product is fused with a sum, and all sums have the same order of rows on every
     processor.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_textbook.linear_model.solve.row_sums import sum_products
-    >>> products, _ = sum_products(np.array([[1.0], [3.0]]), np.array([2.0, 1.0]))
-    >>> products
-    array([[ 3.,  5.],
-           [ 5., 11.]])
     """
     n_rows, n_columns = X.shape
     targets = np.empty((n_rows, 0)) if targets is None else targets
@@ -74,6 +52,13 @@ def sum_products(X, weight=None, targets=None, n_threads=1):
     products = _mirror_upper(products)
     with_targets = sums[: 1 + n_columns, 1 + n_columns :][:, : targets.shape[1]]
     return products, with_targets.copy()
+
+
+def find_largest(X: np.ndarray | csr_array) -> np.ndarray:
+    """Largest absolute value of each column."""
+    if issparse(X):
+        return abs(X).max(axis=0).toarray().ravel().astype(np.float64, copy=False)
+    return np.maximum(X.max(axis=0), -X.min(axis=0))
 
 
 def _mirror_upper(products):
@@ -89,21 +74,8 @@ def _mirror_upper(products):
     return whole
 
 
-def divide_rows(n_rows, most=MAX_STRETCHES):
-    """Divide rows into stretches that are summed separately.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    most : int, default=64
-        Number of stretches, at most; never more than 64.
-
-    Returns
-    -------
-    bounds : ndarray of intp, shape (n_stretches + 1,)
-        Boundaries of the stretches.
-    """
+def divide_rows(n_rows: int, most: int = MAX_STRETCHES):
+    """Divide rows into stretches that are summed separately."""
     n_stretches = min(n_rows // STRETCH_ROWS, most, MAX_STRETCHES)
     n_stretches = max(1, n_stretches)
     return np.arange(n_stretches + 1, dtype=np.intp) * n_rows // n_stretches

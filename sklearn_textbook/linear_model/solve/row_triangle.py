@@ -51,37 +51,27 @@ class RowTriangle:
     .. math:: Q^T W^{1/2} [Z, Y - d] = \begin{pmatrix} R & z \\ 0 & e \end{pmatrix} .
 
     Products :math:`X^T X`, which lose twice as many digits by rounding, are not used.
-
-    Parameters
-    ----------
-    has_intercept : bool
-        Whether Z has the column of ones.
-    origin, target_origin : ndarray of shape (n_columns,), (n_targets,)
-        c and d, near the rows; zeros without an intercept.
-    triangle : ndarray of shape (n_kept, n_intercepts + n_columns)
-        R. If there is an intercept, its first column is zero except in the first row.
-        It is a triangle if there are more rows than columns.
-    targets : ndarray of shape (n_kept, n_targets)
-        z.
-    residual : ndarray of shape (n_targets,)
-        Sum of the squares of e.
-    n_rows : int
-        Number of rows.
-    total_weight, sum_log_weight : float
-        Sum of the weights, and of their logarithms.
-    column_sums, target_sums : ndarray or None
-        Weighted sums of the columns and of the targets; None with an intercept.
     """
 
+    #: Whether Z has the column of ones.
     has_intercept: bool
+    #: c and d, near the rows; zeros without an intercept. Shape (n_columns,).
     origin: np.ndarray
     target_origin: np.ndarray
+    #: R. If there is an intercept, its first column is zero except in the first row. It
+    #: is a triangle if there are more rows than columns. Shape (n_kept, n_intercepts +
+    #: n_columns).
     triangle: np.ndarray
+    #: z. Shape (n_kept, n_targets).
     targets: np.ndarray
+    #: Sum of the squares of e. Shape (n_targets,).
     residual: np.ndarray
+    #: Number of rows.
     n_rows: int
+    #: Sum of the weights, and of their logarithms.
     total_weight: float
     sum_log_weight: float
+    #: Weighted sums of the columns and of the targets; None with an intercept.
     column_sums: np.ndarray | None = None
     target_sums: np.ndarray | None = None
 
@@ -110,19 +100,8 @@ class RowTriangle:
             return self.target_origin
         return self.target_origin + self.targets[0] / self.triangle[0, 0]
 
-    def merge(self, other):
-        """Merge with the triangle of other rows.
-
-        Parameters
-        ----------
-        other : RowTriangle
-            Triangle of rows with the same columns, targets and intercept.
-
-        Returns
-        -------
-        triangle : RowTriangle
-            Triangle of all rows.
-        """
+    def merge(self, other: RowTriangle) -> RowTriangle:
+        """Merge with the triangle of other rows."""
         moved, moved_targets = other.triangle, other.targets
         if self.has_intercept:
             # Another origin adds a multiple of the column of ones to each column.
@@ -147,30 +126,19 @@ class RowTriangle:
         )
 
 
-def reduce_rows(X, Y, weight=None, *, has_intercept=True, n_threads=1):
+def reduce_rows(
+    X: np.ndarray | csr_array,
+    Y: np.ndarray,
+    weight: np.ndarray | None = None,
+    *,
+    has_intercept: bool = True,
+    n_threads: int = 1,
+) -> RowTriangle:
     """Reduce rows to a triangle.
 
     Blocks of rows that fit in the cache are put below the current triangle, and reduced
     with it by LAPACK's Householder reflections. Parts of the table are processed in
     parallel; the division into parts does not depend on the number of threads.
-
-    Parameters
-    ----------
-    X : ndarray of float64 or csr_array, shape (n_rows, n_columns)
-        Finite numbers. It is neither copied as a whole nor changed.
-    Y : ndarray of float64, shape (n_rows, n_targets)
-        Targets.
-    weight : ndarray of float64, shape (n_rows,), default=None
-        Weights above 0; None: 1 each.
-    has_intercept : bool, default=True
-        Whether there is a column of ones.
-    n_threads : int, default=1
-        Number of threads.
-
-    Returns
-    -------
-    triangle : RowTriangle
-        The triangle of the rows.
     """
     n_rows, n_columns = X.shape
     origins = np.zeros(n_columns), np.zeros(Y.shape[1])
@@ -382,30 +350,15 @@ def is_worth_products(X):
     return SPARSE_COST * (in_rows @ in_rows) < float(n_rows) * n_columns**2
 
 
-def reduce_products(X, Y, weight, has_intercept):
+def reduce_products(
+    X: csr_array, Y: np.ndarray, weight: np.ndarray | None, has_intercept: bool
+) -> tuple | None:
     r"""Reduce sparse rows by sums of products, unless that loses digits.
 
     For the centred columns :math:`\tilde X` it factorises
     :math:`\tilde X^T W \tilde X = R^T R` by Cholesky's method, and solves
     :math:`R^T R b = \tilde X^T W y`, repeatedly for the residuals, until b is accurate:
     corrected seminormal equations.
-
-    Parameters
-    ----------
-    X : csr_array of shape (n_rows, n_columns)
-        Finite numbers.
-    Y : ndarray of shape (n_rows, n_targets)
-        Targets.
-    weight : ndarray of shape (n_rows,) or None
-        Weights above 0.
-    has_intercept : bool
-        Whether there is a column of ones.
-
-    Returns
-    -------
-    reduced : tuple or None
-        Triangle, targets and sums of squares of the residuals, about zero. None if the
-        columns are nearly dependent, or far from zero.
     """
     X = csr_array(X)
     w = np.ones(X.shape[0]) if weight is None else weight

@@ -6,23 +6,10 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 
-def find_shortest(basis, units, right):
-    r"""Find the shortest b with :math:`B^T U b = r`, also for very different units U.
-
-    Parameters
-    ----------
-    basis : ndarray of shape (n_columns, rank)
-        B, orthonormal columns.
-    units : ndarray of shape (n_columns,)
-        The diagonal of U, all above 0.
-    right : ndarray of shape (rank, n)
-        Right sides r.
-
-    Returns
-    -------
-    shortest : ndarray of shape (n_columns, n)
-        A solution b for each right side.
-    """
+def find_shortest(
+    basis: np.ndarray, units: np.ndarray, right: np.ndarray
+) -> np.ndarray:
+    r"""Find the shortest b with :math:`B^T U b = r`, for any units U of the columns."""
     if not basis.shape[1]:  # which LAPACK does not solve before SciPy 1.14
         return np.zeros((len(units), right.shape[1]))
     # With sorted rows and pivoting, errors are small relative to each row of UB.

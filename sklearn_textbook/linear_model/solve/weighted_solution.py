@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpocon
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from sklearn_textbook.linear_model.solve.row_sums import sum_products
 from sklearn_textbook.linear_model.solve.shortest_solution import find_shortest
@@ -29,33 +29,17 @@ BLOCK_CELLS = 2**18
 
 @dataclass(frozen=True)
 class RowSpace:
-    """The space that rows span, in units of the columns.
+    """The space that rows span, in units of the columns."""
 
-    Parameters
-    ----------
-    basis : ndarray of shape (n_columns, rank)
-        Orthonormal directions of rows that are divided by the units.
-    units : ndarray of shape (n_columns,)
-        Lengths of the columns, so that scaling a column changes no distance.
-    """
-
+    #: Orthonormal directions of rows that are divided by the units. Shape (n_columns,
+    #: rank).
     basis: np.ndarray
+    #: Lengths of the columns, so that scaling a column changes no distance. Shape
+    #: (n_columns,).
     units: np.ndarray
 
-    def measure_distances(self, rows):
-        """Fraction of each row that lies outside of the space.
-
-        Parameters
-        ----------
-        rows : ndarray of shape (n_rows, n_columns)
-            The rows, centred.
-
-        Returns
-        -------
-        shares : ndarray of shape (n_rows,)
-            Length of the remainder of a row divided by its length; 0 for a row of
-            zeros.
-        """
+    def measure_distances(self, rows: np.ndarray) -> np.ndarray:
+        """Fraction of each row that lies outside of the space."""
         rows = rows / self.units
         lengths = np.linalg.norm(rows, axis=1)
         rest = rows - (rows @ self.basis) @ self.basis.T
@@ -63,32 +47,23 @@ class RowSpace:
 
 
 @dataclass(frozen=True)
-class Solution:
-    r"""Inverse, rank and determined coefficients of weighted rows.
+class WeightedSolution:
+    r"""Inverse, rank and determined coefficients of weighted rows."""
 
-    Parameters
-    ----------
-    inverse : ndarray of shape (1 + n_columns, 1 + n_columns)
-        :math:`(Z^T W Z + P)^{-1}`, with :math:`Z = [1, X]` and the penalty P; a
-        generalised inverse if there is none. The first row and column are zero without
-        an intercept.
-    rank : int
-        Rank of Z, or of X without an intercept.
-    is_determined : ndarray of bool, shape (1 + n_columns,)
-        Which coefficients the data determine, the intercept first.
-    centre : ndarray of shape (n_columns,)
-        Weighted means of the columns; zeros without an intercept.
-    share : float
-        Inverse of the total weight; 0 without an intercept.
-    row_space : RowSpace or None
-        The space of the centred rows; None if they span the whole space.
-    """
-
+    #: :math:`(Z^T W Z + P)^{-1}`, with :math:`Z = [1, X]` and the penalty P; a
+    #: generalised inverse if there is none. The first row and column are zero without
+    #: an intercept. Shape (1 + n_columns, 1 + n_columns).
     inverse: np.ndarray
+    #: Rank of Z, or of X without an intercept.
     rank: int
+    #: Which coefficients the data determine, the intercept first. Shape (1 +
+    #: n_columns,).
     is_determined: np.ndarray
+    #: Weighted means of the columns; zeros without an intercept. Shape (n_columns,).
     centre: np.ndarray
+    #: Inverse of the total weight; 0 without an intercept.
     share: float
+    #: The space of the centred rows; None if they span the whole space.
     row_space: RowSpace | None
 
 
@@ -99,20 +74,15 @@ class WeightedSolver:
     are far from zero relative to their variation, rows are reduced to a triangle by
     orthogonal transformations, in blocks, and its singular values determine the rank;
     among many solutions, b is then the one of least norm.
-
-    Parameters
-    ----------
-    X : ndarray of float64 or csr_array, shape (n_rows, n_columns)
-        The table.
-    fit_intercept : bool
-        Whether there is :math:`b_0`.
-    penalty : float, default=0.0
-        :math:`\lambda`.
-    n_threads : int, default=1
-        Number of threads.
     """
 
-    def __init__(self, X, fit_intercept, penalty=0.0, n_threads=1):
+    def __init__(
+        self,
+        X: np.ndarray | csr_array,
+        fit_intercept: bool,
+        penalty: float = 0.0,
+        n_threads: int = 1,
+    ) -> None:
         self.X = X
         self.fit_intercept = fit_intercept
         self.penalty = penalty
@@ -120,21 +90,8 @@ class WeightedSolver:
         #: Whether products would lose too many digits.
         self.is_delicate = X.shape[1] > X.shape[0] and not penalty
 
-    def solve(self, weight, target):
-        """Solve for one target.
-
-        Parameters
-        ----------
-        weight : ndarray of shape (n_rows,)
-            W, none below 0.
-        target : ndarray of shape (n_rows,)
-            The targets t.
-
-        Returns
-        -------
-        coef : ndarray of shape (1 + n_columns,)
-            The intercept, 0 if there is none, and the slopes.
-        """
+    def solve(self, weight: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Solve for one target."""
         if not self.is_delicate:
             factor = self._factor_products(weight, target)
             if factor is not None:
@@ -143,19 +100,8 @@ class WeightedSolver:
         factor = self._factor_rows(weight, target)
         return factor.add_intercept(factor.root @ factor.with_target)
 
-    def describe(self, weight):
-        """Find what rows with these weights determine.
-
-        Parameters
-        ----------
-        weight : ndarray of shape (n_rows,)
-            W.
-
-        Returns
-        -------
-        solution : Solution
-            Inverse, rank, and which coefficients are determined.
-        """
+    def describe(self, weight: np.ndarray) -> WeightedSolution:
+        """Find what rows with these weights determine."""
         if not self.is_delicate:
             factor = self._factor_products(weight, np.zeros(len(weight)))
             if factor is not None:
@@ -166,19 +112,8 @@ class WeightedSolver:
         slopes = factor.root @ factor.root.T
         return _describe(factor, slopes, factor.row_space, factor.root.shape[1])
 
-    def find_independent(self, weight):
-        """Columns that do not depend on those before them, as R drops the others.
-
-        Parameters
-        ----------
-        weight : ndarray of shape (n_rows,)
-            W.
-
-        Returns
-        -------
-        columns : ndarray of int
-            Their numbers, ascending.
-        """
+    def find_independent(self, weight: np.ndarray) -> np.ndarray:
+        """Columns that do not depend on those before them, as R drops the others."""
         triangle, _, _ = self._reduce_rows(weight, np.zeros(len(weight)))
         columns, basis = [], np.zeros((len(triangle), 0))
         for number, column in enumerate(triangle[:, :-1].T):
@@ -364,4 +299,6 @@ def _describe(factor, slopes, row_space, n_independent):
         distances = row_space.measure_distances(factor.means[np.newaxis])
         is_determined[0] = distances[0] < OUTSIDE
     rank = n_independent + int(factor.fit_intercept)
-    return Solution(inverse, rank, is_determined, factor.means, share, row_space)
+    return WeightedSolution(
+        inverse, rank, is_determined, factor.means, share, row_space
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy  # whose submodules are loaded on first use
 
-from sklearn_textbook._contract.finite import check_sparse_format
-from sklearn_textbook._contract.table_shape import (
+from sklearn_textbook._contract.tables import (
+    check_sparse_format,
     refuse_other_tables,
     require_two_dimensions,
 )
@@ -24,32 +24,8 @@ from sklearn_textbook.tree.encode.columns import (
 from sklearn_textbook.tree.encode.objects import column_from_objects
 
 
-def column_from_array(values, name, as_levels=False):
-    """Read a column from a one-dimensional numpy array of any dtype.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows,)
-        The values.
-    name : str
-        Name of the column, for messages.
-    as_levels : bool, default=False
-        Whether numbers are read as levels, too.
-
-    Returns
-    -------
-    column : Column
-        With levels for strings, mixed objects and where `as_levels`, with numbers
-        otherwise.
-
-    Raises
-    ------
-    ValueError
-        If the numbers are complex, or infinite and read as levels.
-    TypeError
-        If the dtype is not one of numbers, booleans, strings, dates, durations,
-        objects.
-    """
+def column_from_array(values: np.ndarray, name: str, as_levels: bool = False) -> Column:
+    """Read a column from a one-dimensional numpy array of any dtype."""
     kind = values.dtype.kind
     if kind in "OUST":
         return column_from_objects(values.astype(object), name, as_levels)
@@ -79,7 +55,7 @@ def is_plain(X):
     )
 
 
-def require_size(shape):
+def require_size(shape) -> None:
     """Raise ValueError, worded as scikit-learn's, if there is no row or column."""
     for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
         if size == 0:
@@ -117,7 +93,7 @@ class ArrayTable:
 
     names = None
 
-    def __init__(self, X):
+    def __init__(self, X) -> None:
         if isinstance(X, np.matrix):
             raise TypeError(
                 "np.matrix is not supported. Please convert to a numpy array with "
@@ -158,7 +134,7 @@ class ArrayTable:
             return self.array
         return self.array.astype(np.float64)
 
-    def read_column(self, position, name, as_levels=False):
+    def read_column(self, position, name, as_levels: bool = False):
         """Return one column."""
         return column_from_array(self.array[:, position], name, as_levels)
 
@@ -174,7 +150,7 @@ class SparseTable:
 
     names = None
 
-    def __init__(self, X):
+    def __init__(self, X) -> None:
         require_two_dimensions(X)
         check_sparse_format(X)
         require_size(X.shape)
@@ -196,7 +172,7 @@ class SparseTable:
         """Return the table as sparse columns."""
         return self.columns
 
-    def read_column(self, position, name, as_levels=False):
+    def read_column(self, position, name, as_levels: bool = False):
         """Return one column, dense."""
         values = self.columns[:, [position]].toarray()[:, 0]
         if self.source == BOOLEAN:

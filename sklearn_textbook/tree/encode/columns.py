@@ -71,7 +71,7 @@ class Column:
     is_ordered: bool = False
     time_zone: str | None = None
 
-    def first_row_of(self, code):
+    def first_row_of(self, code) -> int:
         """First row that has the level with a code."""
         return int(np.flatnonzero(self.codes == code)[0])
 
@@ -81,7 +81,7 @@ class Column:
         used[self.codes] = True  # missing rows set the last entry
         return used[:-1]
 
-    def is_empty(self):
+    def is_empty(self) -> bool:
         """Whether all rows are missing."""
         if self.codes is None:
             return bool(np.isnan(self.numbers).all())
@@ -115,7 +115,7 @@ def unsupported_error(name, what):
     )
 
 
-def require_finite(numbers, name):
+def require_finite(numbers, name) -> None:
     """Raise ValueError that names the column if a number is infinite."""
     rows = np.flatnonzero(np.isinf(numbers))
     if rows.size:

@@ -16,31 +16,13 @@ from sklearn_textbook.tree.encode.columns import (
 UNSEEN = -1.0  # the code of a level not seen in training
 
 
-def is_number(level):
+def is_number(level) -> bool:
     """Whether a level is a number or boolean rather than a string."""
     return not isinstance(level, str)
 
 
-def parse_levels(column, accepts_strings):
-    """Read the numbers of a column that was read as levels.
-
-    Parameters
-    ----------
-    column : Column
-        With levels.
-    accepts_strings : bool
-        Whether numerals such as "1.5" count as numbers.
-
-    Returns
-    -------
-    numbers : ndarray of float64, shape (n_rows,)
-        NaN where missing.
-
-    Raises
-    ------
-    ValueError
-        If a row contains anything else.
-    """
+def parse_levels(column, accepts_strings: bool) -> np.ndarray:
+    """Read the numbers of a column that was read as levels."""
     numbers = np.full(len(column.levels) + 1, np.nan)  # the last one: missing
     is_used = column.is_used()
     for code, level in enumerate(column.levels):
@@ -74,26 +56,8 @@ def require_same_nature(column, schema):
         )
 
 
-def convert_to_numbers(column, schema):
-    """Read the numbers of a column that was numeric in training.
-
-    Parameters
-    ----------
-    column : Column
-        The values.
-    schema : ColumnSchema
-        Of a numeric column.
-
-    Returns
-    -------
-    numbers : ndarray of float64, shape (n_rows,)
-        NaN where missing.
-
-    Raises
-    ------
-    ValueError
-        If the values are of a different kind than in training.
-    """
+def convert_to_numbers(column, schema) -> np.ndarray:
+    """Read the numbers of a column that was numeric in training."""
     require_same_nature(column, schema)
     if column.numbers is not None:
         return column.numbers
@@ -102,28 +66,10 @@ def convert_to_numbers(column, schema):
     return parse_levels(column, accepts_strings=schema.source == STRING)
 
 
-def look_up_levels(column, schema):
+def look_up_levels(column, schema) -> np.ndarray:
     """Look up the training codes of a column's levels.
 
     Levels are equal as in Python: 1, 1.0 and True are one level, 1 and "1" are two.
-
-    Parameters
-    ----------
-    column : Column
-        The values.
-    schema : ColumnSchema
-        Of a nominal or ordinal column.
-
-    Returns
-    -------
-    codes : ndarray of float64, shape (n_rows,)
-        -1 for a level not seen in training, NaN where missing.
-
-    Raises
-    ------
-    ValueError
-        If a row contains a string although all training levels are numbers, or the
-        reverse.
     """
     require_same_nature(column, schema)
     if column.codes is None:  # no values

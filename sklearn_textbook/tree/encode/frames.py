@@ -9,7 +9,7 @@ import numpy as np
 
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.numeric_table import unique_names
-from sklearn_textbook._contract.table_shape import refuse_lazy_tables
+from sklearn_textbook._contract.tables import refuse_lazy_tables
 from sklearn_textbook.tree.encode._rank import number_objects
 from sklearn_textbook.tree.encode.arrays import column_from_array, require_size
 from sklearn_textbook.tree.encode.columns import (
@@ -34,7 +34,7 @@ def is_frame(X):
     return nw.dependencies.is_into_dataframe(X)
 
 
-def require_frame_or_array(X):
+def require_frame_or_array(X) -> None:
     """Raise for containers that look like tables but cannot be read as such."""
     if nw.dependencies.is_into_series(X):
         raise ValueError(
@@ -70,7 +70,7 @@ class FrameTable:
 
     source = None
 
-    def __init__(self, X):
+    def __init__(self, X) -> None:
         with unique_names():
             self.frame = nw.from_native(X, eager_only=True)
             self.columns = self.frame.columns
@@ -103,7 +103,7 @@ class FrameTable:
         # A frame with both null and NaN may be converted to objects.
         return matrix if matrix.dtype in (np.float64, np.float32) else None
 
-    def read_column(self, position, name, as_levels=False):
+    def read_column(self, position, name, as_levels: bool = False):
         """Return one column."""
         # Most columns of pandas are arrays; narwhals' steps would take longer than the
         # prediction of a row.
@@ -115,24 +115,8 @@ class FrameTable:
         return column_from_series(series, name, as_levels)
 
 
-def column_from_series(series, name, as_levels=False):
-    """Read a column from a narwhals series.
-
-    Parameters
-    ----------
-    series : narwhals.Series
-        The values.
-    name : str
-        Name of the column, for messages.
-    as_levels : bool, default=False
-        Whether numbers are read as levels, too.
-
-    Returns
-    -------
-    column : Column
-        With levels for strings, categories, mixed objects and where `as_levels`, with
-        numbers otherwise.
-    """
+def column_from_series(series, name: str, as_levels: bool = False) -> Column:
+    """Read a column from a narwhals series."""
     dtype = series.dtype
     if dtype.is_nested():
         raise unsupported_error(name, f"the nested dtype {dtype}")

@@ -184,32 +184,10 @@ def factorize_objects(values, is_missing, is_of_one_type, name):
     return unify_levels(codes, levels, name)
 
 
-def column_from_objects(values, name, as_levels=False):
-    """Read a column from an array of Python objects.
-
-    Parameters
-    ----------
-    values : ndarray of object, shape (n_rows,)
-        Missing are None, NaN, NaT and pandas.NA.
-    name : str
-        Name of the column, for messages.
-    as_levels : bool, default=False
-        Whether numbers are read as levels, too.
-
-    Returns
-    -------
-    column : Column
-        With numbers if all present values are numbers, booleans or one kind of date,
-        and not `as_levels`; with levels otherwise.
-
-    Raises
-    ------
-    TypeError
-        If an object is not a number, boolean, string, date, duration, time or None, or
-        if dates are mixed with other types.
-    ValueError
-        If a number is complex, or infinite and read as a level.
-    """
+def column_from_objects(
+    values: np.ndarray, name: str, as_levels: bool = False
+) -> Column:
+    """Read a column from an array of Python objects."""
     numbered = number_objects(values)
     if numbered is not None:
         numbers_, first_rows = numbered

@@ -5,12 +5,62 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from sklearn_textbook._contract.machine_memory import require_memory
-from sklearn_textbook.tree.encode._rank import copy_matrix, rank_columns
-from sklearn_textbook.tree.encode.bin import bin_columns, check_max_bins
-from sklearn_textbook.tree.encode.columns import NOMINAL, infinity_error
-from sklearn_textbook.tree.encode.sharing import compute_once
+from sklearn_textbook._contract.memory import require_memory
+from sklearn_textbook._contract.parameters import check_integer
+from sklearn_textbook.tree.encode._rank import (
+    bin_sorted_columns,
+    copy_matrix,
+    rank_columns,
+)
+from sklearn_textbook.tree.encode.columns import NOMINAL, NUMERIC, infinity_error
+from sklearn_textbook.tree.encode.schema import compute_once
 from sklearn_textbook.tree.encode.table import EncodedTable
+
+LARGEST_MAX_BINS = 65535  # so that the index of a bin fits into 16 bits
+
+
+def check_max_bins(max_bins: object) -> None:
+    """Require None or a number of bins."""
+    check_integer("max_bins", max_bins, 2, LARGEST_MAX_BINS, accepts_none=True)
+
+
+def bin_columns(
+    order: np.ndarray,
+    values: np.ndarray,
+    n_distinct: np.ndarray,
+    n_missing: np.ndarray,
+    kinds: tuple[str, ...],
+    max_bins: int | None,
+    n_threads: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bin the numeric columns that have more distinct values than ``max_bins``.
+
+    See :func:`encode_table` for the rule.
+    """
+    if max_bins is None:
+        return values, values
+    is_binned = np.array([kind == NUMERIC for kind in kinds])
+    is_binned &= n_distinct > max_bins
+    if not is_binned.any():
+        return values, values
+    upper_values = np.empty(values.shape)
+    bin_sorted_columns(
+        order,
+        values,
+        upper_values,
+        n_distinct,
+        n_missing,
+        is_binned.astype(np.uint8),
+        max_bins,
+        n_threads,
+    )
+    # Few values per column remain, so the memory for one per row is freed.
+    width = int(n_distinct.max())
+    values = values[:, :width].copy()
+    upper_values = upper_values[:, :width].copy()
+    upper_values[~is_binned] = values[~is_binned]
+    return values, upper_values
+
 
 BLOCK_BYTES = 1 << 24  # of a sparse matrix that are converted to dense at once
 THREAD_SIZE = 1 << 14  # minimum numbers per thread
@@ -29,25 +79,10 @@ def find_blocks(matrix, n_threads):
     return [slice(start, start + step) for start in range(0, n_columns, step)]
 
 
-def require_table_memory(estimator, matrix, *, is_random=False, is_alone=False):
-    """Raise MemoryError for a table whose encoding is larger than the memory.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Named in the message.
-    matrix : ndarray or csc_array of shape (n_rows, n_columns)
-        The table, which is made dense as it is sorted.
-    is_random : bool, default=False
-        Whether thresholds are drawn at random, among values by row.
-    is_alone : bool, default=False
-        Whether a single tree is grown.
-
-    Raises
-    ------
-    MemoryError
-        With the sizes, and what to do.
-    """
+def require_table_memory(
+    estimator, matrix, *, is_random: bool = False, is_alone: bool = False
+) -> None:
+    """Raise MemoryError for a table whose encoding is larger than the memory."""
     is_sparse = sparse.issparse(matrix)
     n_bytes = SORTED_BYTES + ALONE_BYTES * is_alone
     n_bytes += RANDOM_BYTES * is_random if is_sparse else VALUE_BYTES
@@ -63,7 +98,14 @@ def require_table_memory(estimator, matrix, *, is_random=False, is_alone=False):
     )
 
 
-def encode_table(matrix, schema, n_threads=1, *, sorts_nominal=True, max_bins=None):
+def encode_table(
+    matrix,
+    schema,
+    n_threads: int = 1,
+    *,
+    sorts_nominal: bool = True,
+    max_bins: int | None = None,
+):
     """Sort every column of a matrix, exactly, in float64; or bin it as well.
 
     Bins (``max_bins``) are groups of neighbouring distinct values. They are filled from

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy import sparse
 
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import read_feature_names
+from sklearn_textbook.tree.encode.arrays import ArrayTable, SparseTable
 from sklearn_textbook.tree.encode.columns import (
     CATEGORY,
     MIXED,
@@ -19,9 +21,25 @@ from sklearn_textbook.tree.encode.columns import (
     STRING,
 )
 from sklearn_textbook.tree.encode.convert import is_number, parse_levels
-from sklearn_textbook.tree.encode.schema import ColumnSchema, TableSchema
-from sklearn_textbook.tree.encode.sharing import compute_once
-from sklearn_textbook.tree.encode.tables import open_table
+from sklearn_textbook.tree.encode.frames import (
+    FrameTable,
+    is_frame,
+    require_frame_or_array,
+)
+from sklearn_textbook.tree.encode.schema import ColumnSchema, TableSchema, compute_once
+
+
+def open_table(X) -> ArrayTable | FrameTable | SparseTable:
+    """Wrap a table for reading column by column."""
+    if isinstance(X, np.ndarray):
+        return ArrayTable(X)
+    if sparse.issparse(X):
+        return SparseTable(X)
+    if is_frame(X):
+        return FrameTable(X)
+    require_frame_or_array(X)
+    return ArrayTable(X)
+
 
 #: Minimum rows, and levels as a fraction of them, for a warning about identifiers.
 MIN_ROWS_TO_WARN = 50
@@ -42,29 +60,10 @@ def default_names(n_columns):
     return tuple(f"x{position}" for position in range(n_columns))
 
 
-def find_categorical(categorical_features, names, n_columns):
-    """Find the columns declared categorical; None for "from_dtype".
-
-    Parameters
-    ----------
-    categorical_features : "from_dtype", None, or array-like of bool, int or str
-        As in scikit-learn's HistGradientBoostingClassifier.
-    names : tuple of str or None
-        Names of the columns.
-    n_columns : int
-        Number of columns.
-
-    Returns
-    -------
-    is_categorical : ndarray of bool, shape (n_columns,), or None
-        The mask.
-
-    Raises
-    ------
-    ValueError
-        If it is a mask of another length, an index out of range, an unknown name, or
-        anything else.
-    """
+def find_categorical(
+    categorical_features, names: tuple[str, ...] | None, n_columns: int
+) -> np.ndarray | None:
+    """Find the columns declared categorical; None for "from_dtype"."""
     if isinstance(categorical_features, str) and categorical_features == "from_dtype":
         return None
     is_categorical = np.zeros(n_columns, dtype=bool)
@@ -205,7 +204,9 @@ def read_sparse_table(table, names, has_names, is_categorical):
     return matrix, TableSchema(tuple(schemas), has_names)
 
 
-def read_training_table(X, categorical_features="from_dtype", feature_names=None):
+def read_training_table(
+    X, categorical_features="from_dtype", feature_names: Sequence[str] | None = None
+):
     """Read a training table: a matrix of numbers and codes, and the schema.
 
     Kinds by dtype, with ``categorical_features="from_dtype"``:

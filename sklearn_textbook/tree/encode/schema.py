@@ -5,14 +5,18 @@ from __future__ import annotations
 import datetime
 import math
 import re
+import threading
 import zoneinfo
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
 import scipy  # whose submodules are loaded on first use
 
 from sklearn_textbook._contract.cached_property import cached_property
-from sklearn_textbook._contract.finite import check_sparse_format
+from sklearn_textbook._contract.tables import check_sparse_format
 from sklearn_textbook.tree.encode.arrays import is_plain, require_size
 from sklearn_textbook.tree.encode.columns import (
     DURATION,
@@ -25,7 +29,59 @@ from sklearn_textbook.tree.encode.columns import (
     infinity_error,
 )
 from sklearn_textbook.tree.encode.convert import convert_to_numbers, look_up_levels
-from sklearn_textbook.tree.encode.sharing import compute_once
+
+_tables = ContextVar("tables", default=None)
+
+
+@contextmanager
+def share_tables():
+    """Read and encode a table once for all estimators that are fitted or predict here.
+
+    Holds for this thread, and for functions run in a copy of its context. What was
+    read is kept until the end of the ``with`` block.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.tree.encode import read_training_table, share_tables
+    >>> X = [["red", 1.5], ["green", None]]
+    >>> with share_tables():
+    ...     first, second = read_training_table(X), read_training_table(X)
+    >>> first[0] is second[0]
+    True
+    """
+    if _tables.get() is not None:
+        yield  # an ensemble within an ensemble
+        return
+    token = _tables.set(_Results())
+    try:
+        yield
+    finally:
+        _tables.reset(token)
+
+
+def compute_once(function: Callable, arguments: tuple, options: tuple = ()) -> object:
+    """Call a function, or recall what it returned for the same arguments."""
+    results = _tables.get()
+    if results is None:
+        return function(*arguments)
+    return results.get(function, arguments, options)
+
+
+class _Results:
+    """What functions returned for their arguments."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._entries = {}
+
+    def get(self, function, arguments, options):
+        key = (function.__qualname__, *map(id, arguments), options)
+        with self._lock:
+            if key not in self._entries:
+                # The arguments are kept, so that no other object gets their id.
+                self._entries[key] = arguments, function(*arguments)
+            return self._entries[key][1]
+
 
 BLOCK_BYTES = 1 << 26  # size of the dense blocks of a sparse table
 
@@ -57,7 +113,7 @@ class ColumnSchema:
     source: str = NUMBER
     time_zone: str | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.kind not in KINDS or self.source not in SOURCES:
             is_kind = self.kind not in KINDS
             field, allowed = ("kind", KINDS) if is_kind else ("source", SOURCES)
@@ -76,7 +132,7 @@ class ColumnSchema:
         """The code of every level."""
         return {level: code for code, level in enumerate(self.levels)}
 
-    def format_value(self, value):
+    def format_value(self, value: float) -> str:
         """Write a number or code of this column in words, for messages and rules.
 
         Parameters
@@ -219,53 +275,20 @@ class TableSchema:
         return n_levels
 
     @cached_property
-    def is_plain(self):
+    def is_plain(self) -> bool:
         """Whether all columns take any number as it is."""
         return all(
             column.kind == NUMERIC and column.source not in TEMPORAL
             for column in self.columns
         )
 
-    def take_columns(self, columns):
-        """Describe a table of some of the columns.
-
-        Parameters
-        ----------
-        columns : sequence of int
-            Numbers of the columns, in their new order.
-
-        Returns
-        -------
-        schema : TableSchema
-            Their description.
-        """
+    def take_columns(self, columns: Sequence[int]) -> TableSchema:
+        """Describe a table of some of the columns."""
         taken = tuple(self.columns[int(column)] for column in columns)
         return TableSchema(taken, self.has_names)
 
     def read(self, X):
-        """Read a new table as numbers and the codes of training.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_rows, n_columns)
-            The table. If it and the training table name their columns, these are
-            matched by name, otherwise by position.
-
-        Returns
-        -------
-        matrix : ndarray of float64 or float32, shape (n_rows, n_columns)
-            Numbers; the codes of levels in training, counted from 0, with -1 for a
-            level not seen in training; NaN for missing values. A float array whose
-            columns are all numeric is returned unchanged.
-
-        Raises
-        ------
-        ValueError
-            If columns are missing or unknown, a number is infinite, or the type of a
-            column differs from training, such as strings instead of numbers.
-        TypeError
-            If a column contains unsupported objects.
-        """
+        """Read a new table as numbers and the codes of training."""
         if self.is_plain and is_plain(X):
             require_size(X.shape)
             self._require_width(X.shape[1])
@@ -277,7 +300,7 @@ class TableSchema:
 
     def _read(self, X):
         """Read a table that needs converting."""
-        from sklearn_textbook.tree.encode.tables import open_table
+        from sklearn_textbook.tree.encode.read import open_table
 
         table = open_table(X.toarray() if scipy.sparse.issparse(X) else X)
         positions = self._match_columns(table)
@@ -289,24 +312,8 @@ class TableSchema:
         self._require_finite(matrix)
         return matrix
 
-    def read_blocks(self, X, max_bytes=BLOCK_BYTES):
-        """Read a table in blocks of rows, so that a sparse one is converted piecewise.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_rows, n_columns)
-            The table.
-        max_bytes : int, default=2**26
-            Largest size of a dense block of a sparse table, but at least one row. Any
-            other table is one block.
-
-        Yields
-        ------
-        rows : slice
-            The rows of the block.
-        matrix : ndarray of float64 or float32
-            The result of `read` for the block.
-        """
+    def read_blocks(self, X, max_bytes: int = BLOCK_BYTES):
+        """Read a table in blocks of rows: a sparse one is converted piecewise."""
         if not scipy.sparse.issparse(X) or X.ndim != 2:
             matrix = self.read(X)
             yield slice(0, matrix.shape[0]), matrix
@@ -320,14 +327,14 @@ class TableSchema:
             stop = min(start + step, n_rows)
             yield slice(start, stop), self.read(X[start:stop])
 
-    def _require_width(self, n_columns):
+    def _require_width(self, n_columns) -> None:
         if n_columns != len(self.columns):
             raise ValueError(
                 f"X has {n_columns} features, but {type(self).__name__} is expecting "
                 f"{len(self.columns)} features as input."
             )
 
-    def _require_finite(self, matrix):
+    def _require_finite(self, matrix) -> None:
         if np.isinf(matrix).any():
             column, row = np.argwhere(np.isinf(matrix.T))[0]
             raise infinity_error(self.columns[column].name, int(row))
@@ -364,38 +371,16 @@ class TableSchema:
             matrix[:, j] = convert(column, schema)
         return matrix
 
-    def to_dict(self):
-        """Convert the schema to a dictionary for JSON.
-
-        Returns
-        -------
-        schema : dict
-            With ``columns``, a list of dictionaries, and ``has_names``.
-        """
+    def to_dict(self) -> dict:
+        """Convert the schema to a dictionary for JSON."""
         return {
             "has_names": self.has_names,
             "columns": [write_column_schema(column) for column in self.columns],
         }
 
     @classmethod
-    def from_dict(cls, schema):
-        """Read a schema from the result of `to_dict`.
-
-        Parameters
-        ----------
-        schema : dict
-            The result of `to_dict`, possibly read from JSON.
-
-        Returns
-        -------
-        schema : TableSchema
-            Equal to the one written.
-
-        Raises
-        ------
-        ValueError
-            If an entry is missing or invalid.
-        """
+    def from_dict(cls, schema: dict) -> TableSchema:
+        """Read a schema from the result of `to_dict`."""
         try:
             columns = tuple(read_column_schema(entry) for entry in schema["columns"])
             has_names = schema["has_names"]

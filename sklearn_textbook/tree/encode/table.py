@@ -69,7 +69,7 @@ class EncodedTable:
     matrix: np.ndarray | None = None
     _codes: dict = field(default_factory=dict, init=False, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.upper_values is None:
             object.__setattr__(self, "upper_values", self.values)
         for array in (self.order, self.values, self.n_distinct, self.n_missing):
@@ -92,65 +92,20 @@ class EncodedTable:
         """Number of columns."""
         return self.order.shape[0]
 
-    def column_values(self, column):
-        """Distinct values of a column, ascending; or the smallest value of every bin.
-
-        Parameters
-        ----------
-        column : int
-            Number of the column.
-
-        Returns
-        -------
-        values : ndarray of float64, shape (n_distinct[column],)
-            A read-only view.
-        """
+    def column_values(self, column: int) -> np.ndarray:
+        """Distinct values of a column, ascending; of bins the smallest values."""
         return self.values[column, : self.n_distinct[column]]
 
-    def column_upper_values(self, column):
-        """Distinct values of a column, ascending; or the largest value of every bin.
-
-        Parameters
-        ----------
-        column : int
-            Number of the column.
-
-        Returns
-        -------
-        upper_values : ndarray of float64, shape (n_distinct[column],)
-            A read-only view.
-        """
+    def column_upper_values(self, column: int) -> np.ndarray:
+        """Distinct values of a column, ascending; or the largest value of every bin."""
         return self.upper_values[column, : self.n_distinct[column]]
 
-    def column_rows(self, column):
-        """Row numbers of a column by ascending value, without the marks.
-
-        Parameters
-        ----------
-        column : int
-            Number of the column.
-
-        Returns
-        -------
-        rows : ndarray of uint32, shape (n_rows,)
-            Missing rows last.
-        """
+    def column_rows(self, column: int) -> np.ndarray:
+        """Row numbers of a column by ascending value, without the marks."""
         return self.order[column] & ROW_MASK
 
-    def codes(self, column):
-        """Rank of every row's value, or bin, among the distinct ones of a column.
-
-        Parameters
-        ----------
-        column : int
-            Number of the column.
-
-        Returns
-        -------
-        codes : ndarray of uint8, uint16 or uint32, shape (n_rows,)
-            Ranks from 0; ``n_distinct[column]`` for a missing value; the narrowest
-            type that holds that. Made on the first call, then kept; read-only.
-        """
+    def codes(self, column: int):
+        """Rank of every row's value, or bin, among the distinct ones of a column."""
         if column not in self._codes:
             missing_code = int(self.n_distinct[column])
             codes = np.empty(self.n_rows, dtype=np.min_scalar_type(missing_code))
@@ -160,20 +115,8 @@ class EncodedTable:
             self._codes[column] = codes
         return self._codes[column]
 
-    def take_columns(self, columns):
-        """Make a table of some of the columns, all rows, without sorting again.
-
-        Parameters
-        ----------
-        columns : ndarray of int
-            Numbers of the columns, in their new order.
-
-        Returns
-        -------
-        table : EncodedTable
-            It has copies of the columns, and of their ranks if there are any; values by
-            row, if there are any, are made again when they are needed.
-        """
+    def take_columns(self, columns: np.ndarray) -> EncodedTable:
+        """Make a table of some of the columns, all rows, without sorting again."""
         matrix = self.matrix
         if matrix is not None:
             # Otherwise values by row are not used.
@@ -194,29 +137,17 @@ class EncodedTable:
         return taken
 
     @property
-    def has_ranks(self):
+    def has_ranks(self) -> bool:
         """Whether :meth:`ranks` has been called, so that using them costs nothing."""
         return "ranks" in self._codes
 
     @property
-    def has_row_values(self):
+    def has_row_values(self) -> bool:
         """The same for :meth:`row_values` and :meth:`steps`."""
         return "row_values" in self._codes
 
-    def ranks(self, n_threads=1):
-        """Rank of every row's value, for all columns.
-
-        Parameters
-        ----------
-        n_threads : int, default=1
-            Number of threads that make them.
-
-        Returns
-        -------
-        ranks : ndarray of uint8, uint16 or uint32, shape (n_columns, n_rows)
-            As ``codes``, but of one type, the narrowest that holds all. Made on the
-            first call, then kept; read-only. Columns are to be sorted.
-        """
+    def ranks(self, n_threads: int = 1):
+        """Rank of every row's value, for all columns."""
 
         def make():
             highest = (self.n_distinct - (self.n_missing == 0)).max(initial=0)
@@ -226,20 +157,8 @@ class EncodedTable:
 
         return self._keep("ranks", make)[0]
 
-    def row_values(self, n_threads=1):
-        """Return the values row by row.
-
-        Parameters
-        ----------
-        n_threads : int, default=1
-            Number of threads that do so.
-
-        Returns
-        -------
-        values : ndarray of float64, shape (n_rows, n_columns)
-            Not a number where a value is missing. Made on the first call, then kept;
-            read-only.
-        """
+    def row_values(self, n_threads: int = 1) -> np.ndarray:
+        """Return the values row by row."""
 
         def make():
             matrix = self._look_up() if self.matrix is None else self.matrix
@@ -251,31 +170,15 @@ class EncodedTable:
 
         return self._keep("row_values", make)[0]
 
-    def steps(self, n_threads=1):
+    def steps(
+        self, n_threads: int = 1
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Round the values of every row down to steps, for all columns.
 
         The steps of a column have equal heights: a value x is on step
         floor((x - low) * factor) - 32767. Rounding does not change the order of values,
         so of two values on different steps the upper one is larger. Missing values are
         on the step below all others, -32768.
-
-        Parameters
-        ----------
-        n_threads : int, default=1
-            Number of threads that do so.
-
-        Returns
-        -------
-        steps : ndarray of int16, shape (n_columns, n_rows)
-            Made on the first call, then kept; read-only, as the others.
-        row_steps : ndarray of int16, shape (n_rows, n_columns)
-            The steps of a row are contiguous in memory.
-        low, factor : ndarray of float64, shape (n_columns,)
-            The smallest value, and the steps per unit; factor 0 where all values
-            are on the lowest step, as the range of values is empty or overflows.
-        gap : ndarray of float64, shape (n_columns,)
-            The smallest difference of two distinct values; infinity where there is
-            but one.
         """
 
         def make():
@@ -303,29 +206,10 @@ class EncodedTable:
                 columns[column, ranks[column] == self.n_distinct[column]] = np.nan
         return columns.T
 
-    def row_ranks(self, n_threads=1):
-        """Return the ranks row by row, with bins of them that fit into a byte.
-
-        Parameters
-        ----------
-        n_threads : int, default=1
-            Number of threads that do so.
-
-        Returns
-        -------
-        row_ranks : ndarray of the type of ``ranks()``, shape (n_rows, n_columns)
-            The ranks of a row are contiguous in memory. Made on the first call, then
-            kept; read-only, as the others.
-        row_bins : ndarray of uint8, shape (n_rows, n_columns)
-            ``row_ranks >> shift``, and ``missing_bin`` for missing values: the same
-            array, where the ranks are that small and no value is missing.
-        shift : ndarray of int32, shape (n_columns,)
-            The smallest that leaves 256 bins of a column, or 240 if it has missing
-            values.
-        missing_bin : ndarray of int32, shape (n_columns,)
-            The first multiple of 16 that is above all bins of values, so that 16 bins
-            can be joined without it; 255 if no value is missing.
-        """
+    def row_ranks(
+        self, n_threads: int = 1
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the ranks row by row, with bins of them that fit into a byte."""
 
         def make():
             ranks = self.ranks(n_threads)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import singledispatch
+from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -12,7 +13,7 @@ from sklearn_textbook.tree.grow.grown_tree import GrownTree
 
 # Ensembles register their own conversions, since trees do not know them.
 @singledispatch
-def to_sklearn(model, /):
+def to_sklearn(model: Any, /) -> Any:
     """Convert a fitted model to a scikit-learn estimator with the same predictions.
 
     Programs that read scikit-learn models, such as shap, skl2onnx, treelite, dtreeviz,

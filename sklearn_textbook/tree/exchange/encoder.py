@@ -37,21 +37,10 @@ def list_categories(column):
     return np.array([*levels, None, np.nan], dtype=object)
 
 
-def make_encoder(model, schema):
+def make_encoder(model: object, schema):
     """Make a fitted ColumnTransformer that keeps the order of the columns.
 
-    Parameters
-    ----------
-    model : estimator
-        The fitted model.
-    schema : TableSchema
-        Its columns.
-
-    Returns
-    -------
-    encoder : sklearn.compose.ColumnTransformer
-        Numbers are passed through; levels become codes, unknown ones -1 and missing
-        values NaN.
+    Levels become codes, unknown ones -1 and missing values NaN.
     """
     from sklearn.compose import ColumnTransformer
     from sklearn.preprocessing import OrdinalEncoder
@@ -85,23 +74,10 @@ def make_encoder(model, schema):
     return encoder
 
 
-def add_columns(model, estimator, schema):
+def add_columns(model: object, estimator, schema):
     """Add what a fitted estimator needs to read the tables of a model.
 
-    Parameters
-    ----------
-    model : estimator
-        The fitted model.
-    estimator : estimator of scikit-learn
-        The same, for a matrix of numbers and codes.
-    schema : TableSchema
-        The columns of the model.
-
-    Returns
-    -------
-    estimator : estimator or Pipeline
-        The estimator with the names of the columns; of a table with nominal or ordinal
-        columns a Pipeline that encodes them.
+    With nominal or ordinal columns, it becomes a Pipeline that encodes them.
     """
     if all(column.kind == NUMERIC for column in schema.columns):
         if hasattr(model, "feature_names_in_"):

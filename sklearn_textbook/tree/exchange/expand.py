@@ -26,33 +26,22 @@ LARGEST_TREE = 100_000
 
 @dataclass(frozen=True, eq=False)
 class ThresholdTree:
-    """A tree of thresholds, as columns of equal length.
+    """A tree of thresholds, as columns of equal length."""
 
-    Parameters
-    ----------
-    source : ndarray of int64
-        Node of the grown tree whose values and impurity a node has.
-    share : ndarray of float64
-        Part of that node's rows that is counted here.
-    left, right : ndarray of int64
-        Children; -1 in a leaf.
-    feature : ndarray of int64
-        Column; -2 in a leaf.
-    threshold : ndarray of float64
-        A value at most this goes to the left.
-    missing_left : ndarray of bool
-        Whether a missing value does.
-    depth : int
-        Depth of the deepest leaf.
-    """
-
+    #: Node of the grown tree whose values and impurity a node has.
     source: np.ndarray
+    #: Part of that node's rows that is counted here.
     share: np.ndarray
+    #: Children; -1 in a leaf.
     left: np.ndarray
     right: np.ndarray
+    #: Column; -2 in a leaf.
     feature: np.ndarray
+    #: A value at most this goes to the left.
     threshold: np.ndarray
+    #: Whether a missing value does.
     missing_left: np.ndarray
+    #: Depth of the deepest leaf.
     depth: int
 
 
@@ -78,19 +67,9 @@ def list_ranges(tree, node, missing):
 
 
 class Expansion:
-    """The nodes written so far.
+    """The nodes written so far."""
 
-    Parameters
-    ----------
-    tree : GrownTree
-        What is expanded.
-    missing : ndarray of int
-        Child of missing values in every node, or STAY.
-    refuse : callable
-        Raises the error for a node whose copies would be too many.
-    """
-
-    def __init__(self, tree, missing, refuse):
+    def __init__(self, tree, missing: np.ndarray, refuse) -> None:
         self.tree, self.missing, self.refuse = tree, missing, refuse
         self.rows = []
         self.depth = 0

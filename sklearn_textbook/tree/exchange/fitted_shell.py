@@ -7,27 +7,11 @@ import numpy as np
 from sklearn_textbook._contract.monotonic import resolve_monotonic
 
 
-def fit_on_codes(estimator, n_features, n_classes=None, n_outputs=1):
+def fit_on_codes(estimator, n_features: int, n_classes=None, n_outputs: int = 1):
     """Fit an estimator of scikit-learn to a table made up for it.
 
     So it has all its fitted attributes, also the private ones, whatever they are in the
     version installed.
-
-    Parameters
-    ----------
-    estimator : estimator of scikit-learn
-        Is fitted.
-    n_features : int
-        Number of columns.
-    n_classes : sequence of int or None, default=None
-        Number of classes of each output; None for regression.
-    n_outputs : int, default=1
-        Number of outputs of a regressor.
-
-    Returns
-    -------
-    estimator : estimator of scikit-learn
-        The same one. The classes are 0, 1, ...
     """
     if n_classes is None:
         y = np.zeros((2, n_outputs))
@@ -41,22 +25,7 @@ def fit_on_codes(estimator, n_features, n_classes=None, n_outputs=1):
 
 
 def share_parameters(model, estimator, /, **others):
-    """Set the parameters that two estimators have under the same name.
-
-    Parameters
-    ----------
-    model : estimator
-        Whose values are taken.
-    estimator : estimator of scikit-learn
-        Whose parameters are set. They describe how the model was trained.
-    **others : object
-        Other values for some of its parameters.
-
-    Returns
-    -------
-    estimator : estimator of scikit-learn
-        The same one.
-    """
+    """Set the parameters that both have, to those of the model or to others."""
     known = estimator.get_params(deep=False)
     given = model.get_params(deep=False)
     values = {name: given[name] for name in known if name in given}

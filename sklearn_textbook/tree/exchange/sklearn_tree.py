@@ -34,19 +34,10 @@ SKLEARN = "a tree of scikit-learn"
 SMALLEST_SHARE = 1e-12
 
 
-def round_down(thresholds):
+def round_down(thresholds: np.ndarray) -> np.ndarray:
     """Round thresholds down to numbers of single precision.
 
-    Parameters
-    ----------
-    thresholds : ndarray of float64
-        Thresholds; infinite ones stay.
-
-    Returns
-    -------
-    rounded : ndarray of float64
-        The largest number t' of single precision that is at most t. For every x of
-        single precision, x <= t' if and only if x <= t.
+    For every x of single precision, x <= t if and only if x <= t rounded.
     """
     with np.errstate(over="ignore", under="ignore"):
         rounded = thresholds.astype(np.float32)
@@ -55,7 +46,7 @@ def round_down(thresholds):
     return rounded.astype(np.float64)
 
 
-def require_readable(schema):
+def require_readable(schema) -> None:
     """Raise ValueError for a column that no encoder of scikit-learn reads as here."""
     for column in schema.columns:
         if column.source in TEMPORAL:
@@ -65,7 +56,7 @@ def require_readable(schema):
             )
 
 
-def _refuse(fitted, node, what, instead, reader=SKLEARN):
+def _refuse(fitted, node, what, instead, reader=SKLEARN) -> None:
     """Raise ValueError for a node that the reader has no equivalent of."""
     column = fitted.feature_names[fitted.tree.nodes["feature"][node]]
     raise ValueError(
@@ -74,18 +65,8 @@ def _refuse(fitted, node, what, instead, reader=SKLEARN):
     )
 
 
-def require_equivalents(fitted, allows_missing, reader=SKLEARN):
-    """Raise ValueError for a test that trees of thresholds have no equivalent of.
-
-    Parameters
-    ----------
-    fitted : FittedTree
-        The tree.
-    allows_missing : bool
-        Whether its missing values must go where they went in training.
-    reader : str, default="a tree of scikit-learn"
-        What has no equivalent, for the error.
-    """
+def require_equivalents(fitted, allows_missing: bool, reader: str = SKLEARN):
+    """Raise ValueError for a test that trees of thresholds have no equivalent of."""
     nodes = fitted.tree.nodes
     refuse = partial(_refuse, fitted, reader=reader)
     for node in np.flatnonzero(nodes["kind"] == OBLIQUE)[:1]:
@@ -176,30 +157,13 @@ def find_impurities(nodes):
     return np.divide(decrease, nodes["weight"], out=impurities, where=is_heavy)
 
 
-def make_state(tree, thresholds, values, examples):
+def make_state(
+    tree, thresholds: ThresholdTree, values: np.ndarray, examples: np.ndarray
+) -> dict:
     """Make the state of a ``sklearn.tree`` ``Tree``, as its pickles have it.
 
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    thresholds : ThresholdTree
-        The same with thresholds alone.
-    values : ndarray of float64, shape (node_count, n_outputs, max_n_classes)
-        Class proportions or values of the nodes of ``tree``.
-    examples : structured ndarray
-        Nodes of a tree that scikit-learn has fitted to numbers: the first is the root,
-        the last a leaf. Fields that are not known here are copied from them.
-
-    Returns
-    -------
-    state : dict
-        For ``Tree.__setstate__``.
-
-    Raises
-    ------
-    RuntimeError
-        If the nodes of this version of scikit-learn lack a field.
+    Of the examples, nodes that scikit-learn has fitted to numbers, the first is the
+    root, the last a leaf. Fields that are not known here are copied from them.
     """
     source, share = thresholds.source, thresholds.share
     weight = tree.nodes["weight"]
@@ -247,29 +211,11 @@ def compute_values(model, fitted):
     return values
 
 
-def make_sklearn_tree(model, kind, labels=None, adapt=None):
+def make_sklearn_tree(model, kind, labels: list[np.ndarray] | None = None, adapt=None):
     """Make a decision tree of scikit-learn from one of this package.
 
-    Parameters
-    ----------
-    model : tree estimator
-        A fitted tree.
-    kind : type
-        The class of the result, such as ``sklearn.tree.DecisionTreeClassifier``.
-    labels : list of ndarray or None, default=None
-        Class labels of each output; None: those of the model.
-    adapt : callable or None, default=None
-        Changes the array of the values of all nodes.
-
-    Returns
-    -------
-    estimator : estimator of scikit-learn
-        A fitted one, without names of columns.
-
-    Raises
-    ------
-    ValueError
-        If scikit-learn's trees have no equivalent of a test or column.
+    ``adapt`` changes the array of the values of all nodes; labels are those of the
+    model if they are not given.
     """
     fitted = read_fitted(model)
     require_readable(fitted.schema)
@@ -299,7 +245,7 @@ def make_sklearn_tree(model, kind, labels=None, adapt=None):
     return estimator
 
 
-def _accept_missing(estimator):
+def _accept_missing(estimator) -> None:
     """Reset the parameters for which scikit-learn refuses to predict missing values.
 
     Before 1.9 they are constraints and criteria that scikit-learn itself cannot train

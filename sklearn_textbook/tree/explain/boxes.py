@@ -103,7 +103,7 @@ class BoxWriter:
         proportion,
         bars,
         charts=None,
-    ):
+    ) -> None:
         fitted = replace(
             fitted,
             feature_names=shorten_names(fitted.feature_names, MAX_LETTERS),
@@ -198,7 +198,7 @@ def _break_lines(text, width):
     return break_lines(MORE.sub("\\1\N{NO-BREAK SPACE}more", text), width)
 
 
-def set_sizes(boxes, families, small=SMALL):
+def set_sizes(boxes, families, small=SMALL) -> None:
     """Set the size of every box and label from its text.
 
     ``small`` is the font size of notes and labels, of that of the titles.

@@ -33,19 +33,8 @@ LEAST_LUMINANCE = 0.41
 GOLDEN_RATIO = 0.6180339887498949
 
 
-def class_colors(n_classes):
-    """Return one colour per class: a palette of 24, then even hues.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    list of str
-        Colours as ``#rrggbb``.
-    """
+def class_colors(n_classes: int) -> list[str]:
+    """Return one colour per class: a palette of 24, then even hues."""
     colors = list(CLASS_COLORS[:n_classes])
     for number in range(len(colors), n_classes):
         hue = (number * GOLDEN_RATIO) % 1.0
@@ -54,22 +43,12 @@ def class_colors(n_classes):
     return colors
 
 
-def node_colors(fitted):
+def node_colors(fitted) -> list[str]:
     """Choose the fill of every node.
 
     Classification: the colour of the predicted class (of the first output), more
     saturated for a larger proportion; white if all classes are equally frequent.
     Regression: from light for the smallest value to dark for the largest.
-
-    Parameters
-    ----------
-    fitted : FittedTree
-        The tree.
-
-    Returns
-    -------
-    list of str
-        Colours as ``#rrggbb``.
     """
     tree = fitted.tree
     if not tree.is_classifier:

@@ -42,7 +42,7 @@ class StandIn:
     known: tuple | None = None
 
     @property
-    def is_numeric(self):
+    def is_numeric(self) -> bool:
         """Whether the surrogate tests a numeric column."""
         return self.accepted is None
 
@@ -91,7 +91,7 @@ class Condition:
         return self.feature
 
     @property
-    def is_numeric(self):
+    def is_numeric(self) -> bool:
         """Whether the column is numeric."""
         return self.shares is None
 
@@ -118,10 +118,18 @@ class Condition:
         return self.takes_all_present and self.missing == 1.0 and not self.chains
 
     @property
-    def is_fractional(self):
+    def is_fractional(self) -> bool:
         """Whether some rows follow the branch with only a part of their weight."""
         shares = (self.missing, *(chain.otherwise for chain in self.chains))
         return any(0.0 < share < 1.0 for share in (*shares, *(self.shares or ())))
+
+    @property
+    def strict(self) -> Condition:
+        """The same for values that are known, and not divided among branches."""
+        shares = self.shares
+        if shares is not None:
+            shares = (*(float(share == 1.0) for share in shares[:-1]), 0.0)
+        return replace(self, shares=shares, missing=0.0, chains=())
 
     def meet(self, other):
         """Return the conjunction of both conditions."""
@@ -161,15 +169,8 @@ class Term:
     weight: float = 0.0
     summands: tuple | None = None
 
-    def level_condition(self, unseen):
-        """Return the condition that a level is one of the test, or is not.
-
-        Parameters
-        ----------
-        unseen : bool
-            Whether the level is not one of the test. Missing values satisfy the
-            condition if it is False.
-        """
+    def level_condition(self, unseen: bool):
+        """Return the condition that a level is one of the test, or is not."""
         shares = [float((summand is None) == unseen) for summand in self.summands]
         shares = (*shares, float(unseen))
         return Condition(self.feature, shares=shares, missing=float(not unseen))
@@ -202,7 +203,7 @@ class SumCondition:
     is_always_true = False
 
     @property
-    def key(self):
+    def key(self) -> str:
         """What conditions of a path must have in common to be combined."""
         return f"node {self.node}"
 
@@ -231,7 +232,7 @@ class SumCondition:
         """Whether some rows follow the branch with only a part of their weight."""
         return 0.0 < self.unseen < 1.0 and bool(self.level_terms)
 
-    def contradicts(self, path):
+    def contradicts(self, path) -> bool:
         """Whether no row satisfies the condition and those of a path."""
         if self.takes_sums:
             return False
@@ -253,24 +254,8 @@ def _may_be_unseen(term, path):
     return levels.takes_present
 
 
-def branch_condition(tree, node, branch):
-    """Return the condition of a branch of a node.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    node : int
-        Number of an inner node.
-    branch : int
-        Index of the child; ``STAY`` (-1) for the rows that end in the node because of a
-        missing value without a branch or a level not seen in the node.
-
-    Returns
-    -------
-    Condition or SumCondition
-        The condition.
-    """
+def branch_condition(tree, node: int, branch: int) -> Condition | SumCondition:
+    """Return the condition of a branch of a node."""
     record = tree.nodes[node]
     kind = int(record["kind"])
     if kind == LEAF:
@@ -291,30 +276,14 @@ def branch_condition(tree, node, branch):
     return Condition(feature, shares=shares, missing=missing, chains=chains)
 
 
-def strict_condition(tree, node):
-    """Return the condition of present and known values that leads to a child.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    node : int
-        Number of the child.
-
-    Returns
-    -------
-    Condition or SumCondition
-        The condition, which neither missing values nor unknown levels satisfy.
-    """
+def strict_condition(tree, node: int) -> Condition | SumCondition:
+    """Return the condition of present and known values that leads to a child."""
     parent = int(tree.nodes["parent"][node])
     branch = node - int(tree.nodes["first_child"][parent])
     condition = branch_condition(tree, parent, branch)
     if isinstance(condition, SumCondition):
         return replace(condition, unseen=0.0)
-    shares = condition.shares
-    if shares is not None:
-        shares = (*(float(share == 1.0) for share in shares[:-1]), 0.0)
-    return replace(condition, shares=shares, missing=0.0, chains=())
+    return condition.strict
 
 
 def collect_branches(tree, node):
@@ -323,21 +292,8 @@ def collect_branches(tree, node):
     return [branch_condition(tree, node, branch) for branch in range(n_children)]
 
 
-def read_terms(tree, node):
-    """List the columns of an oblique test; none for any other node.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    node : int
-        Number of the node.
-
-    Returns
-    -------
-    list of Term
-        The columns, by share in descending order.
-    """
+def read_terms(tree, node: int) -> list[Term]:
+    """List the columns of an oblique test; none for any other node."""
     # Unlike numpy's search, this does not copy the field.
     start, stop = (bisect_left(tree.terms["node"], n) for n in (node, node + 1))
     records = tree.terms[start:stop][["feature", "level", "weight", "fill"]]
@@ -372,7 +328,7 @@ def list_level_children(tree, kind, test):
     return [int(code > test["threshold"]) for code in range(n_levels)]
 
 
-def _child_share(tree, node, branch):
+def _child_share(tree, node, branch) -> float:
     """Return the fraction of the weight in one child; 0 for the node itself."""
     if branch == STAY:
         return 0.0

@@ -89,7 +89,7 @@ class Words:
         max_letters=None,
         rows=None,
         max_surrogates=None,
-    ):
+    ) -> None:
         self.fitted = fitted
         self.max_surrogates = max_surrogates
         self.decimals = decimals
@@ -111,7 +111,7 @@ class Words:
             return self.show_missing
         return self.fitted.had_missing(feature)
 
-    def condition(self, condition, with_shares=True):
+    def condition(self, condition, with_shares: bool = True):
         """Write a condition, such as ``2 < x <= 3 or missing``.
 
         With ``with_shares=False``, missing values that follow surrogates, are divided
@@ -158,7 +158,7 @@ class Words:
             return f"{text} or missing"
         return text
 
-    def test(self, node, sign="*"):
+    def test(self, node, sign: str = "*"):
         """List what a node tests: the name of a column, or the terms of a sum."""
         condition = branch_condition(self.fitted.tree, node, 0)
         if isinstance(condition, SumCondition):
@@ -227,7 +227,7 @@ class Words:
         return describe_size(int(record["n_samples"]), float(record["weight"]))
 
     # ---------------------------------------------------------------- helpers
-    def _collect_thresholds(self, rows):
+    def _collect_thresholds(self, rows) -> None:
         """Write the thresholds of each column so that all rows compare as they do."""
         for column, thresholds in list_thresholds(self.fitted.tree).items():
             schema = self.fitted.schema.columns[column]
@@ -388,7 +388,7 @@ def _yes_no(share):
     return f"{format_share(share)} of the row"
 
 
-def _join(name, phrase):
+def _join(name, phrase) -> str:
     """Join a phrase and the name of its column."""
     operator, values = phrase.operator, phrase.values
     if operator == "range":
@@ -429,7 +429,7 @@ def level_values(column):
     return [column.format_value(code) for code in range(len(column.levels))]
 
 
-def quote_level(level, special=',{}()"'):
+def quote_level(level, special: str = ',{}()"'):
     """Format a level, in quotes if it could be misread within a list."""
     text = word(level)
     if not isinstance(level, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from sklearn_textbook.tree.encode.columns import BOOLEAN, TEMPORAL
 from sklearn_textbook.tree.explain.digits import GAP_SHARE, format_number, format_weight
@@ -11,25 +12,11 @@ from sklearn_textbook.tree.explain.digits import GAP_SHARE, format_number, forma
 SMALLEST_CHANGE = 1e-9
 
 
-def describe_terms(words, condition, sign="*"):
+def describe_terms(words, condition, sign: str = "*") -> list[str]:
     """Write the terms of a sum, such as ``["0.62*x", "- 0.3*y", "+ 2 more columns"]``.
 
     A column of levels is written with the summand of each level, as in ``+ colour(red:
     0.31, blue: -0.64)``; dates, times of day and durations are in seconds.
-
-    Parameters
-    ----------
-    words : Words
-        Gives names and numbers of digits, and the maximum number of columns and levels.
-    condition : SumCondition
-        The condition of a branch.
-    sign : str, default="*"
-        The multiplication sign.
-
-    Returns
-    -------
-    list of str
-        One entry per column, and one for the number of the others.
     """
     terms, tolerance = condition.terms, find_tolerance(condition)
     limit, n_terms = words.max_levels, len(terms)
@@ -48,41 +35,18 @@ def describe_terms(words, condition, sign="*"):
     return parts
 
 
-def describe_threshold(condition, decimals):
-    """Write the comparison of a sum, such as ``<= 0.85``.
-
-    Parameters
-    ----------
-    condition : SumCondition
-        The condition of a branch.
-    decimals : int or None
-        Number of decimals.
-
-    Returns
-    -------
-    str
-        The text.
-    """
+def describe_threshold(condition, decimals: int | None) -> str:
+    """Write the comparison of a sum, such as ``<= 0.85``."""
     operator = "<=" if condition.low == -math.inf else ">"
     tolerance = find_tolerance(condition)
     return f"{operator} {format_number(condition.threshold, decimals, tolerance)}"
 
 
-def find_tolerance(condition):
+def find_tolerance(condition) -> float:
     """Return how much each number of a test may change by rounding.
 
     All together change the sum by less than a twentieth of the distance between the
     threshold and the sum of the means.
-
-    Parameters
-    ----------
-    condition : SumCondition
-        The condition of a branch.
-
-    Returns
-    -------
-    float
-        The maximum change of a term, or of the threshold.
     """
     fills = [term.fill for term in condition.terms]
     distance = abs(condition.threshold - math.fsum(fills))
@@ -91,21 +55,8 @@ def find_tolerance(condition):
     return max(share, SMALLEST_CHANGE * largest) or math.inf
 
 
-def describe_fills(words, terms):
-    """Write what missing values count as; empty if there are no terms.
-
-    Parameters
-    ----------
-    words : Words
-        Gives names and numbers of digits, and the maximum number of columns.
-    terms : sequence of Term
-        The columns to write.
-
-    Returns
-    -------
-    str
-        Such as ``if missing: x counts as 0.5, colour counts as -0.1``.
-    """
+def describe_fills(words, terms: Sequence) -> str:
+    """Write what missing values count as; empty if there are no terms."""
     parts = [
         f"{words.name(term.feature)} counts as {_describe_fill(words, term)}"
         for term in terms[: words.max_levels]
@@ -114,23 +65,8 @@ def describe_fills(words, terms):
     return f"if missing: {', '.join(parts)}" if parts else ""
 
 
-def list_summands(term, column):
-    """List the values of a column and what each adds to a sum.
-
-    Parameters
-    ----------
-    term : Term
-        The column's term.
-    column : ColumnSchema
-        The column.
-
-    Returns
-    -------
-    list of tuple or None
-        The code of a level (False or True for booleans stored as numbers) and its
-        summand, for every level that the node has seen. None for any other numeric
-        column.
-    """
+def list_summands(term, column) -> list[tuple] | None:
+    """List the values of a column and what each adds to a sum."""
     if term.summands is not None:
         return [(c, s) for c, s in enumerate(term.summands) if s is not None]
     if column.source == BOOLEAN:

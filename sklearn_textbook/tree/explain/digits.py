@@ -6,6 +6,7 @@ import math
 from decimal import Decimal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 #: Minimum significant digits of a single number.
 MIN_DIGITS = 4
@@ -38,7 +39,9 @@ def _count_digits(text):
     return len(mantissa.replace(".", "").lstrip("0")), decimals
 
 
-def format_number(value, decimals=None, tolerance=math.inf):
+def format_number(
+    value: float, decimals: int | None = None, tolerance: float = math.inf
+) -> str:
     """Write a number with few digits.
 
     Parameters
@@ -84,7 +87,9 @@ def format_number(value, decimals=None, tolerance=math.inf):
     return _spell(value, 17)
 
 
-def format_weight(weight, n_digits=None, tolerance=math.inf):
+def format_weight(
+    weight: float, n_digits: int | None = None, tolerance: float = math.inf
+) -> str:
     """Write a weight of a sum, which may be of any size.
 
     Parameters
@@ -113,7 +118,12 @@ def format_weight(weight, n_digits=None, tolerance=math.inf):
     return _spell(weight, max(n_digits, 1))
 
 
-def shorten_thresholds(thresholds, decimals=None, low=None, high=None):
+def shorten_thresholds(
+    thresholds: ArrayLike,
+    decimals: int | None = None,
+    low: ArrayLike | None = None,
+    high: ArrayLike | None = None,
+) -> dict[float, str]:
     """Write the thresholds of one column so that they can be distinguished.
 
     Parameters
@@ -155,7 +165,9 @@ def shorten_thresholds(thresholds, decimals=None, low=None, high=None):
     return texts
 
 
-def round_moments(thresholds, low=None, high=None):
+def round_moments(
+    thresholds: ArrayLike, low: ArrayLike | None = None, high: ArrayLike | None = None
+) -> dict[float, float]:
     """Round dates, times of day or durations of one column to seconds if possible.
 
     A threshold halfway between two whole seconds has a fraction that says nothing.

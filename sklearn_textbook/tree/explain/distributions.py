@@ -59,14 +59,9 @@ class ChartMaker:
         The rows, as for ``predict``.
     y : array-like of shape (n_samples,)
         Their classes or values.
-
-    Raises
-    ------
-    ValueError
-        If X and y do not match each other or the tree, or the tree has several outputs.
     """
 
-    def __init__(self, fitted, X, y):
+    def __init__(self, fitted, X, y) -> None:
         if X is None or y is None:
             name = "y" if y is None else "X"
             raise ValueError(f"X and y must be given together, got {name}=None.")
@@ -95,19 +90,8 @@ class ChartMaker:
         path = path.tocsc()
         self.rows, self.starts = path.indices, path.indptr
 
-    def make(self, node):
-        """Make the chart of a node.
-
-        Parameters
-        ----------
-        node : int
-            Its number.
-
-        Returns
-        -------
-        Chart or None
-            None for a leaf, and if no row with a value of the column enters the node.
-        """
+    def make(self, node: int) -> Chart | None:
+        """Make the chart of a node."""
         record = self.tree.nodes[node]
         if not has_children(self.tree, node):
             return None
@@ -236,7 +220,7 @@ class ChartMaker:
             ]
         return chart
 
-    def _stack(self, chart, left, right, counts, texts, n_levels=1):
+    def _stack(self, chart, left, right, counts, texts, n_levels: int = 1) -> None:
         """Add the bars of the classes of each place, on top of each other.
 
         That of several levels is as high as their mean.

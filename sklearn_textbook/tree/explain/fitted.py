@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.parameters import read_feature_names
@@ -64,7 +65,7 @@ class FittedTree:
         return self.tree.statistics
 
     @property
-    def total_weight(self):
+    def total_weight(self) -> float:
         """Weight of the training rows."""
         return float(self.tree.nodes["weight"][0])
 
@@ -92,33 +93,12 @@ class FittedTree:
         return self.n_missing is not None and bool(self.n_missing[feature])
 
 
-def read_fitted(estimator, feature_names=None, class_names=None):
-    """Read the tree of a fitted estimator with the names of its columns and classes.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A fitted tree of this package.
-    feature_names : array-like of str or None, default=None
-        Names to use instead of those of the training table.
-    class_names : array-like or None, default=None
-        Names to use instead of the class labels, in the order of ``classes_``; for
-        several outputs a list of such lists. ``True`` is equivalent to ``None``.
-
-    Returns
-    -------
-    FittedTree
-        The tree and its names.
-
-    Raises
-    ------
-    sklearn.exceptions.NotFittedError
-        If the estimator is not fitted.
-    TypeError
-        If it is not a tree of this package.
-    ValueError
-        If there are too many or too few names.
-    """
+def read_fitted(
+    estimator,
+    feature_names: ArrayLike | None = None,
+    class_names: ArrayLike | None = None,
+) -> FittedTree:
+    """Read the tree of a fitted estimator with the names of its columns and classes."""
     tree = getattr(estimator, "tree_", None)
     if tree is None and hasattr(estimator, "fit"):
         from sklearn.utils.validation import check_is_fitted

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import html
 import itertools
+from typing import Any
+
+from numpy.typing import ArrayLike
 
 from sklearn_textbook._contract.written_files import write_file
 from sklearn_textbook.tree.explain.boxes import (
@@ -33,25 +36,25 @@ LEGEND_COLUMNS = 6
 
 
 def export_graphviz(
-    estimator,
-    out_file=None,
+    estimator: Any,
+    out_file: Any = None,
     *,
-    max_depth=None,
-    root=0,
-    feature_names=None,
-    class_names=None,
-    filled=True,
-    leaves_parallel=False,
-    impurity=False,
-    node_ids=False,
-    proportion=False,
-    rotate=False,
-    rounded=True,
-    precision=None,
-    fontname="helvetica",
-    show_missing=None,
-    max_levels=4,
-):
+    max_depth: int | None = None,
+    root: int = 0,
+    feature_names: ArrayLike | None = None,
+    class_names: ArrayLike | None = None,
+    filled: bool = True,
+    leaves_parallel: bool = False,
+    impurity: bool = False,
+    node_ids: bool = False,
+    proportion: bool = False,
+    rotate: bool = False,
+    rounded: bool = True,
+    precision: int | None = None,
+    fontname: str = "helvetica",
+    show_missing: bool | None = None,
+    max_levels: int | None = 4,
+) -> str | None:
     r"""Export a tree in the DOT language of Graphviz.
 
     ``dot -Tsvg tree.dot -o tree.svg`` draws the file; this function itself does not
@@ -255,7 +258,7 @@ def _label(box, palette):
     return _table(rows, 'CELLPADDING="1"')
 
 
-def _edge(box, share):
+def _edge(box, share) -> str:
     """Write the condition of a branch, on white, and the width of the edge."""
     thin, wide = EDGE_WIDTHS
     text = "<BR/>".join(_spell(line) for line in box.label)
@@ -263,7 +266,7 @@ def _edge(box, share):
     return f'label=<{label}>, penwidth="{thin + (wide - thin) * share:.2f}"'
 
 
-def _table(rows, attributes):
+def _table(rows, attributes) -> str:
     borders = 'BORDER="0" CELLBORDER="0" CELLSPACING="0"'
     return f"<TABLE {borders} {attributes}>{rows}</TABLE>"
 

@@ -28,7 +28,7 @@ class LazyRules(Sequence):
         :func:`~sklearn_textbook.tree.explain.build_rules`.
     """
 
-    def __init__(self, tree, schema, classes, **options):
+    def __init__(self, tree, schema, classes, **options) -> None:
         self._source = (tree, schema, classes)
         self._options = options
         self._rules = None
@@ -40,7 +40,7 @@ class LazyRules(Sequence):
             self._rules = build(*self._source, **self._options)
         return self._rules
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._read())
 
     def __getitem__(self, index):
@@ -49,7 +49,7 @@ class LazyRules(Sequence):
     def __eq__(self, other):
         return self._read() == list(other)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         source = self._source[0]
         if isinstance(source, RuleList):
             return f"<list of {len(source)} rules and a default>"

@@ -14,21 +14,8 @@ HANDLE, HANDLE_GAP, COLUMN_GAP, LABEL_GAP = 1.2, 0.5, 1.5, 0.4
 MIN_WIDTH = 200.0
 
 
-def list_classes(writer):
-    """List the names and colours of the classes; empty if a figure has no legend.
-
-    Parameters
-    ----------
-    writer : BoxWriter
-        Provides the classes.
-
-    Returns
-    -------
-    names : list of str
-        The names, the last one the number of those left out if there are many.
-    colors : list of str
-        Their colours; "none" for the number.
-    """
+def list_classes(writer) -> tuple[list[str], list[str]]:
+    """List the names and colours of the classes; empty if a figure has no legend."""
     fitted = writer.words.fitted
     if not (writer.bars and fitted.tree.is_classifier and fitted.is_single):
         return [], []

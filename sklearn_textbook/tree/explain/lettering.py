@@ -43,7 +43,7 @@ LONGEST_WORD = 26
 HINTING = 1.04
 
 
-def break_lines(text, width, *, whole_words=True):
+def break_lines(text, width, *, whole_words: bool = True):
     """Break a text into lines of some width, after spaces if possible.
 
     A word longer than the width is broken after other separators. A part that is still
@@ -105,19 +105,8 @@ def _cut_middle(text, width):
     return text[:n_start] + "…" + text[n_start + 1 - width :]
 
 
-def choose_fonts(text):
-    """Choose font families for a text: the default, and a Chinese one if needed.
-
-    Parameters
-    ----------
-    text : str
-        All text of the figure.
-
-    Returns
-    -------
-    list of str
-        Names of families, the first being preferred.
-    """
+def choose_fonts(text: str) -> list[str]:
+    """Choose font families for a text: the default, and a Chinese one if needed."""
     from matplotlib import font_manager, rcParams
 
     families = list(rcParams["font.family"])
@@ -143,7 +132,7 @@ def _find_chinese_fonts(letters):
     return [name for name in CHINESE_FONTS if name in installed]
 
 
-def _add_new_fonts(letters):
+def _add_new_fonts(letters) -> None:
     """Add fonts with some letters that matplotlib's list of fonts does not have.
 
     The list is made once; fonts that are installed later are missing in it.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_textbook.tree.explain.conditions import strict_condition
 from sklearn_textbook.tree.explain.fitted import FittedTree, join_names
@@ -36,7 +37,7 @@ class FittedRules(FittedTree):
         return self.rule_list.shares[:, None, :]
 
     @property
-    def total_weight(self):
+    def total_weight(self) -> float:
         """Weight of the training rows."""
         return float(self.rule_list.weight.sum())
 
@@ -50,52 +51,20 @@ class FittedRules(FittedTree):
         return self.rule_list.rule_class[:, None]
 
 
-def join_rule_names(rule_list, schema, classes, feature_names=None, class_names=None):
-    """Make a :class:`FittedRules` of its parts.
-
-    Parameters
-    ----------
-    rule_list : RuleList
-        The rules.
-    schema : TableSchema
-        The columns of its table.
-    classes : ndarray
-        The class labels.
-    feature_names, class_names : array-like or None, default=None
-        Names to use instead of those of the columns and the class labels.
-
-    Returns
-    -------
-    FittedRules
-        The rules and their names.
-
-    Raises
-    ------
-    ValueError
-        If there are too many or too few names.
-    """
+def join_rule_names(
+    rule_list: RuleList,
+    schema,
+    classes: np.ndarray,
+    feature_names: ArrayLike | None = None,
+    class_names: ArrayLike | None = None,
+) -> FittedRules:
+    """Make a :class:`FittedRules` of its parts."""
     fitted = join_names(rule_list.tree, schema, classes, feature_names, class_names)
     return FittedRules(**vars(fitted), rule_list=rule_list)
 
 
-def collect_listed_rules(rule_list):
-    """List the rules in order, then the default, which has no conditions.
-
-    Parameters
-    ----------
-    rule_list : RuleList
-        The rules.
-
-    Returns
-    -------
-    list of Rule
-        Their ``node`` is the index of the rule.
-
-    Raises
-    ------
-    ValueError
-        If the conditions of a rule exclude each other.
-    """
+def collect_listed_rules(rule_list: RuleList) -> list[Rule]:
+    """List the rules in order, then the default, which has no conditions."""
     rules = []
     for number in range(len(rule_list) + 1):
         path = {}
@@ -119,23 +88,8 @@ def collect_listed_rules(rule_list):
     return rules
 
 
-def make_listed_records(fitted, rules):
-    """Rules as dictionaries.
-
-    Parameters
-    ----------
-    fitted : FittedRules
-        The list and its names.
-    rules : list of Rule
-        The result of :func:`collect_listed_rules`.
-
-    Returns
-    -------
-    list of dict
-        As in :func:`~sklearn_textbook.tree.explain.build_rules`, but with ``rule``, the
-        index of the rule (-1: the default), instead of ``node`` and ``is_leaf``, and
-        with ``error``, its pessimistic error rate (None for the default).
-    """
+def make_listed_records(fitted: FittedRules, rules: list[Rule]) -> list[dict]:
+    """Rules as dictionaries."""
     records = []
     for rule in rules:
         rate = float(fitted.rule_list.rate[rule.node])
@@ -145,22 +99,7 @@ def make_listed_records(fitted, rules):
     return records
 
 
-def build_listed_rules(rule_list, schema, classes):
-    """Write a list of rules as dictionaries; see :func:`make_listed_records`.
-
-    Parameters
-    ----------
-    rule_list : RuleList
-        The rules.
-    schema : TableSchema
-        The columns of its table.
-    classes : ndarray
-        The class labels.
-
-    Returns
-    -------
-    list of dict
-        The rules in order, then the default.
-    """
+def build_listed_rules(rule_list: RuleList, schema, classes: np.ndarray) -> list[dict]:
+    """Write a list of rules as dictionaries; see :func:`make_listed_records`."""
     fitted = join_rule_names(rule_list, schema, classes)
     return make_listed_records(fitted, collect_listed_rules(rule_list))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy  # submodules are loaded on first use
+from numpy.typing import ArrayLike
 
 from sklearn_textbook.tree.grow.layout import NUMERIC
 
@@ -19,19 +20,8 @@ NEIGHBOUR_DTYPE = np.dtype(
 )
 
 
-def list_thresholds(tree):
-    """List the distinct thresholds of the tests and surrogates of a tree.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-
-    Returns
-    -------
-    thresholds : dict of int to ndarray of float64
-        The thresholds of each column that has some, ascending.
-    """
+def list_thresholds(tree) -> dict:
+    """List the distinct thresholds of the tests and surrogates of a tree."""
     tables = [tree.nodes, tree.surrogates] if len(tree.surrogates) else [tree.nodes]
     tests = [table[table["kind"] == NUMERIC] for table in tables]
     feature = np.concatenate([test["feature"] for test in tests])
@@ -50,7 +40,9 @@ def list_thresholds(tree):
     }
 
 
-def find_neighbours(thresholds, values):
+def find_neighbours(
+    thresholds: ArrayLike, values: ArrayLike
+) -> tuple[np.ndarray, np.ndarray]:
     """Find the values next to thresholds.
 
     Parameters
@@ -82,21 +74,8 @@ def find_neighbours(thresholds, values):
     return low, high
 
 
-def find_training_neighbours(tree, table):
-    """Find the values of the training table next to the thresholds of a tree.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    table : EncodedTable
-        The training table.
-
-    Returns
-    -------
-    neighbours : ndarray of NEIGHBOUR_DTYPE
-        One record per test, in any order.
-    """
+def find_training_neighbours(tree, table) -> np.ndarray:
+    """Find the values of the training table next to the thresholds of a tree."""
     # Imported here because printing a tree does without the kernels that grow one.
     from sklearn_textbook.tree.grow._assemble import find_values_beside
 
@@ -117,21 +96,8 @@ def find_training_neighbours(tree, table):
     return neighbours
 
 
-def join_neighbours(columns, sides):
-    """Make records of the neighbours of the thresholds of a tree.
-
-    Parameters
-    ----------
-    columns : dict of int to ndarray of float64
-        The thresholds, as of ``list_thresholds``.
-    sides : ndarray of float64, shape (2, n_thresholds)
-        ``low`` and ``high`` of all thresholds, in this order.
-
-    Returns
-    -------
-    neighbours : ndarray of NEIGHBOUR_DTYPE
-        One record per column and threshold.
-    """
+def join_neighbours(columns: dict, sides: np.ndarray) -> np.ndarray:
+    """Make records of the neighbours of the thresholds of a tree."""
     neighbours = np.empty(sides.shape[1], NEIGHBOUR_DTYPE)
     if len(columns):
         lengths = [len(thresholds) for thresholds in columns.values()]
@@ -141,23 +107,8 @@ def join_neighbours(columns, sides):
     return neighbours
 
 
-def look_up_neighbours(known, column, thresholds):
-    """Look up the neighbours of thresholds of a column.
-
-    Parameters
-    ----------
-    known : ndarray of NEIGHBOUR_DTYPE, or None
-        Neighbours of these thresholds and others.
-    column : int
-        The column.
-    thresholds : ndarray of float64
-        The thresholds.
-
-    Returns
-    -------
-    low, high : ndarray of float64
-        The neighbours; NaN where unknown.
-    """
+def look_up_neighbours(known: np.ndarray | None, column: int, thresholds: np.ndarray):
+    """Look up the neighbours of thresholds of a column."""
     unknown = np.full(len(thresholds), np.nan)
     known = known[known["feature"] == column] if known is not None else ()
     if len(known) == 0:

@@ -26,7 +26,7 @@ from sklearn_textbook.tree.explain.colors import (
 class Painter:
     """Draws boxes, labels and edges in the units of a drawing."""
 
-    def __init__(self, drawing, ax, scale, fill, rounded):
+    def __init__(self, drawing, ax, scale, fill, rounded) -> None:
         self.drawing = drawing
         self.ax = ax
         self.scale = scale
@@ -237,7 +237,9 @@ class Painter:
             for n, text in enumerate(box.label)
         ]
 
-    def _write(self, x, y, text, size, color, ha="center", weight="normal"):
+    def _write(
+        self, x, y, text, size, color, ha: str = "center", weight: str = "normal"
+    ):
         return self.ax.text(
             x,
             y,

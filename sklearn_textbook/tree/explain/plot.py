@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.tree.explain.boxes import (
     BASE_SIZE,
     LEVEL_GAPS,
@@ -22,6 +26,10 @@ from sklearn_textbook.tree.explain.paint import Painter
 from sklearn_textbook.tree.explain.shape import check_root, list_subtree
 from sklearn_textbook.tree.explain.text import check_at_least
 
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
 ORIENTATIONS = ("auto", "vertical", "horizontal")
 NEW_FIGURE = "new"
 #: Margin around the drawing in points, for frames and wide edges.
@@ -37,26 +45,26 @@ SMALLEST_SCALE = SMALLEST_LETTERS / (BASE_SIZE * SMALL)
 
 
 def plot_tree(
-    estimator,
+    estimator: Any,
     *,
-    X=None,
-    y=None,
-    max_depth=None,
-    root=0,
-    feature_names=None,
-    class_names=None,
-    filled=True,
-    impurity=False,
-    node_ids=False,
-    proportion=False,
-    rounded=True,
-    precision=None,
-    orientation="auto",
-    show_missing=None,
-    max_levels=4,
-    ax=None,
-    fontsize=None,
-):
+    X: MatrixLike | None = None,
+    y: ArrayLike | None = None,
+    max_depth: int | None = None,
+    root: int = 0,
+    feature_names: ArrayLike | None = None,
+    class_names: ArrayLike | None = None,
+    filled: bool = True,
+    impurity: bool = False,
+    node_ids: bool = False,
+    proportion: bool = False,
+    rounded: bool = True,
+    precision: int | None = None,
+    orientation: str = "auto",
+    show_missing: bool | None = None,
+    max_levels: int | None = 4,
+    ax: Axes | Any | None = None,
+    fontsize: float | None = None,
+) -> list[Artist]:
     """Draw a tree with matplotlib.
 
     Boxes show the column of the test (for an oblique test, the weighted sum of columns)
@@ -276,7 +284,7 @@ def _choose_levels(writer, root, max_depth, is_horizontal, available):
 class Drawing:
     """The layout of the boxes of a tree, to be drawn into axes."""
 
-    def __init__(self, writer, root, max_depth, is_horizontal, small=SMALL):
+    def __init__(self, writer, root, max_depth, is_horizontal, small=SMALL) -> None:
         self.small = small
         self.tree = writer.words.fitted.tree
         self.is_horizontal = is_horizontal

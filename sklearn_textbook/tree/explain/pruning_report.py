@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from sklearn_textbook._contract.text_table import align_columns
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_textbook._contract.text_table import TextTable
 from sklearn_textbook.tree.explain.conditions import branch_condition
 from sklearn_textbook.tree.explain.describe import SHOWN_LEVELS, Words, has_children
 from sklearn_textbook.tree.explain.digits import format_number
@@ -22,13 +25,13 @@ VALIDATED = {"cv_risk": "cross-validated risk", "validation_risk": "validation r
 
 
 def export_pruning_report(
-    estimator,
+    estimator: Any,
     *,
-    feature_names=None,
-    class_names=None,
-    max_rows=10,
-    decimals=None,
-):
+    feature_names: ArrayLike | None = None,
+    class_names: ArrayLike | None = None,
+    max_rows: int | None = 10,
+    decimals: int | None = None,
+) -> str:
     """Report as text which branches of a tree were pruned, and why.
 
     The first lines give the number of leaves before and after pruning, and the measure
@@ -97,6 +100,19 @@ def export_pruning_report(
     ... 1 more branch, of 3 leaves
     <BLANKLINE>
     """
+    blocks = list_pruning(estimator, feature_names, class_names, max_rows, decimals)
+    lines = [
+        line
+        for block in blocks
+        for line in (block.write_lines() if isinstance(block, TextTable) else [block])
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def list_pruning(
+    estimator, feature_names=None, class_names=None, max_rows: int = 10, decimals=None
+) -> list[str | TextTable]:
+    """List the lines of the report, and the table of the branches."""
     check_at_least("max_rows", max_rows, 0, allow_none=True)
     check_at_least("decimals", decimals, 0, allow_none=True)
     fitted = read_fitted(estimator, feature_names, class_names)
@@ -108,11 +124,10 @@ def export_pruning_report(
         )
     words = Words(fitted, decimals, SHOWN_LEVELS, max_surrogates=1)
     method = _name_method(estimator.pruning)
-    lines = [
+    return [
         *_write_head(estimator, report, method),
         *_write_branches(words, report, method, max_rows),
     ]
-    return "".join(f"{line}\n" for line in lines)
 
 
 # ----------------------------------------------------------------------- the head
@@ -170,7 +185,7 @@ def _write_change(before, after, method):
 
 # ------------------------------------------------------------------- the branches
 def _write_branches(words, report, method, max_rows):
-    """List the pruned branches as lines of a table."""
+    """Make a table of the pruned branches, the largest first."""
     if not report.n_rows:
         return
     rows, places = _find_branches(report)
@@ -178,7 +193,8 @@ def _write_branches(words, report, method, max_rows):
     if not len(rows):
         return
     measure = f"{report.measure}{' if divided' * (method == FROM_THE_ROOT)}"
-    lines = [["leaves", "first test", measure, "is now"]]
+    heads = ["leaves", "first test", measure, "is now"]
+    lines = []
     for row, node in zip(rows[:shown].tolist(), places.tolist(), strict=False):
         is_raised = report["decision"][row] == "raised"
         lines.append(
@@ -190,13 +206,13 @@ def _write_branches(words, report, method, max_rows):
             ]
         )
     yield ""
-    if shown:
-        yield from align_columns(lines, "rl")
     n_others = len(rows) - shown
+    more = []
     if n_others:
         n_leaves = int(report["n_leaves"][rows[shown:]].sum())
-        more = f"{n_others:,} more branch{'es' if n_others > 1 else ''}"
-        yield f"... {more}, of {n_leaves:,} leaves"
+        others = f"{n_others:,} more branch{'es' if n_others > 1 else ''}"
+        more = [f"... {others}, of {n_leaves:,} leaves"]
+    yield from [TextTable(heads, lines, "rl", more, "hang last")] if shown else more
 
 
 def _name_test(words, report, row):
@@ -227,7 +243,7 @@ def _find_branches(report):
     return rows, places[rows]
 
 
-def _describe_place(words, node, is_raised):
+def _describe_place(words, node, is_raised) -> str:
     """Describe what replaced a branch, as a rule."""
     tree = words.fitted.tree
     path = find_path(tree, node)
@@ -243,22 +259,8 @@ def _describe_place(words, node, is_raised):
     return f"{start} {describe_leaf(words, node)}"
 
 
-def find_path(tree, node):
-    """Return the conditions that a row must satisfy to reach a node.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    node : int
-        Number of the node.
-
-    Returns
-    -------
-    dict of Condition and SumCondition, or None
-        One condition per column and one per oblique test, in the order of the path;
-        None if no row can satisfy them all.
-    """
+def find_path(tree, node: int) -> dict | None:
+    """Return the conditions that a row must satisfy to reach a node."""
     branches, nodes = [], tree.nodes
     while node > 0:
         parent = int(nodes["parent"][node])
@@ -278,7 +280,7 @@ def _count(number):
     return f"{number:,} leaf" if number == 1 else f"{number:,} leaves"
 
 
-def _pair(before, after, between=" -> "):
+def _pair(before, after, between: str = " -> "):
     """Format two numbers with enough digits to show that they differ."""
     tolerance = abs(before - after) / 4.0 if before != after else np.inf
     texts = [format_number(x, None, tolerance) for x in (before, after)]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
+
+from numpy.typing import ArrayLike
 
 from sklearn_textbook.tree.explain.conditions import SumCondition
 from sklearn_textbook.tree.explain.describe import SHOWN_LEVELS, Words, describe_size
@@ -23,18 +26,18 @@ FORMATS = ("text", "frame", "dict", "sql", "python")
 
 
 def export_rules(
-    estimator,
-    format="text",  # noqa: A002 - the public name
+    estimator: Any,
+    format: str = "text",  # noqa: A002 - the public name
     *,
-    feature_names=None,
-    class_names=None,
-    decimals=None,
-    show_missing=None,
-    inner_nodes=None,
-    max_rules=100,
-    max_levels=SHOWN_LEVELS,
-    max_surrogates=None,
-):
+    feature_names: ArrayLike | None = None,
+    class_names: ArrayLike | None = None,
+    decimals: int | None = None,
+    show_missing: bool | None = None,
+    inner_nodes: bool | None = None,
+    max_rules: int | None = 100,
+    max_levels: int | None = SHOWN_LEVELS,
+    max_surrogates: int | None = None,
+) -> Any:
     r"""Export a tree as one rule per leaf, or export an ordered list of rules.
 
     Conditions on the same column are merged: ``x > 2`` and ``x > 3`` become ``x > 3``,
@@ -213,7 +216,7 @@ def _write_lines(words, rules, max_rules):
     return lines
 
 
-def _write_line(words, rule, number):
+def _write_line(words, rule, number) -> str:
     """One rule as a line."""
     conditions = write_conditions(words, rule)
     is_next = words.fitted.is_list and number > 0

@@ -15,36 +15,25 @@ from sklearn_textbook.tree.encode.columns import (
 )
 from sklearn_textbook.tree.explain.conditions import SumCondition
 from sklearn_textbook.tree.explain.describe_sums import list_summands
+from sklearn_textbook.tree.explain.rule_code import ConditionWriter
 
 # SQL before 1999 has no literals for these.
 ALWAYS, NEVER = "1 = 1", "1 = 0"
 EPOCH = datetime.datetime(1970, 1, 1)
 
 
-def write_sql(fitted, rules):
+def write_sql(fitted, rules) -> str:
     """Write one CASE expression per output; missing values are NULL.
 
-    Parameters
-    ----------
-    fitted : FittedTree
-        The tree and its names.
-    rules : list of Rule
-        All rules of the tree, inner nodes included; or those of a list, in order.
-
-    Returns
-    -------
-    str
-        The expressions, joined by a comma and a line feed.
-
-    Raises
-    ------
-    ValueError
-        If training rows, or rows with a level not seen in training, are divided among
-        several rules, if an oblique test adds up dates or times of day, or if a name or
-        a label contains a NUL character.
+    Raise ValueError for what SQL cannot express: rows that several rules share, sums
+    with dates or times of day, and NUL characters.
     """
     rules = _without_divided_rows(fitted, rules)
-    tests = [_join_conditions(fitted, rule) for rule in rules]
+    writer = SqlWriter(fitted)
+    tests = [
+        " AND ".join(map(writer.write_condition, rule.conditions)) or ALWAYS
+        for rule in rules
+    ]
     expressions = []
     for output in range(fitted.tree.n_outputs):
         lines = []
@@ -95,63 +84,97 @@ def _refuse_shares(fitted, condition):
     )
 
 
-def _join_conditions(fitted, rule):
-    """Join all conditions of a rule; a rule without conditions applies to every row."""
-    tests = [write_condition(fitted, condition) for condition in rule.conditions]
-    return " AND ".join(tests) or ALWAYS
+class SqlWriter(ConditionWriter):
+    """Writes conditions in SQL; missing values are NULL."""
+
+    equal = ("=", "<>")
+    member = ("IN", "NOT IN")
+    missing, present = "{} IS NULL", "{} IS NOT NULL"
+
+    def name(self, feature):
+        """Write the value of a column: its name."""
+        return quote_identifier(self.fitted.feature_names[feature])
+
+    def write_literal(self, value):
+        """Write a value."""
+        return write_literal(value)
+
+    def list_levels(self, feature):
+        """Write the levels of a column."""
+        return list_level_literals(self.fitted.schema.columns[feature])
+
+    def write_interval(self, test, name):
+        """Write the condition that a present number is in an interval."""
+        column = self.fitted.schema.columns[test.feature]
+        if column.source == BOOLEAN:
+            return f"{name} = {write_literal(test.low >= 0.0)}"
+        bounds, name = [], write_number(column, name)
+        if test.low > -math.inf:
+            bounds.append(f"{name} > {write_seconds(column, test.low)}")
+        if test.high < math.inf:
+            bounds.append(f"{name} <= {write_seconds(column, test.high)}")
+        return " AND ".join(bounds)
+
+    def write_term(self, condition, term) -> str:
+        """Write a summand of an oblique test."""
+        column = self.fitted.schema.columns[term.feature]
+        name, number = self.fitted.feature_names[term.feature], self.name(term.feature)
+        summands, fill = list_summands(term, column), write_literal(term.fill)
+        if summands is None:
+            refuse_seconds(condition.node, column.source, name)
+            weight = write_literal(term.weight)
+            return f"COALESCE({weight} * {write_number(column, number)}, {fill})"
+        literals = [write_literal(False), write_literal(True)]
+        if column.levels is not None:
+            literals = list_level_literals(column)
+        cases = [
+            f"WHEN {number} = {literals[code]} THEN {write_literal(value)}"
+            for code, value in summands
+        ]
+        return f"CASE {' '.join(cases)} WHEN {number} IS NULL THEN {fill} END"
+
+    def write_condition(self, condition):
+        """Write the condition of a branch, without fractions.
+
+        A sum is NULL if some level has not been seen.
+        """
+        if isinstance(condition, SumCondition):
+            write = self.write_sum if condition.takes_sums else self.write_unseen
+            return write(condition)
+        present = self.write_present(condition)
+        if condition.missing == 0.0:
+            return present
+        absent = [f"{self.name(condition.feature)} IS NULL"]
+        missing = " AND ".join([*absent, *map(self._write_chain, condition.chains)])
+        return missing if present is None else f"({present} OR {missing})"
+
+    def join_unseen(self, tests):
+        """Write that one of several levels has not been seen; may be empty."""
+        return f"({' OR '.join(tests)})" if len(tests) > 1 else "".join(tests)
+
+    def join_stand_in(self, name, stand_in, test) -> str:
+        """Write that a value is missing, and the test of a surrogate instead."""
+        return f"{name} IS NULL AND {test}"
+
+    def _write_chain(self, chain):
+        """Write surrogates with AND and OR only, from the last one backwards."""
+        test = ALWAYS if chain.otherwise else NEVER
+        for stand_in in reversed(chain.stand_ins):
+            here, name = self.write_accepted(stand_in), self.name(stand_in.feature)
+            unusable = f"{name} IS NULL"
+            if not stand_in.is_numeric:
+                levels = self.list_levels(stand_in.feature)
+                known = [levels[code] for code in stand_in.known]
+                unusable = f"({unusable} OR {self.write_member(name, known, True)})"
+            rest = unusable if test == ALWAYS else f"{unusable} AND {test}"
+            if test == NEVER:
+                test = here or NEVER
+            else:
+                test = f"({here} OR {rest})" if here else f"({rest})"
+        return test
 
 
-def write_condition(fitted, condition):
-    """Write the condition of a branch, without fractions."""
-    if isinstance(condition, SumCondition):
-        return _write_sum(fitted, condition)
-    name = quote_identifier(fitted.feature_names[condition.feature])
-    present = write_present(fitted, condition, name)
-    if condition.missing == 0.0:
-        return present
-    absent = [f"{name} IS NULL"]
-    absent += [_write_chain(fitted, chain) for chain in condition.chains]
-    missing = " AND ".join(absent)
-    if present is None:
-        return missing
-    return f"({present} OR {missing})"
-
-
-def _write_sum(fitted, condition):
-    """Write the comparison of a sum, which is NULL if some level has not been seen."""
-    if not condition.takes_sums:
-        unseen = [t.level_condition(unseen=True) for t in condition.level_terms]
-        tests = [write_condition(fitted, levels) for levels in unseen]
-        return f"({' OR '.join(tests)})" if len(tests) > 1 else tests[0]
-    total = " + ".join(_write_term(fitted, condition, t) for t in condition.terms)
-    if condition.low == -math.inf:
-        return f"{total} <= {write_literal(condition.high)}"
-    return f"{total} > {write_literal(condition.low)}"
-
-
-def _write_term(fitted, condition, term):
-    """Write a summand of an oblique test."""
-    column = fitted.schema.columns[term.feature]
-    name = fitted.feature_names[term.feature]
-    summands = list_summands(term, column)
-    if summands is None:
-        refuse_seconds(condition.node, column.source, name)
-        number = write_number(column, quote_identifier(name))
-        weight, fill = write_literal(term.weight), write_literal(term.fill)
-        return f"COALESCE({weight} * {number}, {fill})"
-    name = quote_identifier(name)
-    literals = [write_literal(False), write_literal(True)]
-    if column.levels is not None:
-        literals = list_level_literals(column)
-    cases = [
-        f"WHEN {name} = {literals[code]} THEN {write_literal(value)}"
-        for code, value in summands
-    ]
-    fill = write_literal(term.fill)
-    return f"CASE {' '.join(cases)} WHEN {name} IS NULL THEN {fill} END"
-
-
-def refuse_seconds(node, source, name):
+def refuse_seconds(node, source, name) -> None:
     """Raise ValueError for a column of dates or times in an oblique test."""
     if source in TEMPORAL:
         raise ValueError(
@@ -159,36 +182,6 @@ def refuse_seconds(node, source, name):
             f"{TEMPORAL[source]}, but SQL has no standard function for the number of "
             "seconds. Use Python instead."
         )
-
-
-def write_present(fitted, test, name):
-    """Write the condition on a present value; None if no value satisfies it."""
-    if not test.takes_present:
-        return None
-    if test.takes_all_present:
-        return f"{name} IS NOT NULL"
-    if test.is_numeric:
-        return _interval(fitted, test, name)
-    levels = list_level_literals(fitted.schema.columns[test.feature])
-    *shares, unseen = test.shares
-    wanted = [
-        level
-        for level, share in zip(levels, shares, strict=True)
-        if (share == 0.0) == (unseen == 1.0)
-    ]
-    return _member(name, wanted, "NOT " if unseen == 1.0 else "")
-
-
-def _interval(fitted, test, name):
-    column = fitted.schema.columns[test.feature]
-    if column.source == BOOLEAN:
-        return f"{name} = {write_literal(test.low >= 0.0)}"
-    bounds, name = [], write_number(column, name)
-    if test.low > -math.inf:
-        bounds.append(f"{name} > {write_seconds(column, test.low)}")
-    if test.high < math.inf:
-        bounds.append(f"{name} <= {write_seconds(column, test.high)}")
-    return " AND ".join(bounds)
 
 
 def write_number(column, name):
@@ -223,39 +216,6 @@ def list_level_literals(column):
     if column.source in TEMPORAL:
         return [write_seconds(column, level) for level in column.levels]
     return [write_literal(level) for level in column.levels]
-
-
-def _member(name, literals, negation=""):
-    if len(literals) == 1:
-        return f"{name} {'<>' if negation else '='} {literals[0]}"
-    return f"{name} {negation}IN ({', '.join(literals)})"
-
-
-def _write_chain(fitted, chain):
-    """Write surrogates with AND and OR only, from the last one backwards."""
-    test = ALWAYS if chain.otherwise else NEVER
-    for stand_in in reversed(chain.stand_ins):
-        here, unusable = write_stand_in(fitted, stand_in)
-        rest = unusable if test == ALWAYS else f"{unusable} AND {test}"
-        if test == NEVER:
-            test = here or NEVER
-        else:
-            test = f"({here} OR {rest})" if here else f"({rest})"
-    return test
-
-
-def write_stand_in(fitted, stand_in):
-    """Write the test of a surrogate (None: never true), and when it is not usable."""
-    name = quote_identifier(fitted.feature_names[stand_in.feature])
-    unusable = f"{name} IS NULL"
-    if stand_in.is_numeric:
-        accepts = stand_in.low < stand_in.high
-        return (_interval(fitted, stand_in, name) if accepts else None), unusable
-    literals = list_level_literals(fitted.schema.columns[stand_in.feature])
-    accepted = [literals[code] for code in stand_in.accepted]
-    known = [literals[code] for code in stand_in.known]
-    unusable = f"({unusable} OR {_member(name, known, 'NOT ')})"
-    return (_member(name, accepted) if accepted else None), unusable
 
 
 def quote_identifier(name):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_textbook.tree.encode.columns import BOOLEAN, TEMPORAL
 from sklearn_textbook.tree.explain.conditions import (
@@ -46,21 +47,8 @@ class Rule:
     weight: float
 
 
-def collect_rules(tree, inner_nodes=True):
-    """List the rules of a tree: of leaves in depth-first order, then of inner nodes.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    inner_nodes : bool, default=True
-        Whether to add the rules of the inner nodes in which rows may end.
-
-    Returns
-    -------
-    list of Rule
-        The rules. Nodes that no row can reach have no rule.
-    """
+def collect_rules(tree, inner_nodes: bool = True) -> list[Rule]:
+    """List the rules of a tree: of leaves in depth-first order, then of inner nodes."""
     leaf_rules, inner_rules = [], []
     stack = [(0, {})]
     while stack:
@@ -117,11 +105,11 @@ def build_rules(
     tree,
     schema,
     classes=None,
-    feature_names=None,
-    inner_nodes=True,
+    feature_names: ArrayLike | None = None,
+    inner_nodes: bool = True,
     *,
-    class_tolerance=0.0,
-):
+    class_tolerance: float = 0.0,
+) -> list[dict]:
     """Write a tree as a list of rules, each a dictionary of plain Python values.
 
     Exactly one rule applies to a row, and its class (or value) is the prediction of

@@ -26,19 +26,8 @@ class Below(NamedTuple):
     n_levels: np.ndarray
 
 
-def count_below(tree):
-    """Count the leaves, nodes and levels of every subtree.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-
-    Returns
-    -------
-    Below
-        Size of the subtree of each node.
-    """
+def count_below(tree) -> Below:
+    """Count the leaves, nodes and levels of every subtree."""
     parents = tree.nodes["parent"].tolist()
     leaves = tree.is_leaf.astype(np.int64).tolist()
     nodes, levels = [0] * len(parents), [0] * len(parents)
@@ -51,14 +40,8 @@ def count_below(tree):
     return Below(np.array(leaves), np.array(nodes), np.array(levels))
 
 
-def check_root(root, tree):
-    """Require the number of a node.
-
-    Raises
-    ------
-    ValueError
-        If it is not.
-    """
+def check_root(root, tree) -> None:
+    """Require the number of a node."""
     is_number = isinstance(root, Integral) and not isinstance(root, bool)
     if not is_number or not 0 <= root < tree.node_count:
         raise ValueError(
@@ -66,21 +49,8 @@ def check_root(root, tree):
         )
 
 
-def list_subtree(tree, root):
-    """List the nodes below a node by level, the node itself first.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    root : int
-        Number of the node.
-
-    Returns
-    -------
-    list of ndarray of int64
-        The nodes of every level, in increasing order.
-    """
+def list_subtree(tree, root: int) -> list[np.ndarray]:
+    """List the nodes below a node by level, the node itself first."""
     first, count = tree.nodes["first_child"], tree.nodes["n_children"]
     levels = [np.array([root], dtype=np.int64)]
     while True:

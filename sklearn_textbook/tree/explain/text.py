@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from numpy.typing import ArrayLike
+
 from sklearn_textbook.tree.explain.conditions import (
     branch_condition,
     collect_branches,
@@ -19,19 +23,19 @@ MIN_TEXT_WIDTH = 24
 
 
 def export_text(
-    estimator,
+    estimator: Any,
     *,
-    feature_names=None,
-    class_names=None,
-    max_depth=10,
-    spacing=3,
-    decimals=None,
-    show_weights=False,
-    show_missing=None,
-    max_levels=SHOWN_LEVELS,
-    max_surrogates=None,
-    max_width=None,
-):
+    feature_names: ArrayLike | None = None,
+    class_names: ArrayLike | None = None,
+    max_depth: int | None = 10,
+    spacing: int = 3,
+    decimals: int | None = None,
+    show_weights: bool = False,
+    show_missing: bool | None = None,
+    max_levels: int | None = SHOWN_LEVELS,
+    max_surrogates: int | None = None,
+    max_width: int | None = None,
+) -> str:
     r"""Write a tree as indented text.
 
     There is one line per branch. If the branch leads to a leaf, the line ends with the
@@ -129,7 +133,7 @@ def export_text(
     return "".join(_write_line(*line, spacing, max_width) for line in lines)
 
 
-def check_at_least(name, value, least, allow_none=False):
+def check_at_least(name, value, least, allow_none: bool = False):
     """Raise ValueError for a parameter that is not an integer >= ``least``."""
     if value is None and allow_none:
         return
@@ -139,7 +143,7 @@ def check_at_least(name, value, least, allow_none=False):
         raise ValueError(f"{name} must be {options}, got {value!r}.")
 
 
-def _write_line(depth, text, spacing, max_width):
+def _write_line(depth, text, spacing, max_width) -> str:
     """Write a line after the branches that lead to it, wrapped if it is too long."""
     step, dash = "|" + " " * spacing, "|" + "-" * spacing + " "
     lines = [text]
@@ -221,7 +225,7 @@ def _prediction(words, node):
     return f"{words.prediction(node)} ({share})" if share else words.prediction(node)
 
 
-def describe_leaf(words, node, show_weights=False):
+def describe_leaf(words, node, show_weights: bool = False) -> str:
     """Write the prediction of a leaf, its size and confidence."""
     tree = words.fitted.tree
     notes = [words.size(node)]
@@ -246,7 +250,7 @@ def _class_weights(words, node):
     return outputs[0] if len(outputs) == 1 else f"[{'], ['.join(outputs)}]"
 
 
-def _cut(words, node, below):
+def _cut(words, node, below) -> str:
     """Describe the leaves and levels below a node at the maximum depth."""
     leaves, levels = int(below.n_leaves[node]), int(below.n_levels[node])
     more = f"... {leaves} leaves in {levels} more level{'s' if levels > 1 else ''}"

@@ -14,6 +14,8 @@ Time, 2002.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 
@@ -24,18 +26,18 @@ class Outline:
     added to all of them, so that a whole subtree moves at once.
     """
 
-    def __init__(self, reach):
+    def __init__(self, reach) -> None:
         self.reach = [reach]
         self.shift = 0.0
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.reach)
 
     def at(self, level):
         """Return the extent on a level, counted from 0 at the top."""
         return self.reach[-1 - level] + self.shift
 
-    def put_above(self, reach):
+    def put_above(self, reach) -> None:
         """Add a new top level."""
         self.reach.append(reach - self.shift)
 
@@ -51,7 +53,7 @@ class Outline:
 class Forest:
     """Subtrees side by side, with the root of the first at 0."""
 
-    def __init__(self, gap):
+    def __init__(self, gap) -> None:
         self.gap = gap
         self.places = []
         self.left = self.right = None
@@ -96,7 +98,12 @@ class Forest:
         return place
 
 
-def place_nodes(first_child, n_children, sizes, gap):
+def place_nodes(
+    first_child: Sequence[int],
+    n_children: Sequence[int],
+    sizes: Sequence[float],
+    gap: float,
+) -> np.ndarray:
     """Place the nodes of a tree along the axis of the siblings.
 
     Parameters

@@ -27,19 +27,8 @@ ROUNDING = 1e-6
 _KINDS = (LEAF, NUMERIC, ORDINAL, NOMINAL, OBLIQUE)
 
 
-def check_tree(tree):
-    """Raise ValueError for an inconsistent tree.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-
-    Raises
-    ------
-    ValueError
-        If an index is out of range, or arrays contradict each other.
-    """
+def check_tree(tree) -> None:
+    """Raise ValueError for an inconsistent tree."""
     nodes, surrogates, n_levels = tree.nodes, tree.surrogates, tree.n_levels
     if tree.n_features < 1:
         raise ValueError(f"n_features is {tree.n_features}, but must be at least 1.")
@@ -69,29 +58,14 @@ def check_tree(tree):
         _check_terms(tree)
 
 
-def refuse(wrong, name, rule):
-    """Raise an error for the first record for which ``wrong`` is true.
-
-    Parameters
-    ----------
-    wrong : ndarray of bool
-        One entry per record.
-    name : str
-        Name of the records.
-    rule : str
-        The rule, for the message.
-
-    Raises
-    ------
-    ValueError
-        If a record violates the rule.
-    """
+def refuse(wrong: np.ndarray, name: str, rule: str) -> None:
+    """Raise an error for the first record for which ``wrong`` is true."""
     if np.any(wrong):
         position = int(np.argmax(wrong))
         raise ValueError(f"{name}, record {position}: {rule}.")
 
 
-def _check_statistics(tree):
+def _check_statistics(tree) -> None:
     statistics, n_classes = tree.statistics, tree.n_classes
     n_outputs = len(n_classes)
     if tree.node_count == 0:
@@ -120,7 +94,7 @@ def _check_statistics(tree):
             )
 
 
-def _check_shape(nodes):
+def _check_shape(nodes) -> None:
     """Check that children are consecutive, in breadth-first order, with one root."""
     kind, count = nodes["kind"], nodes["n_children"]
     refuse(~np.isin(kind, _KINDS), "nodes", f"kind must be one of {_KINDS}")
@@ -155,7 +129,7 @@ def _check_shape(nodes):
     )
 
 
-def _check_weights(tree):
+def _check_weights(tree) -> None:
     """Check the weights of nodes, and that they are those of their classes."""
     nodes = tree.nodes
     weight = nodes["weight"]
@@ -177,7 +151,7 @@ def _check_weights(tree):
         )
 
 
-def _check_tests(records, tests, tree, name):
+def _check_tests(records, tests, tree, name) -> None:
     """Check columns and thresholds of the records with tests."""
     feature, kind = records["feature"], records["kind"]
     refuse(
@@ -204,7 +178,7 @@ def _check_tests(records, tests, tree, name):
     )
 
 
-def _check_branches(nodes, inner):
+def _check_branches(nodes, inner) -> None:
     count, missing = nodes["n_children"], nodes["missing_branch"]
     refuse(
         ~inner & (nodes["feature"] != TREE_UNDEFINED),
@@ -235,7 +209,7 @@ def _check_branches(nodes, inner):
     )
 
 
-def _check_maps(records, n_children, tree, name):
+def _check_maps(records, n_children, tree, name) -> None:
     """Check the level maps of nominal tests; see level_map.py for their forms."""
     level_branch = tree.level_branch
     nominal = records["kind"] == NOMINAL
@@ -268,14 +242,14 @@ def _check_maps(records, n_children, tree, name):
     _refuse_map(wrong, owner, n_pairs, name, "must name its levels in ascending order")
 
 
-def _refuse_map(wrong, owner, n_entries, name, what):
+def _refuse_map(wrong, owner, n_entries, name, what) -> None:
     """Raise an error for the map with the first entry for which ``wrong`` is true."""
     if np.any(wrong):
         record = np.repeat(owner, n_entries)[np.argmax(wrong)]
         raise ValueError(f"{name}, record {record}: its level map {what}.")
 
 
-def _check_surrogates(tree):
+def _check_surrogates(tree) -> None:
     nodes, surrogates = tree.nodes, tree.surrogates
     node, kind = surrogates["node"], surrogates["kind"]
     refuse(
@@ -305,7 +279,7 @@ def _check_surrogates(tree):
     )
 
 
-def _check_terms(tree):
+def _check_terms(tree) -> None:
     """Check that every oblique test, and no other node, has terms that can be added."""
     nodes, terms = tree.nodes, tree.terms
     node, feature, level = terms["node"], terms["feature"], terms["level"]
@@ -336,7 +310,7 @@ def _check_terms(tree):
     _check_columns_of_terms(nodes, terms, tree.n_features)
 
 
-def _check_columns_of_terms(nodes, terms, n_features):
+def _check_columns_of_terms(nodes, terms, n_features) -> None:
     """Check that the terms of a column are consecutive, with ascending levels."""
     first = list_first_levels(terms)
     is_more = np.full(len(terms), True)

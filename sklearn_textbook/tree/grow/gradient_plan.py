@@ -66,6 +66,11 @@ class GradientPlan:
     where :math:`g_i, h_i` are the first and second derivatives of the loss, and the
     score of a split is the decrease of the sum of these minima.
 
+    Gradients and hessians are rounded to multiples of a power of two, chosen such that
+    their sums over all rows fit into 62 bits (hessians: 63 bits, minus twice those of
+    the number of rows). All sums are exact then, so that trees do not depend on the
+    order of the rows or on the number of threads.
+
     Parameters
     ----------
     table : EncodedTable
@@ -81,28 +86,16 @@ class GradientPlan:
         Groups of columns that may be tested on the same path. None: no restriction.
     n_threads : int, default=1
         Number of threads; the trees do not depend on it.
-
-    Raises
-    ------
-    ValueError
-        If a column has too many distinct values, or if there are too many groups.
-
-    Notes
-    -----
-    Gradients and hessians are rounded to multiples of a power of two, chosen such that
-    their sums over all rows fit into 62 bits (hessians: 63 bits, minus twice those of
-    the number of rows). All sums are exact then, so that trees do not depend on the
-    order of the rows or on the number of threads.
     """
 
     def __init__(
         self,
         table,
         rules,
-        l2_regularization=0.0,
+        l2_regularization: float = 0.0,
         interaction_groups=None,
-        n_threads=1,
-    ):
+        n_threads: int = 1,
+    ) -> None:
         n_codes = table.n_distinct + (table.n_missing > 0)
         if n_codes.max() > MAX_CODES:
             column = int(n_codes.argmax())
@@ -126,39 +119,15 @@ class GradientPlan:
 
     def grow(
         self,
-        gradient,
-        hessian=None,
-        rows=None,
-        random_state=0,
-        largest=None,
-        out=None,
-        variance=1.0,
-    ):
-        """Grow a tree.
-
-        Parameters
-        ----------
-        gradient : ndarray of float64, shape (n_rows,)
-            First derivatives of the loss, times the weights of the rows.
-        hessian : ndarray of float64, shape (n_rows,), default=None
-            Second derivatives, times the weights; None for 1.
-        rows : ndarray of uint32, default=None
-            The rows to grow from, in ascending order. None: all.
-        random_state : int, default=0
-            Seed of the sampling of columns.
-        largest : tuple of two floats, default=None
-            Largest absolute gradient and largest hessian, if they are known.
-        out : ndarray of int32, shape (n_rows,), default=None
-            Output array for ``leaf_of_row``. None: a new array.
-        variance : float, default=1.0
-            Variance of the gradient of a row, per unit of its hessian, by which levels
-            of nominal columns are smoothed; see ``smooths_levels``.
-
-        Returns
-        -------
-        grown : GradientTree
-            The tree.
-        """
+        gradient: np.ndarray,
+        hessian: np.ndarray | None = None,
+        rows: np.ndarray | None = None,
+        random_state: int = 0,
+        largest: tuple | None = None,
+        out: np.ndarray | None = None,
+        variance: float = 1.0,
+    ) -> GradientTree:
+        """Grow a tree."""
         if largest is None:
             largest = find_largest(gradient, hessian)
         self._grower.grow(gradient, hessian, largest, rows, random_state, variance)
@@ -177,65 +146,22 @@ class GradientPlan:
         )
         return GradientTree(tree, leaf_of_row)
 
-    def round_to_pairs(self, gradient, hessian=None, largest=None):
-        """Convert gradients and hessians to pairs of integers with a common scale.
-
-        Parameters
-        ----------
-        gradient, hessian, largest
-            As in :meth:`grow`.
-
-        Returns
-        -------
-        pairs : ndarray, shape (n_rows,)
-            Pairs for :meth:`count_block`, which can be indexed by rows.
-        """
+    def round_to_pairs(self, gradient, hessian=None, largest=None) -> np.ndarray:
+        """Convert gradients and hessians to pairs of integers with a common scale."""
         if largest is None:
             largest = find_largest(gradient, hessian)
         return self._grower.round_to_pairs(gradient, hessian, largest)
 
-    def count_block(self, row_codes, pairs, rows):
-        """Sum up some rows of a block, such as one that is read from disk.
-
-        Parameters
-        ----------
-        row_codes : ndarray of uint8 or uint16, shape (n_block_rows, n_columns)
-            Codes of the block, coded as the table is.
-        pairs : ndarray, shape (n_block_rows,)
-            Their pairs.
-        rows : ndarray of uint32
-            The rows of a node.
-
-        Returns
-        -------
-        histogram : ndarray of int64, shape (n_codes, 2)
-            Sums of integers: the histogram of several blocks is their sum, and that of
-            a child is the histogram of the parent minus that of the other child.
-        """
+    def count_block(self, row_codes, pairs: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Sum up some rows of a block, such as one that is read from disk."""
         return self._grower.count_block(row_codes, pairs, rows)
 
-    def find_split(self, histogram, depth=0):
-        """Find the split of a node with this histogram in :meth:`grow`.
-
-        Parameters
-        ----------
-        histogram : ndarray of int64, shape (n_codes, 2)
-            Of all rows of the node; monotonic and interaction constraints are those of
-            a root.
-        depth : int, default=0
-            Depth of the node.
-
-        Returns
-        -------
-        decrease : float
-            Decrease of twice the loss; 0 if the node is a leaf.
-        column : int
-            The tested column; -1 in a leaf.
-        child_of_code : ndarray of uint8, or None
-            The child of every code of that column; 2: a row with it stays.
-        """
+    def find_split(
+        self, histogram: np.ndarray, depth: int = 0
+    ) -> tuple[float, int, np.ndarray | None]:
+        """Find the split of a node with this histogram in :meth:`grow`."""
         return self._grower.find_split(histogram, depth)
 
-    def close(self):
+    def close(self) -> None:
         """End the threads."""
         self._grower.stop_threads()

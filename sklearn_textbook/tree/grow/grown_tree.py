@@ -106,13 +106,13 @@ class GrownTree:
     handle_unknown: str = "parent"
     schema_version: int = SCHEMA_VERSION
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("nodes", "statistics", *_SIDE_TABLES):
             array = vars(self).get(name)
             if array is not None and array.flags.owndata:
                 array.flags.writeable = False
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(node_count={self.node_count}, "
             f"n_leaves={self.n_leaves}, n_features={self.n_features}, "
@@ -121,20 +121,8 @@ class GrownTree:
 
     # ---------------------------------------------------------------- storage
     @classmethod
-    def from_stored(cls, stored, **fields):
-        """Make a tree from its compact form.
-
-        Parameters
-        ----------
-        stored : dict
-            What :func:`~sklearn_textbook.tree.grow.storage.store_nodes` returns.
-        **fields : object
-            All parameters of the class except ``nodes`` and ``statistics``.
-
-        Returns
-        -------
-        GrownTree
-        """
+    def from_stored(cls, stored: dict, **fields) -> GrownTree:
+        """Make a tree from its compact form."""
         # The class itself gives the defaults of the others.
         tree = cls(nodes=None, statistics=None, **fields)
         for name in ("nodes", "statistics"):
@@ -142,18 +130,12 @@ class GrownTree:
         vars(tree)["stored"] = stored
         return tree
 
-    def compact(self):
+    def compact(self) -> GrownTree:
         """Return the tree in a compact form with a few bytes per node.
 
         Routing many trees, pickling and what this class computes without ``nodes``
         and ``statistics`` use the compact form. The first access to either of these two
         creates and keeps both; compact the tree again to free their memory.
-
-        Returns
-        -------
-        GrownTree
-            A tree of the same class that shares all other arrays with this one. See
-            :mod:`sklearn_textbook.tree.grow.storage`.
         """
         fields = dict(vars(self))
         if "stored" not in fields:
@@ -165,7 +147,7 @@ class GrownTree:
         return tree
 
     @property
-    def is_compact(self):
+    def is_compact(self) -> bool:
         """Whether only the compact form is in memory."""
         return "nodes" not in vars(self)
 
@@ -191,7 +173,7 @@ class GrownTree:
                 del state[name]
         return state
 
-    def __setstate__(self, state):
+    def __setstate__(self, state) -> None:
         """Restore a pickle, also with another byte order or with uncompressed nodes."""
         state = {name: _as_native(value) for name, value in state.items()}
         for name, make in _SIDE_TABLES.items():
@@ -200,19 +182,8 @@ class GrownTree:
         vars(self).update(state)
         self.__post_init__()
 
-    def read_columns(self, *names):
-        """Read fields of the nodes, without expanding a compact tree.
-
-        Parameters
-        ----------
-        *names : {"n_children", "feature", "missing_branch", "kind", "map_start", \
-"threshold"}
-            Which.
-
-        Returns
-        -------
-        list of ndarray of shape (node_count,)
-        """
+    def read_columns(self, *names) -> list[np.ndarray]:
+        """Read fields of the nodes, without expanding a compact tree."""
         if self.is_compact:
             return restore_columns(self.stored, names)
         return [self.nodes[name] for name in names]
@@ -220,36 +191,21 @@ class GrownTree:
     def _read_n_children(self):
         return self.read_columns("n_children")[0]
 
-    def read_leaf_statistics(self):
-        """Read the statistics of the leaves, without expanding a compact tree.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_leaves, n_outputs, n_statistics)
-        """
+    def read_leaf_statistics(self) -> np.ndarray:
+        """Read the statistics of the leaves, without expanding a compact tree."""
         if self.is_compact:
             return restore_leaf_statistics(self.stored)
         return self.statistics[self.nodes["n_children"] == 0]
 
-    def read_statistics(self, nodes):
-        """Read the statistics of some nodes, without expanding a compact tree.
-
-        Parameters
-        ----------
-        nodes : ndarray of int
-            Numbers of the nodes.
-
-        Returns
-        -------
-        ndarray of float64, shape (len(nodes), n_outputs, n_statistics)
-        """
+    def read_statistics(self, nodes: np.ndarray) -> np.ndarray:
+        """Read the statistics of some nodes, without expanding a compact tree."""
         if self.is_compact:
             return restore_statistics(self.stored)[nodes].astype(np.float64)
         return self.statistics[nodes]
 
     # ------------------------------------------------------------------ shape
     @property
-    def node_count(self):
+    def node_count(self) -> int:
         """Number of nodes, including leaves."""
         return len(self._read_n_children())
 
@@ -259,12 +215,12 @@ class GrownTree:
         return self.node_count
 
     @property
-    def n_leaves(self):
+    def n_leaves(self) -> int:
         """Number of leaves."""
         return int(np.count_nonzero(self._read_n_children() == 0))
 
     @property
-    def n_outputs(self):
+    def n_outputs(self) -> int:
         """Number of outputs."""
         return len(self.n_classes)
 
@@ -281,7 +237,7 @@ class GrownTree:
         return self.n_outputs, self.n_statistics
 
     @property
-    def max_n_classes(self):
+    def max_n_classes(self) -> int:
         """Largest number of classes of an output."""
         return int(self.n_classes.max())
 
@@ -308,7 +264,7 @@ class GrownTree:
         return self.nodes["kind"] == LEAF
 
     @property
-    def is_binary(self):
+    def is_binary(self) -> bool:
         """Whether every split has two children."""
         return bool(np.all(self.nodes["n_children"] <= 2))
 
@@ -369,24 +325,14 @@ class GrownTree:
         """Class proportions or means; shape (node_count, n_outputs, max_n_classes)."""
         return self.compute_value()
 
-    def compute_value(self, nodes=slice(None)):
-        """Compute the class proportions or means of some nodes.
-
-        Parameters
-        ----------
-        nodes : slice or array of int, default=slice(None)
-            The nodes; all unless said otherwise.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_nodes, n_outputs, max_n_classes)
-        """
+    def compute_value(self, nodes: slice | np.ndarray = slice(None)) -> np.ndarray:
+        """Compute the class proportions or means of some nodes."""
         statistics = self.statistics[nodes]
         if not self.is_classifier:
             return statistics
         return share_out(statistics)
 
-    def _require_binary(self, name):
+    def _require_binary(self, name) -> None:
         if not self.is_binary:
             raise AttributeError(
                 f"{name} is defined for trees with two-way splits only; this tree has "
@@ -394,7 +340,7 @@ class GrownTree:
                 f"tree_.nodes instead. {_EXPORTS}"
             )
 
-    def _require_axis_parallel(self, name):
+    def _require_axis_parallel(self, name) -> None:
         is_oblique = self.nodes["kind"] == OBLIQUE
         if is_oblique.any():
             raise AttributeError(
@@ -403,99 +349,33 @@ class GrownTree:
                 f"tree_.nodes and tree_.terms instead. {_EXPORTS}"
             )
 
-    def read_level_map(self, record):
-        """Read the child of every level in a nominal test.
-
-        Parameters
-        ----------
-        record : record of ``nodes`` or ``surrogates``
-            A nominal test.
-
-        Returns
-        -------
-        ndarray of int32, shape (n_levels,)
-            The child number of every level code of the column, -1 for a level that
-            the node has not seen.
-        """
+    def read_level_map(self, record) -> np.ndarray:
+        """Read the child of every level in a nominal test."""
         n_levels = self.n_levels[record["feature"]]
         return read_level_map(self.level_branch, record["map_start"], n_levels)
 
-    def compute_node_depths(self):
-        """Return the depth of every node as in scikit-learn: 1 for the root.
-
-        Returns
-        -------
-        ndarray of int64, shape (node_count,)
-        """
+    def compute_node_depths(self) -> np.ndarray:
+        """Return the depth of every node as in scikit-learn: 1 for the root."""
         return self.depth + 1
 
-    def compute_feature_importances(self, normalize=True):
-        """Sum the improvements of the tests of each column.
-
-        Parameters
-        ----------
-        normalize : bool, default=True
-            Whether to make the sum over all columns 1.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_features,)
-
-        See Also
-        --------
-        sklearn_textbook.tree.grow.importances.compute_feature_importances : Formula.
-        """
+    def compute_feature_importances(self, normalize: bool = True) -> np.ndarray:
+        """Sum the improvements of the tests of each column."""
         # The records of a compact tree are created temporarily.
         tree = self.compact() if self.is_compact else self
         return compute_feature_importances(tree, normalize=normalize)
 
     # ------------------------------------------------------------ other forms
-    def replace(self, **changes):
-        """Return a copy with some fields changed.
-
-        Parameters
-        ----------
-        **changes : dict
-            New values of fields, by name.
-
-        Returns
-        -------
-        GrownTree
-        """
+    def replace(self, **changes) -> GrownTree:
+        """Return a copy with some fields changed."""
         return replace(self, **changes)
 
-    def to_dict(self):
-        """Convert the tree to plain Python values for JSON.
-
-        Returns
-        -------
-        dict
-            ``format``, ``schema_version`` and the fields of the tree; structured
-            arrays as dictionaries of columns; "NaN", "Infinity" and "-Infinity" for
-            numbers not supported in JSON.
-        """
+    def to_dict(self) -> dict:
+        """Convert the tree to plain Python values for JSON."""
         return write_fields(self)
 
     @classmethod
-    def from_dict(cls, fields):
-        """Read a tree from the result of :meth:`to_dict`.
-
-        Parameters
-        ----------
-        fields : dict
-            The dictionary. It need not be trusted, as everything is checked.
-
-        Returns
-        -------
-        GrownTree
-            A tree with equal arrays.
-
-        Raises
-        ------
-        ValueError
-            If the dictionary is not that of a grown tree, was written by a newer
-            version, or is damaged.
-        """
+    def from_dict(cls, fields: dict) -> GrownTree:
+        """Read a tree from the result of :meth:`to_dict`."""
         tree = cls(**read_fields(fields))
         check_tree(tree)
         return tree

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn_textbook.tree.grow.layout import LEAF, OBLIQUE
 
 
-def compute_feature_importances(tree, normalize=True):
+def compute_feature_importances(tree, normalize: bool = True) -> np.ndarray:
     r"""Compute impurity-based feature importances, 特征重要性.
 
     .. math:: I_j = \sum_{t : j(t) = j} \frac{W_t}{W_{root}} \, \Delta i(t)
@@ -62,19 +62,8 @@ def compute_feature_importances(tree, normalize=True):
     return importances
 
 
-def list_first_levels(terms):
-    """List the first term of every column of every oblique test.
-
-    Parameters
-    ----------
-    terms : ndarray of TERM_DTYPE
-        The terms of a tree.
-
-    Returns
-    -------
-    places : ndarray of int
-        Their places in ``terms``.
-    """
+def list_first_levels(terms: np.ndarray) -> np.ndarray:
+    """List the first term of every column of every oblique test."""
     is_first = np.ones(len(terms), dtype=bool)
     is_first[1:] = (np.diff(terms["node"]) != 0) | (np.diff(terms["feature"]) != 0)
     return np.flatnonzero(is_first)

@@ -142,39 +142,16 @@ SCALE_DTYPE = np.dtype(
 FEW_NUMBERS = 1024
 
 
-def make_records(n_nodes, n_statistics):
-    """Allocate the records of a tree and its statistics.
-
-    Parameters
-    ----------
-    n_nodes, n_statistics : int
-        Numbers of nodes and of statistics of each.
-
-    Returns
-    -------
-    nodes : ndarray of NODE_DTYPE, shape (n_nodes,)
-        Uninitialized records.
-    statistics : ndarray of float64, shape (n_nodes, n_statistics)
-        The same.
-    """
+def make_records(n_nodes: int, n_statistics: int) -> tuple[np.ndarray, np.ndarray]:
+    """Allocate the records of a tree and its statistics."""
     return np.empty(n_nodes, dtype=NODE_DTYPE), make_statistics(n_nodes, n_statistics)
 
 
-def make_statistics(n_nodes, n_statistics):
+def make_statistics(n_nodes: int, n_statistics: int) -> np.ndarray:
     """Allocate the statistics of nodes.
 
     Of many classes few are present in a node. Where the system allows it, pages of
     memory without any of them take none; numpy would ask for pages too large for that.
-
-    Parameters
-    ----------
-    n_nodes, n_statistics : int
-        Numbers of nodes and of statistics of each.
-
-    Returns
-    -------
-    statistics : ndarray of float64, shape (n_nodes, n_statistics)
-        Uninitialized numbers; zeros if there are more than `FEW_NUMBERS` of a node.
     """
     if n_statistics <= FEW_NUMBERS:
         return np.empty((n_nodes, n_statistics))
@@ -191,19 +168,8 @@ def make_statistics(n_nodes, n_statistics):
     return numbers.reshape(n_nodes, n_statistics)
 
 
-def share_out(weights):
-    """Divide class weights by their sum.
-
-    Parameters
-    ----------
-    weights : ndarray of float64, shape (n_nodes, n_outputs, n_classes)
-        Class weights.
-
-    Returns
-    -------
-    ndarray of float64, of the same shape
-        Class proportions; 0 where all weights are.
-    """
+def share_out(weights: np.ndarray) -> np.ndarray:
+    """Divide class weights by their sum."""
     total = weights.sum(axis=2, keepdims=True)
     n_classes = weights.shape[2]
     if n_classes <= FEW_NUMBERS:

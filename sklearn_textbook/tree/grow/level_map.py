@@ -21,23 +21,8 @@ import numpy as np
 from sklearn_textbook.tree.grow.layout import DENSE_MAP
 
 
-def read_level_map(level_branch, start, n_levels):
-    """Read one map of either form.
-
-    Parameters
-    ----------
-    level_branch : ndarray of int32
-        All maps.
-    start : int
-        Where the map starts.
-    n_levels : int
-        Number of levels of the column.
-
-    Returns
-    -------
-    ndarray of int32, shape (n_levels,)
-        The child number of every level, -1 for levels without one.
-    """
+def read_level_map(level_branch: np.ndarray, start: int, n_levels: int) -> np.ndarray:
+    """Read one map of either form."""
     start, n_levels = int(start), int(n_levels)
     n_pairs, first = int(level_branch[start]), start + 1
     if n_pairs == DENSE_MAP:
@@ -48,37 +33,15 @@ def read_level_map(level_branch, start, n_levels):
     return children
 
 
-def measure_level_maps(level_branch, starts, n_levels):
-    """Count the entries of maps, the first one included.
-
-    Parameters
-    ----------
-    level_branch : ndarray of int32
-        All maps.
-    starts : ndarray of int, shape (n_maps,)
-        Where the maps start.
-    n_levels : ndarray of int64, shape (n_maps,)
-        Number of levels of the column of each map.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_maps,)
-    """
+def measure_level_maps(
+    level_branch: np.ndarray, starts: np.ndarray, n_levels: np.ndarray
+) -> np.ndarray:
+    """Count the entries of maps, the first one included."""
     n_pairs = level_branch[starts].astype(np.int64)
     return 1 + np.where(n_pairs == DENSE_MAP, n_levels, 2 * n_pairs)
 
 
-def list_places(starts, lengths):
-    """List the places of stretches of an array, one stretch after the other.
-
-    Parameters
-    ----------
-    starts, lengths : ndarray of int, shape (n_stretches,)
-        First place and number of places of each stretch.
-
-    Returns
-    -------
-    ndarray of int64, shape (sum of lengths,)
-    """
+def list_places(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """List the places of stretches of an array, one stretch after the other."""
     offsets = np.cumsum(lengths) - lengths
     return np.repeat(starts - offsets, lengths) + np.arange(int(lengths.sum()))

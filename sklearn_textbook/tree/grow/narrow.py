@@ -11,18 +11,8 @@ _MAX_WHOLE = 2.0**53
 _BLOCK_NUMBERS = 2**22
 
 
-def is_same(one, other):
-    """Whether two arrays have the same type, shape and bits.
-
-    Parameters
-    ----------
-    one, other : ndarray
-        The arrays.
-
-    Returns
-    -------
-    bool
-    """
+def is_same(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two arrays have the same type, shape and bits."""
     if one.dtype != other.dtype or one.shape != other.shape:
         return False
     if one.dtype.kind == "f":
@@ -31,19 +21,8 @@ def is_same(one, other):
     return bool((one == other).all())
 
 
-def narrow(values):
-    """Copy numbers in the narrowest type that restores them bit for bit.
-
-    Parameters
-    ----------
-    values : ndarray of int or float64
-        The numbers.
-
-    Returns
-    -------
-    ndarray
-        Of the same shape.
-    """
+def narrow(values) -> np.ndarray:
+    """Copy numbers in the narrowest type that restores them bit for bit."""
     values = np.ascontiguousarray(values)
     if values.dtype.kind == "f":
         return _narrow_floats(values)
@@ -89,18 +68,8 @@ def _as_single(values):
     return short if is_same(short.astype(np.float64), values) else None
 
 
-def narrow_equal(values):
-    """As narrow; a single entry if all are equal and there is one at least.
-
-    Parameters
-    ----------
-    values : ndarray of int or float64, shape (n_values,)
-        The numbers.
-
-    Returns
-    -------
-    ndarray of shape (n_values,) or (1,)
-    """
+def narrow_equal(values) -> np.ndarray:
+    """As narrow; a single entry if all are equal and there is one at least."""
     # For most columns, a sample shows that they differ.
     if all(
         is_same(some, np.broadcast_to(values[:1], some.shape))

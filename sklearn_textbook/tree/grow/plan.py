@@ -43,32 +43,8 @@ LARGEST_EXPONENT = 100
 CLASS_CRITERIA = ("gini", "entropy", "log_loss")
 
 
-def choose_partitioner(table, target, rules, weight=None):
-    """Choose the partitioner; both give the same tree.
-
-    Parameters
-    ----------
-    table : EncodedTable
-        The table.
-    target : Target
-        Classes or values of all rows.
-    rules : GrowthRules
-        How the tree is grown.
-    weight : ndarray of shape (n_rows,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    partitioner : {"sorted-columns", "sample-list"}
-        Sorted columns support every table and rule. Partitioning all of them at every
-        node is inefficient if a node uses few, and so is sorting if thresholds are
-        random. A list of samples is used then; it supports everything except
-        information gain, surrogates and fractional cases, which use all columns, and
-        the absolute error. It is also used where bounds of the scores avoid most of
-        what a scan of all samples computes, and for trees of few leaves. The Gini
-        impurity of more than 64 classes is faster in a scan, which adds one sample
-        after the other, than in bins with all classes each.
-    """
+def choose_partitioner(table, target, rules, weight: np.ndarray | None = None) -> str:
+    """Choose the partitioner; both give the same tree."""
     if _are_classes_scanned(table, target, rules):
         return "sorted-columns"
     max_features = rules.max_features or table.n_columns
@@ -102,7 +78,7 @@ def _are_classes_scanned(table, target, rules):
     )
 
 
-def _is_list_faster(table, target, rules, weight):
+def _is_list_faster(table, target, rules, weight) -> bool:
     """Whether a list is faster though all columns are searched.
 
     The scan of a sorted column takes less only for classes without constraints, and
@@ -123,7 +99,7 @@ def _is_list_faster(table, target, rules, weight):
     )
 
 
-def require_list(is_served, table):
+def require_list(is_served, table) -> None:
     """Raise ValueError for a table that is too large for oblique tests."""
     if not is_served:
         raise ValueError(
@@ -132,21 +108,8 @@ def require_list(is_served, table):
         )
 
 
-def choose_sums(table, target, rules, weight):
-    """Choose the sums over the samples of a list.
-
-    Parameters
-    ----------
-    table, target, rules : EncodedTable, Target, GrowthRules
-        As in ``choose_partitioner``.
-    weight : ndarray of shape (n_rows,), or None
-        Weights of the rows.
-
-    Returns
-    -------
-    sums : {"binary", "moments", "class-counts", "class-weights", "general"}
-        The types of split/_sums.pxd; "general" stands for columns that are sorted.
-    """
+def choose_sums(table, target, rules, weight: np.ndarray | None) -> str:
+    """Choose the sums over the samples of a list."""
     if target.n_outputs > 1:
         return "general"
     is_whole = _are_small_counts(target, weight)
@@ -164,7 +127,7 @@ def choose_sums(table, target, rules, weight):
     return "general"
 
 
-def _sorts_columns(table, target, rules):
+def _sorts_columns(table, target, rules) -> bool:
     """Whether some column is sorted where thresholds are sampled at random."""
     return bool(
         choose_sums(table, target, rules, None) == "general"
@@ -182,23 +145,10 @@ def _are_small_counts(target, weight):
     return weight.dtype.kind in "iu" or bool((weight == np.floor(weight)).all())
 
 
-def find_exponent(weight, rules):
+def find_exponent(weight: np.ndarray | float | None, rules) -> int:
     """Find the power of two by which weights are divided for growth.
 
     Growth multiplies up to four sums of weights, which must not over- or underflow.
-
-    Parameters
-    ----------
-    weight : ndarray of int or float, shape (n_rows,), or None
-        Weights of the rows.
-    rules : GrowthRules
-        How the tree is grown.
-
-    Returns
-    -------
-    exponent : int
-        0 if the weights remain as they are: those of usual size, and those of C4.5,
-        which counts them. Otherwise the largest weight becomes 0.5 to 1.
     """
     if weight is None or weight.dtype.kind != "f" or rules.gain is not None:
         return 0
@@ -249,7 +199,9 @@ class GrowthPlan:
         Number of threads for the preparation.
     """
 
-    def __init__(self, table, target, rules, compacted_nodes=None, n_threads=1):
+    def __init__(
+        self, table, target, rules, compacted_nodes=None, n_threads: int = 1
+    ) -> None:
         self.table = table
         self.compacted_nodes = compacted_nodes
         self.target = target
@@ -259,7 +211,7 @@ class GrowthPlan:
         if choose_partitioner(table, target, rules) == "sample-list":
             self._prepare_list(n_threads)
 
-    def _prepare_list(self, n_threads):
+    def _prepare_list(self, n_threads) -> None:
         """Describe the table and the rules to lists of samples."""
         table, target, rules = self.table, self.target, self.rules
         sorts = _sorts_columns(table, target, rules)
@@ -270,25 +222,14 @@ class GrowthPlan:
             describe_oblique(table, rules.oblique, n_threads),
         )
 
-    def grow(self, weight=None, random_state=0, n_threads=1, design_effect=1.0):
-        """Grow a tree; several threads may do so at the same time.
-
-        Parameters
-        ----------
-        weight : ndarray of int or float, shape (n_rows,), default=None
-            Weights of the rows; rows of weight 0 are ignored.
-        random_state : int, default=0
-            Seed of all random choices.
-        n_threads : int, default=1
-            Number of threads; the tree does not depend on it.
-        design_effect : float, default=1.0
-            See :class:`GrowthRules`.
-
-        Returns
-        -------
-        tree : GrownTree
-            The tree.
-        """
+    def grow(
+        self,
+        weight: np.ndarray | float | None = None,
+        random_state: int = 0,
+        n_threads: int = 1,
+        design_effect: float = 1.0,
+    ) -> GrownTree:
+        """Grow a tree; several threads may do so at the same time."""
         exponent = find_exponent(weight, self.rules)
         if exponent != 0:
             return self._grow_scaled(
@@ -400,28 +341,15 @@ class GrowthPlan:
         return Root(statistics, impurity, total_weight, is_leaf, **more)
 
 
-def grow_tree(table, target, rules, *, sample_weight=None, random_state=0, n_threads=1):
-    """Grow one tree.
-
-    Parameters
-    ----------
-    table : EncodedTable
-        The sorted columns; they are only read.
-    target : Target
-        Classes or values of the rows.
-    rules : GrowthRules
-        Criterion, limits and strategies.
-    sample_weight : ndarray of float64, shape (n_rows,), default=None
-        Weights of the rows; rows of weight 0 are ignored.
-    random_state : int, default=0
-        Seed of all random choices.
-    n_threads : int, default=1
-        Number of threads; the tree does not depend on it.
-
-    Returns
-    -------
-    tree : GrownTree
-        The tree.
-    """
+def grow_tree(
+    table,
+    target,
+    rules,
+    *,
+    sample_weight: np.ndarray | None = None,
+    random_state: int = 0,
+    n_threads: int = 1,
+) -> GrownTree:
+    """Grow one tree."""
     plan = GrowthPlan(table, target, rules, n_threads=n_threads)
     return plan.grow(sample_weight, random_state, n_threads, rules.design_effect)

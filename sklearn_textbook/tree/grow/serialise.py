@@ -39,19 +39,8 @@ _FIELDS = {
 _OPTIONAL = {"terms"}
 
 
-def write_fields(tree):
-    """Write a tree as a dictionary of plain Python values.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-
-    Returns
-    -------
-    dict
-        See :meth:`GrownTree.to_dict`.
-    """
+def write_fields(tree) -> dict:
+    """Write a tree as a dictionary of plain Python values."""
     fields = {
         "format": FORMAT,
         "schema_version": int(tree.schema_version),
@@ -70,26 +59,8 @@ def write_fields(tree):
     return fields
 
 
-def read_fields(fields):
-    """Read the arguments of GrownTree from the result of :func:`write_fields`.
-
-    Parameters
-    ----------
-    fields : dict
-        The dictionary.
-
-    Returns
-    -------
-    dict
-        Arguments of :class:`GrownTree`, of the right types; their contents have not
-        been checked.
-
-    Raises
-    ------
-    ValueError
-        If the dictionary is not that of a grown tree, was written by a newer version,
-        or has missing fields or wrong types.
-    """
+def read_fields(fields: dict) -> dict:
+    """Read the arguments of GrownTree from the result of :func:`write_fields`."""
     check_header(fields, "grown tree", FORMAT, SCHEMA_VERSION, _FIELDS, _OPTIONAL)
     if not isinstance(fields["is_classifier"], bool):
         raise ValueError(
@@ -117,19 +88,8 @@ def _write_records(records):
     return {name: write_array(records[name]) for name in records.dtype.names}
 
 
-def write_array(array):
-    """Convert to nested lists, with non-finite numbers as strings.
-
-    Parameters
-    ----------
-    array : ndarray
-        Numbers.
-
-    Returns
-    -------
-    entries : list
-        Lists for :func:`read_array`.
-    """
+def write_array(array: np.ndarray) -> list:
+    """Convert to nested lists, with non-finite numbers as strings."""
     if array.dtype.kind != "f" or np.isfinite(array).all():
         return array.tolist()
     entries = array.astype(object)
@@ -139,29 +99,15 @@ def write_array(array):
 
 
 # ----------------------------------------------------------------------- reading
-def check_header(fields, name, form, newest, names, optional=frozenset()):
-    """Raise ValueError for another format, a later version, or missing entries.
-
-    Parameters
-    ----------
-    fields : object
-        The dictionary.
-    name : str
-        Name of its contents, for messages.
-    form : str
-        Required value of ``format``.
-    newest : int
-        Largest supported ``schema_version``.
-    names : set of str
-        The names of all required entries.
-    optional : set of str, default=frozenset()
-        The names of entries that may be missing; no others are allowed.
-
-    Raises
-    ------
-    ValueError
-        If a check fails.
-    """
+def check_header(
+    fields: object,
+    name: str,
+    form: str,
+    newest: int,
+    names: set[str],
+    optional: set[str] = frozenset(),
+) -> None:
+    """Raise ValueError for another format, a later version, or missing entries."""
     if not isinstance(fields, dict):
         raise ValueError(
             f"A {name} is read from a dictionary, not from {type(fields).__name__}."
@@ -218,30 +164,8 @@ def _read_records(fields, name, dtype):
     return records
 
 
-def read_array(entries, dtype, name, n_dimensions=1):
-    """Convert nested lists of numbers to an array.
-
-    Parameters
-    ----------
-    entries : object
-        The lists.
-    dtype : dtype
-        Type of the numbers.
-    name : str
-        Name of the array, for messages.
-    n_dimensions : int, default=1
-        Number of nested levels.
-
-    Returns
-    -------
-    array : ndarray
-        The numbers.
-
-    Raises
-    ------
-    ValueError
-        If they are not such lists, or an entry is not a number of this type.
-    """
+def read_array(entries: object, dtype, name: str, n_dimensions: int = 1) -> np.ndarray:
+    """Convert nested lists of numbers to an array."""
     dtype = np.dtype(dtype)
     if not isinstance(entries, list):
         raise ValueError(f"{name} must be a list, not {type(entries).__name__}.")

@@ -69,7 +69,7 @@ class Cells:
     scales: np.ndarray | None  # SCALE_DTYPE, (n_columns,)
 
 
-def make_cells(table, rules, is_sorted, n_threads=1):
+def make_cells(table, rules, is_sorted, n_threads: int = 1):
     """Make the cells: ranks and their bins, or values and their steps.
 
     These are for thresholds that are sampled at random; then ranks are made only if
@@ -110,7 +110,7 @@ class ObliqueSettings:
     max_terms: int
 
 
-def describe_oblique(table, oblique, n_threads=1):
+def describe_oblique(table, oblique, n_threads: int = 1):
     """Describe how oblique tests are found."""
     if oblique is None:
         return None
@@ -172,7 +172,7 @@ def tabulate_entropy(total_weight):
     return {"entropy_table": table, "entropy_unit": unit}
 
 
-def is_root_leaf(rules, n_rows, total_weight, is_pure):
+def is_root_leaf(rules, n_rows, total_weight, is_pure) -> bool:
     """Whether the root may not be split."""
     if rules.gain is not None:
         return bool(

@@ -19,6 +19,8 @@ alike.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sklearn_textbook.tree.grow.layout import (
@@ -49,22 +51,8 @@ _NUMBER_BYTES, _EXCEPTION_BYTES = 8, 12
 
 # Rules are tried out on whatever numbers there are.
 @np.errstate(all="ignore")
-def store_nodes(nodes, statistics):
-    """Write nodes and statistics in a few bytes a node.
-
-    Parameters
-    ----------
-    nodes : ndarray of NODE_DTYPE, shape (node_count,)
-        The nodes.
-    statistics : ndarray of float64, shape (node_count, n_outputs, n_statistics)
-        Their statistics.
-
-    Returns
-    -------
-    stored : dict of str to tuple
-        For each column, by name, how it is kept and the arrays. What follows from
-        other columns is not there. ``n_children`` is an array.
-    """
+def store_nodes(nodes: np.ndarray, statistics: np.ndarray):
+    """Write nodes and statistics in a few bytes a node."""
     nodes = np.ascontiguousarray(nodes)
     statistics = np.ascontiguousarray(statistics)
     shape = Shape(nodes["n_children"])
@@ -91,21 +79,8 @@ def store_nodes(nodes, statistics):
 
 
 @np.errstate(all="ignore")
-def store_columns(columns):
-    """Write what :func:`store_nodes` would of a tree that has just grown.
-
-    Parameters
-    ----------
-    columns : dict
-        Columns as ``_short_columns`` reads them: of inner nodes or leaves what only
-        they have, and where rules do not hold. The arrays become part of the result.
-
-    Returns
-    -------
-    stored : dict of str to tuple, or None
-        The same as that of :func:`store_nodes`; None where no rule makes a column
-        short, so that all of it would have to be there.
-    """
+def store_columns(columns: dict) -> dict[str, tuple] | None:
+    """Write what :func:`store_nodes` would of a tree that has just grown."""
     is_values = len(columns["statistics"]) == len(columns["n_children"])
     stored = {"n_children": columns["n_children"]}
     for name in _INNER:
@@ -141,21 +116,8 @@ def store_columns(columns):
 
 
 @np.errstate(all="ignore")
-def restore_nodes(stored):
-    """Read what :func:`store_nodes` wrote.
-
-    Parameters
-    ----------
-    stored : dict
-        The columns.
-
-    Returns
-    -------
-    nodes : ndarray of NODE_DTYPE, shape (node_count,)
-        The nodes, equal to those that were stored bit for bit.
-    statistics : ndarray of float64, shape (node_count, n_outputs, n_statistics)
-        Their statistics.
-    """
+def restore_nodes(stored: dict) -> tuple[np.ndarray, np.ndarray]:
+    """Read what :func:`store_nodes` wrote."""
     shape = Shape(stored["n_children"])
     nodes = np.empty(shape.n_nodes, dtype=NODE_DTYPE)
     nodes["n_children"] = shape.n_children
@@ -186,22 +148,8 @@ def restore_nodes(stored):
     return nodes, statistics
 
 
-def restore_columns(stored, names):
-    """Read some of the columns that say which way rows go.
-
-    Parameters
-    ----------
-    stored : dict
-        The columns.
-    names : sequence of {"n_children", "feature", "missing_branch", "kind", \
-"map_start", "threshold"}
-        Which.
-
-    Returns
-    -------
-    list of ndarray of shape (node_count,)
-        Those columns of the nodes.
-    """
+def restore_columns(stored: dict, names: Sequence[str]) -> list[np.ndarray]:
+    """Read some of the columns that say which way rows go."""
     if tuple(names) == ("n_children",):
         return [np.asarray(stored["n_children"])]
     shape = Shape(stored["n_children"])
@@ -220,36 +168,16 @@ def _restore(stored, name, shape):
     return column
 
 
-def restore_statistics(stored):
-    """Read the statistics of all nodes, as whole numbers if they were stored so.
-
-    Parameters
-    ----------
-    stored : dict
-        The columns.
-
-    Returns
-    -------
-    ndarray, shape (node_count, n_outputs, n_statistics)
-    """
+def restore_statistics(stored: dict) -> np.ndarray:
+    """Read the statistics of all nodes, as whole numbers if they were stored so."""
     how, values = stored["statistics"]
     if how == "all":
         return np.asarray(values)
     return _restore_sums(stored["statistics"], Shape(stored["n_children"]))
 
 
-def restore_leaf_statistics(stored):
-    """Read the statistics of the leaves.
-
-    Parameters
-    ----------
-    stored : dict
-        The columns.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_leaves, n_outputs, n_statistics)
-    """
+def restore_leaf_statistics(stored: dict) -> np.ndarray:
+    """Read the statistics of the leaves."""
     how, values = stored["statistics"]
     if how == "all":
         values = np.asarray(values)[np.asarray(stored["n_children"]) == 0]
@@ -264,7 +192,7 @@ def restore_leaf_statistics(stored):
 class Shape:
     """The shape of a tree, told by the numbers of children, breadth first."""
 
-    def __init__(self, n_children):
+    def __init__(self, n_children) -> None:
         self.n_children = np.asarray(n_children).astype(np.int32)
         self.n_nodes = len(self.n_children)
         is_inner = self.n_children > 0
@@ -300,19 +228,8 @@ class Shape:
         return np.concatenate([np.full(1, -1, dtype=np.int32), parent])
 
 
-def list_levels(n_children):
-    """List the levels of a tree whose nodes are numbered breadth first.
-
-    Parameters
-    ----------
-    n_children : ndarray of int, shape (node_count,)
-        Numbers of children.
-
-    Returns
-    -------
-    list of (int, int)
-        First node and last node + 1 of every level, the root first.
-    """
+def list_levels(n_children: np.ndarray):
+    """List the levels of a tree whose nodes are numbered breadth first."""
     levels, first, last = [], 0, 1
     while first < last:
         levels.append((first, last))

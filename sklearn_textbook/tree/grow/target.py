@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -30,7 +31,7 @@ class Target:
     n_classes: np.ndarray
 
     @property
-    def is_classifier(self):
+    def is_classifier(self) -> bool:
         """Whether the rows have classes."""
         return self.codes is not None
 
@@ -40,7 +41,7 @@ class Target:
         return (self.codes if self.is_classifier else self.values).shape[0]
 
     @property
-    def n_outputs(self):
+    def n_outputs(self) -> int:
         """Number of outputs."""
         return len(self.n_classes)
 
@@ -58,14 +59,8 @@ class Target:
         )
 
 
-def require_counts(values):
-    """Raise ValueError for numbers that Poisson regression does not allow.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n_rows, n_outputs)
-        Numbers to be predicted by means.
-    """
+def require_counts(values: np.ndarray) -> None:
+    """Raise ValueError for numbers that Poisson regression does not allow."""
     if (values < 0).any():
         raise ValueError(
             "Some value(s) of y are negative which is not allowed for Poisson "
@@ -77,14 +72,8 @@ def require_counts(values):
         )
 
 
-def require_squares(values):
-    """Raise ValueError for numbers whose squares are infinite, or all zero.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n_rows, n_outputs)
-        Numbers to be predicted by means.
-    """
+def require_squares(values: np.ndarray):
+    """Raise ValueError for numbers whose squares are infinite, or all zero."""
     largest = np.abs(values).max(initial=0.0)
     if largest == 0.0 or 1.0 / LARGEST < largest < LARGEST:
         return
@@ -96,27 +85,10 @@ def require_squares(values):
     )
 
 
-def measure_root(target, criterion, weight):
-    """Statistics, impurity and purity of all rows together.
-
-    Parameters
-    ----------
-    target : Target
-        The target.
-    criterion : str
-        Name of the criterion.
-    weight : ndarray of float64, shape (n_rows,), or None
-        Weights; None for unit weights.
-
-    Returns
-    -------
-    statistics : ndarray of float64, shape (n_statistics,)
-        Class weights of all outputs, or one value per output.
-    impurity : float
-        Mean over the outputs.
-    is_pure : bool
-        Whether every output has one class, or one value.
-    """
+def measure_root(
+    target: Target, criterion: str, weight: np.ndarray | None
+) -> tuple[np.ndarray, float, bool]:
+    """Statistics, impurity and purity of all rows together."""
     if target.is_classifier:
         return _measure_classes(target, criterion, weight)
     return _measure_values(target.values, criterion, weight)
@@ -134,23 +106,8 @@ def _measure_classes(target, criterion, weight):
     return np.concatenate(statistics), impurity, is_pure
 
 
-def measure_counts(counts, criterion):
-    """Impurity of one output.
-
-    Parameters
-    ----------
-    counts : ndarray of float64, shape (n_classes,)
-        Weights of the classes.
-    criterion : str
-        Name of the criterion.
-
-    Returns
-    -------
-    impurity : float
-        The impurity.
-    is_pure : bool
-        Whether there is but one class.
-    """
+def measure_counts(counts: np.ndarray, criterion: str) -> tuple[float, bool]:
+    """Impurity of one output."""
     present = counts[counts > 0]
     share = present / present.sum()
     if criterion == "gini":
@@ -188,23 +145,11 @@ def _measure_values(values, criterion, weight):
     return statistics, max(impurity, 0.0) / n_outputs, False
 
 
-def find_weighted_median(y, weight):
+def find_weighted_median(y: np.ndarray, weight: np.ndarray) -> float:
     """Find the weighted median.
 
     The first y whose cumulated weight exceeds half; where the cumulated weight is
     exactly half, the mean of this y and the next one.
-
-    Parameters
-    ----------
-    y : ndarray of float64, shape (n_rows,)
-        Values.
-    weight : ndarray of float64, shape (n_rows,)
-        Their weights, all positive.
-
-    Returns
-    -------
-    median : float
-        The weighted median.
     """
     order = np.argsort(y, kind="stable")
     cumulated = np.cumsum(weight[order])
@@ -230,3 +175,17 @@ def make_entropy_table(n_rows):
     table = np.rint(products * 2.0**bits).astype(np.int64)
     table.flags.writeable = False
     return table, 2.0**-bits
+
+
+def make_class_target(codes: np.ndarray, n_classes: int | Sequence[int]) -> Target:
+    """Make a target from class indices."""
+    codes = np.asarray(codes, dtype=np.int32)
+    codes = np.ascontiguousarray(codes.reshape(len(codes), -1))
+    return Target(codes, None, np.atleast_1d(np.asarray(n_classes, dtype=np.int64)))
+
+
+def make_value_target(values: np.ndarray) -> Target:
+    """Make a target from values."""
+    values = np.asarray(values, dtype=np.float64)
+    values = np.ascontiguousarray(values.reshape(len(values), -1))
+    return Target(None, values, np.ones(values.shape[1], dtype=np.int64))

@@ -14,16 +14,18 @@ from sklearn_textbook.tree.exchange import (
 from sklearn_textbook.tree.explain.page.notebook import PageReprMixin
 from sklearn_textbook.tree.grow._settings import mark_smoothed
 from sklearn_textbook.tree.grow.gradient_plan import add_leaf_values
+from sklearn_textbook.tree.grow.target import make_class_target, make_value_target
 from sklearn_textbook.tree.members.boosting_grower import BoostingGrower
-from sklearn_textbook.tree.members.deciding import (
+from sklearn_textbook.tree.members.grower import (
+    MemberGrower,
     choose_member_classes,
     decides_by_largest_share,
     get_shown_tree,
+    is_tree,
+    read_blocks,
+    read_matrix,
 )
-from sklearn_textbook.tree.members.grower import MemberGrower, is_tree
-from sklearn_textbook.tree.members.reading import read_blocks, read_matrix
 from sklearn_textbook.tree.members.stumps import StumpBuilder, describe_stump
-from sklearn_textbook.tree.members.targets import make_class_target, make_value_target
 from sklearn_textbook.tree.pruning_parameter import NamedPruner
 from sklearn_textbook.tree.route import find_ends
 from sklearn_textbook.tree.route.many_trees import (

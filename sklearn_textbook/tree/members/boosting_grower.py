@@ -10,8 +10,8 @@ import numpy as np
 from sklearn_textbook.tree.cart_recipe import warn_of_light_levels
 from sklearn_textbook.tree.encode import NOMINAL
 from sklearn_textbook.tree.grow.gradient_plan import MAX_CODES, GradientPlan
+from sklearn_textbook.tree.grow.target import make_value_target
 from sklearn_textbook.tree.members.grower import MemberGrower
-from sklearn_textbook.tree.members.targets import make_value_target
 from sklearn_textbook.tree.prune import compute_weakest_link_sequence, prune_to_alpha
 from sklearn_textbook.tree.route import RoutedTree, find_leaves
 
@@ -50,12 +50,6 @@ class BoostingGrower(MemberGrower):
     ccp_alpha : float, default=0.0
         Cost of a leaf by which each tree is pruned; the risk of a node is the variance
         of the gradient in it, as in scikit-learn.
-
-    Raises
-    ------
-    ValueError
-        If a column has more than 65535 distinct values and there are nominal columns,
-        or ``l2_regularization`` or ``interaction_groups`` is used, which need bins.
     """
 
     def __init__(
@@ -67,10 +61,10 @@ class BoostingGrower(MemberGrower):
         owner,
         n_jobs=None,
         max_bins=None,
-        l2_regularization=0.0,
+        l2_regularization: float = 0.0,
         interaction_groups=None,
-        ccp_alpha=0.0,
-    ):
+        ccp_alpha: float = 0.0,
+    ) -> None:
         super().__init__(template, X, y, owner=owner, n_jobs=n_jobs, max_bins=max_bins)
         self.l2_regularization = l2_regularization
         self.ccp_alpha = ccp_alpha
@@ -80,24 +74,13 @@ class BoostingGrower(MemberGrower):
             self.groups = interaction_groups(self.reader.schema_.names)
         self._gradient_plan = None
 
-    def prepare(self, weight=None, min_rows_leaf=1, min_weight_leaf=0.0):
-        """Prepare to grow trees.
-
-        Parameters
-        ----------
-        weight : ndarray of float64, shape (n_rows,), default=None
-            Weights of the rows; None: 1.
-        min_rows_leaf : int, default=1
-            Least number of rows in a leaf, in addition to the template's.
-        min_weight_leaf : float, default=0.0
-            Least sum of hessians in a leaf.
-
-        Warns
-        -----
-        UserWarning
-            If the weights are so small that levels of nominal columns cannot be told
-            apart.
-        """
+    def prepare(
+        self,
+        weight: np.ndarray | None = None,
+        min_rows_leaf: int = 1,
+        min_weight_leaf: float = 0.0,
+    ) -> None:
+        """Prepare to grow trees."""
         rules = self.reader._resolve_rules(
             self.table, self.rows.target, None, self.n_rows
         )
@@ -163,32 +146,15 @@ class BoostingGrower(MemberGrower):
         return float(np.sum(gradient * scaled) / total) if total > 0 else 0.0
 
     def grow_from(
-        self, gradient, hessian, largest, rows=None, random_state=0, out=None
+        self,
+        gradient: np.ndarray,
+        hessian: np.ndarray,
+        largest: tuple,
+        rows: np.ndarray | None = None,
+        random_state: int = 0,
+        out: np.ndarray | None = None,
     ):
-        """Grow a tree.
-
-        Parameters
-        ----------
-        gradient, hessian : ndarray of float64, shape (n_rows,)
-            Derivatives of the loss, times the weights of the rows; the hessian may be
-            None for 1.
-        largest : tuple of two floats
-            The largest absolute gradient and the largest hessian.
-        rows : ndarray of uint32, default=None
-            The rows to grow from, in ascending order. None: all.
-        random_state : int, default=0
-            Seed of the sampling of columns.
-        out : ndarray of int32, shape (n_rows,), default=None
-            Output array for ``leaf_of_row``. None: a new array.
-
-        Returns
-        -------
-        tree : GrownTree
-            The tree, whose values are Newton steps and whose weights are sums of
-            hessians.
-        leaf_of_row : ndarray of int, shape (n_rows,)
-            Node in which each row ends, including rows that were not used.
-        """
+        """Grow a tree."""
         if self._gradient_plan is not None:
             variance = 1.0
             if self._gradient_plan.smooths_levels:
@@ -245,7 +211,7 @@ class BoostingGrower(MemberGrower):
         return pruned, leaf_of_row
 
     @property
-    def adds_l2(self):
+    def adds_l2(self) -> bool:
         """Whether the values of trees include ``l2_regularization``."""
         return self._gradient_plan is not None
 
@@ -260,7 +226,7 @@ class BoostingGrower(MemberGrower):
         member.tree_ = RoutedTree.from_grown(tree)
         return member
 
-    def close(self):
+    def close(self) -> None:
         """End the threads."""
         if self._gradient_plan is not None:
             self._gradient_plan.close()

@@ -6,40 +6,64 @@ from copy import copy
 from dataclasses import replace
 
 import numpy as np
+from scipy import sparse
 from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 
 from sklearn_textbook._contract.cached_property import cached_property
-from sklearn_textbook._contract.memory_warning import warn_of_memory
+from sklearn_textbook._contract.memory import warn_of_memory
 from sklearn_textbook._contract.monotonic import resolve_monotonic
 from sklearn_textbook.tree.encode import NUMERIC, encode_table
-from sklearn_textbook.tree.encode.bin import check_max_bins
-from sklearn_textbook.tree.encode.rank import require_table_memory
+from sklearn_textbook.tree.encode.rank import check_max_bins, require_table_memory
 from sklearn_textbook.tree.grow.plan import GrowthPlan
 from sklearn_textbook.tree.grow.storage import COMPACTED_NODES
 from sklearn_textbook.tree.prune import OutOfBagPruning, Rows, resolve_pruner
-from sklearn_textbook.tree.recipe import BaseTree
+from sklearn_textbook.tree.recipe import BaseTree, TreeClassifierMethods
 from sklearn_textbook.tree.route import RoutedTree, estimate_empty_nodes
 
 
-def is_tree(estimator):
-    """Return whether an estimator is a tree of this package, which grows from weights.
+def read_blocks(owner, X, template):
+    """Read a new table as numbers and codes, a sparse one in blocks of rows."""
+    return template._read_blocks(X, owner=owner)
 
-    Parameters
-    ----------
-    estimator : object
-        Any estimator.
 
-    Returns
-    -------
-    is_tree : bool
-        Whether :class:`MemberGrower` supports it.
-    """
+def read_matrix(owner, X, template):
+    """Read a whole new table at once; see :func:`read_blocks`."""
+    blocks = list(read_blocks(owner, X, template))
+    if len(blocks) == 1:
+        return blocks[0]
+    join = sparse.vstack if any(map(sparse.issparse, blocks)) else np.concatenate
+    return join(blocks)
+
+
+def decides_by_largest_share(member) -> bool:
+    """Return whether a member predicts the most probable class, the first at ties."""
+    own = getattr(type(member), "_choose_classes", None)
+    return own is TreeClassifierMethods._choose_classes
+
+
+def choose_member_classes(member, shares: np.ndarray) -> np.ndarray:
+    """Choose classes as ``member.predict`` does."""
+    return member._choose_classes(shares)
+
+
+def get_shown_tree(member):
+    """Return the tree whose statistics are the predictions of a member."""
+    is_classifier = isinstance(member, TreeClassifierMethods)
+    return member._share_statistics() if is_classifier else member.tree_
+
+
+def is_tree(estimator: object) -> bool:
+    """Return whether an estimator is a tree of ours, which grows from weights."""
     return isinstance(estimator, BaseTree)
 
 
 class MemberGrower:
     """Grows trees like a template, over one table that is read and encoded once.
+
+    Members depend only on weights and seed, not on the thread or process. Growing from
+    weights is equivalent to fitting the template on repeated rows, except that every
+    member knows all classes and levels.
 
     Parameters
     ----------
@@ -69,15 +93,11 @@ class MemberGrower:
         The encoded rows, for templates that grow over all rows.
     n_rows, n_columns : int
         Size of the table.
-
-    Notes
-    -----
-    Members depend only on weights and seed, not on the thread or process. Growing from
-    weights is equivalent to fitting the template on repeated rows, except that every
-    member knows all classes and levels.
     """
 
-    def __init__(self, template, X, y, *, owner=None, n_jobs=None, max_bins=None):
+    def __init__(
+        self, template, X, y, *, owner=None, n_jobs=None, max_bins=None
+    ) -> None:
         reader = clone(template)
         reader.n_jobs = n_jobs
         reader._check_parameters()
@@ -129,48 +149,17 @@ class MemberGrower:
 
     def grow(
         self,
-        weight=None,
-        random_state=0,
+        weight: np.ndarray | None = None,
+        random_state: int = 0,
         *,
-        columns=None,
+        columns: np.ndarray | None = None,
         target=None,
         pruner=None,
-        estimates_empty_nodes=False,
-        n_threads=1,
-        design_effect=1.0,
+        estimates_empty_nodes: bool = False,
+        n_threads: int = 1,
+        design_effect: float = 1.0,
     ):
-        """Grow one member.
-
-        Parameters
-        ----------
-        weight : ndarray of shape (n_rows,), default=None
-            Weight of each row, such as how often it was drawn. None: 1. Rows of weight
-            0 are out of bag: they are only used for ``pruning="out_of_bag"``.
-        random_state : int, default=0
-            Seed of the member.
-        columns : ndarray of int, default=None
-            The columns the member may use. None: all.
-        target : Target, default=None
-            Classes or values of the rows instead of those that were read.
-        pruner : pruner, default=None
-            Pruner of this member, of the same class as that of the template. None: the
-            latter.
-        estimates_empty_nodes : bool, default=False
-            Whether the predictions of nodes without rows of the member are estimated
-            from out-of-bag rows instead of taken from their parents.
-        n_threads : int, default=1
-            Number of threads for this member, if members cannot grow in parallel. The
-            member does not depend on it.
-        design_effect : float, default=1.0
-            Variance of a mean of rows with these weights, times their sum, in units of
-            that of a row: 1 for weights that count copies of rows, and about 2 for the
-            counts of a bootstrap sample.
-
-        Returns
-        -------
-        member : tree estimator
-            A fitted tree like the template.
-        """
+        """Grow one member."""
         member, rows, table = copy(self.reader), self.rows, None
         member.random_state = random_state
         member._design_effect = design_effect
@@ -238,18 +227,7 @@ class MemberGrower:
         return plan
 
     def share(self, member):
-        """Share the common objects with a member from another process.
-
-        Parameters
-        ----------
-        member : tree estimator
-            A member of all columns.
-
-        Returns
-        -------
-        member : tree estimator
-            The same.
-        """
+        """Share the common objects with a member from another process."""
         for name in ("schema_", "classes_", "n_missing_", "feature_names_in_"):
             if hasattr(self.reader, name):
                 setattr(member, name, getattr(self.reader, name))
@@ -261,7 +239,7 @@ class MemberGrower:
         is_out = np.zeros(self.n_rows, bool) if weight is None else weight == 0
         return replace(rows, weight=self.rows.weight).take(is_out)
 
-    def _estimate_empty_nodes(self, member, rows):
+    def _estimate_empty_nodes(self, member, rows) -> None:
         """Estimate the empty nodes of a member from its out-of-bag rows."""
         tree = estimate_empty_nodes(
             member.tree_,
@@ -286,7 +264,7 @@ class MemberGrower:
         """Leave out the plan, which is made again in each process."""
         return vars(self) | {"_plan": None}
 
-    def _restrict(self, member, columns):
+    def _restrict(self, member, columns) -> None:
         """Restrict a member to some columns."""
         names, has_names = member.schema_.names, hasattr(member, "feature_names_in_")
         member.schema_ = member.schema_.take_columns(columns)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn_textbook.tree.encode import NOMINAL, ORDINAL
 from sklearn_textbook.tree.grow import layout
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
-from sklearn_textbook.tree.members.deciding import decides_by_largest_share
+from sklearn_textbook.tree.members.grower import decides_by_largest_share
 from sklearn_textbook.tree.route import RoutedTree
 
 #: Kinds of columns in ``describe_stump``.
@@ -26,28 +26,15 @@ class StumpBuilder:
         Grower with the table; its template is a ``CARTClassifier``.
     """
 
-    def __init__(self, grower):
+    def __init__(self, grower) -> None:
         self.grower = grower
         reader, rows = grower.reader, grower.rows
         # Sets the attributes on the reader that fitting sets.
         reader._resolve_rules(grower.table, rows.target, None, grower.n_rows)
         self.n_levels = grower.table.schema.n_levels
 
-    def build(self, found, random_state=0):
-        """Make the stump of a split.
-
-        Parameters
-        ----------
-        found : dict
-            The result of :meth:`StumpSearch.find`.
-        random_state : int, default=0
-            Seed of the member.
-
-        Returns
-        -------
-        member : CARTClassifier
-            A fitted member.
-        """
+    def build(self, found: dict, random_state: int = 0):
+        """Make the stump of a split."""
         member = copy(self.grower.reader)
         member.random_state = random_state
         is_leaf = found["column"] < 0
@@ -103,22 +90,8 @@ class StumpBuilder:
         return _write_map(codes, found["level_child"], n_levels)
 
 
-def describe_stump(member):
-    """Describe a tree with one binary test by the classes that it predicts.
-
-    Parameters
-    ----------
-    member : tree estimator
-        A fitted classification tree.
-
-    Returns
-    -------
-    stump : dict or None
-        ``column``, -1 for a leaf; ``kind``, 0 for numbers, 1 for ordered and 2 for
-        other levels; ``threshold``; ``n_levels``; ``says``, the class of each child, or
-        of every level; ``root`` and ``missing``, the classes for levels not seen in
-        training and for missing values. None for any other tree.
-    """
+def describe_stump(member) -> dict | None:
+    """Describe a tree with one binary test by the classes that it predicts."""
     tree = member.tree_
     if tree.node_count not in (1, 3) or not decides_by_largest_share(member):
         return None

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from sklearn_textbook._contract.parameters import check_random_seed, is_checked, is_real
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.tree.prune.hold_out import choose_held_out
+
+if TYPE_CHECKING:
+    from sklearn_textbook.tree.grow.grown_tree import GrownTree
+    from sklearn_textbook.tree.grow.target import Target
+    from sklearn_textbook.tree.prune.training_data import TrainingData
 
 
 class BasePruner(BaseEstimator, ABC):
@@ -34,7 +42,9 @@ class BasePruner(BaseEstimator, ABC):
             If a parameter is invalid.
         """
 
-    def choose_held_out(self, target, weight):
+    def choose_held_out(
+        self, target: Target, weight: np.ndarray | None
+    ) -> np.ndarray | None:
         """Choose the training rows to hold out for validation.
 
         Parameters
@@ -49,7 +59,7 @@ class BasePruner(BaseEstimator, ABC):
         is_held_out : ndarray of bool, shape (n_rows,), or None
             None if no rows are held out.
         """
-        return
+        return None
 
     @abstractmethod
     def prune_grown(self, tree, data, n_threads=1):
@@ -76,7 +86,9 @@ class BasePruner(BaseEstimator, ABC):
             given.
         """
 
-    def prune_tree(self, tree, data, n_threads=1):
+    def prune_tree(
+        self, tree: GrownTree, data: TrainingData, n_threads: int = 1
+    ) -> GrownTree:
         """Prune a grown tree.
 
         Parameters
@@ -97,15 +109,15 @@ class BasePruner(BaseEstimator, ABC):
 
     def prune(
         self,
-        estimator,
-        X_val=None,
-        y_val=None,
-        sample_weight_val=None,
+        estimator: Any,
+        X_val: MatrixLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
         *,
-        X=None,
-        y=None,
-        sample_weight=None,
-    ):
+        X: MatrixLike | None = None,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Any:
         """Prune a fitted estimator without growing its tree again.
 
         Parameters
@@ -173,7 +185,7 @@ class HoldOutPruner(BasePruner):
             )
         check_random_seed("random_state", self.random_state)
 
-    def choose_held_out(self, target, weight):
+    def choose_held_out(self, target: Target, weight: np.ndarray | None) -> np.ndarray:
         """Choose the fraction ``validation_fraction`` of the rows, stratified by class.
 
         Parameters

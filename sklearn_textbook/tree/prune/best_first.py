@@ -10,7 +10,7 @@ from sklearn_textbook.tree.prune._subtree import ENTRY_DTYPE, mark_unexpanded
 from sklearn_textbook.tree.prune.rebuild import cut_below
 
 
-def keep_best_first(tree, max_leaf_nodes):
+def keep_best_first(tree, max_leaf_nodes: int):
     r"""Keep at most a given number of leaves, choosing the best splits first.
 
     Starting from the root, the leaf t of the current tree whose split has the largest

@@ -11,7 +11,7 @@ from sklearn_textbook.tree.prune.out_of_bag import OutOfBagPruning
 from sklearn_textbook.tree.prune.pre_pruning import PrePruning
 from sklearn_textbook.tree.prune.reduced_error import ReducedErrorPruning
 
-PRUNERS = {
+PRUNERS: dict[str, type[BasePruner]] = {
     "pre_pruning": PrePruning,
     "reduced_error": ReducedErrorPruning,
     "loss": LossPruning,
@@ -21,26 +21,8 @@ PRUNERS = {
 }
 
 
-def resolve_pruner(pruning, *, strict=True):
-    """Return the pruner given as an object or by name.
-
-    Parameters
-    ----------
-    pruning : None, str or pruner
-        The parameter.
-    strict : bool, default=True
-        Whether any other value raises an error; otherwise it is treated as None.
-
-    Returns
-    -------
-    pruner : pruner or None
-        The pruner itself, or a new one with its defaults.
-
-    Raises
-    ------
-    ValueError
-        If it is none of these.
-    """
+def resolve_pruner(pruning, *, strict: bool = True):
+    """Return the pruner given as an object or by name."""
     if pruning is None:
         return None
     if isinstance(pruning, str) and pruning in PRUNERS:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklearn_textbook.tree.prune._subtree import find_weakest_links
-from sklearn_textbook.tree.prune.node_risks import SAME, measure_node_risks
+from sklearn_textbook.tree.prune.node_losses import SAME, measure_node_risks
 from sklearn_textbook.tree.prune.rebuild import cut_below
 
 
@@ -53,39 +53,17 @@ class PruningSequence:
     n_leaves: np.ndarray
     cut_node: np.ndarray
 
-    def find_step(self, ccp_alpha):
-        """Find the last step whose alpha does not exceed a given one.
-
-        Parameters
-        ----------
-        ccp_alpha : float
-            The alpha.
-
-        Returns
-        -------
-        int
-            Index of the step.
-        """
+    def find_step(self, ccp_alpha: float) -> int:
+        """Find the last step whose alpha does not exceed a given one."""
         is_dearer = self.ccp_alphas[1:] > ccp_alpha
         return int(is_dearer.argmax()) if is_dearer.any() else len(is_dearer)
 
-    def find_cut(self, step):
-        """List the nodes of the full tree that are pruned up to a step.
-
-        Parameters
-        ----------
-        step : int
-            Index of the step.
-
-        Returns
-        -------
-        ndarray of int64
-            The nodes to pass to :func:`cut_below` for the subtree of the step.
-        """
+    def find_cut(self, step: int) -> np.ndarray:
+        """List the nodes of the full tree that are pruned up to a step."""
         return self.cut_node[1 : step + 1]
 
 
-def compute_weakest_link_sequence(tree, risk="impurity"):
+def compute_weakest_link_sequence(tree, risk: str = "impurity") -> PruningSequence:
     r"""Compute the exact nested sequence of minimal cost-complexity subtrees.
 
     With R(t) the risk of a node t as a leaf, R(T_t) the sum of R over the leaves of its
@@ -153,7 +131,7 @@ def compute_weakest_link_sequence(tree, risk="impurity"):
     return _compute_sequence(tree, risk, math.inf)
 
 
-def prune_to_alpha(tree, ccp_alpha, sequence=None):
+def prune_to_alpha(tree, ccp_alpha: float, sequence: PruningSequence | None = None):
     r"""Prune a tree as scikit-learn's ``ccp_alpha`` does.
 
     Returns the smallest subtree T that minimises

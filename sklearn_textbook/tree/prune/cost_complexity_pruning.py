@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.metrics import get_scorer_names
 from sklearn.utils.parallel import Parallel, delayed
@@ -12,7 +15,7 @@ from sklearn_textbook._contract.parameters import (
     check_random_seed,
     is_checked,
 )
-from sklearn_textbook._contract.threads_at_exit import Call
+from sklearn_textbook._contract.threads import Call
 from sklearn_textbook.tree.prune.base import BasePruner
 from sklearn_textbook.tree.prune.cost_complexity import compute_weakest_link_sequence
 from sklearn_textbook.tree.prune.folds import check_folds, make_folds
@@ -24,6 +27,11 @@ from sklearn_textbook.tree.prune.outcome import (
 )
 from sklearn_textbook.tree.prune.rpart_sequence import compute_rpart_sequence
 from sklearn_textbook.tree.prune.subtree_scores import score_by_loss, score_by_scorer
+
+if TYPE_CHECKING:
+    from sklearn_textbook.tree.grow.grown_tree import GrownTree
+    from sklearn_textbook.tree.prune.outcome import PruningOutcome
+    from sklearn_textbook.tree.prune.training_data import TrainingData
 
 SEQUENCES = {
     "weakest_link": compute_weakest_link_sequence,
@@ -144,13 +152,13 @@ class CostComplexityPruning(BasePruner):
 
     def __init__(
         self,
-        cv=10,
-        rule="min",
-        risk="impurity",
-        sequence="weakest_link",
-        scoring=None,
-        random_state=None,
-    ):
+        cv: Any = 10,
+        rule: str = "min",
+        risk: str = "impurity",
+        sequence: str = "weakest_link",
+        scoring: str | Callable[..., Any] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.cv = cv
         self.rule = rule
         self.risk = risk
@@ -158,7 +166,7 @@ class CostComplexityPruning(BasePruner):
         self.scoring = scoring
         self.random_state = random_state
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Check the parameters.
 
         Raises
@@ -183,7 +191,9 @@ class CostComplexityPruning(BasePruner):
                 f"{scoring!r} of type {type(scoring).__name__}."
             )
 
-    def prune_grown(self, tree, data, n_threads=1):
+    def prune_grown(
+        self, tree: GrownTree, data: TrainingData, n_threads: int = 1
+    ) -> PruningOutcome:
         """Compute the sequence and choose a subtree.
 
         Parameters
@@ -338,22 +348,8 @@ class CostComplexityPruning(BasePruner):
             raise ValueError(f"In a fold of the cross-validation: {error}") from error
 
 
-def list_subtrees(sequence):
-    """List the subtrees that are optimal for some alpha, the smallest ones of ties.
-
-    Parameters
-    ----------
-    sequence : PruningSequence
-        The sequence, with one step for every node that is pruned.
-
-    Returns
-    -------
-    alphas : ndarray of float64, shape (n_subtrees,)
-        The smallest alpha for which each is optimal, ascending from 0. The subtree of 0
-        is the full tree without the branches that do not lower its risk.
-    steps : ndarray of int64, shape (n_subtrees,)
-        The step that gives it.
-    """
+def list_subtrees(sequence) -> tuple[np.ndarray, np.ndarray]:
+    """List the subtrees that are optimal for some alpha, the smallest ones of ties."""
     # Because of rounding, an alpha may be slightly smaller than the one before it.
     alphas = np.maximum(np.maximum.accumulate(sequence.ccp_alphas), 0.0)
     is_last = np.append(alphas[1:] != alphas[:-1], True)
@@ -362,18 +358,7 @@ def list_subtrees(sequence):
 
 
 def summarise_losses(folds):
-    """Compute the mean loss over the rows of all folds, and its standard error.
-
-    Parameters
-    ----------
-    folds : list of (ndarray of shape (n_losses, n_subtrees, 2), float)
-        Loss and squared loss, added up over the rows of a fold, and their weight.
-
-    Returns
-    -------
-    risks : list of (ndarray of float64, ndarray of float64), shapes (n_subtrees,)
-        For every loss, risk and standard error per unit of weight.
-    """
+    """Compute the mean loss over the rows of all folds, and its standard error."""
     total = sum(losses for losses, _ in folds)
     weight = sum(weight for _, weight in folds)
     # Divide first, since squares of very small or large weights are out of range.
@@ -381,26 +366,8 @@ def summarise_losses(folds):
     return list(zip(total[..., 0] / weight, np.sqrt(spread) / weight, strict=True))
 
 
-def choose_subtree(risk, error, rule):
-    """Choose a subtree by its risk.
-
-    Parameters
-    ----------
-    risk, error : ndarray of float64, shape (n_subtrees,)
-        Risk of each subtree and its standard error, from the full tree to the root.
-    rule : {"min", "1se"}
-        The minimum risk, or the smallest tree within one standard error of it.
-
-    Returns
-    -------
-    int
-        Index of the chosen subtree; the smallest one of ties.
-
-    Raises
-    ------
-    ValueError
-        If a risk is not a number.
-    """
+def choose_subtree(risk: np.ndarray, error: np.ndarray, rule: str) -> int:
+    """Choose a subtree by its risk."""
     if np.isnan(risk).any():
         raise ValueError(
             "The risk or score of a subtree is NaN, so no subtree can be chosen. "

@@ -6,30 +6,277 @@ Quinlan (1993), chapter 4, as implemented in Weka's J48.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
 from scipy.special import ndtri
 
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import is_checked, is_real
-from sklearn_textbook.tree.grow.layout import LEAF
+from sklearn_textbook.tree.grow.layout import FRACTIONAL, LEAF, STAY
 from sklearn_textbook.tree.prune._error_based import (
+    CRITERIA,
+    DECISIONS,
+    ENTRY_DTYPE,
+    add_up_estimates,
+    estimate_nodes,
     fill_added_errors,
     mark_collapsed,
+    prune_nodes,
 )
+from sklearn_textbook.tree.prune._subtree import mark_kept
 from sklearn_textbook.tree.prune.base import BasePruner
-from sklearn_textbook.tree.prune.error_steps import (
-    ErrorEstimates,
-    number_places,
-    report_errors,
+from sklearn_textbook.tree.prune.outcome import (
+    PruningOutcome,
+    PruningRecord,
+    build_report,
+    number_kept,
 )
-from sklearn_textbook.tree.prune.outcome import PruningOutcome, number_kept
-from sklearn_textbook.tree.prune.raise_branches import (
-    TrainingRows,
-    check_rows,
-    raise_branches,
-)
-from sklearn_textbook.tree.prune.rebuild import cut_below
+from sklearn_textbook.tree.prune.rebuild import compact_maps, cut_below
+
+_WORDS = np.array(sorted(DECISIONS, key=DECISIONS.get))
+
+
+class ErrorEstimates:
+    """Estimated errors of every node of a grown tree.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        A classification tree of one output.
+    confidence : tuple of float
+        The result of ``measure_confidence``.
+
+    Attributes
+    ----------
+    leaf : ndarray of float64, shape (node_count,)
+        Errors of each node as a leaf.
+    rest : ndarray of float64, shape (node_count,)
+        Errors of the rows of an inner node that are in no branch.
+    branch : ndarray of float64, shape (node_count,)
+        Errors of the branch of each node.
+    """
+
+    def __init__(self, tree, confidence) -> None:
+        self.tree = tree
+        self.leaf, self.rest = np.empty((2, tree.node_count))
+        estimate_nodes(
+            tree.nodes, tree.statistics[:, 0], confidence, self.leaf, self.rest
+        )
+        no_leaf = np.zeros(tree.node_count, dtype=bool)
+        self.branch, _ = self._add_up(no_leaf, prunes=False)
+
+    def _add_up(self, is_leaf, *, prunes):
+        """Return the estimate of each branch, and the nodes to make leaves."""
+        branch = np.empty(self.tree.node_count)
+        is_cut = np.empty(self.tree.node_count, dtype=bool)
+        add_up_estimates(
+            self.tree.nodes,
+            self.leaf,
+            self.rest,
+            is_leaf.view(np.uint8),
+            prunes,
+            branch,
+            is_cut.view(np.uint8),
+        )
+        return branch, is_cut
+
+    def list_collapsed(self, collapsed: np.ndarray) -> np.ndarray:
+        """List the nodes that are collapsed, from the top of the tree downwards."""
+        node = np.flatnonzero(collapsed & self._find_standing(collapsed))
+        return self._make_steps(node, np.ones(len(node), bool), self.branch)
+
+    def prune_upwards(self, collapsed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Prune nodes from the bottom upwards, without using rows."""
+        branch, is_cut = self._add_up(collapsed, prunes=True)
+        is_inner = self.tree.nodes["kind"] != LEAF
+        is_open = is_inner & ~collapsed & self._find_standing(collapsed)
+        node = np.flatnonzero(is_open)[::-1]
+        return is_cut, self._make_steps(node, is_cut[node], branch)
+
+    def _find_standing(self, is_cut):
+        """Return a mask of the nodes without an ancestor in a given mask."""
+        is_standing = np.empty(self.tree.node_count, dtype=bool)
+        mark_kept(self.tree.nodes, is_cut.view(np.uint8), is_standing.view(np.uint8))
+        return is_standing
+
+    def _make_steps(self, node, is_pruned, branch):
+        steps = np.empty(len(node), dtype=ENTRY_DTYPE)
+        steps["slot"] = steps["node"] = node
+        steps["raised"] = -1
+        steps["decision"] = np.where(is_pruned, DECISIONS["pruned"], DECISIONS["kept"])
+        steps["before"], steps["after"] = branch[node], self.leaf[node]
+        return steps
+
+
+def number_places(tree, places: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """Assign numbers to the remaining nodes, some of which replaced another one."""
+    occupant = np.arange(tree.node_count)
+    raised = steps[steps["decision"] == DECISIONS["raised"]]
+    # The last node raised to a position stays there.
+    for step in raised:
+        occupant[step["slot"]] = step["raised"]
+    number = np.full(tree.node_count, -1, dtype=np.int64)
+    number[occupant[places]] = np.arange(len(places))
+    return number
+
+
+def report_errors(
+    tree, steps: np.ndarray, n_collapsed: int, total: float, new_number: np.ndarray
+):
+    """Report on the steps of error-based pruning."""
+    change = steps["after"] - steps["before"]
+    is_done = steps["decision"] != DECISIONS["kept"]
+    after = total + np.cumsum(np.where(is_done, change, 0.0))
+    before = np.concatenate([[total], after])[:-1]
+    record = PruningRecord(
+        "estimated errors",
+        steps["node"],
+        _WORDS[steps["decision"]],
+        before,
+        np.where(is_done, after, before + change),
+        {
+            "raised_node": steps["raised"].astype(np.int64),
+            "collapsed": np.arange(len(steps)) < n_collapsed,
+        },
+    )
+    return build_report(tree, record, new_number)
+
+
+class TrainingRows:
+    """The training rows of a tree in the form that the kernel reads.
+
+    Parameters
+    ----------
+    matrix : array of shape (n_rows, n_features), or scipy sparse matrix or array
+        The table.
+    codes : array of int, shape (n_rows,)
+        The class index of every row.
+    weight : array of shape (n_rows,) or None
+        The weight of every row.
+    level_codes : ndarray of uint32, or None
+        The nominal columns as in an EncodedTable.
+    criterion : str
+        Name of the impurity stored in the nodes.
+    """
+
+    def __init__(self, matrix, codes, weight, level_codes, criterion) -> None:
+        self.matrix, self.level_codes, self.criterion = matrix, level_codes, criterion
+        self.codes = np.ascontiguousarray(codes, dtype=np.int32)
+        self.weight = weight
+        if weight is not None:
+            self.weight = np.ascontiguousarray(weight, dtype=np.float64)
+
+
+def check_rows(tree, rows: TrainingRows) -> None:
+    """Check that the rows can be the training rows of the tree."""
+    matrix, codes, sample_weight = rows.matrix, rows.codes, rows.weight
+    nodes, n_rows = tree.nodes, len(codes)
+    if matrix.shape != (n_rows, tree.n_features):
+        raise ValueError(
+            f"The table must have shape {(n_rows, tree.n_features)}, for {n_rows} "
+            f"class numbers and {tree.n_features} columns; got {matrix.shape}."
+        )
+    n_used = n_rows
+    if sample_weight is not None:
+        if sample_weight.shape != (n_rows,):
+            raise ValueError(
+                f"sample_weight must have shape ({n_rows},), got {sample_weight.shape}."
+            )
+        n_used = np.count_nonzero(sample_weight > 0.0)
+    if n_used != nodes["n_samples"][0]:
+        raise ValueError(
+            f"The tree was grown from {nodes['n_samples'][0]} rows, but the table has "
+            f"{n_used} rows of positive weight."
+        )
+    n_classes = tree.max_n_classes
+    if codes.min() < 0 or codes.max() >= n_classes:
+        raise ValueError(f"codes must be class numbers from 0 to {n_classes - 1}.")
+
+
+def raise_branches(
+    tree, rows: TrainingRows, confidence: tuple[float, ...], collapsed: np.ndarray
+):
+    """Prune with subtree raising."""
+    nodes, surrogates, matrix = tree.nodes, tree.surrogates, rows.matrix
+    tested, level_codes = np.arange(tree.n_features), rows.level_codes
+    is_sparse = sparse.issparse(matrix)
+    if is_sparse:
+        tested, matrix = _take_tested_columns(tree, matrix)
+        nodes, surrogates = (
+            _renumber_columns(records, tested) for records in (nodes, surrogates)
+        )
+        level_codes = None
+    if level_codes is None:
+        level_codes = np.empty((0, 0), np.uint32)
+    if matrix.dtype not in (np.float32, np.float64):
+        matrix = matrix.astype(np.float64)
+    numbers = np.arange(tree.node_count + 1)
+    nodes, statistics, places, steps = prune_nodes(
+        nodes,
+        tree.statistics[:, 0],
+        tree.level_branch,
+        np.ascontiguousarray(tree.n_levels, dtype=np.int64)[tested],
+        surrogates,
+        np.searchsorted(surrogates["node"], numbers).astype(np.int64),
+        FRACTIONAL if tree.handle_unknown == "fractional" else STAY,
+        matrix,
+        rows.codes,
+        rows.weight,
+        confidence,
+        True,
+        collapsed.view(np.uint8),
+        level_codes,
+        CRITERIA[rows.criterion],
+    )
+    if len(nodes) == tree.node_count:
+        return tree, places, steps
+    inner = nodes["kind"] != LEAF
+    if is_sparse:
+        nodes["feature"][inner] = tested[nodes["feature"][inner]]
+    surrogates = _keep_surrogates(tree, inner, places, steps)
+    pruned = tree.replace(
+        nodes=nodes,
+        statistics=statistics[:, np.newaxis],
+        surrogates=surrogates,
+        level_branch=compact_maps(tree, nodes, surrogates),
+    )
+    return pruned, places, steps
+
+
+# ------------------------------------------------------------------------ small parts
+def _take_tested_columns(tree, matrix):
+    """List the columns that the tree tests, and make a dense table of them."""
+    inner = tree.nodes["kind"] != LEAF
+    tested = np.union1d(tree.nodes["feature"][inner], tree.surrogates["feature"])
+    columns = sparse.csc_array(matrix)[:, tested]
+    return tested, columns.toarray(order="F")
+
+
+def _renumber_columns(records, tested):
+    """Renumber the columns to their positions among the tested ones."""
+    records = records.copy()
+    inner = records["kind"] != LEAF
+    records["feature"][inner] = np.searchsorted(tested, records["feature"][inner])
+    return records
+
+
+def _keep_surrogates(tree, is_inner, places, steps):
+    """Select the surrogates of the remaining tests, in the order of the new nodes."""
+    if len(tree.surrogates) == 0:
+        return tree.surrogates.copy()
+    node = number_places(tree, places, steps)[tree.surrogates["node"]]
+    stays = (node >= 0) & is_inner[node]
+    surrogates = tree.surrogates[stays]
+    surrogates["node"] = node[stays]
+    return surrogates[np.argsort(surrogates["node"], kind="stable")]
+
+
+if TYPE_CHECKING:
+    from sklearn_textbook.tree.grow.grown_tree import GrownTree
+    from sklearn_textbook.tree.prune.training_data import TrainingData
 
 # A subtree that saves at most this many training errors is collapsed.
 _COLLAPSE_SLACK = 0.001
@@ -137,11 +384,11 @@ class ErrorBasedPruning(BasePruner):
 
     takes_several_outputs = False
 
-    def __init__(self, confidence=0.25, subtree_raising=True):
+    def __init__(self, confidence: float = 0.25, subtree_raising: bool = True) -> None:
         self.confidence = confidence
         self.subtree_raising = subtree_raising
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Check the parameters.
 
         Raises
@@ -160,7 +407,9 @@ class ErrorBasedPruning(BasePruner):
                 f"{type(self.subtree_raising).__name__}."
             )
 
-    def prune_grown(self, tree, data, n_threads=1):
+    def prune_grown(
+        self, tree: GrownTree, data: TrainingData, n_threads: int = 1
+    ) -> PruningOutcome:
         """Prune a grown tree, using its training rows if branches may be raised.
 
         Parameters
@@ -221,7 +470,7 @@ class ErrorBasedPruning(BasePruner):
         return outcome
 
 
-def collapse_tree(tree):
+def collapse_tree(tree: GrownTree) -> GrownTree:
     """Replace subtrees that save no errors on the training rows by leaves.
 
     A node becomes a leaf if the leaves below it make at least as many errors, up to
@@ -271,60 +520,21 @@ def _find_collapsed(tree):
 
 
 def prune_by_error(
-    tree,
+    tree: GrownTree,
     matrix=None,
-    codes=None,
-    sample_weight=None,
+    codes: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
     *,
-    confidence=0.25,
-    subtree_raising=True,
-    collapse=False,
-    level_codes=None,
-    criterion="entropy",
-):
+    confidence: float = 0.25,
+    subtree_raising: bool = True,
+    collapse: bool = False,
+    level_codes: np.ndarray | None = None,
+    criterion: str = "entropy",
+) -> GrownTree:
     """Replace subtrees by leaves or by their largest branch.
 
     See :class:`ErrorBasedPruning` for the rule.
 
-    Parameters
-    ----------
-    tree : GrownTree
-        A classification tree with one output.
-    matrix : array of shape (n_rows, n_features), or scipy sparse matrix or array
-        The training table of the tree, in float32 or float64: numbers, and level codes
-        for nominal and ordinal columns; missing values are NaN. Not used without
-        subtree raising, and may then be None.
-    codes : array of int, shape (n_rows,)
-        The class index of every row.
-    sample_weight : array of shape (n_rows,) or None
-        The weight of every row; rows of weight 0 are ignored. None: 1.
-    confidence : float, default=0.25
-        Confidence of the estimate.
-    subtree_raising : bool, default=True
-        Whether a branch may replace the node above it.
-    collapse : bool, default=False
-        Whether the tree is collapsed first: the same as pruning the result of
-        :func:`collapse_tree`, but faster.
-    level_codes : ndarray of uint32, default=None
-        The nominal columns of the table as in
-        :class:`~sklearn_textbook.tree.encode.EncodedTable`, which is faster to read.
-    criterion : {"entropy", "log_loss", "gini", "error"}, default="entropy"
-        The impurity stored in the nodes.
-
-    Returns
-    -------
-    GrownTree
-        The pruned tree, numbered breadth first; the same object if no node is pruned.
-        The statistics of a raised branch include all cases of its new position.
-
-    Raises
-    ------
-    ValueError
-        If the tree is not of this kind or was not grown from this table, or if branches
-        may be raised but there is no table or the tree is oblique.
-
-    Notes
-    -----
     At a test that divides missing values among all branches, a level without a branch
     is treated as a missing value. It can occur in a raised branch, whose tests know
     only the levels of its former rows.
@@ -372,7 +582,9 @@ def _prune(tree, rows, confidence, collapses):
     return PruningOutcome(pruned, report)
 
 
-def compute_added_errors(weight, errors, confidence=0.25):
+def compute_added_errors(
+    weight: ArrayLike, errors: ArrayLike, confidence: float = 0.25
+) -> np.ndarray:
     """Compute the errors that the estimate adds to the training errors.
 
     Parameters
@@ -414,7 +626,7 @@ def compute_added_errors(weight, errors, confidence=0.25):
 
 
 # ------------------------------------------------------------------------ small parts
-def _warn_of_small_weights(grown, pruned):
+def _warn_of_small_weights(grown, pruned) -> None:
     """Warn of a single leaf that is due to weights much smaller than 1."""
     n_rows, weight = grown.nodes["n_samples"][0], grown.nodes["weight"][0]
     if pruned.node_count == 1 < grown.node_count and weight < n_rows / 2:
@@ -426,7 +638,7 @@ def _warn_of_small_weights(grown, pruned):
         )
 
 
-def _check_confidence(confidence):
+def _check_confidence(confidence) -> None:
     if not is_real(confidence) or not 0.0 < confidence < 1.0:
         raise ValueError(
             "The 'confidence' parameter must be a float in the range (0.0, 1.0); got "
@@ -444,7 +656,7 @@ def measure_confidence(confidence):
     return float(level), math.log(level), z
 
 
-def _check_tree(tree):
+def _check_tree(tree) -> None:
     if not tree.is_classifier or tree.n_outputs != 1:
         raise ValueError(
             'ErrorBasedPruning (pruning="error_based") counts misclassified rows, so '
@@ -455,7 +667,7 @@ def _check_tree(tree):
         )
 
 
-def _check_raising(tree, subtree_raising):
+def _check_raising(tree, subtree_raising) -> None:
     if subtree_raising and len(tree.terms):
         raise ValueError(
             "ErrorBasedPruning(subtree_raising=True) cannot prune an oblique tree, and "

@@ -10,19 +10,8 @@ from sklearn_textbook._contract.parameters import is_integer
 from sklearn_textbook.tree.prune.hold_out import deal_folds
 
 
-def check_folds(cv):
-    """Check that ``cv`` is a number of folds, a splitter, or an iterable of folds.
-
-    Parameters
-    ----------
-    cv : object
-        The parameter.
-
-    Raises
-    ------
-    ValueError
-        If it is something else.
-    """
+def check_folds(cv: object):
+    """Check that ``cv`` is a number of folds, a splitter, or an iterable of folds."""
     if cv is None or (is_integer(cv) and cv >= 2):
         return
     is_plain = isinstance(cv, (str, bool, np.bool_, float, type)) or is_integer(cv)
@@ -35,29 +24,8 @@ def check_folds(cv):
     )
 
 
-def make_folds(cv, data, random_state=None):
-    """List the folds.
-
-    Parameters
-    ----------
-    cv : int, splitter or iterable
-        Number of stratified folds, or a splitter or folds as in scikit-learn.
-    data : TrainingData
-        The training rows of the tree.
-    random_state : int, RandomState instance or None, default=None
-        Seed for assigning rows if ``cv`` is a number. None: always the same folds.
-
-    Returns
-    -------
-    list of (ndarray of bool, ndarray of int)
-        For each fold a mask of the training rows, and the test rows.
-
-    Raises
-    ------
-    ValueError
-        If a fold is not a pair or has no training or no test rows, or the splitter
-        needs groups.
-    """
+def make_folds(cv, data, random_state=None) -> list | np.ndarray:
+    """List the folds."""
     n_rows, weight = data.target.n_rows, data.weight
     is_used = np.ones(n_rows, dtype=bool) if weight is None else weight > 0
     if is_integer(cv):

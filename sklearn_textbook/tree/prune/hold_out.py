@@ -6,23 +6,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 
-def sort_by_target(target, rows, random_state):
-    """Sort rows so that neighbours have the same class or similar values.
-
-    Parameters
-    ----------
-    target : Target
-        Classes or values; for several outputs all classes, or the first values.
-    rows : ndarray of int
-        The rows to order.
-    random_state : numpy.random.RandomState
-        Decides the order of ties.
-
-    Returns
-    -------
-    ndarray of int
-        The rows.
-    """
+def sort_by_target(target, rows: np.ndarray, random_state) -> np.ndarray:
+    """Sort rows so that neighbours have the same class or similar values."""
     rows = random_state.permutation(rows)
     if target.is_classifier:
         keys = target.codes[rows].T
@@ -30,28 +15,14 @@ def sort_by_target(target, rows, random_state):
     return rows[np.argsort(target.values[rows, 0], kind="stable")]
 
 
-def deal_folds(target, is_used, n_folds, random_state=None):
+def deal_folds(
+    target, is_used: np.ndarray, n_folds: int, random_state=None
+) -> np.ndarray:
     """Assign rows to folds with nearly the same distribution of the target.
 
     Rows are shuffled, sorted by class, and assigned to the folds in turn. In regression
     they are sorted by value, and every ``n_folds`` consecutive rows are assigned to the
     folds in random order.
-
-    Parameters
-    ----------
-    target : Target
-        Classes or values of all rows.
-    is_used : ndarray of bool, shape (n_rows,)
-        The rows to assign.
-    n_folds : int
-        Number of folds; if there are fewer rows, every row is a fold.
-    random_state : int, RandomState instance or None, default=None
-        Seed. None: always the same result.
-
-    Returns
-    -------
-    fold : ndarray of int, shape (n_rows,)
-        Index of the fold of each row; -1 for a row that is not used.
     """
     rows = np.flatnonzero(is_used)
     n_folds = min(n_folds, len(rows))
@@ -66,30 +37,10 @@ def deal_folds(target, is_used, n_folds, random_state=None):
     return fold
 
 
-def choose_held_out(target, is_used, share, random_state=None):
-    """Choose a fraction of the rows, stratified by class or value.
-
-    Parameters
-    ----------
-    target : Target
-        Classes or values of all rows.
-    is_used : ndarray of bool, shape (n_rows,)
-        The rows to choose from.
-    share : float
-        Fraction of the rows, rounded so that each part has at least one row.
-    random_state : int, RandomState instance or None, default=None
-        Seed. None: always the same result.
-
-    Returns
-    -------
-    is_held_out : ndarray of bool, shape (n_rows,)
-        The chosen rows.
-
-    Raises
-    ------
-    ValueError
-        If there is only one row to choose from.
-    """
+def choose_held_out(
+    target, is_used: np.ndarray, share: float, random_state=None
+) -> np.ndarray:
+    """Choose a fraction of the rows, stratified by class or value."""
     rows = np.flatnonzero(is_used)
     if len(rows) < 2:
         raise ValueError(

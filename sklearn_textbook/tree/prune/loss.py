@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import entr
@@ -14,6 +15,11 @@ from sklearn_textbook._contract.parameters import check_choice, is_checked, is_r
 from sklearn_textbook.tree.prune._subtree import choose_bottom_up
 from sklearn_textbook.tree.prune.base import BasePruner
 from sklearn_textbook.tree.prune.outcome import PruningRecord, cut_and_report
+
+if TYPE_CHECKING:
+    from sklearn_textbook.tree.grow.grown_tree import GrownTree
+    from sklearn_textbook.tree.prune.outcome import PruningOutcome
+    from sklearn_textbook.tree.prune.training_data import TrainingData
 
 _OF_CLASSES = ("entropy", "log_loss", "gini", "error")
 _OF_VALUES = ("squared_error", "absolute_error", "poisson")
@@ -117,11 +123,11 @@ class LossPruning(BasePruner):
     the whole tree is then pruned to its root.
     """
 
-    def __init__(self, alpha=1.0, criterion=None):
+    def __init__(self, alpha: float = 1.0, criterion: str | None = None) -> None:
         self.alpha = alpha
         self.criterion = criterion
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Check the parameters.
 
         Raises
@@ -140,7 +146,9 @@ class LossPruning(BasePruner):
         allowed = (*_OF_CLASSES, *_OF_VALUES)
         check_choice("criterion", self.criterion, allowed, accepts_none=True)
 
-    def prune_grown(self, tree, data, n_threads=1):
+    def prune_grown(
+        self, tree: GrownTree, data: TrainingData, n_threads: int = 1
+    ) -> PruningOutcome:
         """Prune a grown tree and report the decisions.
 
         Parameters

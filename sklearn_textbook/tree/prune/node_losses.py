@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook.tree.prune._subtree import (
     LOSSES,
     add_node_losses,
     add_up_branches,
 )
+
+RISKS = ("impurity", "error")
+#: Costs that differ by at most this fraction of the cost of the root are equal.
+SAME = 1e-12
+
+
+def measure_node_risks(tree, risk: str) -> np.ndarray:
+    """Compute the cost of every node as a leaf, not divided by the total weight.
+
+    Integer weights give integer numbers of errors, so that ties are exact.
+    """
+    check_choice("risk", risk, RISKS)
+    if risk == "impurity":
+        return tree.nodes["weight"] * tree.nodes["impurity"]
+    if not tree.is_classifier:
+        raise ValueError(
+            "risk='error' counts misclassified rows, but this is a regression tree; "
+            "use risk='impurity'."
+        )
+    shares = tree.statistics
+    errors = (shares.sum(axis=2) - shares.max(axis=2)).mean(axis=1)
+    # A branch without rows has the distribution of its parent.
+    return np.where(tree.nodes["weight"] > 0, errors, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,39 +63,15 @@ class NodeLosses:
     total_weight: float
 
 
-def choose_loss(criterion):
-    """Return the name of the loss for validating a tree.
-
-    Parameters
-    ----------
-    criterion : str
-        The criterion of the tree.
-
-    Returns
-    -------
-    str
-        "error" for classification, "absolute_error" or "squared_error" for regression.
-    """
+def choose_loss(criterion: str) -> str:
+    """Return the name of the loss for validating a tree."""
     if criterion in ("gini", "entropy", "log_loss", "error"):
         return "error"
     return "absolute_error" if criterion == "absolute_error" else "squared_error"
 
 
-def decide_nodes(tree, choose_classes):
-    """Return the prediction of each node.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    choose_classes : callable or None
-        As in :class:`TrainingData`; None: the most probable class, ties to the first.
-
-    Returns
-    -------
-    ndarray of float64, shape (node_count, n_outputs)
-        Class indices or values.
-    """
+def decide_nodes(tree, choose_classes: Callable | None) -> np.ndarray:
+    """Return the prediction of each node."""
     value = tree.value
     if not tree.is_classifier:
         return np.ascontiguousarray(value[:, :, 0])
@@ -78,53 +79,20 @@ def decide_nodes(tree, choose_classes):
     return np.ascontiguousarray(chosen, dtype=np.float64)
 
 
-def tabulate_gini(tree):
-    r"""Compute the loss :math:`\sum_k (1[y = k] - p_k)^2` of every class in every node.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        A classifier's tree, with the proportions p of the classes in its nodes.
-
-    Returns
-    -------
-    ndarray of float64, shape (node_count, n_outputs * n_classes)
-        The losses, output by output.
-    """
+def tabulate_gini(tree) -> np.ndarray:
+    r"""Compute the loss :math:`\sum_k (1[y = k] - p_k)^2` of classes in all nodes."""
     shares = tree.value
     losses = 1.0 - 2.0 * shares + (shares**2).sum(axis=2, keepdims=True)
     return np.ascontiguousarray(losses.reshape(len(shares), -1))
 
 
-def measure_node_losses(tree, rows, data, losses=None):
+def measure_node_losses(
+    tree, rows, data, losses: tuple[str, ...] | None = None
+) -> NodeLosses | list[NodeLosses]:
     """Route rows through a tree and compute the loss of every node on their paths.
 
     A row that is divided among branches counts in each with its fraction.
 
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    rows : Rows
-        The rows.
-    data : TrainingData
-        Defines how rows are routed and what nodes predict.
-    losses : tuple of str, default=None
-        "error", "squared_error", "absolute_error", or "gini", the squared error of the
-        class probabilities. None: that of `choose_loss`.
-
-    Returns
-    -------
-    NodeLosses or list of NodeLosses
-        The losses; a list if they were named.
-
-    Raises
-    ------
-    ValueError
-        If the outputs of the tree and the rows differ, or the lengths of the arrays do.
-
-    Notes
-    -----
     Rows are routed once; then there is one step per row and node on its path.
     """
     _check_rows(tree, rows)
@@ -151,7 +119,7 @@ def measure_node_losses(tree, rows, data, losses=None):
     return measured[0] if losses is None else measured
 
 
-def _check_rows(tree, rows):
+def _check_rows(tree, rows) -> None:
     """Raise ValueError for wrong lengths, which the kernel does not check."""
     target, weight = rows.target, rows.weight
     if (target.is_classifier, target.n_outputs) != (tree.is_classifier, tree.n_outputs):

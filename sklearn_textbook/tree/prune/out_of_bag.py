@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
+
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook.tree.prune.base import BasePruner
 from sklearn_textbook.tree.prune.validation_error import (
@@ -13,6 +17,12 @@ from sklearn_textbook.tree.prune.validation_error import (
     has_weight,
     leave_whole,
 )
+
+if TYPE_CHECKING:
+    from sklearn_textbook.tree.grow.grown_tree import GrownTree
+    from sklearn_textbook.tree.grow.target import Target
+    from sklearn_textbook.tree.prune.outcome import PruningOutcome
+    from sklearn_textbook.tree.prune.training_data import TrainingData
 
 
 class OutOfBagPruning(BasePruner):
@@ -62,10 +72,10 @@ class OutOfBagPruning(BasePruner):
     uses_validation = "always"
     follows_collapse = False
 
-    def __init__(self, tie="prune"):
+    def __init__(self, tie: str = "prune") -> None:
         self.tie = tie
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Check the parameters.
 
         Raises
@@ -75,7 +85,9 @@ class OutOfBagPruning(BasePruner):
         """
         check_choice("tie", self.tie, TIES)
 
-    def choose_held_out(self, target, weight):
+    def choose_held_out(
+        self, target: Target, weight: np.ndarray | None
+    ) -> np.ndarray | None:
         """Raise ValueError, since out-of-bag rows are not held out.
 
         Parameters
@@ -92,7 +104,9 @@ class OutOfBagPruning(BasePruner):
         """
         raise self._lack_of_rows()
 
-    def prune_grown(self, tree, data, n_threads=1):
+    def prune_grown(
+        self, tree: GrownTree, data: TrainingData, n_threads: int = 1
+    ) -> PruningOutcome:
         """Prune a member on its out-of-bag rows.
 
         Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from sklearn_textbook._contract.table import Table
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.prune._subtree import count_branch_leaves, mark_kept
 from sklearn_textbook.tree.prune.rebuild import cut_below
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class PruningTable(Table):
@@ -50,19 +54,8 @@ class PruningTable(Table):
     measure = None
     n_leaves_grown = None
 
-    def as_frame(self):
-        """Return the table as a pandas DataFrame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One column per array; ``attrs["measure"]`` is ``measure``.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
+    def as_frame(self) -> pd.DataFrame:
+        """Return the table as a pandas DataFrame."""
         frame = super().as_frame()
         if self.measure is not None:
             frame.attrs["measure"] = self.measure
@@ -126,49 +119,17 @@ class PruningOutcome:
     path: PruningTable | None = None
 
 
-def number_kept(tree, is_cut):
-    """Assign numbers to the nodes that remain after :func:`cut_below`.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The grown tree.
-    is_cut : ndarray of bool, shape (node_count,)
-        The nodes to make leaves.
-
-    Returns
-    -------
-    ndarray of int64, shape (node_count,)
-        The number of each node in the pruned tree; -1 for removed nodes.
-    """
+def number_kept(tree: GrownTree, is_cut: np.ndarray) -> np.ndarray:
+    """Assign numbers to the nodes that remain after :func:`cut_below`."""
     is_kept = np.empty(tree.node_count, dtype=bool)
     mark_kept(tree.nodes, is_cut.view(np.uint8), is_kept.view(np.uint8))
     return np.where(is_kept, np.cumsum(is_kept) - 1, -1)
 
 
-def build_report(tree, record, new_number):
-    """Build the report: the steps with the data of their nodes.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree as it was grown.
-    record : PruningRecord
-        The steps.
-    new_number : ndarray of int64, shape (node_count,)
-        Number of each node in the pruned tree; -1 for removed nodes.
-
-    Returns
-    -------
-    PruningTable
-        ``node``, ``tree_node`` (number in the pruned tree, or -1), ``depth``,
-        ``feature`` (number of the tested column), ``decision``, ``before``, ``after``,
-        ``n_samples``, ``weight`` and ``n_leaves`` (of the grown branch). If the tree
-        has oblique tests, ``n_columns`` is the number of columns of the test, and
-        ``feature`` the one with the largest share. The attribute
-        ``measure`` names the measure in ``before`` and ``after``; ``n_leaves_grown`` is
-        the number of leaves of the grown tree.
-    """
+def build_report(
+    tree: GrownTree, record: PruningRecord, new_number: np.ndarray
+) -> PruningTable:
+    """Build the report: the steps with the data of their nodes."""
     node = np.asarray(record.node, dtype=np.int64)
     nodes = tree.nodes[node]
     n_leaves = np.empty(tree.node_count, dtype=np.int64)
@@ -203,24 +164,13 @@ def _count_columns(tree):
     return np.maximum(n_columns, ~tree.is_leaf)
 
 
-def cut_and_report(tree, is_cut, record, path=None):
-    """Cut off branches and build the report, the last step of most pruners.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree as it was grown.
-    is_cut : ndarray of bool, shape (node_count,)
-        The nodes to make leaves.
-    record : PruningRecord
-        The steps.
-    path : PruningTable, default=None
-        The subtrees among which one was chosen.
-
-    Returns
-    -------
-    PruningOutcome
-    """
+def cut_and_report(
+    tree: GrownTree,
+    is_cut: np.ndarray,
+    record: PruningRecord,
+    path: PruningTable | None = None,
+) -> PruningOutcome:
+    """Cut off branches and build the report, the last step of most pruners."""
     is_cut = is_cut & (tree.nodes["n_children"] > 0)
     report = build_report(tree, record, number_kept(tree, is_cut))
     return PruningOutcome(cut_below(tree, is_cut), report, path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sklearn_textbook.tree.grow.layout import (
@@ -15,7 +17,7 @@ from sklearn_textbook.tree.grow.level_map import list_places, measure_level_maps
 from sklearn_textbook.tree.prune._subtree import mark_kept
 
 
-def cut_below(tree, cut):
+def cut_below(tree, cut: np.ndarray | Sequence[int]):
     """Make some nodes leaves and remove all nodes below them.
 
     The remaining nodes keep their order, so they are numbered breadth first again.
@@ -99,7 +101,7 @@ def _as_mask(tree, cut):
     return mask
 
 
-def _clear_tests(nodes, where):
+def _clear_tests(nodes, where) -> None:
     """Mark some nodes as leaves."""
     marks = {
         "kind": LEAF,

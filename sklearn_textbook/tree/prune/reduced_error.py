@@ -5,6 +5,10 @@ Quinlan (1987); 周志华《机器学习》, section 4.3.2.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
+
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook.tree.prune.base import HoldOutPruner
 from sklearn_textbook.tree.prune.validation_error import (
@@ -13,6 +17,11 @@ from sklearn_textbook.tree.prune.validation_error import (
     has_weight,
 )
 
+if TYPE_CHECKING:
+    from sklearn_textbook.tree.grow.grown_tree import GrownTree
+    from sklearn_textbook.tree.prune.outcome import PruningOutcome
+    from sklearn_textbook.tree.prune.training_data import TrainingData
+
 
 class ValidationErrorPruner(HoldOutPruner):
     """Base class of the pruners by validation error.
@@ -20,12 +29,17 @@ class ValidationErrorPruner(HoldOutPruner):
     Subclasses define in ``_cut`` the order of the decisions.
     """
 
-    def __init__(self, validation_fraction=0.3, tie="prune", random_state=None):
+    def __init__(
+        self,
+        validation_fraction: float = 0.3,
+        tie: str = "prune",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.validation_fraction = validation_fraction
         self.tie = tie
         self.random_state = random_state
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Check the parameters.
 
         Raises
@@ -36,7 +50,9 @@ class ValidationErrorPruner(HoldOutPruner):
         super().check_parameters()
         check_choice("tie", self.tie, TIES)
 
-    def prune_grown(self, tree, data, n_threads=1):
+    def prune_grown(
+        self, tree: GrownTree, data: TrainingData, n_threads: int = 1
+    ) -> PruningOutcome:
         """Prune a grown tree by its error on validation rows.
 
         Parameters

@@ -6,10 +6,10 @@ import numpy as np
 
 from sklearn_textbook.tree.prune._subtree import measure_complexities
 from sklearn_textbook.tree.prune.cost_complexity import PruningSequence
-from sklearn_textbook.tree.prune.node_risks import SAME, measure_node_risks
+from sklearn_textbook.tree.prune.node_losses import SAME, measure_node_risks
 
 
-def compute_rpart_sequence(tree, risk="impurity"):
+def compute_rpart_sequence(tree, risk: str = "impurity") -> PruningSequence:
     r"""Compute rpart's approximate nested sequence of cost-complexity subtrees.
 
     From the leaves upwards every inner node is assigned a complexity, the cost of a

@@ -8,7 +8,7 @@ from sklearn_textbook.tree.prune._subtree import mark_uniform
 from sklearn_textbook.tree.prune.rebuild import cut_below
 
 
-def merge_equal_leaves(tree, decisions=None):
+def merge_equal_leaves(tree, decisions: np.ndarray | None = None):
     """Prune every inner node below which all leaves predict the same.
 
     From the leaves upwards, a node whose children are, or have become, leaves with the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
 
 import numpy as np
@@ -16,25 +17,9 @@ from sklearn_textbook.tree.prune.outcome import number_kept
 from sklearn_textbook.tree.prune.rebuild import cut_below
 
 
-def measure_step_losses(tree, sequence, losses):
+def measure_step_losses(tree, sequence, losses) -> np.ndarray:
     """Sum the losses of the leaves of every subtree.
 
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    sequence : PruningSequence
-        Its subtrees.
-    losses : NodeLosses
-        Losses of its nodes.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_steps, 2)
-        Loss and squared loss of each subtree.
-
-    Notes
-    -----
     A node is a leaf from the step that prunes it (or from the first step, if it is a
     leaf of the full tree) until a node above it is pruned. So it adds to a range of
     steps, and the total time is linear in the number of nodes.
@@ -62,7 +47,7 @@ def measure_step_losses(tree, sequence, losses):
     return np.maximum(total, 0.0)
 
 
-def _add_runs(change, start, stop, amount):
+def _add_runs(change, start, stop, amount) -> None:
     """Add amounts to ranges of steps, as differences between steps."""
     used = np.flatnonzero((start < stop) & (amount != 0.0))
     n_steps = len(change)
@@ -70,68 +55,20 @@ def _add_runs(change, start, stop, amount):
     change -= np.bincount(stop[used], amount[used], n_steps)
 
 
-def score_by_loss(tree, sequence, steps, rows, data, losses):
-    """Compute the losses of some subtrees on some rows.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    sequence : PruningSequence
-        Its subtrees.
-    steps : ndarray of int, shape (n_subtrees,)
-        The steps of the subtrees to score.
-    rows : Rows
-        The rows.
-    data : TrainingData
-        Defines how rows are routed and what nodes predict.
-    losses : tuple of str
-        Names of the losses, as for `measure_node_losses`.
-
-    Returns
-    -------
-    losses : ndarray of float64, shape (n_losses, n_subtrees, 2)
-        Loss and squared loss, summed over the rows.
-    weight : float
-        Weight of the rows.
-    """
+def score_by_loss(
+    tree, sequence, steps: np.ndarray, rows, data, losses: tuple[str, ...]
+) -> tuple[np.ndarray, float]:
+    """Compute the losses of some subtrees on some rows."""
     measured = measure_node_losses(tree, rows, data, losses)
     summed = [measure_step_losses(tree, sequence, one)[steps] for one in measured]
     return np.array(summed), measured[0].total_weight
 
 
-def score_by_scorer(tree, sequence, steps, rows, data, scoring):
+def score_by_scorer(
+    tree, sequence, steps: np.ndarray, rows, data, scoring: str | Callable
+) -> np.ndarray:
     """Score some subtrees on some rows with one of scikit-learn's scorers.
 
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    sequence : PruningSequence
-        Its subtrees.
-    steps : ndarray of int, shape (n_subtrees,)
-        The steps of the subtrees to score.
-    rows : Rows
-        The rows.
-    data : TrainingData
-        Defines how rows are routed, and makes the estimator passed to the scorer, whose
-        ``tree_`` is set to each subtree in turn.
-    scoring : str or callable
-        The scorer.
-
-    Returns
-    -------
-    scores : ndarray of float64, shape (n_subtrees,)
-        Higher is better.
-
-    Raises
-    ------
-    ValueError
-        If the scorer does not return one number, or does not support weights although
-        there are some.
-
-    Notes
-    -----
     Rows are routed once. In a subtree, a row ends in the lowest remaining ancestor of
     its leaf.
     """
@@ -165,7 +102,7 @@ def score_by_scorer(tree, sequence, steps, rows, data, scoring):
     return np.array([scores[step] for step in steps])
 
 
-def _call_scorer(scorer, estimator, rows, y):
+def _call_scorer(scorer, estimator, rows, y) -> float:
     """Score one subtree; raise ValueError if the scorer fails."""
     weight = rows.sample_weight
     options = {} if weight is None else {"sample_weight": weight}

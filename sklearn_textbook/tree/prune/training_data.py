@@ -38,18 +38,8 @@ class Rows:
         """Number of rows."""
         return self.target.n_rows
 
-    def take(self, rows):
-        """Select some of the rows.
-
-        Parameters
-        ----------
-        rows : array of int, or mask
-            The rows.
-
-        Returns
-        -------
-        Rows
-        """
+    def take(self, rows) -> Rows:
+        """Select some of the rows."""
         weights = (
             None if weight is None else weight[rows]
             for weight in (self.weight, self.sample_weight)

@@ -49,37 +49,15 @@ class ValidationCosts:
         return _SLACK * max(self.leaf[0], self.branch[0])
 
 
-def has_weight(rows):
-    """Return whether there is a row of positive weight.
-
-    Parameters
-    ----------
-    rows : Rows or None
-        The rows.
-
-    Returns
-    -------
-    bool
-    """
+def has_weight(rows) -> bool:
+    """Return whether there is a row of positive weight."""
     if rows is None or rows.n_rows == 0:
         return False
     return rows.weight is None or bool((rows.weight > 0).any())
 
 
-def measure_costs(tree, data):
-    """Compute the losses of the validation rows in the nodes of a tree.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    data : TrainingData
-        Contains the validation rows.
-
-    Returns
-    -------
-    ValidationCosts
-    """
+def measure_costs(tree, data) -> ValidationCosts:
+    """Compute the losses of the validation rows in the nodes of a tree."""
     losses = measure_node_losses(tree, data.validation, data)
     costs = (losses.leaf, losses.stay, losses.branch)
     return ValidationCosts(
@@ -87,24 +65,8 @@ def measure_costs(tree, data):
     )
 
 
-def cut_bottom_up(tree, data, tie):
-    """Prune every node whose error as a leaf is smaller, from the leaves upwards.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    data : TrainingData
-        Contains the validation rows.
-    tie : {"prune", "keep"}
-        Whether a node is pruned or kept if both errors are equal.
-
-    Returns
-    -------
-    PruningOutcome
-        The report has the inner nodes level by level, the deepest first, and from
-        left to right within a level.
-    """
+def cut_bottom_up(tree, data, tie: str):
+    """Prune every node whose error as a leaf is smaller, from the leaves upwards."""
     costs = measure_costs(tree, data)
     is_cut = np.empty(tree.node_count, dtype=bool)
     branch = np.empty(tree.node_count)
@@ -126,23 +88,8 @@ def cut_bottom_up(tree, data, tie):
     return cut_and_report(tree, is_cut, record)
 
 
-def cut_top_down(tree, data, tie):
-    """Keep every split that lowers the error, from the root downwards.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    data : TrainingData
-        Contains the validation rows.
-    tie : {"prune", "keep"}
-        Whether a node is pruned or kept if both errors are equal.
-
-    Returns
-    -------
-    PruningOutcome
-        The report has the inner nodes that were reached, breadth first.
-    """
+def cut_top_down(tree, data, tie: str):
+    """Keep every split that lowers the error, from the root downwards."""
     costs = measure_costs(tree, data)
     parent = tree.nodes["parent"][1:]
     below = np.bincount(parent, costs.leaf[1:], minlength=tree.node_count)
@@ -162,18 +109,7 @@ def cut_top_down(tree, data, tie):
 
 
 def leave_whole(tree):
-    """Return the tree unchanged, for members without validation rows.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-
-    Returns
-    -------
-    PruningOutcome
-        The same tree and a report without rows.
-    """
+    """Return the tree unchanged, for members without validation rows."""
     nothing = np.empty(0)
     record = PruningRecord(
         MEASURE, np.empty(0, np.int64), np.empty(0, "U6"), nothing, nothing

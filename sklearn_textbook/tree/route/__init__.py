@@ -1,16 +1,16 @@
 """Stage 5, route: leaves, class distributions and paths of rows."""
 
 from sklearn_textbook.tree.route.empty_nodes import estimate_empty_nodes
-from sklearn_textbook.tree.route.ends import find_ends
 from sklearn_textbook.tree.route.many_trees import (
     MemberSum,
     add_predictions,
     find_leaves_of_all,
 )
-from sklearn_textbook.tree.route.pick_classes import pick_classes
 from sklearn_textbook.tree.route.route import (
     find_decision_path,
+    find_ends,
     find_leaves,
+    pick_classes,
     predict_statistics,
 )
 from sklearn_textbook.tree.route.routed_tree import RoutedTree

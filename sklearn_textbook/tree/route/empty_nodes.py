@@ -5,11 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_textbook.tree.grow.target import find_weighted_median
-from sklearn_textbook.tree.route.ends import find_ends
+from sklearn_textbook.tree.route.route import find_ends
 
 
 def estimate_empty_nodes(
-    tree, matrix, target, weight=None, *, criterion=None, n_threads=1
+    tree,
+    matrix,
+    target,
+    weight: np.ndarray | None = None,
+    *,
+    criterion: str | None = None,
+    n_threads: int = 1,
 ):
     r"""Estimate the distributions of empty nodes from rows that are not training rows.
 

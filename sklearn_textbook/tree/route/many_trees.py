@@ -8,21 +8,23 @@ the tree. Other trees predict one by one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 import scipy  # whose submodules are loaded on first use
+from numpy.typing import ArrayLike
 
 from sklearn_textbook.tree.route._route import PackedTrees
-from sklearn_textbook.tree.route.packed_tree import (
+from sklearn_textbook.tree.route.route import find_leaves, predict_block
+from sklearn_textbook.tree.route.walk import (
     MIN_BLOCK_ROWS,
     PackedTree,
+    as_table,
     walk_packed,
 )
-from sklearn_textbook.tree.route.route import find_leaves, predict_block
-from sklearn_textbook.tree.route.walk import as_table
 
 # Rows per call of a tree that is not packed.
 _ROWS_ALONE = 1 << 16
@@ -61,7 +63,13 @@ class MemberSum:
 
 
 def add_predictions(
-    trees, matrix, out, n_threads=1, feature_names=None, votes=False, weights=None
+    trees: Sequence,
+    matrix,
+    out: np.ndarray,
+    n_threads: int = 1,
+    feature_names: Sequence[str] | None = None,
+    votes: bool = False,
+    weights: ArrayLike | None = None,
 ):
     r"""Add the class probabilities or values of many trees, or their votes.
 
@@ -131,7 +139,12 @@ def add_predictions(
                 walk_packed(packed, block, n_threads, some, sums=out[rows], votes=votes)
 
 
-def find_leaves_of_all(trees, matrix, n_threads=1, feature_names=None):
+def find_leaves_of_all(
+    trees: Sequence,
+    matrix,
+    n_threads: int = 1,
+    feature_names: Sequence[str] | None = None,
+) -> np.ndarray:
     """Return the node in which each row ends, for each of many trees.
 
     Parameters
@@ -193,7 +206,7 @@ class Forest:
 
     _known: ClassVar[WeakKeyDictionary] = WeakKeyDictionary()
 
-    def __init__(self, trees):
+    def __init__(self, trees) -> None:
         _check_same_shapes(trees)
         # Strong references from here would keep the key alive.
         self.references = [ref(tree) for tree in trees]
@@ -243,13 +256,13 @@ def _dense_blocks(table):
         yield rows, table[rows].toarray()
 
 
-def _add_shares(tree, weight, rows, matrix, out, n_threads, feature_names):
+def _add_shares(tree, weight, rows, matrix, out, n_threads, feature_names) -> None:
     """Add the probabilities of one tree that is not packed."""
     for part, shares in _predict_alone(tree, rows, matrix, n_threads, feature_names):
         out[part] += weight * shares
 
 
-def _add_votes(tree, weight, rows, matrix, out, n_threads, feature_names):
+def _add_votes(tree, weight, rows, matrix, out, n_threads, feature_names) -> None:
     """Add the votes of one tree that is not packed."""
     for part, shares in _predict_alone(tree, rows, matrix, n_threads, feature_names):
         chosen = shares.argmax(axis=2)
@@ -266,12 +279,12 @@ def _predict_alone(tree, rows, matrix, n_threads, feature_names):
 
 
 # ---------------------------------------------------------------------------- checks
-def _check_threads(n_threads):
+def _check_threads(n_threads) -> None:
     if n_threads < 1:
         raise ValueError(f"n_threads must be an integer >= 1, got {n_threads}.")
 
 
-def _check_same_shapes(trees):
+def _check_same_shapes(trees) -> None:
     first = trees[0]
     for number, tree in enumerate(trees):
         if (
@@ -288,7 +301,7 @@ def _check_same_shapes(trees):
             )
 
 
-def _check_out(tree, out, n_trees, n_rows, votes):
+def _check_out(tree, out, n_trees, n_rows, votes) -> None:
     shape = (n_rows, tree.n_outputs, tree.n_statistics)
     if (
         not isinstance(out, np.ndarray)

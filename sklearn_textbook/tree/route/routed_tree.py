@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.route.route import (
     find_decision_path,
@@ -18,66 +20,21 @@ class RoutedTree(GrownTree):
     """
 
     @classmethod
-    def from_grown(cls, tree):
-        """Convert a grown tree.
-
-        Parameters
-        ----------
-        tree : GrownTree
-            The tree.
-
-        Returns
-        -------
-        tree : RoutedTree
-            It shares all arrays with the given one.
-        """
+    def from_grown(cls, tree: GrownTree) -> RoutedTree:
+        """Convert a grown tree."""
         routed = cls.__new__(cls)
         vars(routed).update(vars(tree))
         return routed
 
-    def apply(self, X):
-        """Return the node in which each row ends.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_rows, n_features)
-            Numbers and level codes.
-
-        Returns
-        -------
-        nodes : ndarray of int64, shape (n_rows,)
-            Node numbers.
-        """
+    def apply(self, X) -> np.ndarray:
+        """Return the node in which each row ends."""
         return find_leaves(self, X)
 
-    def predict(self, X):
-        """Predict class probabilities or values.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_rows, n_features)
-            Numbers and level codes.
-
-        Returns
-        -------
-        proba : ndarray
-            Of shape (n_rows, n_classes) for one output, otherwise (n_rows, n_outputs,
-            n_classes); in regression the values.
-        """
+    def predict(self, X) -> np.ndarray:
+        """Predict class probabilities or values."""
         predicted = predict_statistics(self, X)
         return predicted[:, 0] if self.n_outputs == 1 else predicted
 
     def decision_path(self, X):
-        """Return the decision path of every row.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_rows, n_features)
-            Numbers and level codes.
-
-        Returns
-        -------
-        indicator : csr_matrix or csr_array of shape (n_rows, node_count)
-            Nonzero elements indicate that the row goes through the node.
-        """
+        """Return the decision path of every row."""
         return find_decision_path(self, X)

@@ -21,9 +21,11 @@ an edge: a tree of L leaves takes O(L m) operations for each row.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklearn_textbook.tree.route._route import EdgeList, add_shapley_values
 
@@ -44,34 +46,14 @@ def make_quadrature(n_points):
 
 
 def compute_shapley_values(
-    trees, first, n_scores, matrix, n_threads=1, interactions=False
-):
-    """Compute the Shapley values of the columns in a sum of trees.
-
-    Parameters
-    ----------
-    trees : sequence of GrownTree
-        Regression trees over the same columns. The outputs of each are what it adds to
-        the scores. ``interactions`` allow no oblique tests.
-    first : array-like of int, shape (n_trees,)
-        First score to which each tree adds.
-    n_scores : int
-        Number of scores.
-    matrix : array-like of float64, shape (n_rows, n_columns)
-        Numbers and level codes; missing values are NaN, unknown levels -1.
-    n_threads : int, default=1
-        Number of threads; the result does not depend on it.
-    interactions : bool, default=False
-        Whether to divide the values among pairs of columns. This takes O(L m³)
-        operations for each row and tree.
-
-    Returns
-    -------
-    values : ndarray of float64, shape (n_rows, n_columns, n_scores)
-        They add up to the scores less what :func:`compute_expectations` returns. With
-        ``interactions`` of shape (n_rows, n_columns, n_columns, n_scores), symmetric;
-        the sum over one axis of columns is the value of the other column.
-    """
+    trees: Sequence,
+    first: ArrayLike,
+    n_scores: int,
+    matrix: ArrayLike,
+    n_threads: int = 1,
+    interactions: bool = False,
+) -> np.ndarray:
+    """Compute the Shapley values of the columns in a sum of trees."""
     matrix = np.ascontiguousarray(matrix, dtype=np.float64)
     n_rows, n_columns = matrix.shape
     n_sums = n_columns * n_columns if interactions else n_columns
@@ -105,23 +87,10 @@ def _complete_pairs(pairs):
     return pairs
 
 
-def compute_expectations(trees, first, n_scores):
-    """Compute the sum of what trees predict if no column is known.
-
-    Parameters
-    ----------
-    trees : sequence of GrownTree
-        The trees.
-    first : array-like of int, shape (n_trees,)
-        First score to which each tree adds.
-    n_scores : int
-        Number of scores.
-
-    Returns
-    -------
-    expectations : ndarray of float64, shape (n_scores,)
-        Means of the leaves by training weight.
-    """
+def compute_expectations(
+    trees: Sequence, first: ArrayLike, n_scores: int
+) -> np.ndarray:
+    """Compute the sum of what trees predict if no column is known."""
     expectations = np.zeros(n_scores)
     for tree, start in zip(trees, first, strict=True):
         edges, values = list_edges(tree).edges, tree.statistics[:, :, 0]

@@ -15,34 +15,16 @@ from sklearn_textbook.tree.rules.rule_list import RuleList
 
 
 def build_rule_list(
-    tree, schema, X, codes, weight, confidence, significance=None, n_threads=1
-):
-    """Convert a classification tree to an ordered list of rules.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        An unpruned tree with one output.
-    schema : TableSchema
-        The columns of its table.
-    X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
-        The training table.
-    codes : ndarray of int32, shape (n_rows,)
-        Class of each row.
-    weight : ndarray of float64, shape (n_rows,), or None
-        Weights of the rows; rows of weight 0 are ignored.
-    confidence : float
-        Probability that the true error rate of a rule exceeds the pessimistic one.
-    significance : float or None, default=None
-        Maximum p-value of a condition that is kept; None: no test.
-    n_threads : int, default=1
-        Number of threads. The rules do not depend on it.
-
-    Returns
-    -------
-    rule_list : RuleList
-        The rules, and their statistics on the training rows.
-    """
+    tree,
+    schema,
+    X,
+    codes: np.ndarray,
+    weight: np.ndarray | None,
+    confidence: float,
+    significance: float | None = None,
+    n_threads: int = 1,
+) -> RuleList:
+    """Convert a classification tree to an ordered list of rules."""
     paths = collect_paths(tree)
     is_inner = tree.nodes["kind"] != LEAF
     columns = np.unique(tree.nodes["feature"][is_inner]).astype(np.int64)
@@ -101,23 +83,11 @@ def _fill_idle(taken, rules, rows):
     return counts
 
 
-def compute_shares(counts, rule_class):
+def compute_shares(counts: np.ndarray, rule_class: np.ndarray) -> np.ndarray:
     r"""Compute class probabilities by Laplace's rule, the largest for a given class.
 
     :math:`(n_k + 1) / (n + K)` where :math:`n_k` is the weight of class k of K, and n
     their sum. The weight of a class is limited to that of the given one.
-
-    Parameters
-    ----------
-    counts : ndarray of float64, shape (n_rules, n_classes)
-        Class weights.
-    rule_class : ndarray of int, shape (n_rules,)
-        The class that must have the largest probability.
-
-    Returns
-    -------
-    shares : ndarray of float64, shape (n_rules, n_classes)
-        Probabilities; at ties, that of the given class is larger by the last bit.
     """
     own = np.arange(len(counts)), rule_class
     smoothed = np.minimum(counts, counts[own][:, None]) + 1.0

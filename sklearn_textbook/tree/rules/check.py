@@ -11,19 +11,8 @@ from sklearn_textbook.tree.grow.layout import NOMINAL, OBLIQUE
 ROUNDING = 1e-6
 
 
-def check_rule_list(rule_list):
-    """Raise ValueError for an inconsistent list of rules.
-
-    Parameters
-    ----------
-    rule_list : RuleList
-        The rules; their tree has been checked.
-
-    Raises
-    ------
-    ValueError
-        If an index is out of range, or arrays contradict each other or the tree.
-    """
+def check_rule_list(rule_list) -> None:
+    """Raise ValueError for an inconsistent list of rules."""
     tree = rule_list.tree
     if not tree.is_classifier or tree.n_outputs != 1:
         raise ValueError("The tree of a rule list must be a classifier of one output.")
@@ -46,7 +35,7 @@ def check_rule_list(rule_list):
         raise ValueError("weight must have a sum that is finite and not 0.")
 
 
-def _check_shapes(rule_list):
+def _check_shapes(rule_list) -> None:
     if not len(rule_list.start):
         raise ValueError("start must have one entry more than there are rules.")
     n_entries = len(rule_list) + 1
@@ -65,7 +54,7 @@ def _check_shapes(rule_list):
         )
 
 
-def _check_conditions(rule_list):
+def _check_conditions(rule_list) -> None:
     """Check that every rule is part of one path, from the root downwards."""
     start, conditions, tree = rule_list.start, rule_list.nodes, rule_list.tree
     # Compared, not subtracted: the difference of any two integers may overflow.
@@ -107,7 +96,7 @@ def _check_conditions(rule_list):
     )
 
 
-def _check_classes(rule_list):
+def _check_classes(rule_list) -> None:
     rule_class, shares = rule_list.rule_class, rule_list.shares
     n_classes = shares.shape[1]
     refuse(

@@ -24,25 +24,8 @@ COST_UNIT = 2.0**-20
 LARGEST_TABLE = 1 << 22
 
 
-def choose_subsets(tree, schema, rules, rows):
-    """Choose a subset of the rules of every class.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree from which the rules are derived.
-    schema : TableSchema
-        The columns of its table.
-    rules : Rules
-        The general rules.
-    rows : PackedRows
-        The training rows.
-
-    Returns
-    -------
-    chosen : ndarray of int64
-        Numbers of the chosen rules, ascending.
-    """
+def choose_subsets(tree, schema, rules, rows) -> np.ndarray:
+    """Choose a subset of the rules of every class."""
     cost = compute_costs(tree, schema, rules, rows)
     table = make_factorial_table(rows)
     chosen = [np.empty(0, dtype=np.int64)]
@@ -54,7 +37,9 @@ def choose_subsets(tree, schema, rules, rows):
     return np.sort(np.concatenate(chosen))
 
 
-def choose_subset(rules, cost, rows, log2_factorial):
+def choose_subset(
+    rules, cost: np.ndarray, rows, log2_factorial: np.ndarray
+) -> np.ndarray:
     r"""Choose the subset of the rules of one class with minimum description length.
 
     For a table of weight n in which the class has weight m, the description of a subset
@@ -71,22 +56,6 @@ def choose_subset(rules, cost, rows, log2_factorial):
     the first. For more rules, the rule whose addition or deletion saves most bits (ties
     to the first) is added or deleted until none saves bits, starting once from no rule
     and once from all rules; the better result is taken, at ties that from no rule.
-
-    Parameters
-    ----------
-    rules : Rules
-        Rules of one class.
-    cost : ndarray of float64, shape (n_rules,)
-        Bits of each rule.
-    rows : PackedRows
-        The training rows.
-    log2_factorial : ndarray of float64
-        Logarithms of factorials; empty: compute them.
-
-    Returns
-    -------
-    is_chosen : ndarray of bool, shape (n_rules,)
-        The subset.
     """
     n_rules = len(rules)
     make = _prepare_search(rules, cost, rows, log2_factorial)
@@ -148,7 +117,7 @@ def make_factorial_table(rows):
     return gammaln(np.arange(1.0, rows.total_weight + 2.0)) / log(2.0)
 
 
-def compute_costs(tree, schema, rules, rows):
+def compute_costs(tree, schema, rules, rows) -> np.ndarray:
     r"""Compute the bits that encode each rule.
 
     A rule of k conditions costs the sum of their bits minus :math:`\log_2 k!`, since
@@ -159,22 +128,6 @@ def compute_costs(tree, schema, rules, rows):
       thresholds of the column;
     - one level: the entropy of the column; all levels but one: the same plus 1;
     - another set of levels: one bit per level.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree from which the rules are derived.
-    schema : TableSchema
-        The columns of its table.
-    rules : Rules
-        The rules.
-    rows : PackedRows
-        The training rows.
-
-    Returns
-    -------
-    cost : ndarray of float64, shape (n_rules,)
-        Bits, rounded to multiples of 2**-20, so that sums are exact.
     """
     column_bits = {
         int(column): _measure_column(rows, number, schema.columns[column])

@@ -5,6 +5,7 @@ The test of a branch is identified by the number of the node it leads to.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,23 +49,12 @@ class Paths:
     path_class: np.ndarray
     rank: np.ndarray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.path_class)
 
 
-def collect_tests(tree):
-    """List the test of every branch of a tree.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-
-    Returns
-    -------
-    tests : ndarray of TEST_DTYPE, shape (node_count,)
-        The test that leads to each node; that of the root has no meaning.
-    """
+def collect_tests(tree) -> np.ndarray:
+    """List the test of every branch of a tree."""
     nodes = tree.nodes
     tests = np.zeros(len(nodes), dtype=TEST_DTYPE)
     parent = nodes[np.maximum(nodes["parent"], 0)]
@@ -75,20 +65,8 @@ def collect_tests(tree):
     return tests
 
 
-def collect_paths(tree):
-    """List the paths to all leaves of a classification tree that have training rows.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-
-    Returns
-    -------
-    paths : Paths
-        Leaves without rows, such as the empty branches of a multiway split, have no
-        path; neither has a tree that is a single leaf.
-    """
+def collect_paths(tree) -> Paths:
+    """List the paths to all leaves of a classification tree that have training rows."""
     nodes = tree.nodes
     kind, first = nodes["kind"].tolist(), nodes["first_child"].tolist()
     n_children, weight = nodes["n_children"].tolist(), nodes["weight"].tolist()
@@ -135,7 +113,7 @@ class AcceptedLevels:
         The tree.
     """
 
-    def __init__(self, tree):
+    def __init__(self, tree) -> None:
         self.tree = tree
         self._divided = {}
 
@@ -154,21 +132,8 @@ class AcceptedLevels:
         return codes[start[branch] : start[branch + 1]]
 
 
-def write_signature(accepted_levels, nodes):
-    """Return a signature of the tests of a rule, the same for equivalent rules.
-
-    Parameters
-    ----------
-    accepted_levels : AcceptedLevels
-        The levels that satisfy the tests of the tree.
-    nodes : sequence of int
-        The nodes that the branches of the rule lead to.
-
-    Returns
-    -------
-    signature : tuple
-        The condition on each column, independent of the order of the tests.
-    """
+def write_signature(accepted_levels: AcceptedLevels, nodes: Sequence[int]) -> tuple:
+    """Return a signature of the tests of a rule, the same for equivalent rules."""
     tree = accepted_levels.tree
     demands = {}
     for node in nodes:

@@ -49,7 +49,7 @@ class RuleEvaluation:
     confusion: np.ndarray
 
     @property
-    def error_rate(self):
+    def error_rate(self) -> float:
         """Fraction of the weight that is misclassified."""
         return self.errors / self.weight
 
@@ -73,32 +73,15 @@ class RuleEvaluation:
         return "\n".join(lines)
 
 
-def evaluate_rules(rule_list, first, second, y, classes, weight=None):
-    """Evaluate each rule of a list on some rows.
-
-    Parameters
-    ----------
-    rule_list : RuleList
-        The rules.
-    first, second : ndarray of int64, shape (n_rows,)
-        Indices of the first and the second rule that cover each row; -1: none.
-    y : ndarray, shape (n_rows,)
-        Classes of the rows.
-    classes : ndarray
-        The sorted class labels of the rules.
-    weight : ndarray of float64, shape (n_rows,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    evaluation : RuleEvaluation
-        The counts.
-
-    Raises
-    ------
-    ValueError
-        If no row has a class of the rules.
-    """
+def evaluate_rules(
+    rule_list,
+    first: np.ndarray,
+    second: np.ndarray,
+    y: np.ndarray,
+    classes: np.ndarray,
+    weight: np.ndarray | None = None,
+) -> RuleEvaluation:
+    """Evaluate each rule of a list on some rows."""
     weight = np.ones(len(y)) if weight is None else weight
     codes, all_classes = _find_codes(y, classes)
     rule_class, default_class = rule_list.rule_class[:-1], rule_list.rule_class[-1]
@@ -165,7 +148,7 @@ def _find_codes(y, classes):
     return codes, all_classes
 
 
-def _sort_labels(labels):
+def _sort_labels(labels) -> list:
     """Sort labels of any types."""
     try:
         return sorted(labels)
@@ -185,20 +168,8 @@ def _count_confusions(codes, predicted, n_classes, weight):
     return counts.reshape(n_classes, n_classes)
 
 
-def tabulate_rules(rules):
-    """Format the evaluation of the rules as the cells of a table.
-
-    Parameters
-    ----------
-    rules : list of dict
-        As in :class:`RuleEvaluation`.
-
-    Returns
-    -------
-    lines : list of tuple of str
-        The headers, and one line per rule. All cells but the last, the class, are
-        right-aligned.
-    """
+def tabulate_rules(rules: list[dict]):
+    """Format the evaluation of the rules as the cells of a table."""
     lines = [("Rule", "Size", "Error", "Used", "Wrong", "Advantage", "Class")]
     for rule in rules:
         share = rule["wrong"] / rule["used"] if rule["used"] else 0.0
@@ -217,7 +188,7 @@ def tabulate_rules(rules):
     return lines
 
 
-def write_weight(weight):
+def write_weight(weight) -> str:
     """Format a weight: integers in full, other numbers without rounding errors."""
     return f"{weight:.12g}"
 

@@ -46,7 +46,7 @@ class Rules:
     cover_word: np.ndarray
     cover_bits: np.ndarray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.nodes)
 
     def take(self, numbers):
@@ -65,7 +65,14 @@ class Rules:
         )
 
 
-def generalise_paths(tree, paths, rows, confidence, significance=None, n_threads=1):
+def generalise_paths(
+    tree,
+    paths,
+    rows,
+    confidence: float,
+    significance: float | None = None,
+    n_threads: int = 1,
+) -> Rules:
     r"""Drop conditions from the paths of a tree, and keep the useful rules.
 
     As long as dropping some condition does not increase the pessimistic error rate
@@ -75,26 +82,6 @@ def generalise_paths(tree, paths, rows, confidence, significance=None, n_threads
     not significant by Fisher's exact test are dropped as well, the least significant
     first. Of equal rules one is kept. Rules whose rate is not below the error rate of
     predicting their class for every row are left out.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    paths : Paths
-        Its paths.
-    rows : PackedRows
-        The training rows.
-    confidence : float
-        Probability that the true rate exceeds the pessimistic one.
-    significance : float or None, default=None
-        Maximum p-value of a condition that is kept.
-    n_threads : int, default=1
-        Number of threads. The rules do not depend on it.
-
-    Returns
-    -------
-    rules : Rules
-        In the order of the paths.
     """
     found = _Found(tree, rows)
     if len(paths):
@@ -108,7 +95,7 @@ def generalise_paths(tree, paths, rows, confidence, significance=None, n_threads
 class _Run:
     """Data common to all batches of paths."""
 
-    def __init__(self, tree, paths, rows, confidence, significance, n_threads):
+    def __init__(self, tree, paths, rows, confidence, significance, n_threads) -> None:
         self.paths = paths
         self.rows = rows
         self.tests = collect_tests(tree)
@@ -169,14 +156,14 @@ class _Run:
 class _Found:
     """The distinct rules to keep, collected batch by batch."""
 
-    def __init__(self, tree, rows):
+    def __init__(self, tree, rows) -> None:
         self.accepted_levels = AcceptedLevels(tree)
         self.prior_rate = 1.0 - rows.class_weight / rows.total_weight
         self.known = set()
         self.nodes, self.rule_class, self.rate = [], [], []
         self.length, self.word, self.bits = [], [], []
 
-    def add(self, nodes, rule_class, rate, cover):
+    def add(self, nodes, rule_class, rate, cover) -> None:
         """Add the rules of a batch that are new and good enough."""
         new = []
         good = np.flatnonzero(rate < self.prior_rate[rule_class])

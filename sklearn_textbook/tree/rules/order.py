@@ -36,27 +36,15 @@ class Contributions:
         return self.saved - self.spoilt
 
 
-def measure_contributions(first, second, rule_class, default_class, codes, weight):
-    """Measure the effect of each rule of a list on some rows.
-
-    Parameters
-    ----------
-    first, second : ndarray of int, shape (n_rows,)
-        Positions of the first and the second rule that cover each row; -1: none.
-    rule_class : ndarray of int, shape (n_rules,)
-        Class of every rule, in the order of the list.
-    default_class : int
-        Class of the rows that no rule covers.
-    codes : ndarray of int, shape (n_rows,)
-        Class of every row; -1 for a class not seen in training.
-    weight : ndarray of float64, shape (n_rows,)
-        Weight of every row.
-
-    Returns
-    -------
-    contributions : Contributions
-        Sums over the rows.
-    """
+def measure_contributions(
+    first: np.ndarray,
+    second: np.ndarray,
+    rule_class: np.ndarray,
+    default_class: int,
+    codes: np.ndarray,
+    weight: np.ndarray,
+) -> Contributions:
+    """Measure the effect of each rule of a list on some rows."""
     classes = np.append(rule_class, default_class)
     is_used = first >= 0
     first, codes, weight = first[is_used], codes[is_used], weight[is_used]
@@ -75,7 +63,7 @@ def measure_contributions(first, second, rule_class, default_class, codes, weigh
     )
 
 
-def order_rules(rules, rows):
+def order_rules(rules, rows) -> tuple[np.ndarray, np.ndarray, int]:
     """Sort the rules, choose the default class and drop harmful rules.
 
     The next class is always the one whose rules cover the smallest weight of other
@@ -85,22 +73,6 @@ def order_rules(rules, rows):
     the rows that no rule covers, with ties as before. Then, as long as removing some
     rule reduces the training errors, the rule whose removal reduces them most (at ties,
     the last) is dropped, and the default class is chosen again.
-
-    Parameters
-    ----------
-    rules : Rules
-        The chosen rules of all classes.
-    rows : PackedRows
-        The training rows.
-
-    Returns
-    -------
-    order : ndarray of int64
-        Indices of the kept rules, in order.
-    first : ndarray of int32, shape (n_slots,)
-        Position in this order of the first rule that covers each slot; -1: none.
-    default_class : int
-        The default class.
     """
     order = np.array(
         [

@@ -60,17 +60,17 @@ class PackedRows:
     class_weight: np.ndarray
 
     @property
-    def n_words(self):
+    def n_words(self) -> int:
         """Number of words."""
         return len(self.filled)
 
     @property
-    def n_classes(self):
+    def n_classes(self) -> int:
         """Number of classes."""
         return len(self.class_weight)
 
     @property
-    def total_weight(self):
+    def total_weight(self) -> float:
         """Weight of all rows."""
         return float(self.class_weight.sum())
 
@@ -81,30 +81,15 @@ class PackedRows:
         return np.repeat(np.arange(self.n_classes, dtype=np.int32), words)
 
 
-def pack_rows(values, columns, codes, weight, place, n_classes):
-    """Sort and pack the training rows.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n_columns, n_rows)
-        Numbers and level codes of the columns that the tree tests.
-    columns : ndarray of int64, shape (n_columns,)
-        Which columns of the table they are.
-    codes : ndarray of int32, shape (n_rows,)
-        Class of every row.
-    weight : ndarray of float64, shape (n_rows,), or None
-        Weights of the rows; rows of weight 0 are left out.
-    place : ndarray of int64, shape (n_rows,)
-        Position of every row in the tree, from left to right. It decides the order
-        within a class, which affects only the speed.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    rows : PackedRows
-        The rows.
-    """
+def pack_rows(
+    values: np.ndarray,
+    columns: np.ndarray,
+    codes: np.ndarray,
+    weight: np.ndarray | None,
+    place: np.ndarray,
+    n_classes: int,
+) -> PackedRows:
+    """Sort and pack the training rows."""
     weight = np.ones(len(codes)) if weight is None else round_weights(weight)
     row = np.flatnonzero(weight > 0.0)
     row = row[np.lexsort((place[row], codes[row]))]
@@ -153,20 +138,8 @@ def _sort_columns(values, row, slot, n_slots):
     }
 
 
-def round_weights(weight):
-    """Round weights to a grid on which sums are exact in any order.
-
-    Parameters
-    ----------
-    weight : ndarray of float64
-        Weights.
-
-    Returns
-    -------
-    rounded : ndarray of float64
-        Integer multiples of a power of two, which is at most 2**-50 of the total
-        weight, so integers are not changed. Positive weights stay positive.
-    """
+def round_weights(weight: np.ndarray) -> np.ndarray:
+    """Round weights to a grid on which sums are exact in any order."""
     _, exponent = np.frexp(weight.sum())
     unit = 2.0 ** (int(exponent) - WEIGHT_BITS)
     rounded = np.round(weight / unit) * unit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class RuleList:
     n_samples: np.ndarray
     weight: np.ndarray
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for array in vars(self).values():
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
@@ -57,47 +58,21 @@ class RuleList:
         """Return the number of rules, not counting the default."""
         return len(self.start) - 1
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}(n_rules={len(self)})"
 
     @property
-    def n_conditions(self):
+    def n_conditions(self) -> np.ndarray:
         """Number of conditions of each rule."""
         return np.diff(self.start)
 
-    def to_dict(self):
-        """Return the rules, without the tree, as plain Python values for JSON.
-
-        Returns
-        -------
-        dict
-            ``format``, ``schema_version`` and the arrays as lists; "NaN" for the error
-            rate of the default.
-        """
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rules, without the tree, as plain Python values for JSON."""
         return write_fields(self)
 
     @classmethod
-    def from_dict(cls, fields, tree):
-        """Read the rules from the result of :meth:`to_dict`.
-
-        Parameters
-        ----------
-        fields : dict
-            The dictionary. It need not be trusted, as everything is checked.
-        tree : GrownTree
-            The tree that the rules come from.
-
-        Returns
-        -------
-        RuleList
-            A list with equal arrays.
-
-        Raises
-        ------
-        ValueError
-            If the dictionary is not that of a list of rules, was written by a newer
-            version, is damaged, or belongs to another tree.
-        """
+    def from_dict(cls, fields: dict[str, Any], tree: GrownTree) -> Self:
+        """Read the rules from the result of :meth:`to_dict`."""
         rule_list = cls(tree=tree, **read_fields(fields))
         check_rule_list(rule_list)
         return rule_list

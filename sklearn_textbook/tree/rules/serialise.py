@@ -25,43 +25,14 @@ _ARRAYS = {
 }
 
 
-def write_fields(rule_list):
-    """Convert a list of rules to a dictionary of plain Python values.
-
-    Parameters
-    ----------
-    rule_list : RuleList
-        The rules.
-
-    Returns
-    -------
-    dict
-        See :meth:`RuleList.to_dict`.
-    """
+def write_fields(rule_list) -> dict:
+    """Convert a list of rules to a dictionary of plain Python values."""
     arrays = {name: write_array(getattr(rule_list, name)) for name in _ARRAYS}
     return {"format": FORMAT, "schema_version": SCHEMA_VERSION, **arrays}
 
 
-def read_fields(fields):
-    """Read the arrays of a RuleList from the result of :func:`write_fields`.
-
-    Parameters
-    ----------
-    fields : dict
-        The dictionary.
-
-    Returns
-    -------
-    dict
-        Arguments of :class:`RuleList` without the tree, of the right types; their
-        contents have not been checked.
-
-    Raises
-    ------
-    ValueError
-        If the dictionary is not that of a list of rules, was written by a newer
-        version, or has missing fields or wrong types.
-    """
+def read_fields(fields: dict) -> dict:
+    """Read the arrays of a RuleList from the result of :func:`write_fields`."""
     names = {"format", "schema_version", *_ARRAYS}
     check_header(fields, "rule list", FORMAT, SCHEMA_VERSION, names)
     return {

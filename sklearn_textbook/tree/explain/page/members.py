@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.parameters import read_feature_names
@@ -61,7 +62,7 @@ class Member:
         return np.array_equal(n_classes, tree.n_classes)
 
     @property
-    def addend(self):
+    def addend(self) -> float:
         """What is added to each class weight in predicted probabilities."""
         tree = self.estimator.tree_
         share_statistics = getattr(self.estimator, "_share_statistics", None)
@@ -71,30 +72,10 @@ class Member:
         return float(shown.statistics.flat[0] - tree.statistics.flat[0])
 
 
-def list_members(model, class_names=None):
-    """List the trees of a model.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted tree, or an ensemble with the attribute ``estimators_``.
-    class_names : array-like or None, default=None
-        Names of the classes of the model.
-
-    Returns
-    -------
-    list of Member
-        The trees. Members of other kinds are not among them.
-    n_others : int
-        Number of those.
-
-    Raises
-    ------
-    sklearn.exceptions.NotFittedError
-        If the model is not fitted.
-    TypeError
-        If it has no tree of this package.
-    """
+def list_members(
+    model, class_names: ArrayLike | None = None
+) -> tuple[list[Member], int]:
+    """List the trees of a model."""
     if not hasattr(model, "tree_") and hasattr(model, "fit"):
         check_is_fitted(model)
     estimators = getattr(model, "estimators_", None)

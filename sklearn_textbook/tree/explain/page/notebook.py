@@ -35,20 +35,8 @@ class PageReprMixin:
         return lambda: write() + offer_page(self)
 
 
-def offer_page(model):
-    """Write the page of a model, which opens on request.
-
-    Parameters
-    ----------
-    model : estimator
-        Any.
-
-    Returns
-    -------
-    str
-        HTML; of a large model, how to write the page to a file; empty if the model has
-        no tree.
-    """
+def offer_page(model) -> str:
+    """Write the page of a model, which opens on request."""
     try:
         members, _ = list_members(model)
     except (NotFittedError, TypeError):

@@ -31,34 +31,21 @@ class PageTables:
         Maximum number of levels written for a set, and of columns for a sum.
     """
 
-    def __init__(self, max_levels):
+    def __init__(self, max_levels) -> None:
         self.max_levels = max_levels
         self.trees, self.columns, self.targets = [], [], []
         self._column_numbers, self._target_numbers = {}, {}
 
-    def add_tree(self, name, fitted, addend, weight, max_nodes, charts=None):
-        """Add a tree.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        fitted : FittedTree
-            The tree, with the names of its columns and classes.
-        addend : float
-            What is added to each class weight in predicted probabilities.
-        weight : float or None
-            Its weight in an ensemble.
-        max_nodes : int or None
-            Maximum number of nodes; the upper levels are kept. None: no limit.
-        charts : ChartMaker or None, default=None
-            Makes the distributions of the nodes.
-
-        Returns
-        -------
-        n_left_out : int
-            Number of its nodes that are left out.
-        """
+    def add_tree(
+        self,
+        name: str,
+        fitted,
+        addend: float,
+        weight: float | None,
+        max_nodes: int | None,
+        charts=None,
+    ) -> int:
+        """Add a tree."""
         tree = fitted.tree
         n_nodes, cut = cut_tree(tree, max_nodes)
         n_children = tree.nodes["n_children"][:n_nodes].copy()
@@ -117,23 +104,8 @@ class PageTables:
         return self._target_numbers[names]
 
 
-def cut_tree(tree, max_nodes):
-    """Choose the nodes to keep; they are numbered breadth first.
-
-    Parameters
-    ----------
-    tree : GrownTree
-        The tree.
-    max_nodes : int or None
-        Maximum number of nodes.
-
-    Returns
-    -------
-    n_nodes : int
-        The first so many nodes are kept, siblings together.
-    cut : dict of int to int
-        The kept nodes whose children are not, and the numbers of nodes below them.
-    """
+def cut_tree(tree, max_nodes: int | None) -> tuple[int, dict[int, int]]:
+    """Choose the nodes to keep; they are numbered breadth first."""
     n_nodes = tree.node_count
     if max_nodes is None or n_nodes <= max_nodes:
         return n_nodes, {}

@@ -7,7 +7,12 @@ import hashlib
 import html
 import json
 from importlib.resources import files
+from os import PathLike
+from typing import Any
 
+from numpy.typing import ArrayLike
+
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.written_files import write_file
 from sklearn_textbook.tree.explain.colors import class_colors
 from sklearn_textbook.tree.explain.distributions import ChartMaker
@@ -34,18 +39,18 @@ class Page(str):
 
 
 def to_html(
-    model,
-    path=None,
+    model: Any,
+    path: str | PathLike[str] | None = None,
     *,
-    X=None,
-    y=None,
-    feature_names=None,
-    class_names=None,
-    title=None,
-    max_trees=100,
-    max_nodes=20_000,
-    max_levels=8,
-):
+    X: MatrixLike | None = None,
+    y: ArrayLike | None = None,
+    feature_names: ArrayLike | None = None,
+    class_names: ArrayLike | None = None,
+    title: str | None = None,
+    max_trees: int | None = 100,
+    max_nodes: int | None = 20_000,
+    max_levels: int | None = 8,
+) -> str | None:
     """Export a tree or an ensemble of trees as an HTML file.
 
     In a browser, the tree can be zoomed, panned, collapsed, searched and filtered; each
@@ -178,7 +183,7 @@ def collect_data(
     }
 
 
-def takes_missing(*estimators):
+def takes_missing(*estimators) -> bool:
     """Whether rows to predict may have missing values."""
     return all(getattr(e, "missing", None) != "error" for e in estimators)
 
@@ -207,7 +212,7 @@ def fill_page(data):
     return Page(text.encode("utf-8", "replace").decode())
 
 
-def make_frame(page, height=FRAME_HEIGHT):
+def make_frame(page, height=FRAME_HEIGHT) -> str:
     """Write a page as a frame within another page."""
     return (
         f'<iframe srcdoc="{html.escape(page)}" title="Fitted tree" loading="lazy" '

@@ -1,0 +1,594 @@
+"""Models saved attribute by attribute: linear ones, components, some ensembles.
+
+`design_`, `classes_`, `n_features_in_` and `feature_names_in_` are saved of all models
+that have them. A new fitted attribute must be added here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from sklearn_textbook._contract.kept import Kept, Record
+from sklearn_textbook.decomposition import PCA
+from sklearn_textbook.decomposition.column_moments import ColumnMoments
+from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn_textbook.ensemble.model_averaging.linear_subsets import (
+    AveragedRegressions,
+)
+from sklearn_textbook.ensemble.model_averaging.logistic_subsets import (
+    AveragedLogistic,
+)
+from sklearn_textbook.ensemble.negative_correlation.fitted_member import MemberUnits
+from sklearn_textbook.ensemble.negative_correlation.joint_members import (
+    MEMBERS,
+    LinearMembers,
+    NetworkMembers,
+)
+from sklearn_textbook.io.saved_values import (
+    load_declared,
+    load_single_classes,
+    save_classes,
+    save_declared,
+    set_columns,
+)
+from sklearn_textbook.linear_model.base import BaseLinearModel
+from sklearn_textbook.linear_model.design import Design
+from sklearn_textbook.linear_model.generalized.families import (
+    BinomialFamily,
+    TweedieFamily,
+)
+from sklearn_textbook.linear_model.generalized.links import (
+    ComplementaryLogLogLink,
+    IdentityLink,
+    InverseLink,
+    LogitLink,
+    LogLink,
+    PowerLink,
+    ProbitLink,
+)
+from sklearn_textbook.linear_model.least_squares.linear_regression import LARGEST
+from sklearn_textbook.linear_model.least_squares.solution import LeastSquaresSolution
+from sklearn_textbook.linear_model.maximum_entropy.sources import (
+    ColumnSource,
+    MatrixSource,
+)
+from sklearn_textbook.linear_model.solve.row_triangle import RowTriangle
+from sklearn_textbook.linear_model.solve.weighted_solution import RowSpace
+from sklearn_textbook.tree.encode import TableSchema
+from sklearn_textbook.tree.encode.read import default_names, numeric_schema
+
+
+class SavedAttributes(NamedTuple):
+    """The fitted attributes of a class in a model file."""
+
+    declared: tuple[Kept, ...]
+    #: Raises a ValueError if the attributes of a model are inconsistent.
+    check: Callable
+    #: Attributes that are computed from those that are saved.
+    derived: tuple[str, ...] = ()
+    #: Sets the derived attributes; None: they are computed on access.
+    derive: Callable | None = None
+
+
+#: What is saved of each class.
+SAVED_ATTRIBUTES: dict[str, SavedAttributes] = {}
+
+
+def _numbers(name: str, *shapes: list, **limits: object) -> Kept:
+    """Numbers that are saved to the last bit, with one or several shapes."""
+    shapes = [tuple(shape) for shape in shapes]
+    return Kept(name, "float", shapes if len(shapes) > 1 else shapes[0], **limits)
+
+
+#: Statistics that may be undefined.
+_ANY = {"is_finite": False}
+_MAYBE = {"is_optional": True}
+
+
+def _require(is_right: object, what: str) -> None:
+    """Raise ValueError if a condition is false."""
+    if not is_right:
+        raise ValueError(f"{what} do not match")
+
+
+# ----------------------------------------------------------------- least squares
+_ROWS = Record(
+    RowTriangle,
+    (
+        Kept("has_intercept", "truth"),
+        _numbers("origin", ["coefficients"]),
+        _numbers("target_origin", ["targets"]),
+        _numbers("triangle", ["kept_rows", ("has_intercept", "coefficients")]),
+        _numbers("targets", ["kept_rows", "targets"]),
+        _numbers("residual", ["targets"], least=0),
+        Kept("n_rows", "integer", least=1),
+        Kept("total_weight", "float", least=0),
+        Kept("sum_log_weight", "float", **_ANY),
+        _numbers("column_sums", ["coefficients"], **_MAYBE),
+        _numbers("target_sums", ["targets"], **_MAYBE),
+    ),
+)
+_SOLUTION = Record(
+    LeastSquaresSolution,
+    (
+        _numbers("coefficients", ["coefficients", "targets"]),
+        _numbers("intercepts", ["targets"]),
+        Kept("rank", "integer", least=0),
+        _numbers("scales", ["coefficients"]),
+        Kept("is_constant", "truth", ("coefficients",)),
+        Kept("threshold", "float"),
+    ),
+)
+
+
+def _check_least_squares(model, kept):
+    coef, rows = kept["coef_"], kept["_rows"]
+    several = coef.ndim == 2
+    _require(several or not hasattr(kept["intercept_"], "shape"), "coef_, intercept_")
+    if rows is None:
+        return
+    names = ("rank_", "_alpha", "_positive", "_weight_type", "_solution")
+    _require(all(kept.get(name) is not None for name in names), "_rows and _solution")
+    n_targets = len(coef) if several else 1
+    _require(len(rows.residual) == n_targets, "the targets of coef_ and of _rows")
+    solution, n_columns = kept["_solution"], len(rows.origin)
+    _require(solution.rank == kept["rank_"] <= n_columns, "the ranks")
+    _require(
+        (solution.scales > 0).all() and rows.total_weight > 0, "scales and weights"
+    )
+    with np.errstate(over="ignore"):
+        scaled = rows.slopes_triangle / solution.scales
+    _require(np.isfinite(scaled).all(), "scales and triangle")
+    for sums in (rows.column_sums, rows.target_sums):
+        _require((sums is None) == rows.has_intercept, "the intercept and the sums")
+    _require(len(rows.triangle) >= rows.has_intercept, "the rows of the triangle")
+    is_usable = all(
+        (np.abs(array) < LARGEST).all() for array in (rows.triangle, rows.targets)
+    )
+    _require(is_usable, f"numbers of {LARGEST:g} and more, and squares,")
+
+
+SAVED_ATTRIBUTES["LinearRegression"] = SavedAttributes(
+    (
+        _numbers("coef_", ["coefficients"], ["targets", "coefficients"]),
+        _numbers("intercept_", (), ["targets"]),
+        Kept("rank_", "integer", least=0, **_MAYBE),
+        Kept("_alpha", "float", least=0, **_MAYBE),
+        Kept("_positive", "truth", **_MAYBE),
+        Kept("_weight_type", "text", **_MAYBE),
+        Kept("_rows", (_ROWS,), **_MAYBE),
+        Kept("_solution", (_SOLUTION,), **_MAYBE),
+    ),
+    _check_least_squares,
+    derived=("_inference",),
+)
+
+
+# ------------------------------------------------------------ logistic regression
+def _check_logistic(model, kept) -> None:
+    names = {"separation_", "rank_", "_errors"}
+    _require(kept.keys() >= names, "coef_ and what is known of it")
+    n_classes, vectors = len(model.classes_), len(kept["coef_"])
+    allowed = (1,) if n_classes == 2 else (n_classes - 1, n_classes)
+    _require(n_classes > 1 and vectors in allowed, "classes_ and coef_")
+    n_parameters = vectors * (kept["coef_"].shape[1] + bool(model.fit_intercept))
+    if kept["rank_"] is not None:
+        covariance, errors = kept.get("covariance_"), kept["_errors"]
+        _require(covariance is not None and errors is not None, "rank_, errors")
+        _require(len(covariance) == n_parameters, "coef_ and covariance_")
+    _require(len(kept["n_iter_"]) > 0, "n_iter_ and coef_")
+    _require(kept["null_log_likelihood_"] < 0, "classes_ and null_log_likelihood_")
+
+
+SAVED_ATTRIBUTES["LogisticRegression"] = SavedAttributes(
+    (
+        _numbers("coef_", ["vectors", "coefficients"]),
+        _numbers("intercept_", ["vectors"]),
+        Kept("solver_", "text"),
+        Kept("separation_", "text", **_MAYBE),
+        Kept("rank_", "integer", least=0, **_MAYBE),
+        _numbers("covariance_", ["parameters", "parameters"], **_ANY, **_MAYBE),
+        _numbers("_errors", ["parameters"], **_ANY, **_MAYBE),
+        Kept("log_likelihood_", "float"),
+        Kept("null_log_likelihood_", "float"),
+        _numbers("loss_path_", [None], **_ANY),
+        Kept("n_iter_", "integer", (None,), least=0),
+        Kept("is_converged_", "truth"),
+        Kept("n_observations_", "float", least=0),
+    ),
+    _check_logistic,
+)
+
+
+# ------------------------------------------------------- generalised linear models
+_FAMILIES = (
+    Record(TweedieFamily, (Kept("name", "text"), Kept("power", "float"))),
+    Record(BinomialFamily, (Kept("name", "text"),)),
+)
+_LINKS = (
+    *map(Record, (IdentityLink, LogLink, LogitLink, ProbitLink, InverseLink)),
+    Record(ComplementaryLogLogLink),
+    Record(PowerLink, (Kept("exponent", "float"),)),
+)
+_BOTH = (1, "coefficients")
+_ROW_SPACE = Record(
+    RowSpace,
+    (
+        _numbers("basis", ["coefficients", None]),
+        _numbers("units", ["coefficients"]),
+    ),
+)
+
+
+def _check_generalized(model, kept) -> None:
+    _require(getattr(kept["link_"], "exponent", 1.0) != 0.0, "link and exponent 0")
+    _require("_row_space" in kept, "coef_ and _row_space")
+    space = kept["_row_space"]
+    _require(space is None or (space.units > 0).all(), "coef_ and units")
+    _require(kept["rank_"] <= len(kept["coef_"]), "rank_ and coef_")
+
+
+SAVED_ATTRIBUTES["GeneralizedLinearRegressor"] = SavedAttributes(
+    (
+        Kept("family_", _FAMILIES),
+        Kept("link_", _LINKS),
+        _numbers("coef_", ["coefficients"]),
+        Kept("intercept_", "float"),
+        Kept("n_iter_", "integer", least=0),
+        Kept("converged_", "truth"),
+        _numbers("deviance_path_", [None], **_ANY),
+        Kept("deviance_", "float", **_ANY),
+        Kept("null_deviance_", "float", **_ANY),
+        _numbers("_inverse", [_BOTH, _BOTH], **_ANY),
+        Kept("_share", "float", **_ANY),
+        _numbers("_centre", ["coefficients"], **_ANY),
+        Kept("_row_space", (_ROW_SPACE,), **_MAYBE),
+        _numbers("_row_centre", ["coefficients"], **_ANY),
+        Kept("_is_determined", "truth", (_BOTH,)),
+        Kept("rank_", "integer", least=0),
+        Kept("effective_rank_", "float", **_ANY),
+        Kept("n_observations_", "float", least=0),
+        Kept("null_degrees_of_freedom_", "float"),
+        Kept("residual_degrees_of_freedom_", "float", **_ANY),
+        Kept("dispersion_", "float", **_ANY),
+        _numbers("covariance_", [_BOTH, _BOTH], **_ANY),
+        Kept("_n_parameters", "float", **_ANY),
+        Kept("log_likelihood_", "float", **_ANY),
+        Kept("retransformation_factor_", "float"),
+    ),
+    _check_generalized,
+)
+
+
+# ----------------------------------------------------------------- maximum entropy
+_SOURCES = (
+    Record(
+        ColumnSource,
+        (
+            _numbers("offset", ["coefficients"]),
+            _numbers("scale", ["coefficients"]),
+            Kept("n_classes", "integer", least=1),
+            Kept("has_constant", "truth"),
+        ),
+    ),
+    Record(MatrixSource, (Kept("n_classes", "integer", least=1),)),
+)
+
+
+def _check_maximum_entropy(model, kept) -> None:
+    source, n_classes = kept["_source"], len(model.classes_)
+    _require(source.n_classes == n_classes, "classes_ and _source")
+    has_columns = isinstance(source, ColumnSource)
+    if has_columns:
+        _require(
+            all(name in kept for name in ("coef_", "intercept_")), "coef_, _source"
+        )
+        _require((source.scale > 0).all(), "_source and scale")
+        n_features = n_classes * (len(source.scale) + source.has_constant)
+    else:
+        n_features, rest = divmod(model.n_features_in_, n_classes)
+        _require(rest == 0, "columns and classes_")
+    _require(has_columns == (model.features == "columns"), "features and _source")
+    _require(len(kept["weights_"]) == n_features, "weights_, columns and classes_")
+
+
+SAVED_ATTRIBUTES["MaxEntClassifier"] = SavedAttributes(
+    (
+        _numbers("coef_", ["classes", "coefficients"], **_MAYBE),
+        _numbers("intercept_", ["classes"], **_MAYBE),
+        Kept("_source", _SOURCES),
+        _numbers("weights_", ["features"]),
+        _numbers("_solver_weights", ["features"]),
+        _numbers("empirical_expectation_", [None], **_ANY),
+        _numbers("model_expectation_", [None], **_ANY),
+        Kept("n_contexts_", "integer", least=1),
+        _numbers("loss_path_", [None], **_ANY),
+        Kept("n_iter_", "integer", least=0),
+        Kept("entropy_", "float", **_ANY),
+        Kept("dual_value_", "float", **_ANY),
+        _numbers("distribution_", ["classes"], **_MAYBE),
+    ),
+    _check_maximum_entropy,
+)
+
+
+# ---------------------------------------------------------------------- components
+_MOMENTS = Record(
+    ColumnMoments,
+    (
+        Kept("n_rows", "integer", least=1),
+        Kept("total_weight", "float", least=0),
+        _numbers("mean", ["columns"]),
+        _numbers("scatter", ["columns", "columns"]),
+    ),
+)
+
+
+def _check_components(model, kept) -> None:
+    _require(kept.keys() >= {"_moments", "_dtype"} or "components_" in kept, "_moments")
+    if "components_" in kept:
+        names = {
+            each.name for each in SAVED_ATTRIBUTES["PCA"].declared if each.is_finite
+        }
+        names -= {"_moments", "_dtype", "_fit_svd_solver"}
+        _require(kept.keys() >= names, "components_ and what is made with them")
+        names -= {"mean_", "scale_", "n_samples_"}
+        is_complete = all(kept[name] is not None for name in names)
+        _require(is_complete, "components_ and what is made with them")
+        _require(kept["n_components_"] == len(kept["components_"]), "components_")
+        scale = kept["scale_"]
+        _require(scale is None or (scale > 0).all(), "scale_ and components_")
+
+
+SAVED_ATTRIBUTES["PCA"] = SavedAttributes(
+    (
+        _numbers("components_", ["components", "columns"], **_MAYBE),
+        _numbers("eigenvalues_", [None], **_MAYBE),
+        _numbers("explained_variance_", ["components"], least=0, **_MAYBE),
+        _numbers("explained_variance_ratio_", ["components"], **_MAYBE),
+        _numbers("singular_values_", ["components"], **_ANY, **_MAYBE),
+        Kept("n_components_", "integer", least=0, **_MAYBE),
+        Kept("noise_variance_", "float", least=0, **_MAYBE),
+        _numbers("mean_", ["columns"], **_MAYBE),
+        _numbers("var_", ["columns"], least=0, **_MAYBE),
+        _numbers("scale_", ["columns"], **_MAYBE),
+        Kept("n_samples_", "float", **_MAYBE),
+        Kept("_fit_svd_solver", "text", **_MAYBE),
+        Kept("_moments", (_MOMENTS,), **_MAYBE),
+        Kept("_dtype", "precision", **_MAYBE),
+    ),
+    _check_components,
+)
+
+
+def _check_truncated(model, kept) -> None:
+    _require(len(kept["components_"]) > 0, "components_ and singular_values_")
+
+
+SAVED_ATTRIBUTES["TruncatedSVD"] = SavedAttributes(
+    (
+        _numbers("components_", ["components", "columns"]),
+        _numbers("singular_values_", ["components"], least=0),
+        _numbers("explained_variance_", ["components"], least=0),
+        _numbers("explained_variance_ratio_", ["components"], **_ANY),
+    ),
+    _check_truncated,
+)
+
+
+# ---------------------------------------------------------------------------- LDA
+def _check_discriminant(model, kept) -> None:
+    n_classes, vectors = len(model.classes_), len(kept["coef_"])
+    _require(vectors == (1 if n_classes == 2 else n_classes), "classes_ and coef_")
+    scalings = kept.get("scalings_")
+    _require((scalings is None) == (model.solver == "lsqr"), "solver and scalings_")
+    n_directions = 0 if scalings is None else scalings.shape[1]
+    if scalings is not None:
+        _require(kept["_n_features_out"] <= n_directions, "directions and scalings_")
+
+
+SAVED_ATTRIBUTES["LinearDiscriminantAnalysis"] = SavedAttributes(
+    (
+        _numbers("coef_", ["vectors", "columns"]),
+        _numbers("intercept_", ["vectors"], **_ANY),
+        _numbers("class_count_", ["classes"], least=0),
+        _numbers("priors_", ["classes"], least=0),
+        _numbers("means_", ["classes", "columns"]),
+        _numbers("xbar_", ["columns"]),
+        Kept("within_rank_", "integer", least=0),
+        _numbers("within_scatter_", ["columns", "columns"], **_ANY, **_MAYBE),
+        _numbers("covariance_", ["columns", "columns"], **_ANY, **_MAYBE),
+        Kept("_n_features_out", "integer", least=0),
+        _numbers("scalings_", ["columns", "directions"], **_MAYBE),
+        _numbers("eigenvalues_", [None], **_ANY, **_MAYBE),
+        _numbers("explained_variance_ratio_", [None], **_ANY, **_MAYBE),
+        _numbers("projected_means_", ["classes", None], **_ANY, **_MAYBE),
+    ),
+    _check_discriminant,
+)
+
+
+# ------------------------------------------------------------ negative correlation
+_COLUMNS_OF_ALL = ["members", "coefficients"]
+_MEMBERS = (
+    Record(
+        NetworkMembers,
+        (
+            _numbers("hidden", [*_COLUMNS_OF_ALL, "units"]),
+            _numbers("hidden_bias", ["members", "units"]),
+            _numbers("output", ["members", "units"]),
+            _numbers("output_bias", ["members"]),
+        ),
+    ),
+    Record(
+        LinearMembers,
+        (_numbers("weights", _COLUMNS_OF_ALL), _numbers("bias", ["members"])),
+    ),
+)
+_UNITS = Record(
+    MemberUnits,
+    (
+        _numbers("column_means", ["coefficients"]),
+        _numbers("column_scales", ["coefficients"], least=0),
+        Kept("target_mean", "float"),
+        Kept("target_scale", "float", least=0),
+    ),
+)
+
+
+def _check_negative_correlation(model, kept) -> None:
+    members, curve = kept["_members"], kept["validation_curve_"]
+    _require(type(members) is MEMBERS[model.member], "member and _members")
+    _require(len(members) > 0, "_members, of which there are none,")
+    _require((kept["_units"].column_scales > 0).all(), "columns and their scales")
+    _require((curve is not None) == model.early_stopping, "early_stopping and curves")
+
+
+SAVED_ATTRIBUTES["NegativeCorrelationRegressor"] = SavedAttributes(
+    (
+        Kept("_members", _MEMBERS),
+        Kept("_units", (_UNITS,)),
+        _numbers("loss_curve_", [None]),
+        _numbers("validation_curve_", [None], **_MAYBE),
+        Kept("n_iter_", "integer", least=0),
+        Kept("member_error_", "float", least=0),
+        Kept("ambiguity_", "float", least=0),
+        Kept("ensemble_error_", "float", least=0),
+    ),
+    _check_negative_correlation,
+)
+
+
+# ---------------------------------------------------------- Bayesian model averaging
+#: Of averages over subsets of the columns; those of members are composed.
+_SUBSETS = (
+    Kept("is_in", "truth", ("models", "columns")),
+    _numbers("weights", ["models"], least=0),
+    Kept("n_parameters", "integer", ("models",), least=1),
+    _numbers("log_likelihood", ["models"]),
+    _numbers("bic", ["models"]),
+    Kept("n_subsets", "integer", least=1),
+)
+_REGRESSIONS = Record(
+    AveragedRegressions,
+    (
+        *_SUBSETS,
+        _numbers("r_squared", ["models"]),
+        _numbers("coef", ["coefficients"]),
+        _numbers("coef_std", ["coefficients"], least=0, **_ANY),
+        _numbers("mean", ["coefficients"]),
+        Kept("target_mean", "float"),
+        _numbers("covariance", ["coefficients", "coefficients"], **_ANY),
+        Kept("noise", "float", least=0, **_ANY),
+        Kept("total_weight", "float", least=0),
+    ),
+)
+_SCORES = ["models", "scores"]
+_LOGISTIC = Record(
+    AveragedLogistic,
+    (
+        *_SUBSETS,
+        _numbers("coefs", [*_SCORES, "coefficients"]),
+        _numbers("intercepts", _SCORES),
+        _numbers("variances", [*_SCORES, "coefficients"], least=0, **_ANY),
+        _numbers("intercept_variances", _SCORES, least=0, **_ANY),
+    ),
+)
+
+
+def _check_subsets(model, kept) -> None:
+    found = kept["_subsets"]
+    _require(model.estimators is None, "estimators and _subsets")
+    _require(abs(found.weights.sum() - 1) < 1e-6, "weights that do not sum to 1")
+    if hasattr(model, "classes_"):
+        n_scores = len(model.classes_) - 1
+        _require(found.coefs.shape[1] == n_scores > 0, "classes_ and coefs")
+    else:
+        _require(found.total_weight > 0, "rows and total_weight")
+
+
+def _average_subsets(record):
+    return SavedAttributes(
+        (Kept("_subsets", (record,)),),
+        _check_subsets,
+        (
+            *("posterior_table_", "weights_", "log_evidence_", "coef_", "coef_std_"),
+            *("intercept_", "intercept_std_", "inclusion_probabilities_"),
+            "_n_columns",  # what the property n_features_in_ returns
+        ),
+        lambda model: model._set_subsets(model._subsets),
+    )
+
+
+SAVED_ATTRIBUTES["BayesianModelAveragingClassifier"] = _average_subsets(_LOGISTIC)
+SAVED_ATTRIBUTES["BayesianModelAveragingRegressor"] = _average_subsets(_REGRESSIONS)
+
+
+# ---------------------------------------------------------------- writing, reading
+def describe_columns(estimator: object) -> TableSchema:
+    """Describe the columns of the training table of a fitted model."""
+    if "design_" in vars(estimator):
+        return estimator.design_.schema
+    names = vars(estimator).get("feature_names_in_")
+    if names is None:
+        n_columns = estimator.n_features_in_
+        return numeric_schema(default_names(n_columns), False, "number")
+    return numeric_schema(tuple(map(str, names)), True, "number")
+
+
+def save_attributes(estimator: object) -> dict:
+    """Write the fitted attributes of a model."""
+    columns = {"columns": describe_columns(estimator).to_dict()}
+    if "design_" in vars(estimator):
+        columns = estimator.design_.to_dict()
+    declared = SAVED_ATTRIBUTES[type(estimator).__name__].declared
+    return {
+        **columns,
+        "classes": save_classes(estimator),
+        "kept": save_declared(declared, vars(estimator)),
+    }
+
+
+def load_attributes(estimator: object, document: dict) -> None:
+    """Set the fitted attributes of a model."""
+    name, has_design = type(estimator).__name__, _has_design(estimator)
+    may_have_design = has_design or isinstance(
+        estimator, PCA | LinearDiscriminantAnalysis
+    )
+    sizes = {}
+    if "terms" in document and not may_have_design:
+        raise ValueError(f"columns of a {name} must be numeric, without terms")
+    if "terms" in document or has_design:
+        estimator.design_ = Design.from_dict(document)
+        schema = estimator.design_.schema
+        sizes["coefficients"] = len(estimator.design_.names)
+    else:
+        schema = TableSchema.from_dict(document["columns"])
+        if not schema.is_plain:
+            raise ValueError(f"columns of a {name} must be numeric, without terms")
+    if not schema.columns:
+        raise ValueError("columns must not be empty")
+    set_columns(estimator, schema)
+    del estimator.schema_
+    sizes["columns"] = estimator.n_features_in_
+    if "design_" in vars(estimator) and not has_design:
+        sizes["columns"] = sizes["coefficients"]
+    classes = load_single_classes(document["classes"], estimator)
+    if classes is not None:
+        estimator.classes_ = classes
+        sizes["classes"] = len(classes)
+    saved = SAVED_ATTRIBUTES[name]
+    kept = load_declared(saved.declared, document["kept"], sizes, name)
+    saved.check(estimator, kept)
+    vars(estimator).update(kept)
+    if saved.derive is not None:
+        saved.derive(estimator)
+
+
+def _has_design(estimator: object) -> bool:
+    """Whether columns of its table are transformed, such as to indicators of levels."""
+    is_linear = isinstance(estimator, BaseLinearModel)
+    return is_linear and getattr(estimator, "features", "columns") == "columns"
