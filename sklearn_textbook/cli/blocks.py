@@ -56,7 +56,7 @@ class Tree:
 
 
 @dataclass(frozen=True)
-class Rules:
+class RuleLines:
     """Rules, one a line, and marks before them such as their numbers."""
 
     lines: Sequence[str]
@@ -82,5 +82,5 @@ def count_more(number: int, what: str, remedy: str = "") -> list[str]:
     return [f"... and {count_things(number, what)}{remedy}"] if number > 0 else []
 
 
-Block = str | Heading | Note | Line | Tree | Rules | Summary | TextTable
+Block = str | Heading | Note | Line | Tree | RuleLines | Summary | TextTable
 Blocks = Iterator[Block]

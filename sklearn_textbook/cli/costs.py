@@ -8,13 +8,13 @@ from sklearn_textbook.cli.errors import refuse_use
 from sklearn_textbook.cli.options import CLASS_SCORES, NUMBER_SCORES
 from sklearn_textbook.cli.report import show_label
 from sklearn_textbook.cli.scoring import Scorer
-from sklearn_textbook.cli.target import Target
+from sklearn_textbook.cli.target import TargetColumn
 from sklearn_textbook.io import ModelFileError, read_c45_costs
 from sklearn_textbook.io.naming import suggest_name
 from sklearn_textbook.io.saved_model import SavedModel
 
 
-def make_scorer(goal: Target, path: str | None, metrics=()) -> Scorer:
+def make_scorer(goal: TargetColumn, path: str | None, metrics=()) -> Scorer:
     """Make what predicts and scores a target, with costs of errors from a file."""
     metrics = _check_metrics(goal, metrics)
     if not goal.is_classes:

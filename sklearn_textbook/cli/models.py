@@ -14,7 +14,7 @@ from sklearn_textbook.cli.blocks import (
     Heading,
     Line,
     Note,
-    Rules,
+    RuleLines,
     Summary,
     Tree,
     count_more,
@@ -187,7 +187,7 @@ def report_rules(
     max_surrogates=None,
     *,
     is_numbered: bool = False,
-) -> Rules:
+) -> RuleLines:
     """Report rules: of a tree those of the most weight, of a list the first ones."""
     text = export_rules(estimator, max_rules=None, max_surrogates=max_surrogates)
     lines, default, what = text.splitlines(), [], "rules with less support"
@@ -205,7 +205,7 @@ def report_rules(
         width = len(str(n_rules - 1))
         marks[:n_rules] = [f"{number:>{width}}  " for number in range(n_rules)]
         marks[-1] = " " * (width + 2)
-    return Rules(shown, marks)
+    return RuleLines(shown, marks)
 
 
 def _take_first(lines, most, what):

@@ -26,7 +26,7 @@ from sklearn_textbook.cli.blocks import (
     Heading,
     Line,
     Note,
-    Rules,
+    RuleLines,
     Summary,
     Tree,
 )
@@ -84,7 +84,7 @@ class Output:
             case Tree():
                 text = block.write(self.width if self.is_terminal else None)
                 return [paint_tree(text)]
-            case Rules(lines, marks):
+            case RuleLines(lines, marks):
                 return [
                     self._hang(Text.assemble((mark, "dim"), paint_rules(line)))
                     for mark, line in zip(marks, lines, strict=True)

@@ -19,7 +19,7 @@ MOST_NUMBERS = 100
 
 
 @dataclass(frozen=True)
-class Target:
+class TargetColumn:
     """The column to predict, in the form that an estimator accepts.
 
     The values are class labels or numbers, without missing ones; the note says what was
@@ -34,7 +34,7 @@ class Target:
 
 def read_target(
     column: pa.ChunkedArray, name: str, algorithm: str, path: str, text_note: str = ""
-) -> Target:
+) -> TargetColumn:
     """Turn a column without missing values into class labels or numbers.
 
     ``text_note`` says how the column could be read if it is text that looks like
@@ -63,12 +63,12 @@ def read_target(
             "choose another target",
         )
     if not is_number:
-        return Target(name, _as_labels(column), True)
+        return TargetColumn(name, _as_labels(column), True)
     values = column.to_numpy().astype(np.float64)
     are_whole = bool(np.all(values == np.floor(values)))
     few = are_whole and n_distinct <= MOST_NUMBERED_CLASSES
     if wish == "regressor" or (wish is None and not few):
-        return Target(name, values, False)
+        return TargetColumn(name, values, False)
     if not are_whole or n_distinct > MOST_NUMBERS:
         numbers = f"{n_distinct:,} distinct numbers"
         if not are_whole:
@@ -84,7 +84,7 @@ def read_target(
             f"the {n_distinct} whole numbers of {name!r} are treated as classes; use "
             f"--algorithm {algorithm}-regressor to predict the number"
         )
-    return Target(name, values.astype(np.int64), True, note)
+    return TargetColumn(name, values.astype(np.int64), True, note)
 
 
 def _as_labels(column):

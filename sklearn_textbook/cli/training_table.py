@@ -21,7 +21,7 @@ from sklearn_textbook.cli.columns import (
 )
 from sklearn_textbook.cli.errors import make_fit_error, refuse_use
 from sklearn_textbook.cli.progress import show_progress
-from sklearn_textbook.cli.target import Target, read_target
+from sklearn_textbook.cli.target import TargetColumn, read_target
 from sklearn_textbook.io import read_table
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.naming import count_things, explain_unknown_name, list_names
@@ -43,7 +43,7 @@ class TrainingTable:
 
     file: TableFile
     features: pa.Table
-    goal: Target
+    goal: TargetColumn
     weights: np.ndarray | None
     useless: dict
 

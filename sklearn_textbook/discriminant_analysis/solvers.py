@@ -29,7 +29,7 @@ SINGULAR = (
 
 
 @dataclass(frozen=True)
-class Solution:
+class Discriminants:
     """Result of a solver.
 
     Parameters
@@ -66,7 +66,7 @@ class Solution:
     scatter: np.ndarray | None = None
 
 
-def solve_svd(table, priors: np.ndarray, tol: float) -> Solution:
+def solve_svd(table, priors: np.ndarray, tol: float) -> Discriminants:
     """Whiten the scatter within the classes, then decompose that of their centres."""
     whitening = whiten(table, tol)
     if not len(whitening.columns):
@@ -88,7 +88,7 @@ def solve_svd(table, priors: np.ndarray, tol: float) -> Solution:
     is_dependent = np.zeros(table.n_columns, dtype=bool)
     if len(whitening.columns) <= table.n_rows - table.n_classes:
         is_dependent = whitening.find_dependent()
-    return Solution(
+    return Discriminants(
         whitening.means,
         offsets @ directions @ directions.T,
         whitening.rank,
@@ -100,7 +100,7 @@ def solve_svd(table, priors: np.ndarray, tol: float) -> Solution:
     )
 
 
-def solve_lsqr(table, priors: np.ndarray, shrinkage, estimator) -> Solution:
+def solve_lsqr(table, priors: np.ndarray, shrinkage, estimator) -> Discriminants:
     """Solve for the linear scores with the covariance itself; no directions."""
     if is_wide(table, estimator):
         return _solve_wide(table, priors, shrinkage, projects=False)
@@ -123,14 +123,14 @@ def solve_lsqr(table, priors: np.ndarray, shrinkage, estimator) -> Solution:
         varies = np.isfinite(scale)
         if np.count_nonzero(varies) <= table.n_rows - table.n_classes:
             is_dependent = varies & find_omitted(basis)
-    return Solution(
+    return Discriminants(
         *(means, solved.T / scale, rank, is_dependent),
         covariance=covariance,
         scatter=scatter,
     )
 
 
-def solve_eigen(table, priors: np.ndarray, shrinkage, estimator) -> Solution:
+def solve_eigen(table, priors: np.ndarray, shrinkage, estimator) -> Discriminants:
     """Solve the generalised eigenproblem of the scatter between and within."""
     if is_wide(table, estimator):
         return _solve_wide(table, priors, shrinkage, projects=True)
@@ -151,7 +151,7 @@ def solve_eigen(table, priors: np.ndarray, shrinkage, estimator) -> Solution:
     directions = directions[:, ::-1] / scale[:, np.newaxis]
     coef = lapack.dpotrs(factor, (offsets / scale).T)[0].T / scale
     total = float(np.trace(lapack.dpotrs(factor, between)[0]))
-    return Solution(
+    return Discriminants(
         means,
         coef,
         n_columns,
@@ -197,7 +197,7 @@ def _solve_wide(table, priors, shrinkage, *, projects):
     whitened = vectors / np.sqrt(values)
     back = basis @ whitened / scale[:, np.newaxis]
     right = right @ whitened
-    solution = Solution(means, right @ back.T, rank, is_dependent)
+    solution = Discriminants(means, right @ back.T, rank, is_dependent)
     if not projects:
         return solution
     centres = np.sqrt(priors)[:, np.newaxis] * right

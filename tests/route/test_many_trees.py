@@ -13,7 +13,7 @@ from sklearn_textbook.tree.grow.layout import NUMERIC, STAY
 from sklearn_textbook.tree.route import find_leaves, predict_statistics, walk
 from sklearn_textbook.tree.route import many_trees as module
 from sklearn_textbook.tree.route.many_trees import (
-    Forest,
+    PackedEnsemble,
     add_predictions,
     find_leaves_of_all,
 )
@@ -201,10 +201,10 @@ def test_fitted_members_compact_or_not(model):
 # ------------------------------------------------------------------ what is remembered
 def test_trees_are_made_ready_once_and_forgotten_with_them():
     trees = numeric_trees(np.random.default_rng(8), [10, 10, 10])
-    forest = Forest.of(trees)
-    assert Forest.of(list(trees)) is forest
-    assert Forest.of(trees[:2]) is not forest
-    assert Forest.of(trees[::-1]) is not forest
+    forest = PackedEnsemble.of(trees)
+    assert PackedEnsemble.of(list(trees)) is forest
+    assert PackedEnsemble.of(trees[:2]) is not forest
+    assert PackedEnsemble.of(trees[::-1]) is not forest
     table = np.zeros((3, 5))
     assert_like_one_by_one(trees[::-1], table)
     watched = [weakref.ref(tree) for tree in trees]

@@ -12,7 +12,7 @@ from sklearn_textbook.cli.blocks import (
     Heading,
     Line,
     Note,
-    Rules,
+    RuleLines,
     Summary,
     Tree,
     count_more,
@@ -51,7 +51,7 @@ def _write_block(block):
         case Tree():
             text = scroll(make("pre", block.write().rstrip("\n")), "tree")
             return fold("The tree as text", text)
-        case Rules(lines, marks):
+        case RuleLines(lines, marks):
             items = [
                 make("li", make("code", mark + line))
                 for mark, line in zip(marks, lines, strict=True)

@@ -148,7 +148,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Term:
+class ObliqueTerm:
     """A column of an oblique test.
 
     Parameters
@@ -184,7 +184,7 @@ class SumCondition:
     ----------
     node : int
         Number of the node.
-    terms : tuple of Term
+    terms : tuple of ObliqueTerm
         The columns of the test, in the order in which they are added.
     low, high : float
         ``low < sum <= high`` follows the branch.
@@ -292,7 +292,7 @@ def collect_branches(tree, node):
     return [branch_condition(tree, node, branch) for branch in range(n_children)]
 
 
-def read_terms(tree, node: int) -> list[Term]:
+def read_terms(tree, node: int) -> list[ObliqueTerm]:
     """List the columns of an oblique test; none for any other node."""
     # Unlike numpy's search, this does not copy the field.
     start, stop = (bisect_left(tree.terms["node"], n) for n in (node, node + 1))
@@ -300,7 +300,7 @@ def read_terms(tree, node: int) -> list[Term]:
     terms, summands = {}, {}
     for feature, level, weight, fill in records.tolist():
         n_levels = int(tree.n_levels[feature])
-        terms.setdefault(feature, Term(feature, fill, weight))
+        terms.setdefault(feature, ObliqueTerm(feature, fill, weight))
         if level >= 0:
             summands.setdefault(feature, [None] * n_levels)[level] = weight
         elif n_levels:

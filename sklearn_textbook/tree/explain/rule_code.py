@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 
 from sklearn_textbook.tree.explain.conditions import (
     Condition,
+    ObliqueTerm,
     StandIn,
     SumCondition,
-    Term,
     branch_condition,
     collect_branches,
 )
@@ -51,7 +51,7 @@ class ConditionWriter(ABC):
         """Write the condition that a present number is in an interval."""
 
     @abstractmethod
-    def write_term(self, condition: SumCondition, term: Term) -> str:
+    def write_term(self, condition: SumCondition, term: ObliqueTerm) -> str:
         """Write a summand of an oblique test."""
 
     @abstractmethod

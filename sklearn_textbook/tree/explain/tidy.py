@@ -50,7 +50,7 @@ class Outline:
             self.reach[-1 - level] = other.at(level) - self.shift
 
 
-class Forest:
+class Subtrees:
     """Subtrees side by side, with the root of the first at 0."""
 
     def __init__(self, gap) -> None:
@@ -138,7 +138,7 @@ def place_nodes(
             outlines[node] = Outline(-half), Outline(half)
             continue
         children = range(first_child[node], first_child[node] + n_children[node])
-        forest = Forest(gap)
+        forest = Subtrees(gap)
         for child in children:
             forest.add(*outlines.pop(child))
         middle = (forest.places[0] + forest.places[-1]) / 2.0

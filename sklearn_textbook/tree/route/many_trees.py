@@ -124,7 +124,7 @@ def add_predictions(
     if len(trees) == 0:
         return
     _check_threads(n_threads)
-    forest = Forest.of(trees)
+    forest = PackedEnsemble.of(trees)
     table = as_table(trees[0], matrix)
     weights = _check_weights(weights, len(trees))
     _check_out(trees[0], out, len(trees), table.shape[0], votes)
@@ -184,7 +184,7 @@ def find_leaves_of_all(
     if len(trees) == 0:
         return np.empty((np.shape(matrix)[0], 0), dtype=np.int64)
     _check_threads(n_threads)
-    forest = Forest.of(trees)
+    forest = PackedEnsemble.of(trees)
     table = as_table(trees[0], matrix)
     leaves = np.empty((table.shape[0], len(trees)), dtype=np.int64)
     for first, stop, packed in forest.runs:
@@ -201,7 +201,7 @@ def find_leaves_of_all(
     return leaves
 
 
-class Forest:
+class PackedEnsemble:
     """Many packed trees; the same trees are packed once."""
 
     _known: ClassVar[WeakKeyDictionary] = WeakKeyDictionary()
