@@ -31,7 +31,7 @@ def decode_dictionary(values):
     return values
 
 
-def require_classes(y, name: str = "y"):
+def require_classes(y, name: str = "y") -> None:
     """Raise a ValueError that names the row if a class label is missing in a series."""
     if isinstance(y, np.ndarray):
         return  # found when it is read
@@ -161,7 +161,7 @@ def _describe(name, is_wrong, kind) -> str:
 
 def check_finite_target(
     y: np.ndarray, name: str = "y", is_present: np.ndarray | None = None
-):
+) -> None:
     """Require targets that are neither missing nor infinite."""
     if y.dtype.kind != "f" or get_config()["assume_finite"]:
         return

@@ -35,7 +35,7 @@ def measure_memory() -> int | None:
 
 def require_memory(
     n_bytes: float, what: str, purpose: str, remedy: str, error: type = MemoryError
-):
+) -> None:
     """Raise an error before arrays are allocated that are larger than the memory."""
     if n_bytes < NEGLIGIBLE:
         return
@@ -54,7 +54,7 @@ MANY_CLASSES = 100
 _LARGEST_DEPTH = 62
 
 
-def warn_of_memory(estimator, n_rows: int):
+def warn_of_memory(estimator, n_rows: int) -> None:
     """Warn if the class weights of the largest possible tree need gigabytes."""
     n_classes = int(np.sum(getattr(estimator, "n_classes_", 1)))
     n_nodes = 2 * _bound_leaves(estimator, n_rows) - 1

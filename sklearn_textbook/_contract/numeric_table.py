@@ -29,7 +29,7 @@ def unique_names():
         ) from None
 
 
-def check_columns(estimator, X, *target, reset: bool = True):
+def check_columns(estimator, X, *target, reset: bool = True) -> None:
     """Set, or compare, the number and the names of the columns; values are not read."""
     if reset:
         refuse_other_tables(X)

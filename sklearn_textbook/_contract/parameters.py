@@ -97,7 +97,7 @@ def is_real(value) -> bool:
         return False
 
 
-def check_choice(name, value, choices, *, accepts_none: bool = False):
+def check_choice(name, value, choices, *, accepts_none: bool = False) -> None:
     """Require one of some words."""
     if not is_checked() or (value is None and accepts_none):
         return
@@ -114,7 +114,7 @@ def check_deprecated(
     advice: str,
     *,
     accepts_none: bool = False,
-):
+) -> None:
     """Check a parameter deprecated by scikit-learn; its default is "deprecated"."""
     if isinstance(value, str) and value == "deprecated":
         return
@@ -128,7 +128,9 @@ def check_truth(name, value) -> None:
         _fail(name, value, "True or False")
 
 
-def check_integer(name, value, smallest, largest=None, *, accepts_none: bool = False):
+def check_integer(
+    name, value, smallest, largest=None, *, accepts_none: bool = False
+) -> None:
     """Require an integer of a closed range."""
     if not is_checked() or (value is None and accepts_none):
         return
@@ -167,7 +169,9 @@ def check_smoothing(value) -> None:
         check_real("categorical_smoothing", value, 0.0)
 
 
-def check_count_or_share(name, value, smallest, *, words=(), includes_one: bool = True):
+def check_count_or_share(
+    name, value, smallest, *, words=(), includes_one: bool = True
+) -> None:
     """Require a count (int), a fraction of all (float), or one of some words."""
     if not is_checked():
         return
@@ -197,7 +201,7 @@ def check_estimator(
     methods: Sequence[str],
     is_kind: Callable | None = None,
     kind: str = "an estimator",
-):
+) -> None:
     """Require an estimator, not its class; None is left to the caller."""
     if value is None or not is_checked():
         return

@@ -16,7 +16,7 @@ def count_rows(X) -> int:
     return len(X) if hasattr(X, "__len__") else len(np.asarray(X))
 
 
-def refuse_other_tables(X: object):
+def refuse_other_tables(X: object) -> None:
     """Raise TypeError for what must become a table first, such as a dictionary."""
     if isinstance(X, dict) and not hasattr(X, "shape"):  # as scipy's matrix by keys
         found, remedy = "a dict", "pandas.DataFrame([X]) if it is one row"
@@ -44,7 +44,7 @@ def refuse_lazy_tables(X: object) -> None:
         raise TypeError(f"X is of {type(X)}; pass pyarrow.table(X) instead.")
 
 
-def require_two_dimensions(X: object):
+def require_two_dimensions(X: object) -> None:
     """Raise unless X is a table: ValueError, worded as scikit-learn's, or TypeError."""
     refuse_other_tables(X)
     n_dimensions = _count_dimensions(X)
@@ -80,7 +80,7 @@ COMPRESSED = ("csr", "csc", "bsr")
 LARGEST_VALUE = 1e145
 
 
-def check_sparse_format(X: object, name: str = "X"):
+def check_sparse_format(X: object, name: str = "X") -> None:
     """Require valid index arrays, which compiled loops rely on, of a sparse matrix."""
     if not scipy.sparse.issparse(X):
         return
@@ -133,7 +133,7 @@ def check_finite_rows(
     *,
     remedy: str | None = None,
     allows_nan: bool = False,
-):
+) -> None:
     """Require a matrix without missing and infinite values."""
     from sklearn import get_config  # slow to import, and not needed to print a tree
 
@@ -173,7 +173,7 @@ def check_sizes(
     is_present: np.ndarray | None = None,
     *,
     what: str = "Column",
-):
+) -> None:
     """Require numbers whose squares can be added up."""
     values = X.data if scipy.sparse.issparse(X) else X
     if max(values.max(initial=0.0), -values.min(initial=0.0)) <= LARGEST_VALUE:

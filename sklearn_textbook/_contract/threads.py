@@ -1,4 +1,4 @@
-"""Turning ``n_jobs`` into a number of threads."""
+"""The number of threads for ``n_jobs``, and the end of tasks that run in them."""
 
 from __future__ import annotations
 
@@ -107,6 +107,11 @@ def count_threads(n_jobs: int | None, n_cells: int | None = None) -> int:
     else:
         n_threads = int(n_jobs)
     return max(1, min(n_threads, most))
+
+
+# ------------------------------------------------------------------------------------
+# Letting tasks in threads end with their call, and before the interpreter does.
+# ------------------------------------------------------------------------------------
 
 
 #: Seconds that the end of the interpreter waits for tasks of an interrupted call.

@@ -99,7 +99,7 @@ def apply_class_weight(class_weight, y: np.ndarray, weight: np.ndarray) -> np.nd
 
 def check_class_weight(
     class_weight: object, n_outputs: int, presets: tuple[str, ...] = ("balanced",)
-):
+) -> None:
     """Require class weights in one of scikit-learn's forms."""
     if class_weight is None:
         return

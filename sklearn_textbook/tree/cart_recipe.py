@@ -30,7 +30,7 @@ from sklearn_textbook.tree.prune import (
 from sklearn_textbook.tree.recipe import BaseTree
 
 
-def warn_of_light_levels(table, smoothing, weight: np.ndarray | None):
+def warn_of_light_levels(table, smoothing, weight: np.ndarray | None) -> None:
     """Warn if weights are too small to tell levels of nominal columns apart."""
     if weight is None:
         return

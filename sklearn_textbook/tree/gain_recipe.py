@@ -30,7 +30,7 @@ DOUBTFUL = 0.5
 LARGE = 0.1
 
 
-def warn_of_many_levels(tree, names: Sequence[str]):
+def warn_of_many_levels(tree, names: Sequence[str]) -> None:
     r"""Warn if much of the gain of a nominal test is what chance would give it.
 
     If a column had no effect, V branches of N rows of K classes would gain about

@@ -25,6 +25,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.fitting import (
     CallbackSupportMixin,
     all_or_nothing,
@@ -44,7 +45,7 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
-from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw, RowSamplingMixin
+from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
 from sklearn_textbook.ensemble.members.estimator_members import (
     EstimatorCombiner,
     EstimatorTraining,
@@ -64,9 +65,21 @@ from sklearn_textbook.ensemble.members.tree_members import (
     TreeTraining,
     grows_from_weights,
 )
-from sklearn_textbook.ensemble.out_of_bag import KEPT_OUT_OF_BAG
-from sklearn_textbook.ensemble.resample import draw_seeds
+from sklearn_textbook.ensemble.out_of_bag import (
+    ATTRIBUTES,
+    KEPT_OUT_OF_BAG,
+    OutOfBagMixin,
+    check_oob_score,
+)
+from sklearn_textbook.ensemble.resample import (
+    count_drawn_rows,
+    draw_seeds,
+)
 from sklearn_textbook.tree import CARTClassifier, CARTRegressor
+
+# ------------------------------------------------------------------------------------
+# Base class of bagging and random subspaces: fitting the members.
+# ------------------------------------------------------------------------------------
 
 
 class BaseBagging(
@@ -356,6 +369,11 @@ class BaseBagging(
         return tags
 
 
+# ------------------------------------------------------------------------------------
+# Predictions of bagging from those of its members, for classes and for values.
+# ------------------------------------------------------------------------------------
+
+
 def _members_have_decisions(ensemble) -> bool:
     """Require the method of the members, or of what they are to be like."""
     members = getattr(ensemble, "estimators_", None)
@@ -542,6 +560,106 @@ class BaggingRegressorMixin(RegressorMixin):
             Values.
         """
         return self._combine("predict", X, params, self._compute_values)
+
+
+class RowSamplingMixin(OutOfBagMixin):
+    """Drawing of rows, and what it leaves out of the bag."""
+
+    _unscored_probability = np.nan
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count_or_share("max_samples", self.max_samples, 1, words=(None,))
+        for name in ("bootstrap", "bootstrap_features", "out_of_bag_posterior"):
+            check_truth(name, getattr(self, name))
+        value = self.oob_score
+        check_oob_score(value)
+        if self.oob_score and not self.bootstrap:
+            raise ValueError(
+                "Out of bag estimation only available if bootstrap=True; got "
+                f"oob_score={value!r}."
+            )
+        monotonic = getattr(self.estimator, "monotonic_cst", None)
+        if self.out_of_bag_posterior and monotonic is not None:
+            raise ValueError(
+                "out_of_bag_posterior=True cannot keep predictions monotonic; got "
+                f"monotonic_cst={monotonic!r}."
+            )
+        if self.oob_score and self.warm_start:
+            raise ValueError(
+                "Out of bag estimate only available if warm_start=False, since members "
+                "of an earlier fit may have been trained on other rows; got "
+                f"oob_score={value!r}."
+            )
+
+    def _repeats_columns(self) -> bool:
+        return bool(self.bootstrap_features)
+
+    def _plan_draw(self, n_rows, n_columns, weight):
+        if weight is not None and not self.bootstrap:
+            warn_caller(
+                f"When fitting {type(self).__name__} with sample_weight it is "
+                f"recommended to use bootstrap=True, got {self.bootstrap}: a row of "
+                "weight 2 is drawn at most once, unlike two rows of weight 1.",
+                UserWarning,
+            )
+        n_drawn = count_drawn_rows(self.max_samples, n_rows, weight)
+        if not self.bootstrap and n_drawn > n_rows:
+            raise ValueError(
+                f"Effective max_samples={n_drawn} must be <= n_samples={n_rows} to be "
+                "able to sample without replacement."
+            )
+        n_drawable = n_rows if weight is None else np.count_nonzero(weight)
+        if not self.bootstrap and n_drawn > n_drawable:
+            raise ValueError(
+                f"max_samples={n_drawn} rows cannot be drawn without replacement: only "
+                f"{n_drawable} rows have a weight above 0."
+            )
+        self._max_samples = n_drawn
+        self._max_features = self._count_drawn_columns(n_columns)
+        return BagDraw(
+            n_rows,
+            n_drawn,
+            weight,
+            n_columns=n_columns,
+            n_drawn_columns=self._max_features,
+            replaces_rows=bool(self.bootstrap),
+            replaces_columns=self._repeats_columns(),
+            estimates_empty_nodes=bool(self.out_of_bag_posterior),
+        )
+
+    def _require_no_tree_options(self) -> None:
+        if self.out_of_bag_posterior:
+            raise ValueError(
+                "out_of_bag_posterior=True requires trees of this package: the "
+                "'estimator' must be an ID3Classifier, C45Classifier, CARTClassifier "
+                f"or CARTRegressor; got {self.estimator!r}."
+            )
+
+    # ------------------------------------------------------------------ out of bag
+    def _list_draws(self):
+        return self._draws
+
+    def _finish_fit(self, training) -> None:
+        for name in ATTRIBUTES:
+            vars(self).pop(name, None)
+        if self.oob_score:
+            self._score_out_of_bag(training)
+
+    def _score_out_of_bag(self, training) -> None:
+        """Estimate the error by out-of-bag rows."""
+        is_classified = self._predicts_classes
+        votes = is_classified and self.voting == "hard"
+        n_statistics = self.n_classes_ if is_classified else 1
+        combiner = self._make_combiner()
+
+        def predict(number, rows):
+            if len(rows) == 0:
+                return np.zeros((0, self._n_outputs, n_statistics))
+            return combiner.predict_rows(number, training.table, rows, votes=votes)
+
+        known = training.target.astype(np.intp if is_classified else np.float64)
+        self._estimate_out_of_bag(predict, known, n_statistics)
 
 
 class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):

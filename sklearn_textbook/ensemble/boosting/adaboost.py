@@ -1,4 +1,4 @@
-"""AdaBoost."""
+"""AdaBoost: members that are trained on weights of rows, 提升方法."""
 
 from __future__ import annotations
 
@@ -88,6 +88,12 @@ from sklearn_textbook.tree.members import (
     find_leaves_of_all,
     mark_smoothed,
 )
+
+# ------------------------------------------------------------------------------------
+# Votes of many stumps at the cost of one look-up in each column: the weighted votes of
+# the stumps that test a column are a step function of its value. A table of the sums
+# between two thresholds, or of the levels, is all that a row needs.
+# ------------------------------------------------------------------------------------
 
 
 class StumpVotes:
@@ -179,6 +185,11 @@ def _sum_steps(stumps, n_classes):
 def _count_up(parts):
     """Return the starts of consecutive parts, and the end of the last."""
     return np.cumsum([0, *map(len, parts)], dtype=np.int64)
+
+
+# ------------------------------------------------------------------------------------
+# Fitting the member of a round of AdaBoost to the weights of the rows.
+# ------------------------------------------------------------------------------------
 
 
 #: Beyond this, the weights of the rows that were right are divided instead.
@@ -435,6 +446,11 @@ def choose_learner(training):
     return StumpLearner if plain else TreeLearner
 
 
+# ------------------------------------------------------------------------------------
+# The rounds of AdaBoost, and when they end.
+# ------------------------------------------------------------------------------------
+
+
 #: A member whose error is below chance by no more is no better than chance.
 _ROUNDING = 1e-12
 _LARGEST_SEED = np.iinfo(np.int32).max
@@ -552,6 +568,11 @@ class AdaBoostRounds:
             self.factor = math.exp(2.0 * alpha) if alpha < 350.0 else math.inf
             wrong = math.exp(min(alpha + math.log(error), 700.0))
         self.normalizers.append(right + wrong)
+
+
+# ------------------------------------------------------------------------------------
+# Fitting AdaBoost: from parameters and a table to the rounds.
+# ------------------------------------------------------------------------------------
 
 
 #: Parameters of the default stump; other estimators have their own.
@@ -774,6 +795,11 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
             value = getattr(of_member.input_tags, name)
             setattr(tags.input_tags, name, value)
         return tags
+
+
+# ------------------------------------------------------------------------------------
+# Predictions of AdaBoost from the weighted votes of its members.
+# ------------------------------------------------------------------------------------
 
 
 def _has_trees(ensemble) -> bool:

@@ -59,6 +59,10 @@ from sklearn_textbook.tree.members import (
     read_matrix,
 )
 
+# ------------------------------------------------------------------------------------
+# The rounds of gradient boosting: scores of rows, and the trees that change them.
+# ------------------------------------------------------------------------------------
+
 
 def list_groups(
     interaction_cst: str | Sequence, names: Sequence[str]

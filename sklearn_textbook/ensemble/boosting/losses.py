@@ -39,6 +39,10 @@ from sklearn_textbook._contract.parameters import (
 )
 from sklearn_textbook.ensemble.boosting import _losses
 
+# ------------------------------------------------------------------------------------
+# Checks of the arrays passed to losses, and sums by node.
+# ------------------------------------------------------------------------------------
+
 
 def check_rows(
     n_scores: int, y: np.ndarray, raw: np.ndarray, weight: np.ndarray | None, *outputs
@@ -80,6 +84,11 @@ def check_leaves(leaf_of_row: np.ndarray, n_rows: int, n_nodes: int) -> np.ndarr
             f"row {row}."
         )
     return np.ascontiguousarray(leaf_of_row, dtype=np.int32)
+
+
+# ------------------------------------------------------------------------------------
+# Base class of all losses: the interface, and what needs its derivatives alone.
+# ------------------------------------------------------------------------------------
 
 
 #: A sum of second derivatives below this counts as 0, and the step of a leaf is 0.
@@ -475,6 +484,11 @@ class Loss(BaseEstimator):
         return raw[0].copy()
 
 
+# ------------------------------------------------------------------------------------
+# Losses whose values and derivatives are computed in compiled code.
+# ------------------------------------------------------------------------------------
+
+
 #: Ratios of sums are kept between this and its inverse: logarithms stay finite.
 SMALLEST_RATIO = 2.0**-52
 #: Largest exponent, as in the kernels.
@@ -518,6 +532,11 @@ class CompiledLoss(Loss):
             self.kind, *settings, y, raw, weight, gradient, hessian, memory, True
         )
         return tuple(largest), total / (len(y) if weight is None else weight.sum())
+
+
+# ------------------------------------------------------------------------------------
+# Losses of the residual: squared and absolute error, Huber's, quantiles.
+# ------------------------------------------------------------------------------------
 
 
 def find_quantile(
@@ -776,6 +795,11 @@ class HuberLoss(_QuantileLeaves):
         return np.array([brentq(add_gradients, y.min(), y.max(), xtol=1e-14)])
 
 
+# ------------------------------------------------------------------------------------
+# Losses of numbers whose means are exponentials of the raw scores.
+# ------------------------------------------------------------------------------------
+
+
 class TweedieLoss(CompiledLoss):
     r"""Half the deviance of a Tweedie distribution with mean :math:`e^f`.
 
@@ -963,6 +987,11 @@ class GammaLoss(TweedieLoss):
 
     def __init__(self, leaf_rule: str = "newton") -> None:
         self.leaf_rule = leaf_rule
+
+
+# ------------------------------------------------------------------------------------
+# Losses of classes.
+# ------------------------------------------------------------------------------------
 
 
 class LogLoss(CompiledLoss):

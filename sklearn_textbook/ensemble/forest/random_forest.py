@@ -1,4 +1,4 @@
-"""Random forests, and what all forests of trees have."""
+"""Random forests, 随机森林, and what all forests of trees have."""
 
 from __future__ import annotations
 
@@ -92,6 +92,11 @@ from sklearn_textbook.tree.members import (
     read_matrix,
 )
 
+# ------------------------------------------------------------------------------------
+# Class weights of an ensemble whose members are trained on samples of the rows.
+# ------------------------------------------------------------------------------------
+
+
 PRESETS = ("balanced", "balanced_subsample")
 
 
@@ -130,6 +135,11 @@ def weigh_classes(
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
+
+
+# ------------------------------------------------------------------------------------
+# Proximities of rows and importances of columns in a forest.
+# ------------------------------------------------------------------------------------
 
 
 class ForestMeasures:
@@ -241,6 +251,11 @@ class ForestMeasures:
 
 if TYPE_CHECKING:
     from scipy.sparse import sparray, spmatrix
+
+# ------------------------------------------------------------------------------------
+# Base class of all forests: growing, out-of-bag estimates, prediction.
+# ------------------------------------------------------------------------------------
+
 
 #: Parameters that CART members have under the forest's names.
 CART_PARAMETERS = (
@@ -646,6 +661,11 @@ def _are_equal(classes, others) -> bool:
     return all(np.array_equal(some, other) for some, other in pairs)
 
 
+# ------------------------------------------------------------------------------------
+# Forests of classification trees: parameters, class weights, votes.
+# ------------------------------------------------------------------------------------
+
+
 #: Parameters that C4.5 members have under the forest's names.
 C45_PARAMETERS = tuple(
     name
@@ -895,6 +915,11 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = tags.target_tags.multi_output
         return tags
+
+
+# ------------------------------------------------------------------------------------
+# Forests of regression trees: parameters and prediction.
+# ------------------------------------------------------------------------------------
 
 
 class BaseForestRegressor(RegressorMixin, BaseForest):

@@ -1,4 +1,4 @@
-"""Members of a bagging that may be any scikit-learn estimator."""
+"""Members that may be any scikit-learn estimator: fits, and predictions."""
 
 from __future__ import annotations
 
@@ -222,6 +222,11 @@ def read_table(owner, X, *, reset=True):
         dtype=None,
         ensure_all_finite=False,
     )
+
+
+# ------------------------------------------------------------------------------------
+# Predictions of members that may be any scikit-learn estimator.
+# ------------------------------------------------------------------------------------
 
 
 #: Members predict in at most this many batches, whatever ``n_jobs`` is: the sums are

@@ -1,4 +1,4 @@
-"""Growing the members of an ensemble of trees, in threads or on other machines."""
+"""Parallel tasks, and growing the members of an ensemble of trees with them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_textbook._contract.threads import Call, check_n_jobs, count_threads
+
+# ------------------------------------------------------------------------------------
+# Results of parallel tasks, one after the other, by any joblib backend.
+# ------------------------------------------------------------------------------------
 
 
 def open_parallel(**options) -> Parallel:

@@ -1,4 +1,4 @@
-"""The list of members of an ensemble, and warm starts that add members to it."""
+"""The list of members of an ensemble, warm starts, and reading tables for trees."""
 
 from __future__ import annotations
 

@@ -557,7 +557,7 @@ def read_pairs(estimator, X, *, reset):
     return validate_data(estimator, X, reset=reset, dtype=None)
 
 
-def warn_of_gap(solution: EntropySolution, solver, max_iter, tol):
+def warn_of_gap(solution: EntropySolution, solver, max_iter, tol) -> None:
     """Warn if the expectations differ by more than the tolerance."""
     if solution.has_converged:
         return

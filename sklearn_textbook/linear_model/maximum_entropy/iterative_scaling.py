@@ -35,7 +35,7 @@ class ScalingSteps:
 
     def __init__(
         self, problem: EntropyProblem, is_generalized: bool, floor: float = 0.0
-    ):
+    ) -> None:
         self.problem, self.floor = problem, floor
         self.bucket, self.columns = None, None
         sizes = problem.features.sum_rows()

@@ -6,5 +6,5 @@ from .rank import encode_table as encode_table
 from .read import read_training_table as read_training_table
 from .schema import ColumnSchema as ColumnSchema
 from .schema import TableSchema as TableSchema
-from .schema import share_tables as share_tables
+from .sharing import share_tables as share_tables
 from .table import EncodedTable as EncodedTable

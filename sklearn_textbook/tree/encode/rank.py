@@ -1,4 +1,4 @@
-"""Encoding of a matrix of numbers and codes."""
+"""Encoding of a matrix of numbers and codes: ranks, and bins of them (分箱)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn_textbook.tree.encode._rank import (
     rank_columns,
 )
 from sklearn_textbook.tree.encode.columns import NOMINAL, NUMERIC, infinity_error
-from sklearn_textbook.tree.encode.schema import compute_once
+from sklearn_textbook.tree.encode.sharing import compute_once
 from sklearn_textbook.tree.encode.table import EncodedTable
 
 LARGEST_MAX_BINS = 65535  # so that the index of a bin fits into 16 bits

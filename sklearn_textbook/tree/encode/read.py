@@ -26,7 +26,8 @@ from sklearn_textbook.tree.encode.frames import (
     is_frame,
     require_frame_or_array,
 )
-from sklearn_textbook.tree.encode.schema import ColumnSchema, TableSchema, compute_once
+from sklearn_textbook.tree.encode.schema import ColumnSchema, TableSchema
+from sklearn_textbook.tree.encode.sharing import compute_once
 
 
 def open_table(X) -> ArrayTable | FrameTable | SparseTable:

@@ -5,11 +5,8 @@ from __future__ import annotations
 import datetime
 import math
 import re
-import threading
 import zoneinfo
-from collections.abc import Callable, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,59 +26,7 @@ from sklearn_textbook.tree.encode.columns import (
     infinity_error,
 )
 from sklearn_textbook.tree.encode.convert import convert_to_numbers, look_up_levels
-
-_tables = ContextVar("tables", default=None)
-
-
-@contextmanager
-def share_tables():
-    """Read and encode a table once for all estimators that are fitted or predict here.
-
-    Holds for this thread, and for functions run in a copy of its context. What was
-    read is kept until the end of the ``with`` block.
-
-    Examples
-    --------
-    >>> from sklearn_textbook.tree.encode import read_training_table, share_tables
-    >>> X = [["red", 1.5], ["green", None]]
-    >>> with share_tables():
-    ...     first, second = read_training_table(X), read_training_table(X)
-    >>> first[0] is second[0]
-    True
-    """
-    if _tables.get() is not None:
-        yield  # an ensemble within an ensemble
-        return
-    token = _tables.set(_Results())
-    try:
-        yield
-    finally:
-        _tables.reset(token)
-
-
-def compute_once(function: Callable, arguments: tuple, options: tuple = ()) -> object:
-    """Call a function, or recall what it returned for the same arguments."""
-    results = _tables.get()
-    if results is None:
-        return function(*arguments)
-    return results.get(function, arguments, options)
-
-
-class _Results:
-    """What functions returned for their arguments."""
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._entries = {}
-
-    def get(self, function, arguments, options):
-        key = (function.__qualname__, *map(id, arguments), options)
-        with self._lock:
-            if key not in self._entries:
-                # The arguments are kept, so that no other object gets their id.
-                self._entries[key] = arguments, function(*arguments)
-            return self._entries[key][1]
-
+from sklearn_textbook.tree.encode.sharing import compute_once
 
 BLOCK_BYTES = 1 << 26  # size of the dense blocks of a sparse table
 

@@ -65,7 +65,7 @@ def _refuse(fitted, node, what, instead, reader=SKLEARN) -> None:
     )
 
 
-def require_equivalents(fitted, allows_missing: bool, reader: str = SKLEARN):
+def require_equivalents(fitted, allows_missing: bool, reader: str = SKLEARN) -> None:
     """Raise ValueError for a test that trees of thresholds have no equivalent of."""
     nodes = fitted.tree.nodes
     refuse = partial(_refuse, fitted, reader=reader)

@@ -133,7 +133,7 @@ def export_text(
     return "".join(_write_line(*line, spacing, max_width) for line in lines)
 
 
-def check_at_least(name, value, least, allow_none: bool = False):
+def check_at_least(name, value, least, allow_none: bool = False) -> None:
     """Raise ValueError for a parameter that is not an integer >= ``least``."""
     if value is None and allow_none:
         return

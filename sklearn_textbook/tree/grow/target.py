@@ -72,7 +72,7 @@ def require_counts(values: np.ndarray) -> None:
         )
 
 
-def require_squares(values: np.ndarray):
+def require_squares(values: np.ndarray) -> None:
     """Raise ValueError for numbers whose squares are infinite, or all zero."""
     largest = np.abs(values).max(initial=0.0)
     if largest == 0.0 or 1.0 / LARGEST < largest < LARGEST:

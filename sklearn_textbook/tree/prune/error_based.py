@@ -36,6 +36,11 @@ from sklearn_textbook.tree.prune.outcome import (
 )
 from sklearn_textbook.tree.prune.rebuild import compact_maps, cut_below
 
+# ------------------------------------------------------------------------------------
+# Error-based pruning from the counts of the nodes, and the report on it.
+# ------------------------------------------------------------------------------------
+
+
 _WORDS = np.array(sorted(DECISIONS, key=DECISIONS.get))
 
 
@@ -143,6 +148,11 @@ def report_errors(
         },
     )
     return build_report(tree, record, new_number)
+
+
+# ------------------------------------------------------------------------------------
+# Error-based pruning with subtree raising, which routes the training rows again.
+# ------------------------------------------------------------------------------------
 
 
 class TrainingRows:

@@ -10,7 +10,7 @@ from sklearn_textbook._contract.parameters import is_integer
 from sklearn_textbook.tree.prune.hold_out import deal_folds
 
 
-def check_folds(cv: object):
+def check_folds(cv: object) -> None:
     """Check that ``cv`` is a number of folds, a splitter, or an iterable of folds."""
     if cv is None or (is_integer(cv) and cv >= 2):
         return

@@ -1,4 +1,4 @@
-"""Loss of each node of a tree on rows that are not training rows."""
+"""Loss of each node of a tree as a leaf: on its training rows, and on other rows."""
 
 from __future__ import annotations
 

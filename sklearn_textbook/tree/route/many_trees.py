@@ -70,7 +70,7 @@ def add_predictions(
     feature_names: Sequence[str] | None = None,
     votes: bool = False,
     weights: ArrayLike | None = None,
-):
+) -> None:
     r"""Add the class probabilities or values of many trees, or their votes.
 
     .. math:: out_i \leftarrow out_i + \sum_t w_t \, p_t(x_i)

@@ -37,6 +37,11 @@ from sklearn_textbook.tree.route._route import (
     walk_trees,
 )
 
+# ------------------------------------------------------------------------------------
+# A tree with binary tests, packed for prediction.
+# ------------------------------------------------------------------------------------
+
+
 # Bytes of a block of rows that all trees traverse in turn.
 _BLOCK_BYTES = 1 << 22
 #: Minimum rows per thread.
@@ -152,7 +157,7 @@ def walk_packed(
     sums: np.ndarray | None = None,
     votes: bool = False,
     leaves: np.ndarray | None = None,
-):
+) -> None:
     """Route a dense table through packed trees."""
     n_rows, n_columns = matrix.shape
     if n_rows == 0:
