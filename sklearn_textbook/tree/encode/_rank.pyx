@@ -55,6 +55,7 @@ cdef void write_column(
     """Write the ranks of a column, and the code of its missing values."""
     cdef int64_t i, rank = -1
     for i in range(n_present):
+        # Bit 31 marks the first row of each distinct value.
         rank += order[i] >> 31
         codes[order[i] & ROW_MASK] = <code_t>rank
     for i in range(n_present, n_rows):
@@ -153,6 +154,7 @@ cdef void turn_rows(
         int64_t i, c, n_columns = work.n_columns
         code_t rank
     for c in range(n_columns):
+        # Reads run along a column; the scattered writes stay within the block.
         for i in range(start, min(work.n_rows, start + BLOCK_ROWS)):
             rank = ranks[c * work.n_rows + i]
             row_ranks[i * n_columns + c] = rank
@@ -163,6 +165,7 @@ cdef void turn_rows(
 
 
 cdef void turn_block(void* context, int64_t block, int thread) noexcept nogil:
+    """`turn_rows` for the type of the ranks."""
     cdef:
         const Turning* work = <Turning*>context
         int64_t start = block * BLOCK_ROWS
@@ -329,9 +332,12 @@ cdef void round_block(void* context, int64_t block, int thread) noexcept nogil:
         double value, height
     for i in range(start, stop):
         for c in range(n_columns):
+            # Row by row, as the values stand; then transposed.
             value = values[i * n_columns + c]
             # 0 where ranges overflow: their factor and their lowest value are 0.
             height = (value - low[c]) * factor[c]
+            # A missing value becomes -1, one step below the lowest; other heights are
+            # not negative, so truncation is the floor.
             height = height if height == height else MISSING_STEP - LOWEST_STEP
             row_steps[i * n_columns + c] = <int16_t>(<int32_t>height + LOWEST_STEP)
     for c in range(n_columns):
@@ -410,6 +416,7 @@ def number_objects(values):
                 first_rows[n_objects] = row
                 n_objects += 1
                 break
+            # Taken by another object: linear probing.
             slot = (slot + 1) % N_SLOTS
         written[row] = number_of_slot[slot]
     rows = [first_rows[row] for row in range(n_objects)]
@@ -543,7 +550,12 @@ cdef void take_starts(
 cdef inline int64_t fill_bin(
     const uint32_t* starts, int64_t n_values, int64_t first, int64_t capacity
 ) noexcept nogil:
-    """The first value that does not fit into a bin with its lowest value."""
+    """The first value that does not fit into a bin with its lowest value.
+
+    starts: first position of each value among the present rows, and one past the last;
+    ``starts[b] - starts[a]`` rows have the values from a to before b. A value of more
+    than ``capacity`` rows is a bin of its own.
+    """
     cdef:
         int64_t limit = <int64_t> starts[first] + capacity, middle
         int64_t low = first + 1, high = min(first + capacity, n_values)
@@ -565,6 +577,7 @@ cdef bint is_enough(
     """Whether so many bins of that capacity hold all values."""
     cdef int64_t first = 0, n_bins = 0
     while first < n_values and n_bins < max_bins:
+        # Full bins from the lowest value on are as few as possible.
         first = fill_bin(starts, n_values, first, capacity)
         n_bins += 1
     return first == n_values
@@ -579,6 +592,7 @@ cdef int64_t find_capacity(
         int64_t low = 1, middle
         int64_t high = 2 * <int64_t> starts[n_values] // max(max_bins - 1, 1) + 1
     while low < high:
+        # A larger capacity never needs more bins.
         middle = (low + high) // 2
         if is_enough(starts, n_values, middle, max_bins):
             high = middle
@@ -598,6 +612,7 @@ cdef int64_t bin_column(
     while first < n_values:
         stop = fill_bin(starts, n_values, first, capacity)
         order[starts[first]] |= RUN_START
+        # In place: a bin's number is never above that of its first value.
         upper_values[n_bins] = values[stop - 1]
         values[n_bins] = values[first]
         n_bins += 1
@@ -619,6 +634,7 @@ cdef struct BinnedColumns:
 
 
 cdef void bin_task(void* context, int64_t c, int thread) noexcept nogil:
+    """`bin_column` for a column that is to be binned."""
     cdef:
         const BinnedColumns* work = <BinnedColumns*>context
         int64_t start = c * work.n_rows

@@ -51,7 +51,11 @@ cdef struct Buckets:
 
 
 cdef inline uint64_t find_bucket(double value, const Buckets* buckets) noexcept nogil:
-    """The bucket of a number in equal steps, any bucket of a missing value."""
+    """The bucket of a number in equal steps, any bucket of a missing value.
+
+    Subtraction, multiplication and truncation round monotonically, so buckets never
+    reverse the order of two numbers.
+    """
     cdef double offset = value - buckets.smallest
     offset = offset if offset > 0.0 else 0.0  # a missing value is not greater
     return <uint64_t> (<int64_t> (offset * buckets.scale))
@@ -73,6 +77,7 @@ cdef inline bint is_crowded(
     cdef double value
     cdef Py_ssize_t i, place, n_present = 0, n_crowded = 0
     for i in range(SAMPLE_SIZE):
+        # Rows at equal distances, sorted by insertion.
         value = column[i * n_rows // SAMPLE_SIZE]
         if value == value:
             place = n_present
@@ -135,11 +140,14 @@ cdef inline uint64_t* sort_entries(
     cdef uint64_t entry
     cdef uint64_t* swapped
     for digit in range(n_digits):
+        # From the least significant digit on. Each pass keeps the order of entries with
+        # equal digits, so the digits before it stay sorted.
         histogram = histograms + digit * N_BUCKETS
         low_bit = 32 + digit * DIGIT_BITS
         bucket = (entries[0] >> low_bit) & (N_BUCKETS - 1)
         if histogram[bucket] == <uint32_t> n_entries:
             continue  # the same digit in all entries
+        # Counts become the first place of each digit.
         start = 0
         for bucket in range(N_BUCKETS):
             count = histogram[bucket]
@@ -181,9 +189,14 @@ cdef inline void gather_in_order(
     cdef double previous = -INFINITY
     cdef Py_ssize_t start, stop, i = 0
     while i < n_entries:
+        # Unequal buckets are in order already: a number below the one before it shares
+        # that one's bucket.
         values[i] = column[<uint32_t> entries[i]]
         if values[i] < previous:
             if not insert_in_order(values, entries, i):
+                # Too far from its place: the whole bucket is sorted by bits. Insertion
+                # moved entries only past larger numbers, so ties are still in the order
+                # of the table.
                 start = stop = i
                 while start > 0 and entries[start - 1] >> 32 == entries[i] >> 32:
                     start -= 1
@@ -203,7 +216,8 @@ cdef inline void sort_run_by_bits(
 ) noexcept nogil:
     """Sort a run of rows by the bits of their numbers; `spare` becomes the numbers.
 
-    32 bits at a time, so that it nests at most twice.
+    32 bits at a time, so that it nests at most twice. Row numbers stay in the lower
+    half of the entries; the upper half, until now the shared bucket, becomes the key.
     """
     cdef Py_ssize_t i
     cdef uint64_t key, smallest = ~(<uint64_t> 0), largest = 0
@@ -232,7 +246,11 @@ cdef inline void emit(
     Py_ssize_t n_rows, const uint64_t* missing, uint32_t* order, double* distinct,
     int64_t* n_distinct,
 ) noexcept nogil:
-    """Write the row numbers with their marks, and the distinct values."""
+    """Write the row numbers with their marks, and the distinct values.
+
+    ``entries`` has the present rows in order; ``missing`` the others, from its end on,
+    as `pack_entries` leaves them.
+    """
     cdef Py_ssize_t i, last = -1
     cdef uint32_t is_new
     cdef double previous = -INFINITY  # no value of a column is infinite
@@ -307,11 +325,15 @@ cdef inline bint rank_column(
         emit(column, entries, n_rows, n_rows, entries, order, distinct, n_distinct)
         n_missing[0] = 0
         return False
+    # At least two buckets per row, so that few rows share one.
     n_digits = 1 if n_rows <= 1024 else 2 if n_rows <= 2000000 else 3
     n_buckets = <double> (<int64_t> 1 << min(n_digits * DIGIT_BITS, 32))
+    # The largest number is in the last bucket.
     buckets.scale = (n_buckets - 1.0) / (largest - buckets.smallest)
     buckets.first_key = sortable_key(buckets.smallest)
     buckets.shift = find_shift(sortable_key(largest) - buckets.first_key)
+    # Equal steps need a finite scale: not those of a constant column, of a range that
+    # is subnormal or overflows, or of a column without a present value.
     by_bits = not (
         isfinite(buckets.scale) and isfinite(largest - buckets.smallest)
     ) or (n_rows >= MIN_SAMPLED_ROWS and is_crowded(column, n_rows, &buckets))
