@@ -45,6 +45,12 @@ cdef inline void take_turns(
     const PackedNode* nodes, const RowGroup* rows, int32_t* position, int n_turns,
     bint is_complete, bint is_mixed, bint is_single, Py_ssize_t stride,
 ) noexcept nogil:
+    """Move the rows of a group by some turns from where they are.
+
+    is_complete: no row lacks a value, which saves a comparison per turn. is_mixed:
+    nodes are MixedNode and rows are words, which have no missing values. A leaf is its
+    own child, so turns beyond it change nothing.
+    """
     cdef int lane, _turn
     cdef double value
     cdef const PackedNode* node
@@ -90,6 +96,7 @@ cdef inline bint note_complete_groups(
     for group in range((table.n_rows + N_LANES - 1) // N_LANES):
         first = group * N_LANES
         for lane in range(N_LANES):
+            # The last group fills its empty lanes with the last row.
             row = min(first + lane, table.n_rows - 1)
             rows.start[lane] = table.start + row * table.row_stride
         if table.is_single:
@@ -125,10 +132,13 @@ cdef inline void walk_together(
         )
         for lane in range(min(<Py_ssize_t> N_LANES, table.n_rows - first)):
             scratch.position[first + lane] = position[lane]
+            # Written in any case and kept if the row walks on: no branch.
             scratch.active[n_active] = number[lane]
             n_active += is_on_way(nodes, position[lane], is_mixed)
     while n_active > 0:
         for lane in range(N_LANES):
+            # Fill the last group with its last row, which then walks in several lanes
+            # alike.
             scratch.active[n_active + lane] = scratch.active[n_active - 1]
         n_left = 0
         for group in range((n_active + N_LANES - 1) // N_LANES):
@@ -137,6 +147,7 @@ cdef inline void walk_together(
                 number[lane] = scratch.active[first + lane]
                 rows.start[lane] = table.start + number[lane] * table.row_stride
                 position[lane] = scratch.position[number[lane]]
+            # These rows come from several groups: complete if the whole block is.
             take_turns(
                 nodes, &rows, position, N_FURTHER_TURNS, all_complete, is_mixed,
                 is_single, stride,

@@ -1,4 +1,7 @@
 # The test of one node on one row: header-only, shared by all walks of _route.pyx.
+#
+# A branch is the number of a child of the node, from 0 on; what is negative says why
+# there is none: STAY, FRACTIONAL, UNKNOWN or UNSEEN_ERROR.
 
 from libc.stdint cimport int32_t, int64_t
 
@@ -34,7 +37,11 @@ cdef inline int32_t test_value(
     const TreeView* tree, int32_t kind, int32_t column, int64_t map_start,
     double threshold, int32_t low_branch, double value,
 ) noexcept nogil:
-    """Branch of a value that is present, or UNKNOWN for a level not seen here."""
+    """Branch of a value that is present, or UNKNOWN for a level not seen here.
+
+    low_branch: where values up to the threshold go; 0 in a node's own test, either
+    branch in a surrogate.
+    """
     if kind == NUMERIC:
         return low_branch if value <= threshold else 1 - low_branch
     if not 0.0 <= value < <double> tree.n_levels[column]:
@@ -48,6 +55,7 @@ cdef inline int32_t test_value(
 
 
 cdef inline bint has_surrogates(const TreeView* tree, int32_t number) noexcept nogil:
+    """Whether a node has surrogates; they are sorted by node."""
     if tree.surrogate_start == NULL:
         return False
     return tree.surrogate_start[number] < tree.surrogate_start[number + 1]
@@ -64,6 +72,8 @@ cdef inline int32_t follow_surrogates(
     if has_surrogates(tree, number):
         for i in range(tree.surrogate_start[number], tree.surrogate_start[number + 1]):
             stand_in = &tree.surrogates[i]
+            # A value that is missing here, too, or a level that this surrogate does not
+            # know: the next one is asked.
             value = read_entry(
                 row.start, stand_in.feature, row.stride, row.is_single
             )
@@ -84,6 +94,8 @@ cdef inline int64_t end_column(
     """The end of the terms of the first one's column, which are consecutive."""
     cdef int32_t column = tree.terms[first].feature
     cdef int64_t low = first, step = 1, middle
+    # Doubled steps, then halved ones: logarithmic in the terms of this column, however
+    # many the node has.
     while low + step < stop and tree.terms[low + step].feature == column:
         low += step
         step *= 2
@@ -123,6 +135,8 @@ cdef inline int32_t test_sum(
     while i < stop:
         term = &tree.terms[i]
         value = read_entry(row.start, term.feature, row.stride, row.is_single)
+        # A nominal column has a term for each level, and the row's level selects one.
+        # The first says what a missing value adds.
         if term.level >= 0:
             end = end_column(tree, i, stop)
             place = i if value != value else find_level(tree, i, end, value)
@@ -132,6 +146,7 @@ cdef inline int32_t test_sum(
             total += term.fill if value != value else tree.terms[place].weight
             i = end
             continue
+        # A numeric or ordinal column has one term, a weight of its value.
         if tree.n_levels[term.feature] > 0 and not (
             value != value or 0.0 <= value < <double> tree.n_levels[term.feature]
         ):

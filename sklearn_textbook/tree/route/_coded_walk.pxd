@@ -8,6 +8,9 @@
 # A leaf steps by 0, and so does the sink, where all rows end that need the full walk:
 # those that end in an inner node, are divided, need a surrogate or have an unseen
 # level.
+#
+# A step is the difference of two node numbers, so that a leaf, with a step of 0, needs
+# no number of its own in the row: all leaves share the first row of steps.
 
 from libc.stdint cimport int32_t
 
@@ -48,6 +51,9 @@ cdef inline void walk_coded(
                 test = &tests[position[lane]]
                 value = read_entry(rows.start[lane], test.feature, stride, is_single)
                 # All three choices are made, so that nothing need be guessed.
+                # Codes are clipped to -1, unseen, and n_codes, which is the threshold
+                # of such a test: beyond the last. NaN becomes -1 and is overruled
+                # below.
                 code = value if value > -1.0 else -1.0
                 code = code if code < test.threshold else test.threshold
                 chosen = value > test.threshold

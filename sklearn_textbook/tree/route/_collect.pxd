@@ -75,6 +75,7 @@ cdef inline void add_votes(
         for output in range(n_outputs):
             best = output * n_classes
             for k in range(best + 1, (output + 1) * n_classes):
+                # Strictly larger, so that the first of ties stays.
                 if shares[k] > shares[best]:
                     best = k
             sums[row * n_outputs * n_classes + best] += weight
@@ -169,6 +170,13 @@ cdef inline void serve_block(
     Py_ssize_t first, Py_ssize_t n_rows, const WordLayout* layout,
     const Collecting* collecting, char* copied, const BlockScratch* scratch,
 ) noexcept nogil:
+    """Walk the rows from ``first`` on through all trees, one tree after the other.
+
+    copied: room for the words of the block, or for its rows if their entries lie apart.
+    Sums are added in the order of the trees, so the result does not depend on the
+    division into blocks. Blocks of fewer rows than a group are walked row by row, in
+    place.
+    """
     cdef Table block = table[0]
     cdef Py_ssize_t item_size = sizeof(float) if table.is_single else sizeof(double)
     cdef Py_ssize_t number
@@ -188,6 +196,7 @@ cdef inline void serve_block(
             block.start = copied
             block.column_stride = item_size
             block.row_stride = item_size * table.n_columns
+        # Once per block, for all trees.
         all_complete = note_complete_groups(&block, scratch.is_complete)
     for number in range(n_members):
         if layout.n_words > 0:

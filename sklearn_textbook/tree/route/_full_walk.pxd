@@ -19,8 +19,11 @@ cdef inline void note_error(
 cdef inline int32_t walk_on(
     const TreeView* tree, const Row* row, int32_t* node, int32_t* unseen
 ) noexcept nogil:
-    """Walk from ``node`` to where the row ends; what holds it there: STAY in a leaf,
-    else STAY, FRACTIONAL or UNSEEN_ERROR, with the column of the unseen level."""
+    """Walk from ``node`` to where the row ends, which is written there.
+
+    Returns what holds the row: STAY in a leaf, else STAY, FRACTIONAL or UNSEEN_ERROR;
+    then ``unseen`` is the column of the unseen level.
+    """
     cdef int32_t branch
     while tree.nodes[node[0]].kind != LEAF:
         branch = find_branch(tree, node[0], row, unseen)
@@ -61,10 +64,13 @@ cdef inline void spread_row(
     for j in range(width):
         mean[j] = 0.0
     n_pending = push_children(tree, start, 1.0, pending, pending_share, 0)
+    # No child has weight: the row ends in the node itself.
     if n_pending == 0:
         for j in range(width):
             mean[j] = shares[start * width + j]
     while n_pending > 0:
+        # A stack of nodes with the fraction of the row that reaches them, depth first:
+        # at most the children of the nodes on one path.
         n_pending -= 1
         node = pending[n_pending]
         share = pending_share[n_pending]
@@ -76,6 +82,7 @@ cdef inline void spread_row(
             n_pending = push_children(
                 tree, node, share, pending, pending_share, n_pending
             )
+        # Nothing was pushed: this part of the row ends here.
         if n_pending == n_before:
             for j in range(width):
                 mean[j] += share * shares[node * width + j]
@@ -95,6 +102,7 @@ cdef inline Py_ssize_t enter_nodes(
         node = entered[i]
         first = tree.nodes[node].first_child
         if i > 0:
+            # The first node divides the row, as is known; others are asked.
             branch = STAY
             if tree.nodes[node].kind != LEAF:
                 branch = find_branch(tree, node, row, &unseen)

@@ -26,7 +26,8 @@ cdef enum:
 cdef struct FastTree:
     # of a tree of numeric tests, else NULL
     const PackedNode* nodes
-    # of other trees
+    # of other trees: tests, and the steps from node to node (_coded_walk.pxd); rows
+    # that arrive at the node `sink` need the full walk
     const CodedTest* tests
     const int32_t* steps
     int32_t sink
@@ -61,12 +62,15 @@ cdef inline void walk_lanes(
             needs_walk,
         )
     for lane in range(N_LANES):
+        # Without marks, bit 0 only said where a missing value goes, and the row is in
+        # the right leaf.
         needs_walk[lane] &= tree.marks_missing
 
 
 cdef inline void walk_group(
     const FastTree* tree, const RowGroup* rows, int32_t* position, uint8_t* needs_walk
 ) noexcept nogil:
+    """`walk_lanes` with constants for rows whose entries lie side by side."""
     if rows.stride == <Py_ssize_t> sizeof(double) and not rows.is_single:
         walk_lanes(tree, rows, sizeof(double), False, position, needs_walk)
     elif rows.stride == <Py_ssize_t> sizeof(float) and rows.is_single:
@@ -128,6 +132,9 @@ cdef inline void walk_copied_rows(
 cdef inline void walk_table(
     const FastTree* tree, const Table* table, int64_t* ended
 ) noexcept nogil:
+    """Node where each row ends, or INT64_MIN: `walk_rows`, of a copy of the rows if
+    their entries lie apart. Rows of wide tables are not copied, since a walk reads few
+    of their entries."""
     cdef Py_ssize_t item_size = sizeof(float) if table.is_single else sizeof(double)
     if table.column_stride == item_size or table.n_columns > MAX_SCANNED:
         walk_rows(tree, table, ended)

@@ -91,10 +91,12 @@ cdef inline uint64_t order_number(double value) noexcept nogil:
 
 
 cdef inline bint is_known_code(double value, int64_t n_levels) noexcept nogil:
+    """Whether a value is the code of a level; missing and unseen ones are not."""
     return 0.0 <= value < <double> n_levels
 
 
 cdef inline void set_bit(uint64_t* words, int64_t bit) noexcept nogil:
+    """Set a bit counted over an array of words."""
     words[bit >> 6] |= <uint64_t> 1 << (bit & 63)
 
 
@@ -110,6 +112,7 @@ cdef inline void write_words(
     cdef bint has_bits
     cdef const char* start
     for row in range(table.n_rows):
+        # The three constants.
         place = words + row * layout.n_words
         place[0] = ~(<uint64_t> 0)
         place[1] = 1
@@ -128,11 +131,16 @@ cdef inline void write_words(
             if has_bits:
                 if is_known_code(value, n_levels):
                     code = <int64_t> value
+                    # One bit of the column's word, for the operand of a test; and one
+                    # among the bits of levels, for levels that tests lack.
                     place[i] = <uint64_t> 1 << code
                     set_bit(levels + row * layout.n_level_words, first_bit + code)
                 else:
+                    # Missing: the highest bit. Unseen: none, so that the row goes to
+                    # the second child until `go_back` finds the bit set below.
                     place[i] = <uint64_t> (value != value) << MAX_LEVEL_BITS
             else:
+                # A missing value is below all others, and above.
                 number = order_number(value)
                 place[i] = number if value == value else 0
                 place[i + 1] = number if value == value else ~(<uint64_t> 0)
@@ -143,6 +151,7 @@ cdef inline void write_words(
 cdef inline int32_t find_mixed_child(
     const MixedNode* node, const uint64_t* words
 ) noexcept nogil:
+    """The first child, or the second, which follows it; a leaf leads to itself."""
     return node.first_child + ((node.operand & words[node.mask]) < words[node.bound])
 
 
@@ -169,6 +178,7 @@ cdef inline int32_t go_back(
     cdef int32_t number = <int32_t> <uint32_t> numbers
     cdef int32_t end = <int32_t> (numbers >> 32)
     while has_lacked(tree, number, levels):
+        # Upwards: the first node lacking a level is the last that is found.
         position = tree.lacked[number].node
         end = tree.lacked[number].end
         number = tree.lacked[number].before

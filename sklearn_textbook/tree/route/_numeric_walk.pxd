@@ -38,6 +38,7 @@ cdef inline void walk_complete(
         position[lane] = 0
     while moved != 0:
         for _turn in range(N_TURNS):
+            # Only the last turn counts: who does not move in it is in a leaf.
             moved = 0
             for lane in range(N_LANES):
                 node = &nodes[position[lane]]
@@ -67,6 +68,8 @@ cdef inline void walk_incomplete(
             for lane in range(first, first + N_MISSING_LANES):
                 node = &nodes[position[lane]]
                 value = read_entry(rows.start[lane], node.feature, stride, is_single)
+                # 1 if the value is missing and bit 0 of first_child is set; leaves have
+                # it clear.
                 is_missing = (value != value) & node.first_child
                 target = (node.first_child >> 1) + (
                     (value > node.threshold) | is_missing

@@ -77,6 +77,7 @@ cdef class RouteTables:
     cdef const int64_t[::1] term_start
 
     def __cinit__(self, tree):
+        """tree: a GrownTree. Of arrays without entries, pointers stay NULL."""
         self.nodes = tree.nodes
         self.view.nodes = &self.nodes[0]
         self.level_branch = tree.level_branch
@@ -143,11 +144,17 @@ cdef class FastTables:
 cdef void pack_nodes(
     const Node[::1] nodes, PackedNode[::1] packed, bint marks_missing
 ) noexcept nogil:
+    """Write the nodes of a tree of numeric tests.
+
+    marks_missing: set bit 0 of first_child in every test, so that the walk notes each
+    missing value; else only in tests that send it to the second child.
+    """
     cdef Py_ssize_t i
     cdef const Node* node
     for i in range(nodes.shape[0]):
         node = &nodes[i]
         if node.kind == LEAF:
+            # Its own child: no value is above infinity.
             packed[i].threshold = INFINITY
             packed[i].first_child = 2 * <int32_t> i
         else:
@@ -159,7 +166,8 @@ cdef void pack_nodes(
 
 
 def count_steps(RouteTables tables):
-    """Entries that FastTables.of_coded needs for its steps."""
+    """Entries that FastTables.of_coded needs for its steps: a row for all leaves, and
+    one for each test, of 3 entries and one for each code."""
     cdef Py_ssize_t i
     cdef int64_t n_steps = N_NUMERIC_STEPS
     cdef const Node* node
@@ -176,6 +184,12 @@ def count_steps(RouteTables tables):
 cdef void pack_tests(
     const TreeView* tree, Py_ssize_t n_nodes, CodedTest[::1] tests, int32_t[::1] steps
 ) noexcept nogil:
+    """Write the tests of any tree but an oblique one, and their rows of steps.
+
+    What no step can say leads to the sink, the node behind the last one: a level
+    without a branch, and a missing value that is not sent to one child or may have a
+    surrogate.
+    """
     cdef int32_t number, branch, sink = <int32_t> n_nodes
     # The first row of steps is that of all leaves and of the sink: they stay.
     cdef int32_t place = N_NUMERIC_STEPS, code
@@ -185,6 +199,7 @@ cdef void pack_tests(
     for number in range(sink):
         node = &tree.nodes[number]
         test = &tests[number]
+        # A leaf keeps the first row of steps, which are all 0.
         test.threshold = INFINITY
         if node.kind == LEAF:
             continue
@@ -198,12 +213,14 @@ cdef void pack_tests(
         else:
             test.n_codes = <int32_t> tree.n_levels[node.feature]
             test.threshold = test.n_codes
+            # -1 and n_codes are unseen levels, for which test_value finds no branch.
             for code in range(-1, test.n_codes + 1):
                 branch = test_value(
                     tree, node.kind, node.feature, node.map_start, node.threshold, 0,
                     code,
                 )
                 steps[place] = sink - number
+                # Children follow each other, so a branch is an offset.
                 if branch >= 0:
                     steps[place] = node.first_child + branch - number
                 place += 1
@@ -234,6 +251,10 @@ cdef Table view_table(matrix) except *:
 cdef inline int64_t find_end(
     const TreeView* tree, const Table* table, Py_ssize_t number, int64_t* error
 ) noexcept nogil:
+    """The node where a row ends, or ~node if it is divided there, by the full walk.
+
+    error: (row, column) of the first unseen level that is an error, kept if set.
+    """
     cdef Row row = view_row(table, number)
     cdef int32_t node = 0, unseen = 0
     cdef int32_t branch = walk_on(tree, &row, &node, &unseen)
@@ -261,6 +282,11 @@ cdef struct Walk:
 
 
 cdef void walk_block(void* context, int64_t block, int thread) noexcept nogil:
+    """Find where the rows of a block end, and copy the distributions of these nodes.
+
+    The fast walk leaves INT64_MIN for rows that need the full one. Rows that are
+    divided are left out of ``predicted``: spread_rows fills them in.
+    """
     cdef const Walk* walk = <Walk*> context
     cdef Py_ssize_t first = block * BLOCK, number, i
     cdef int64_t* ended = walk.ended
@@ -272,6 +298,7 @@ cdef void walk_block(void* context, int64_t block, int thread) noexcept nogil:
     if walk.fast != NULL:
         walk_table(walk.fast, &part, ended + first)
     for number in range(first, first + part.n_rows):
+        # Errors are noted per block, so that the first one does not depend on threads.
         if walk.fast == NULL or ended[number] == INT64_MIN:
             ended[number] = find_end(
                 walk.tree, &walk.table, number, walk.errors + 2 * block
@@ -332,6 +359,10 @@ def spread_rows(
 
 
 cdef void spread_block(void* context, int64_t block, int thread) noexcept nogil:
+    """Write the means of some of the rows that are divided.
+
+    Working memory and errors are of the thread.
+    """
     cdef const Walk* walk = <Walk*> context
     cdef Py_ssize_t i, number, first = block * BLOCK
     cdef Row row
@@ -367,6 +398,12 @@ cdef struct Paths:
 
 
 cdef void count_block(void* context, int64_t block, int thread) noexcept nogil:
+    """Count the nodes that the rows of a block enter.
+
+    A row that ends in one node enters all on the way to it, depth + 1; a divided one
+    those above the node that divides it, which are as many as its depth, and what it
+    enters from there on.
+    """
     cdef const Paths* paths = <Paths*> context
     cdef Py_ssize_t number, first = block * BLOCK
     cdef int32_t node
@@ -399,6 +436,11 @@ def count_path_nodes(
 
 
 cdef void fill_block(void* context, int64_t block, int thread) noexcept nogil:
+    """Write the paths of a block of rows, from the known ends upwards.
+
+    Errors have been reported when the nodes were counted, hence ``ignored``: its first
+    entry is not negative, as if one were noted already.
+    """
     cdef const Paths* paths = <Paths*> context
     cdef Py_ssize_t number, i, first = block * BLOCK
     cdef int32_t node
@@ -415,6 +457,8 @@ cdef void fill_block(void* context, int64_t block, int thread) noexcept nogil:
             enter_nodes(
                 paths.tree, &row, node, path + paths.depth[node], number, ignored
             )
+        # Number and depth ascend together from parent to child, so the path is
+        # ascending.
         for i in range(paths.depth[node], -1, -1):
             path[i] = node
             node = paths.tree.nodes[node].parent
@@ -461,13 +505,18 @@ MAX_WORDS = 0xffff
 
 def place_words(n_levels):
     """Where the words of the columns begin, and their bits among those of levels; and
-    how many words there are, and words of levels."""
+    how many words there are, and words of levels.
+
+    n_levels: of each column, 0 if it is numeric. A column with more than MAX_LEVEL_BITS
+    levels is compared like a number and has one bit, for levels never seen.
+    """
     is_number = (n_levels == 0) | (n_levels > MAX_LEVELS)
     n_words = np.where(is_number, 2, 1)
     place = N_CONSTANT_WORDS + np.cumsum(n_words) - n_words
     first_bit, end = np.zeros(len(n_levels), dtype=np.int64), 0
     for column in np.flatnonzero(n_levels).tolist():
         n_bits = 1 if is_number[column] else int(n_levels[column]) + 1
+        # The bits of a column are in one word.
         if end % 64 + n_bits > 64:
             end += 64 - end % 64
         first_bit[column] = end
@@ -504,7 +553,8 @@ def pack_mixed(
     """Write the nodes, and the levels that tests lack, of which there are as many as
     tests of levels and one more, which has none.
 
-    All children stand in pairs, in the order of their parents.
+    All children stand in pairs, in the order of their parents. place, first_bit: as of
+    place_words. ends: row of the distributions of each node in which rows may end.
     """
     cdef Py_ssize_t node
     cdef int32_t child = 1, number, n_lacked = 1, column
@@ -534,16 +584,21 @@ def pack_mixed(
                     &level_branch[map_start[node]], n, &known, &second
                 )
             else:
+                # An ordinal test knows all levels.
                 known = (<uint64_t> 1 << n) - 1
                 for code in range(n):
                     if code > threshold[node]:
                         second |= <uint64_t> 1 << code
+            # One more bit than levels: that of levels never seen.
             absent = (~known) & (~(<uint64_t> 0) >> (MAX_LEVEL_BITS - n))
+            # A missing value has the highest bit of the word.
             second |= <uint64_t> missing_branch[node] << MAX_LEVEL_BITS
             packed.operand = ~second
             packed.mask = <uint16_t> place[column]
             packed.bound = 1
         else:
+            # Of the column's two words the one that sends a missing value to its
+            # branch.
             packed.operand = order_number(threshold[node])
             packed.mask = 0
             packed.bound = <uint16_t> (place[column] + missing_branch[node])
@@ -555,6 +610,8 @@ def pack_mixed(
             new.node = <int32_t> node
             new.end = ends[node]
             new.before = new.other = number
+            # Joined with what the tests before lack in the same word: one comparison
+            # for both.
             if number != 0 and lacked[number].word == new.word:
                 absent &= ~lacked[number].levels
                 new.levels |= lacked[number].levels
@@ -563,6 +620,7 @@ def pack_mixed(
                 number = n_lacked
                 n_lacked += 1
         packed.first_child = child
+        # What is lacked up to this test holds for both children.
         lacked_at[child] = lacked_at[child + 1] = number
         child += 2
 
@@ -584,6 +642,7 @@ cdef class PackedTrees:
     cdef const int64_t[::1] first_bit
 
     def __cinit__(self, packs):
+        """packs: at least one; all have words (``lacked``), or none has."""
         cdef const PackedNode[::1] nodes
         cdef const MixedNode[::1] mixed_nodes
         cdef const LackedLevels[::1] lacked
@@ -596,6 +655,7 @@ cdef class PackedTrees:
         if self.members == NULL:
             raise MemoryError()
         for i in range(self.n_members):
+            # The packs hold the arrays, so the pointers outlive these views.
             shares = self.packs[i].shares
             if self.packs[i].lacked is None:
                 nodes, leaf_number = self.packs[i].nodes, self.packs[i].leaf_number
@@ -628,6 +688,7 @@ cdef class PackedTrees:
         return n_words * sizeof(uint64_t)
 
     def __dealloc__(self):
+        """The arrays belong to the packs; only the list of members is freed."""
         free(self.members)
 
 
@@ -648,9 +709,11 @@ cdef struct ForestWalk:
 
 
 cdef void serve_rows(void* context, int64_t block, int thread) noexcept nogil:
+    """Walk a block of rows through all trees, in the memory of the thread."""
     cdef const ForestWalk* walk = <ForestWalk*> context
     cdef BlockScratch scratch
     scratch.position = walk.numbers + thread * walk.numbers_size
+    # In one array: a number for each row, then the list of those that walk on.
     scratch.active = scratch.position + walk.block_rows
     scratch.is_complete = walk.is_complete + thread * walk.complete_size
     serve_block(
@@ -729,6 +792,7 @@ EDGE_DTYPE = np.dtype(
     align=True,
 )
 
+# The C struct of EDGE_DTYPE.
 cdef struct Edge:
     int32_t child
     int32_t node
@@ -764,6 +828,7 @@ cdef class EdgeList:
         nodes = np.arange(tree.node_count + 1)
         self.share_start = np.searchsorted(terms["node"], nodes).astype(np.int64)
         self.share_column = np.append(terms["feature"], np.int32(0))
+        # The shares of a test, scaled to sum to 1; equal ones if they are all 0.
         share = terms["share"].astype(np.float64)
         total = np.bincount(terms["node"], share, minlength=1)[terms["node"]]
         number = np.bincount(terms["node"], minlength=1)[terms["node"]]
@@ -804,6 +869,7 @@ cdef class EdgeList:
             number, node = stack[n_stacked], parents[n_stacked]
             parent = &nodes[node]
             edge = &self.view[n_edges]
+            # In preorder: what is below an edge follows it, up to edge.next.
             edge.level = levels[n_stacked] + 1
             edge.feature = ~node if parent.kind == OBLIQUE else parent.feature
             weight = 0.0
@@ -835,7 +901,10 @@ cdef class EdgeList:
         edge.product, edge.previous = edge.part, 0
         for level in range(edge.level - 1, 0, -1):
             other = &self.view[path[level]]
+            # An edge without a previous one is the first of its column on the path.
             n_columns += other.previous == 0
+            # From the leaf's side upwards, so this is the last one of the column; its
+            # product includes those before it.
             if edge.previous == 0 and other.feature == edge.feature:
                 edge.previous = level
                 edge.product = other.product * edge.part
@@ -852,6 +921,8 @@ cdef class EdgeList:
             path[i] = <int32_t> n_edges
         for i in range(n_edges - 1, -1, -1):
             level = self.view[i].level
+            # No edge of these levels has followed yet: the next one above them is what
+            # ends this branch.
             while last < level:
                 last += 1
                 path[last] = path[last - 1]
@@ -864,7 +935,11 @@ cdef int64_t stack_children(
     const TreeView* tree, int32_t node, int32_t level, int32_t[::1] stack,
     int32_t[::1] parents, int32_t[::1] levels, int64_t n_stacked,
 ) noexcept nogil:
-    """Push the children of a node, and the node itself if rows may stay there."""
+    """Push the children of a node, and the node itself if rows may stay there.
+
+    Returns the new height of the stack; the first child is on top of its siblings,
+    under the node itself.
+    """
     cdef const Node* record = &tree.nodes[node]
     cdef int32_t i
     cdef double weight = 0.0
@@ -890,6 +965,11 @@ cdef int64_t stack_children(
 # The edges of a tree are listed in the order of a depth-first walk. On the way down to
 # an edge, the product of the factors of all columns is known at every point of the
 # quadrature; on the way back, the sum of the values below, times the factors below.
+#
+# The factor of a column at a point t is f(t) = z + t (o - z) = z (1 - t) + t o, with z
+# and o as in shapley.py: z is ``product`` of the last edge of the column on the path, o
+# is ``taken``. The arrays of a level have n_points lines of LANES numbers, one for each
+# row of the group; ``level`` counts the tests above, so the root is at level 0.
 # ------------------------------------------------------------------------------------
 
 
@@ -969,7 +1049,10 @@ cdef struct Group:
 cdef void find_lane_branches(
     Group* group, int32_t number, int32_t* branch
 ) noexcept nogil:
-    """Find the branch of every row at a node."""
+    """Find the branch of every row at a node: a child, STAY or FRACTIONAL.
+
+    Empty lanes of the last group repeat its last row.
+    """
     cdef const Node* node = &group.tree.view.nodes[number]
     cdef const double* entry
     cdef double value
@@ -1006,7 +1089,11 @@ cdef extern from *:
 cdef inline void compute_factors(
     Output factors, Input taken, Input points, double part, int64_t n_points
 ) noexcept nogil:
-    """Compute the factors of an edge at all points."""
+    """Compute the factors of an edge at all points: part (1 - t) + t taken.
+
+    part: z of the column, taken: o of every row. No term is negative, so nothing
+    cancels.
+    """
     cdef double rest, point
     cdef int64_t lane, q
     for q in range(n_points):
@@ -1019,7 +1106,7 @@ cdef inline void compute_factors(
 cdef inline void multiply(
     double* product, const double* one, const double* other, int64_t n
 ) noexcept nogil:
-    """Multiply arrays; the product may be one of them."""
+    """Multiply arrays; the product may be one of them, so it is not declared ONLY."""
     cdef int64_t i
     for i in range(n):
         product[i] = one[i] * other[i]
@@ -1033,7 +1120,11 @@ cdef inline void invert(Output inverse, Input factors, int64_t n) noexcept nogil
 
 
 cdef inline bint enter_edge(Group* group, const Edge* edge) noexcept nogil:
-    """Compute the factors of an edge; False if they are all 0."""
+    """Compute the factors of an edge; False if they are all 0.
+
+    Then no row of the group and no part of the training weight is below: the whole
+    branch adds nothing, and is skipped.
+    """
     cdef Scratch* s = &group.scratch
     cdef int64_t n = group.tree.n_points * LANES, level = edge.level, lane
     cdef const int32_t* branch = s.branch + (level - 1) * LANES
@@ -1042,8 +1133,10 @@ cdef inline bint enter_edge(Group* group, const Edge* edge) noexcept nogil:
     cdef double part
     cdef bint is_empty = edge.product == 0.0
     for lane in range(LANES):
+        # o of this test: all, nothing, or the child's part of a divided row.
         part = 1.0 if branch[lane] == edge.child else 0.0
         taken[lane] = edge.part if branch[lane] == FRACTIONAL else part
+    # o and z of a column are products over its tests on the path.
     if edge.previous > 0:
         for lane in range(LANES):
             taken[lane] *= before[lane]
@@ -1056,6 +1149,7 @@ cdef inline bint enter_edge(Group* group, const Edge* edge) noexcept nogil:
         s.factor + level * n, taken, group.tree.points, edge.product,
         group.tree.n_points,
     )
+    # Only where the factor is to be divided out again below.
     if edge.is_previous or group.takes_pairs:
         invert(s.inverse + level * n, s.factor + level * n, n)
     if not edge.is_leaf or group.takes_pairs:
@@ -1075,7 +1169,13 @@ cdef inline const double* get_others(const Group* group, int64_t level) noexcept
 cdef inline void enter_node(
     Group* group, int32_t number, int64_t level, int32_t previous
 ) noexcept nogil:
-    """Prepare a level for the edges of a node."""
+    """Prepare a level for the edges of a node.
+
+    number: the node; previous: level of the last edge on its path that tests the same
+    column, 0 for none. That edge's factor is taken out of the products above, since the
+    factors of this node's edges include it; and a second time for ``reduced``, as the
+    column's gain is divided by both factors (see leave_edge).
+    """
     cdef Scratch* s = &group.scratch
     cdef int64_t n = group.tree.n_points * LANES, offset = level * n
     cdef const double* reduced = s.above + offset
@@ -1163,7 +1263,8 @@ cdef inline void leave_edge(
 
     With o and z of the edge, o' and z' of the previous one of the column, and their
     factors f and f', the column gains (o - z) / f - (o' - z') / f' of what is below,
-    which is (o z' - o' z) / (f f').
+    which is (o z' - o' z) / (f f'). So what the previous edge will add for everything
+    below it is corrected here, and every leaf counts once with its last edge.
     """
     cdef Scratch* s = &group.scratch
     cdef int64_t n = group.tree.n_points * LANES, level = edge.level, lane, k
@@ -1188,9 +1289,12 @@ cdef inline void leave_edge(
             value = group.tree.values[edge.node * group.tree.n_values + k]
             add_leaf_product(parent, factor, value, n)
             for lane in range(LANES):
+                # Below a leaf's edge is the same value at all points.
                 total[lane] = value * s.reduced_sum[(level - 1) * LANES + lane]
         else:
             below = s.below + (level * group.tree.n_values + k) * n
+            # The node below tests a column again: the factors of its edges include that
+            # of the previous one, which is multiplied in again further up.
             if s.previous[level] > 0:
                 multiply(below, below, s.inverse + s.previous[level] * n, n)
             for lane in range(LANES):
@@ -1207,7 +1311,7 @@ cdef inline void leave_edge(
 cdef inline void leave_to(
     Group* group, const Edge** open, int32_t level
 ) noexcept nogil:
-    """Leave the open edges down to a level."""
+    """Leave the open edges from the lowest one up to a level, which is left, too."""
     cdef int32_t i
     cdef const Edge* edge
     for i in range(group.top, level - 1, -1):
@@ -1219,7 +1323,12 @@ cdef inline void leave_to(
 cdef inline void add_pairs(
     Group* group, const Edge** open, const Edge* leaf
 ) noexcept nogil:
-    """Add a leaf to the sums of all pairs of columns on its path."""
+    """Add a leaf to the sums of all pairs of columns on its path.
+
+    The interaction of columns i and j is the integral of (o_i - z_i) (o_j - z_j) times
+    the factors of all other columns; half of it belongs to each of the two orders. On
+    the diagonal is the Shapley value of the column.
+    """
     cdef Scratch* s = &group.scratch
     cdef int64_t n = group.tree.n_points * LANES, n_columns = 0, i, j, k, q, lane
     cdef int32_t level
@@ -1231,6 +1340,7 @@ cdef inline void add_pairs(
     open[leaf.level] = leaf
     for level in range(1, leaf.level + 1):
         s.is_replaced[level] = False
+        # The last edge of a column on the path has its products; level 0 is none.
         s.is_replaced[open[level].previous] = True
     for level in range(1, leaf.level + 1):
         if s.is_replaced[level]:
@@ -1239,12 +1349,16 @@ cdef inline void add_pairs(
         change = s.below + n_columns * n
         for q in range(group.tree.n_points):
             for lane in range(LANES):
+                # (o - z) / f: times the product of all factors, it replaces the
+                # column's own.
                 change[q * LANES + lane] = s.inverse[level * n + q * LANES + lane] * (
                     s.taken[level * LANES + lane] - edge.product
                 )
         s.columns[n_columns] = edge.feature
         n_columns += 1
     for i in range(n_columns):
+        # Product of all factors, with the change of column i in place of its factor;
+        # below, with that of column j, too.
         multiply(s.changed, s.above + leaf.level * n, s.below + i * n, n)
         for j in range(i + 1):
             if i == j:
@@ -1268,6 +1382,8 @@ cdef wide_void walk_group(Group* group, const Edge** open) noexcept nogil:
     cdef const Edge* edge
     for q in range(group.tree.n_points):
         for lane in range(LANES):
+            # The product of no factors, times the weight of the point in the
+            # quadrature.
             s.above[q * LANES + lane] = group.tree.weights[q]
     enter_node(group, 0, 0, 0)
     group.top = 0
@@ -1276,6 +1392,7 @@ cdef wide_void walk_group(Group* group, const Edge** open) noexcept nogil:
         if not group.takes_pairs:
             leave_to(group, open, edge.level)
         if not enter_edge(group, edge):
+            # Nothing below this edge adds anything.
             i = edge.next
             continue
         i += 1
@@ -1338,6 +1455,7 @@ cdef void run_shapley_task(void* context, int64_t task, int thread) noexcept nog
     cdef double* sums = work.memory + thread * work.n_memory
     cdef double* to
     memset(sums, 0, n_groups * n_sums * LANES * sizeof(double))
+    # The arrays of Scratch follow the sums in one piece; run_shapley_tasks counts them.
     group.scratch.above = sums + (work.n_task_rows // LANES) * n_sums * LANES
     group.scratch.others = group.scratch.above + n_lines
     group.scratch.reduced = group.scratch.others + n_lines
@@ -1416,11 +1534,16 @@ def add_shapley_values(
 cdef int run_shapley_tasks(
     ShapleyWork* work, int64_t most_below, int n_threads
 ) except -1:
-    """Divide the rows among threads with their own memory."""
+    """Divide the rows among threads with their own memory.
+
+    most_below: lines of ``below`` per level, for the tree that needs most. A task has
+    as many groups as keep their sums in TASK_BYTES.
+    """
     cdef int64_t group_bytes = work.n_sums * LANES * sizeof(double)
     cdef int64_t n_groups = max(1, TASK_BYTES // group_bytes)
     cdef int64_t least = (work.n_rows + LANES - 1) // LANES
     cdef int64_t n_lines = work.n_levels * LANES, n_tasks
+    # At least four tasks per thread, if there are rows enough.
     n_groups = min(n_groups, max(1, least // (4 * n_threads)))
     work.n_task_rows = n_groups * LANES
     n_tasks = (work.n_rows + work.n_task_rows - 1) // work.n_task_rows

@@ -37,12 +37,19 @@ cdef struct RowGroup:
 cdef inline double read_entry(
     const char* start, Py_ssize_t column, Py_ssize_t stride, bint is_single
 ) noexcept nogil:
+    """The entry as a double, which represents every float exactly.
+
+    Callers pass ``is_single`` and, where they can, ``stride`` as constants, so that the
+    branch and the product are compiled away. With the start of a column and a row
+    number in place of the start of a row and a column, it reads along a column.
+    """
     if is_single:
         return (<const float*> (start + column * stride))[0]
     return (<const double*> (start + column * stride))[0]
 
 
 cdef inline Row view_row(const Table* table, Py_ssize_t number) noexcept nogil:
+    """One row of a table, which is not copied."""
     cdef Row row
     row.start = table.start + number * table.row_stride
     row.stride = table.column_stride
