@@ -113,6 +113,7 @@ cdef struct Column:
 
 
 cdef inline Column view_column(const CaseTable* table, const Node* test) noexcept nogil:
+    """The column of a test, read by row number."""
     cdef Column column
     column.start = table.rows.start + test.feature * table.rows.column_stride
     column.stride = table.rows.row_stride
@@ -175,6 +176,7 @@ cdef inline int32_t find_heaviest(
         if branch_of[i] >= 0:
             branches[branch_of[i]].share += cases[i].weight
             total += cases[i].weight
+    # Sums of weights that differ by rounding are tied.
     margin = 1e-12 * total
     for b in range(1, test.n_children):
         if branches[b].share > branches[heaviest].share + margin:
@@ -214,6 +216,8 @@ cdef inline void find_coded_branches(
     const int32_t* level_map, const uint32_t* codes, const Case* cases, int64_t n,
     int32_t of_missing, int32_t of_unknown, int32_t* branch_of
 ) noexcept nogil:
+    """By the codes of a nominal column, 4 bytes each, in place of the table's numbers.
+    A level that the map lacks is unknown."""
     cdef:
         const int32_t* children = level_map + 1
         int64_t i, level
@@ -221,6 +225,7 @@ cdef inline void find_coded_branches(
         bint is_dense = level_map[0] == DENSE_MAP
     for i in range(n):
         FETCH_EARLY(codes + cases[min(i + FETCH_AHEAD, n - 1)].row)
+        # Rows of a node stand far apart in memory: fetched some cases ahead.
         level = codes[cases[i].row]
         if level == GLOBAL_MISSING:
             branch_of[i] = of_missing
@@ -302,6 +307,12 @@ cdef inline int64_t divide_by_threshold(
     const CaseTable* table, const Node* test, Case* cases, int64_t n, Case* scratch,
     Branch* branches, int32_t* last
 ) noexcept nogil:
+    """Divide by a numeric or ordinal test that sends what it cannot place to both
+    branches.
+
+    Cases become: missing ones, then the smaller branch, then the larger. last: written,
+    the number of the larger. Shares are left to the caller.
+    """
     cdef:
         Column column = view_column(table, test)
         double smallest = smallest_value(test), threshold = test.threshold, value
@@ -317,7 +328,8 @@ cdef inline int64_t divide_by_threshold(
         is_missing = not value >= smallest
         is_left = (value <= threshold) & (value >= smallest)
         # Every case is written to all three places, of which only one is advanced:
-        # this avoids a branch that is hard to predict.
+        # this avoids a branch that is hard to predict. None is lost: n_missing <= i,
+        # and n_left + n_right <= i.
         cases[n_missing] = one
         scratch[n_left] = one
         right[-n_right] = one
@@ -339,6 +351,12 @@ cdef inline int64_t divide_by_branch(
     const Node* test, Case* cases, int64_t n, Case* scratch, const int32_t* branch_of,
     Branch* branches, int64_t* n_staying, int32_t* last
 ) noexcept nogil:
+    """Divide by the branch of every case: a stable counting sort.
+
+    Cases become: staying ones, missing ones, then the branches in order, but the
+    largest last, so that its cases can be extended by parts of missing ones without a
+    copy.
+    """
     cdef:
         int64_t i, start, n_missing = 0
         int32_t b
@@ -352,6 +370,7 @@ cdef inline int64_t divide_by_branch(
             n_staying[0] += 1
         else:
             n_missing += 1
+    # The last of equal ones, as of two branches.
     last[0] = 0
     for b in range(test.n_children):
         if branches[b].n_known >= branches[last[0]].n_known:
@@ -361,6 +380,7 @@ cdef inline int64_t divide_by_branch(
         branches[b].start = start
         start += branches[b].n_known if b != last[0] else 0
     branches[last[0]].start = start
+    # Starts serve as places to write to, and are set back in the end.
     memcpy(scratch, cases, n * sizeof(Case))
     start = n_staying[0]
     n_staying[0] = 0
@@ -383,6 +403,8 @@ cdef inline int64_t divide_by_branch(
 cdef inline void find_shares(
     const Case* cases, int32_t n_branches, Branch* branches
 ) noexcept nogil:
+    """Share of every branch in the weight of the known cases; equal shares if there is
+    none."""
     cdef:
         double known = 0.0
         int64_t i

@@ -61,6 +61,11 @@ ENTRY_DTYPE = np.dtype(
 
 # ------------------------------------------------------------------------- beginning
 cdef Outcome allocate(Pruner* p, Py_ssize_t n_rows) noexcept nogil:
+    """Allocate working memory; on NO_MEMORY, `release` frees what there is.
+
+    The stack starts with room for two copies of all rows, and grows where missing
+    values are divided.
+    """
     cdef Py_ssize_t i, n_inner = 0
     for i in range(p.n_nodes):
         n_inner += p.nodes[i].kind != LEAF
@@ -83,6 +88,7 @@ cdef Outcome allocate(Pruner* p, Py_ssize_t n_rows) noexcept nogil:
 
 
 cdef void release(Pruner* p) noexcept nogil:
+    """Free the working memory; free(NULL) does nothing."""
     free(p.stack.cases)
     free(p.stack.scratch)
     free(p.stack.branch_of)
@@ -96,6 +102,10 @@ cdef void release(Pruner* p) noexcept nogil:
 cdef void fill_slots(
     Pruner* p, const double* statistics, const uint8_t[::1] collapsed
 ) noexcept nogil:
+    """Take over the grown tree; nodes at and below a collapsed one become leaves.
+
+    Parents precede their children, so their slots are filled first.
+    """
     cdef int32_t i, parent
     cdef size_t size = p.n_classes * sizeof(double)
     for i in range(p.n_nodes):
@@ -168,6 +178,8 @@ cdef double compute_impurity(
 
 
 cdef void write_test_of_slot(const Pruner* p, int32_t slot, Node* node) noexcept nogil:
+    """Write the test of a slot, or what a leaf has instead of one. first_child of an
+    inner node is left to write_kept_nodes."""
     cdef const Node* test
     if is_leaf(p, slot):
         node.kind, node.n_children, node.first_child = LEAF, 0, -1
@@ -184,6 +196,11 @@ cdef void write_weights(
     const Pruner* p, int32_t slot, Node* node, double* weights, const Node* parent,
     const double* parent_weights, int criterion
 ) noexcept nogil:
+    """Write class weights, number of rows, weight and impurity of a slot.
+
+    Those of a slot whose cases did not change are exactly those of growing. n_samples
+    counts cases: a part of a row is one.
+    """
     cdef size_t size = p.n_classes * sizeof(double)
     node.n_samples = p.slots[slot].n_cases
     if node.n_samples == 0:
@@ -204,6 +221,11 @@ cdef void write_kept_nodes(
     const Pruner* p, const int32_t[::1] order, Node[::1] nodes,
     double[:, ::1] statistics, int criterion
 ) noexcept nogil:
+    """Write the nodes of the pruned tree, breadth first, in the order of ``order``.
+
+    A parent is written before its children, whose numbers follow in sequence; it notes
+    itself as their parent.
+    """
     cdef int32_t i, slot, parent, child, n_numbered = 1
     cdef Node* node
     nodes[0].parent = -1
@@ -211,6 +233,7 @@ cdef void write_kept_nodes(
         slot = order[i]
         node = &nodes[i]
         parent = node.parent
+        # The record was given its parent when that was written.
         node[0] = p.nodes[slot]
         node.parent = parent
         parent = max(parent, 0)
@@ -229,8 +252,12 @@ cdef void write_kept_nodes(
 cdef void write_improvements(
     const Pruner* p, const int32_t[::1] order, Node[::1] nodes
 ) noexcept nogil:
-    """Of the nodes that have other children, or children with other cases. Cases that
-    stay gain nothing."""
+    """Of the nodes that have other children, or children with other cases.
+
+    improvement = impurity - sum of W_c / W impurity_c over the children c. Cases that
+    stay gain nothing: without FRACTIONAL, the first term counts for the part of the
+    weight that is in the children.
+    """
     cdef int32_t i, child
     cdef const Slot* slot
     cdef Node* node

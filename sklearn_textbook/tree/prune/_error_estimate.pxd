@@ -17,6 +17,8 @@ cdef inline bint is_greater(double one, double other) noexcept nogil:
 
 
 cdef inline bint is_at_most(double one, double other) noexcept nogil:
+    """Smaller, or equal up to 1e-6, as Weka's ``smOrEq``; the second comparison makes
+    it true of two infinities, whose difference is NaN."""
     return one - other < 1e-6 or one <= other
 
 
@@ -56,6 +58,7 @@ cdef inline double add_to_many(
     cdef double share, square, root, limit
     if errors + 0.5 >= weight:
         return max(weight - errors, 0.0)
+    # The upper limit of Wilson's interval for the error rate, times the weight.
     share = (errors + 0.5) / weight
     square = confidence.z * confidence.z
     root = sqrt(
@@ -68,15 +71,20 @@ cdef inline double add_to_many(
 cdef inline double add_errors(
     const Confidence* confidence, double weight, double errors
 ) noexcept nogil:
-    """What the upper confidence limit of the error rate adds to the errors counted."""
+    """What the upper confidence limit of the error rate adds to the errors counted.
+
+    A level above 0.5 adds nothing.
+    """
     cdef double none
     if confidence.level > 0.5:
         return 0.0
     if errors >= 1.0:
         return add_to_many(confidence, weight, errors)
+    # Of no error: the rate p with (1 - p)^weight = level.
     none = weight * (1.0 - exp(confidence.log_level / weight))
     if errors == 0.0:
         return none
+    # Below one error: linear between the estimates for 0 and 1.
     return none + errors * (add_to_many(confidence, weight, 1.0) - none)
 
 

@@ -1,4 +1,10 @@
 # The state of error-based pruning, for _walk.pxd and _error_based.pyx.
+#
+# A case is a row of positive weight, or a part of one. Every node of the grown tree
+# is a slot. Pruning makes a leaf of a slot; raising a branch gives a slot the test
+# and the children of its heaviest child, whose own slot is not reached any more.
+# Children are settled before their parent; what has been raised is pruned again, with
+# its new cases.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
@@ -126,12 +132,17 @@ cdef struct Pruner:
 
 
 cdef inline bint is_leaf(const Pruner* p, int32_t slot) noexcept nogil:
+    """Whether a slot is a leaf at present."""
     return p.slots[slot].test < 0
 
 
 cdef inline const Node* test_of(const Pruner* p, int32_t slot) noexcept nogil:
+    """The test of a slot that is no leaf. Its children are the slots from
+    ``test.first_child`` on: raising a branch gives a slot the test and the children of
+    another."""
     return &p.nodes[p.slots[slot].test]
 
 
 cdef inline double* weights_of(const Pruner* p, int32_t slot) noexcept nogil:
+    """The class weights of a slot's cases."""
     return p.class_weights + slot * p.n_classes

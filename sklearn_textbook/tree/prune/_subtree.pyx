@@ -42,6 +42,7 @@ def mark_uniform(
     """uniform = 1 for the nodes below which every node agrees with its parent."""
     cdef Py_ssize_t i
     with nogil:
+        # Upwards: no node above one that disagrees is uniform.
         uniform[:] = 1
         for i in range(nodes.shape[0] - 1, 0, -1):
             if not (agrees[i] and uniform[i]):
@@ -52,7 +53,11 @@ def mark_unexpanded(
     const Node[::1] nodes, int64_t max_leaf_nodes, Entry[::1] heap,
     uint8_t[::1] unexpanded,
 ):
-    """unexpanded = 1 for the inner nodes that best-first growth does not split."""
+    """unexpanded = 1 for the inner nodes that best-first growth does not split.
+
+    The heap has the nodes that could be split next, by the key of growth (_heap.pxd). A
+    split that would exceed ``max_leaf_nodes`` ends growth, even if a later one fitted.
+    """
     cdef Py_ssize_t size = 0
     cdef int64_t n_leaves = 1, number
     cdef int32_t child
@@ -132,6 +137,8 @@ def add_node_losses(
                 part *= weight[rows[i]]
             node = <int32_t> ends[i]
             if nodes[node].n_children > 0:
+                # The row ends in an inner node: no branch below loses it, so that it is
+                # added to what the branch of this node loses.
                 value = loss_of_decision(
                     &y[rows[i], 0], &decisions[node, 0], n_outputs, stride, loss
                 )
@@ -143,6 +150,7 @@ def add_node_losses(
                 )
                 leaf[node, 0] += part * value
                 leaf[node, 1] += part * value * value
+                # Every node on the way up would have had the row as a leaf.
                 node = nodes[node].parent
 
 
@@ -189,6 +197,7 @@ def choose_bottom_up(
             branch[i] = leaf[i] if nodes[i].n_children == 0 else stay[i]
             cut[i] = 0
         for i in range(nodes.shape[0] - 1, -1, -1):
+            # The branches of its children are complete, with the best subtrees.
             best = branch[i]
             if nodes[i].n_children > 0:
                 if cuts_ties:
@@ -262,8 +271,10 @@ cdef double measure_complexity(
         if branches[child].n_splits > 0:
             # Of ties the last is pruned first.
             push_entry(heap, &heap_size, complexity[child], -child)
+    # (R(t) - R(T_t)) / (|T_t| - 1), the cost saved per split.
     saved = (node_costs[number] - cost) / n_splits
     while heap_size > 0 and saved > heap[0].key + slack:
+        # The child's own splits save less than the branch as a whole: they go first.
         child = <int32_t> -heap[0].rank
         pop_entry(heap, &heap_size)
         n_splits -= branches[child].n_splits
@@ -304,6 +315,7 @@ def measure_complexities(
                 complexity[i] = 0.0
                 branches[i].cost = node_costs[i]
                 branches[i].n_splits = 0.0
+        # From the root downwards: a node is not split where its parent is a leaf.
         for i in range(1, n_nodes):
             if complexity[nodes[i].parent] < complexity[i]:
                 complexity[i] = complexity[nodes[i].parent]
@@ -388,6 +400,8 @@ cdef void fill_links(
         if nodes[number].n_children == 0:
             add_leaf(state.links, parent, node_risks[number])
             continue
+        # Preorder: a parent has its number before its children are taken from the
+        # stack.
         link_of[number] = <int32_t> state.n_links
         link = &state.links[state.n_links]
         link.parent = parent
@@ -404,6 +418,7 @@ cdef void fill_links(
 
 
 cdef void add_up_sizes(State* state) noexcept nogil:
+    """Add up the inner nodes of each branch, children before their parents."""
     cdef Py_ssize_t i
     for i in range(state.n_links - 1, 0, -1):
         state.places[state.links[i].parent].size += state.places[i].size
@@ -427,7 +442,12 @@ cdef void fill_heap(State* state) noexcept nogil:
 
 
 cdef void cut_link(State* state, Py_ssize_t rank) noexcept nogil:
-    """Make a leaf of an inner node."""
+    """Make a leaf of an inner node.
+
+    Nodes of its branch get n_leaves = 0; all nodes above lose its leaves but one, and
+    gain its risk in place of theirs. A node above has another child and so at least two
+    leaves left: link_strength does not divide by 0.
+    """
     cdef Link* link = &state.links[rank]
     cdef double added = link.risk - link.branch_risk, strength
     cdef int32_t dropped = link.n_leaves - 1, above = link.parent
@@ -463,11 +483,13 @@ cdef Py_ssize_t take_weakest(State* state) noexcept nogil:
     while state.heap_size > 0:
         top = state.heap[0]
         link = &state.links[top.rank]
+        # Other entries are outdated: the node is a leaf by now, or has a newer entry.
         if link.n_leaves > 0 and top.key == link.key:
             strength = link_strength(link)
             if not strength > top.key:
                 pop_entry(state.heap, &state.heap_size)
                 return top.rank
+            # The branch has become stronger since; back into the heap.
             link.key = strength
             replace_top(state.heap, state.heap_size, strength, top.rank)
         else:

@@ -36,6 +36,7 @@ cdef inline Frame* top_frame(Pruner* p) noexcept nogil:
 cdef inline Frame* push_frame(
     Pruner* p, int32_t slot, int64_t start, int64_t n_cases, Standing standing
 ) noexcept nogil:
+    """Push a node whose cases stand from ``start`` on; nothing is counted yet."""
     cdef Frame* frame = &p.frames[p.n_frames]
     memset(frame, 0, sizeof(Frame))
     frame.slot = slot
@@ -63,6 +64,8 @@ cdef inline void count_again(
     slot.n_cases = branch.n_known
     if is_sent(branch, frame.n_missing):
         for i in range(first_missing, first_missing + frame.n_missing):
+            # Missing cases stand with their whole weight; the child gets its share of
+            # it.
             weights[cases[i].label] += cases[i].weight * branch.share
         slot.n_cases += frame.n_missing
     slot.is_changed = True
@@ -126,6 +129,7 @@ cdef inline Outcome divide_frame(Pruner* p, Frame* frame) noexcept nogil:
     for child in range(first, stop):
         p.slots[child].is_pending = False
         is_lowest = is_lowest and is_leaf(p, child)
+    # No child has to be visited, and no case stays: the counts of growing are enough.
     if is_lowest and not frame.is_new and divides_missing(&p.table, test):
         return DONE
     frame.n_missing = divide_cases(
@@ -136,6 +140,8 @@ cdef inline Outcome divide_frame(Pruner* p, Frame* frame) noexcept nogil:
         p, weights_of(p, frame.slot), p.stack.cases + frame.start, frame.n_staying
     )
     for child in range(first, stop):
+        # Checked by number only: raising relies on the rows to reach the nodes as in
+        # growing.
         if are_others(p, frame, child):
             return OTHER_ROWS
         if has_same_cases(p, frame, child):
@@ -147,6 +153,7 @@ cdef inline Outcome divide_frame(Pruner* p, Frame* frame) noexcept nogil:
 
 
 cdef inline int32_t next_pending(Pruner* p, Frame* frame) noexcept nogil:
+    """The next child to visit, or NOBODY."""
     cdef const Node* test = test_of(p, frame.slot)
     cdef int32_t child
     for child in range(frame.next_child, test.first_child + test.n_children):
@@ -194,6 +201,8 @@ cdef inline void drop_extension(
     cdef int64_t first = parent.start + parent.n_staying
     cdef int64_t stop = first + parent.n_missing, i, kept = frame.start
     for i in range(first, stop):
+        # A row is at most once among the cases of a node, so its number tells the
+        # parts.
         p.is_dropped[cases[i].row] = 1
     for i in range(frame.start, frame.start + frame.n_cases):
         if not p.is_dropped[cases[i].row]:
@@ -205,6 +214,9 @@ cdef inline void drop_extension(
 
 
 cdef inline void leave_frame(Pruner* p) noexcept nogil:
+    """Pop a node and what its cases added to the stack. Copies are dropped; of cases
+    that were extended in place, the parent's own stay, in whatever order they are
+    now."""
     cdef Frame* frame = top_frame(p)
     if frame.standing == COPIED:
         p.stack.top = frame.start
@@ -239,6 +251,8 @@ cdef inline double estimate_leaf(
 cdef inline int32_t next_branch(const Node* test, Step* step) noexcept nogil:
     """The branches from the top of the stack downwards."""
     cdef int32_t branch
+    # The largest branch stands last, at the top of the stack: its cases are used up
+    # first, then those below.
     if step.next_branch == test.n_children:
         step.next_branch -= 1
         return step.last_branch
@@ -299,6 +313,7 @@ cdef inline Outcome send_down(
         int32_t child
     while True:
         if is_leaf(p, slot) or start == p.stack.top:
+            # A leaf, or a branch that no case reaches.
             total[0] += estimate_leaf(p, slot, start, adds)
             p.stack.top = start
             if total[0] > limit:
@@ -316,6 +331,7 @@ cdef inline Outcome send_down(
             if n_steps == 0:
                 return DONE
             step = &p.steps[n_steps - 1]
+            # On to the next branch of the lowest node that has one left.
             child = next_branch(test_of(p, step.slot), step)
             if child == NOBODY:
                 p.stack.top = step.start
@@ -328,6 +344,7 @@ cdef inline Outcome send_down(
             # These are the very cases that it has.
             total[0] += p.slots[child].estimate
             p.stack.top = branch.start
+        # The branch is at the top, so parts of missing cases go right behind it.
         if is_sent(branch, step.n_missing) and push_cases(
             &p.stack, &p.stack, step.start + step.n_staying, step.n_missing,
             branch.share
@@ -368,6 +385,8 @@ cdef inline Outcome estimate_branch(
         p.stack.top = base
         if outcome != MET_MISSING:
             return outcome
+    # Else all cases of the node are sent, those of the branch included, as weights and
+    # paths may change.
     total[0] = 0.0
     if push_cases(&p.stack, &p.stack, frame.start, frame.n_cases, 1.0) < 0:
         return NO_MEMORY
@@ -384,12 +403,15 @@ cdef inline int32_t find_largest(const Pruner* p, const Node* test) noexcept nog
     for child in range(test.first_child, test.first_child + test.n_children):
         count_errors(weights_of(p, child), p.n_classes, &weight)
         if is_at_most(best, weight):
+            # Weights are compared up to 1e-6, as in C4.5; of ties the later child wins.
             best = weight
             largest = child
     return largest
 
 
 cdef inline void keep_node(Pruner* p, Frame* frame, double estimate) noexcept nogil:
+    """Note the estimate of a node that stays an inner node, and whether a case meets a
+    missing value here or below, which rules out the short way of estimate_branch."""
     cdef const Node* test = test_of(p, frame.slot)
     cdef Slot* slot = &p.slots[frame.slot]
     cdef int32_t child
@@ -427,7 +449,13 @@ cdef inline Outcome write_down(
 
 
 cdef inline Outcome settle_node(Pruner* p, Frame* frame) noexcept nogil:
-    """Make a leaf of a node whose branches are pruned, raise one, or keep it."""
+    """Make a leaf of a node whose branches are pruned, raise one, or keep it.
+
+    The estimates of the node as a leaf, of its heaviest branch with all cases of the
+    node, and of what is below it now are compared; each may be larger by 0.1 errors and
+    still be preferred, the simpler first. AGAIN: a branch was raised, and is to be
+    pruned with its new cases.
+    """
     cdef:
         const Node* test = test_of(p, frame.slot)
         Slot* slot = &p.slots[frame.slot]
@@ -438,6 +466,8 @@ cdef inline Outcome settle_node(Pruner* p, Frame* frame) noexcept nogil:
         int32_t largest = find_largest(p, test), child
         bint is_worth_a_leaf
     for child in range(test.first_child, test.first_child + test.n_children):
+        # Estimates of the branches are up to date: children are settled before their
+        # parent.
         tree += p.slots[child].estimate
     tree += frame.staying_errors
     is_worth_a_leaf = is_at_most(leaf, tree + 0.1)
@@ -460,6 +490,7 @@ cdef inline Outcome settle_node(Pruner* p, Frame* frame) noexcept nogil:
         if write_down(p, frame.slot, largest, RAISED, tree, branch) < 0:
             return NO_MEMORY
         slot.test = p.slots[largest].test
+        # The frame stays, with the same cases but another test.
         frame.is_divided = False
         frame.is_new = True
         frame.includes_old = keeps_ways(p, frame)
