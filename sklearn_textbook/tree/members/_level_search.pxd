@@ -4,6 +4,8 @@ from sklearn_textbook.tree.grow._workers cimport Worker
 from sklearn_textbook.tree.split._types cimport Problem
 
 # What one thread needs to divide the levels of a column by the errors of two leaves.
+# The problem points to other fields of the struct, which must therefore stay where it
+# was when start_level_search filled it in.
 cdef struct LevelSearch:
     Problem problem
     Worker worker

@@ -53,6 +53,7 @@ cdef int start_level_search(
 
 
 cdef void free_level_search(LevelSearch* search) noexcept nogil:
+    """Free what start_level_search allocated, also after it returned -1."""
     free_worker(&search.worker)
 
 
@@ -83,6 +84,8 @@ cdef double divide_summed_levels(
     for code in range(n_codes):
         weight = 0.0
         for k in range(size):
+            # A run is a level with weight: runs are numbered without the codes that
+            # have none.
             scratch.run_sums[n_runs * size + k] = sums[k * stride + code]
             weight += sums[k * stride + code]
         child[code] = -1
@@ -106,6 +109,7 @@ cdef double divide_summed_levels(
         return -INFINITY
     n_runs = 0
     for code in range(n_codes):
+        # Runs are in the order of the codes with weight, which 0 marks so far.
         if child[code] == 0:
             child[code] = not scratch.best_side[n_runs]
             n_runs += 1

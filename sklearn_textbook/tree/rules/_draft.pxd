@@ -5,6 +5,9 @@
 # meet all conditions, and those that fail exactly one. A row of the second set joins
 # the rule when its condition is dropped, so one pass over the words gives what the rule
 # would cover without each of its conditions.
+#
+# Slots are places for rows, 64 to a word, sorted by class; every class starts a new
+# word (pack_rows.py), so that a whole word is right for a rule's class, or wrong.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
@@ -71,6 +74,8 @@ cdef inline int64_t count_up_to(
 cdef inline void flip(
     const int32_t* slots, int64_t first, int64_t stop, uint64_t* words
 ) noexcept nogil:
+    """Turn the bits of the slots from place ``first`` to before ``stop`` of a sorted
+    column."""
     cdef int64_t i
     for i in range(first, stop):
         words[slots[i] >> 6] ^= <uint64_t> 1 << (slots[i] & 63)
@@ -107,6 +112,8 @@ cdef inline void fill_met(
             stop = first + count_up_to(
                 values + first, n_known - first, values[first]
             )
+            # What is flipped: levels that meet the test, or if it unmarks, those that
+            # do not.
             if meets(test, level_branch, values[first]) != unmarks:
                 if turn == 0:
                     n_met += stop - first
@@ -118,6 +125,7 @@ cdef inline void fill_met(
 cdef inline void copy_or_clear(
     uint64_t* words, const uint64_t* source, int64_t n_words, bint copies
 ) noexcept nogil:
+    """What `flip` starts from: the rows with a known value, or none."""
     cdef int64_t w
     for w in range(n_words):
         words[w] = source[w] if copies else 0
@@ -137,6 +145,8 @@ cdef inline void count_covered(Draft* draft, const Rows* rows) noexcept nogil:
         all_met, one_failed = rows.filled[w], 0
         for i in range(draft.n_active):
             met = draft.met[draft.active[i] * rows.n_words + w]
+            # One condition after the other, for 64 rows at once: one_failed are the
+            # rows that failed one so far.
             one_failed = (one_failed & met) | (all_met & ~met)
             all_met &= met
             if not (all_met | one_failed):
@@ -151,6 +161,7 @@ cdef inline void count_covered(Draft* draft, const Rows* rows) noexcept nogil:
         for i in range(draft.n_active):
             if not one_failed:
                 break
+            # Every row of one_failed belongs to the one condition that it fails.
             failed = one_failed & ~draft.met[draft.active[i] * rows.n_words + w]
             if failed:
                 more[i] += weigh(failed, rows.weight + 64 * w, rows.common_weight)
@@ -169,6 +180,8 @@ cdef inline int64_t choose_dropped(
             &limits.confidence,
             draft.right + draft.more_right[i], draft.wrong + draft.more_wrong[i],
         )
+        # Also where the rate stays the same; of equal rates the last, nearest to the
+        # leaf.
         if value <= best:
             best, chosen = value, i
     if chosen >= 0 or limits.significance >= 1.0:
@@ -178,6 +191,7 @@ cdef inline int64_t choose_dropped(
         value = compute_p_value(
             draft.right, draft.wrong, draft.more_right[i], draft.more_wrong[i]
         )
+        # The least significant of those that are not significant.
         if value > limits.significance and value >= best:
             best, chosen = value, i
     return chosen
@@ -186,6 +200,11 @@ cdef inline int64_t choose_dropped(
 cdef inline void drop_conditions(
     Draft* draft, const Rows* rows, const Limits* limits
 ) noexcept nogil:
+    """Drop one condition after the other until all that are left matter.
+
+    All conditions are counted anew each time, since a row that failed two may now fail
+    only one.
+    """
     cdef int64_t i, dropped
     while True:
         count_covered(draft, rows)

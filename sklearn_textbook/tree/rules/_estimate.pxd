@@ -27,7 +27,11 @@ cdef inline double compute_p_value(
     """One-sided Fisher's exact test: the probability that a condition independent of
     the class keeps at least as many correct rows.
 
-    ``more_right`` and ``more_wrong`` are the additional rows covered without it."""
+    ``more_right`` and ``more_wrong`` are the additional rows covered without it. It is
+    the upper tail of the hypergeometric distribution, P(K >= right) for ``drawn`` of
+    ``good`` + ``bad`` rows; each term follows from the one before it. Weights count as
+    rows.
+    """
     cdef double good = right + more_right, drawn = right + wrong
     cdef double bad = wrong + more_wrong
     cdef double most = good if good < drawn else drawn

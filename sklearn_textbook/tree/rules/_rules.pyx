@@ -130,6 +130,7 @@ cdef void generalise_some(void* context, int64_t task, int thread) noexcept nogi
                     draft.met + i * rows.n_words,
                 )
         draft.n_active = length
+        # The words of the rule's class.
         draft.first_word = paths.class_start[paths.path_class[path]]
         draft.stop_word = paths.class_start[paths.path_class[path] + 1]
         draft.cover = paths.cover + path * rows.n_words
@@ -187,6 +188,9 @@ cdef class SubsetSearch:
         self, cover, by_word, cost, weight, common_weight, class_words, class_weight,
         total_weight, log2_factorial, theory_weight, margin, state,
     ):
+        """cover: start, word and bits; by_word: word_start, rule_at and bits_at; state:
+        chosen, n_covering, alone_right and alone_wrong, to be written. No rule is
+        chosen."""
         self.start, self.word, self.bits = cover
         self.word_start, self.rule_at, self.bits_at = by_word
         self.cost = cost
@@ -241,6 +245,8 @@ cdef class SubsetSearch:
         cdef double length, best = INFINITY
         with nogil:
             for number in range(1 << self.cost.shape[0]):
+                # The digits that differ from those of the number before: two rules on
+                # average.
                 changed = number ^ (number - 1) if number > 0 else 0
                 while changed:
                     take_first(&changed, &place)
@@ -292,6 +298,7 @@ cdef class SubsetSearch:
         )
 
     cdef double weigh_rows(self, int64_t word, uint64_t bits) noexcept nogil:
+        """Weight of the rows of a word that a mask selects."""
         return weigh(bits, &self.weight[64 * word], self.common_weight)
 
     cdef void measure_alone(self) noexcept nogil:
@@ -307,6 +314,7 @@ cdef class SubsetSearch:
     cdef void change_alone(
         self, int64_t rule, int64_t word, double amount
     ) noexcept nogil:
+        """Change what only a rule covers, by rows of a word, which is of one class."""
         if self.first_word <= word < self.stop_word:
             self.alone_right[rule] += amount
         else:
@@ -325,6 +333,7 @@ cdef class SubsetSearch:
             while rest:
                 row = take_first(&rest, &place)
                 slot = 64 * word + place
+                # Other chosen rules that cover the row, without this one.
                 n_others = self.n_covering[slot] - (not adds)
                 self.n_covering[slot] += sign
                 if n_others == 0:
@@ -336,6 +345,7 @@ cdef class SubsetSearch:
         self.chosen[rule] = adds
         self.n_chosen += sign
         self.chosen_cost += sign * self.cost[rule]
+        # What only this rule covers is what the subset gains or loses.
         self.right += sign * self.alone_right[rule]
         self.wrong += sign * self.alone_wrong[rule]
 
@@ -353,6 +363,8 @@ cdef class SubsetSearch:
             if self.rule_at[i] == rule:
                 continue
             changed = self.bits_at[i]
+            # Of a chosen rule: rows that it was, or is now, the only one to cover. Of
+            # another: rows that no rule covered, or covers now.
             changed &= one_other if self.chosen[self.rule_at[i]] else no_other
             if changed:
                 self.change_alone(
@@ -401,6 +413,7 @@ def find_first_two(
         for place in range(order.shape[0]):
             for i in range(start[order[place]], start[order[place] + 1]):
                 w = word[i]
+                # Rows without a rule so far, and rows with just one.
                 once = bits[i] & ~taken_once[w]
                 twice = bits[i] & taken_once[w] & ~taken_twice[w]
                 taken_once[w] |= once
@@ -412,6 +425,7 @@ def find_first_two(
 cdef inline void mark(
     uint64_t bits, int64_t slot, int32_t place, int32_t[::1] places
 ) noexcept nogil:
+    """Write a place for all slots of a word that are set in a mask."""
     cdef int64_t bit
     while bits:
         take_first(&bits, &bit)
@@ -462,6 +476,7 @@ def find_covering(
 
 
 cdef void search_block(void* context, int64_t block, int thread) noexcept nogil:
+    """Move the places of a block of rows on."""
     cdef const Search* search = <Search*> context
     cdef int64_t row, first = block * BLOCK_ROWS
     for row in range(first, min(search.n_rows, first + BLOCK_ROWS)):
@@ -471,6 +486,7 @@ cdef void search_block(void* context, int64_t block, int thread) noexcept nogil:
 cdef inline double read_number(
     const Search* search, int64_t row, int64_t column
 ) noexcept nogil:
+    """An entry of the table, whose strides are in bytes."""
     cdef const char* number = (
         search.matrix + row * search.row_stride + column * search.column_stride
     )
@@ -482,6 +498,11 @@ cdef inline double read_number(
 cdef inline int64_t find_from(
     const Search* search, int64_t row, int64_t place
 ) noexcept nogil:
+    """The first rule from ``place`` on, all of whose tests the row meets; -1 if there
+    is none.
+
+    A rule without tests covers every row.
+    """
     cdef int64_t i
     cdef const Test* test
     while place < search.n_rules:
