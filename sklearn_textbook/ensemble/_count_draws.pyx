@@ -13,6 +13,11 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from sklearn_textbook._contract._threads cimport run_in_threads
 
 
+# The Mersenne Twister MT19937: a recurrence on 624 words of 32 bits,
+#
+# x[i + 624] = x[i + 397] ^ twist(x[i], x[i + 1]).
+#
+# renew_state computes 624 of them in place, draw_words tempers them to random numbers.
 cdef enum:
     STATE_WORDS = 624
     MIDDLE = 397
@@ -21,6 +26,7 @@ cdef enum:
 
 
 cdef void start_state(uint32_t seed, uint32_t* state) noexcept nogil:
+    """Fill the state from a seed, as NumPy's ``RandomState(seed)`` does."""
     cdef uint32_t i
     state[0] = seed
     for i in range(1, STATE_WORDS):
@@ -28,11 +34,18 @@ cdef void start_state(uint32_t seed, uint32_t* state) noexcept nogil:
 
 
 cdef inline uint32_t twist(uint32_t first, uint32_t second) noexcept nogil:
+    """The upper bit of one word joined with the lower bits of the next, times the
+    matrix of the recurrence: a shift, and the constant if the lowest bit was set."""
     cdef uint32_t joined = (first & <uint32_t>UPPER_BIT) | (second & LOWER_BITS)
     return (joined >> 1) ^ (-(joined & 1) & <uint32_t>0x9908B0DF)
 
 
 cdef void renew_state(uint32_t* state) noexcept nogil:
+    """Replace the 624 words by the next 624.
+
+    In two loops, so that no index need be taken modulo 624; the last word is followed
+    by the first of the new ones.
+    """
     cdef int64_t i
     for i in range(STATE_WORDS - MIDDLE):
         state[i] = state[i + MIDDLE] ^ twist(state[i], state[i + 1])
@@ -44,6 +57,8 @@ cdef void renew_state(uint32_t* state) noexcept nogil:
 cdef void draw_words(
     const uint32_t* state, uint32_t mask, uint32_t* words
 ) noexcept nogil:
+    """Temper the words of the state to random numbers, and keep the bits of
+    ``mask``."""
     cdef:
         int64_t i
         uint32_t word
@@ -58,6 +73,12 @@ cdef void draw_words(
 cdef void count_words(
     uint32_t seed, uint32_t n_rows, int64_t n_drawn, uint32_t mask, int32_t* counts
 ) noexcept nogil:
+    """Count the rows drawn with a seed.
+
+    ``counts`` has an entry for every number up to ``mask``, the smallest 2^k - 1 that
+    is at least n_rows - 1. NumPy rejects numbers from n_rows on; here they are counted
+    behind the rows, which needs no branch, and only rows count as drawn.
+    """
     cdef:
         uint32_t[STATE_WORDS] state, words
         int64_t i, n_found = 0
@@ -109,6 +130,8 @@ cdef void count_positions(
         int64_t i, row = 0
         double scale = <double>n_rows
     for i in range(n_rows):
+        # Intervals of equal width in [0, 1): a number starts its search where its own
+        # begins.
         while row < n_rows - 1 and cumulated[row] * scale < <double>i:
             row += 1
         first[i] = <int32_t>row
@@ -177,6 +200,10 @@ cdef inline void mark_differences(
     const uint64_t* first, const uint64_t* second, int64_t n_planes, int64_t n_words,
     uint64_t* marks
 ) noexcept nogil:
+    """Mark the rows of a block on which two members differ: in any plane.
+
+    marks: written, a bit for each row.
+    """
     cdef int64_t _plane, i
     for i in range(n_words):
         marks[i] = first[i] ^ second[i]
@@ -200,6 +227,7 @@ cdef inline uint64_t count_marks(
         word = (word & <uint64_t> 0x3333333333333333) + (
             (word >> 2) & <uint64_t> 0x3333333333333333
         )
+        # Sums of bytes side by side: at most 8 per word, so that BLOCK_WORDS words fit.
         total += (word + (word >> 4)) & <uint64_t> 0x0F0F0F0F0F0F0F0F
     total = (total & <uint64_t> 0x00FF00FF00FF00FF) + (
         (total >> 8) & <uint64_t> 0x00FF00FF00FF00FF
@@ -213,10 +241,15 @@ cdef void add_up_patterns(const double* weight, double* sums) noexcept nogil:
     sums[0] = 0.0
     for row in range(8):
         for pattern in range(1 << row):
+            # A subset with this row is one of the rows before, and this row.
             sums[pattern + (1 << row)] = sums[pattern] + weight[row]
 
 
 cdef inline double weigh_marks(const uint8_t* marks, const double* sums) noexcept nogil:
+    """Weight of the marked rows of a word: for each byte, the sum of its pattern.
+
+    sums: of each of the 8 bytes, the weights of all 256 subsets of its rows.
+    """
     cdef:
         int64_t i
         double total = 0.0
@@ -253,6 +286,7 @@ cdef void compare_block(
         return
     weight = work.weight + block * n_words * 64
     for word in range(n_words):
+        # 256 sums for each byte, which all pairs of the task look up.
         for i in range(8):
             add_up_patterns(weight + (word * 8 + i) * 8, patterns + i * PATTERNS)
         for first in range(start, stop):
@@ -269,6 +303,10 @@ cdef void compare_block(
 
 
 cdef void compare_members(void* context, int64_t task, int thread) noexcept nogil:
+    """Compare TASK_MEMBERS members with all that follow them.
+
+    A task has the sums of its pairs to itself, and adds the blocks in their order.
+    """
     cdef:
         const Comparison* work = <const Comparison*> context
         int64_t start = task * TASK_MEMBERS, block

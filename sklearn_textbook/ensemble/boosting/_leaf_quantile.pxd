@@ -10,6 +10,7 @@ cdef struct Pair:
 
 
 cdef inline double clip(double value, double bound) noexcept nogil:
+    """The value, kept within [-bound, bound]."""
     return min(max(value, -bound), bound)
 
 
@@ -44,6 +45,7 @@ cdef inline double select_quantile(
         pivot = choose_pivot(pairs + first, last - first, &seed)
         less, i, more, lighter, equal = first, first, last, 0.0, 0.0
         while i < more:
+            # In order: less than the pivot, equal to it, not looked at yet, greater.
             held = pairs[i]
             if held.value < pivot:
                 lighter += held.weight
@@ -56,6 +58,8 @@ cdef inline double select_quantile(
             else:
                 equal += held.weight
                 i += 1
+        # On with the lower values if their weight, with all below, reaches the target;
+        # also if it fails to by rounding alone.
         if less > first and below + lighter >= target - slack:
             last = less
         elif below + lighter + equal >= target - slack:

@@ -25,6 +25,8 @@ ctypedef fused real:
     float
     double
 
+# One task: BLOCK_ROWS * TASK_BLOCKS rows. N_FOUND: numbers that a task finds, see
+# ``found``. N_LANES: maxima that are taken side by side.
 cdef enum:
     BLOCK_ROWS = 512
     TASK_BLOCKS = 16
@@ -69,12 +71,18 @@ cdef struct Pass:
 
 # ------------------------------------------------------------------------------------
 # The losses of a block of rows, and their derivatives, one loop each.
+#
+# f is the raw score of a row; y its target, of two classes coded 0 and 1 for -1 and 1.
+# g and h, ``gradient`` and ``hessian``, are the derivatives of the loss by f, without
+# weights. The loops have neither branches nor calls, so that they become vector
+# instructions.
 # ------------------------------------------------------------------------------------
 
 
 cdef wide_void fill_exp(
     const double* raw, double factor, Py_ssize_t n_rows, double* out
 ) noexcept nogil:
+    """out = exp(factor f)."""
     cdef Py_ssize_t row
     for row in range(n_rows):
         out[row] = bounded_exp(factor * raw[row])
@@ -96,6 +104,10 @@ cdef wide_void differentiate_bounded(
     const Pass* work, const double* y, const double* raw, Py_ssize_t n_rows,
     double* gradient, double* hessian,
 ) noexcept nogil:
+    """Huber's loss, and the squared error: g = f - y, kept within [low, high]; h = 1.
+
+    h is 1 beyond the bounds, too: trees are fitted to the gradients by least squares.
+    """
     cdef Py_ssize_t row
     cdef double low = work.low, high = work.high, value
     for row in range(n_rows):
@@ -109,6 +121,8 @@ cdef wide_void differentiate_pinball(
     const Pass* work, const double* y, const double* raw, Py_ssize_t n_rows,
     double* gradient, double* hessian,
 ) noexcept nogil:
+    """Quantile and absolute error, h = 1: g = low below the target, high above, 0 at
+    it."""
     cdef Py_ssize_t row
     cdef double low = work.low, high = work.high, value
     for row in range(n_rows):
@@ -121,7 +135,12 @@ cdef wide_void differentiate_tweedie(
     const Pass* work, const double* y, Py_ssize_t n_rows, double* gradient,
     double* hessian,
 ) noexcept nogil:
-    """Reads the two powers of the mean from where the derivatives are written."""
+    """Tweedie's deviances of power p, with mu = e^f, low = 1 - p and high = 2 - p: g =
+    mu^(2-p) - y mu^(1-p), h = (2-p) mu^(2-p) - (1-p) y mu^(1-p).
+
+    Reads the two powers of the mean from where the derivatives are written: mu^(1-p) in
+    ``gradient``, mu^(2-p) in ``hessian``.
+    """
     cdef Py_ssize_t row
     cdef double low = work.low, high = work.high, above, below
     for row in range(n_rows):
@@ -134,10 +153,14 @@ cdef wide_void differentiate_logistic(
     const double* y, const double* raw, Py_ssize_t n_rows, double* gradient,
     double* hessian,
 ) noexcept nogil:
+    """Log loss: g = -y P(other class), h = P(0) P(1), y in {-1, 1}."""
     cdef Py_ssize_t row
     cdef double sign, margin, small, large, other
     for row in range(n_rows):
         sign = 1.0 - 2.0 * y[row]
+        # Positive where the row is on the wrong side. e^-|margin| does not overflow,
+        # and no probability is computed as 1 minus another, so that small ones keep
+        # their digits.
         margin = sign * raw[row]
         small = bounded_exp(-fabs(margin))
         large = 1.0 / (1.0 + small)
@@ -152,6 +175,7 @@ cdef wide_void differentiate_exponential(
     const double* y, const double* raw, Py_ssize_t n_rows, double* gradient,
     double* hessian,
 ) noexcept nogil:
+    """Exponential loss e^(-y f), y in {-1, 1}: g = -y e^(-y f), h = e^(-y f)."""
     cdef Py_ssize_t row
     cdef double sign, value
     for row in range(n_rows):
@@ -164,6 +188,7 @@ cdef wide_void differentiate_exponential(
 cdef wide_void raise_top(
     const double* raw, Py_ssize_t n_rows, double* top
 ) noexcept nogil:
+    """top = max(top, f), row by row."""
     cdef Py_ssize_t row
     for row in range(n_rows):
         top[row] = raw[row] if raw[row] > top[row] else top[row]
@@ -173,6 +198,7 @@ cdef wide_void add_exponentials(
     const double* raw, const double* top, Py_ssize_t n_rows, double* power,
     double* total,
 ) noexcept nogil:
+    """power = e^(f - top), added to ``total``, for one score of every row."""
     cdef Py_ssize_t row
     for row in range(n_rows):
         power[row] = bounded_exp(raw[row] - top[row])
@@ -183,6 +209,11 @@ cdef wide_void differentiate_softmax(
     const double* y, double code, const double* power, const double* total,
     Py_ssize_t n_rows, double* gradient, double* hessian,
 ) noexcept nogil:
+    """Multinomial log loss by the score of one class, from e^(f_k - top) and their sum:
+    g = p - [y = k], h = p (1 - p).
+
+    1 - p is the sum of the other classes divided by that of all; ``code`` is k.
+    """
     cdef Py_ssize_t row
     cdef double scale, own, other
     for row in range(n_rows):
@@ -214,6 +245,10 @@ cdef wide_void fill_bounded_losses(
     const Pass* work, const double* y, const double* raw, Py_ssize_t n_rows,
     double* loss,
 ) noexcept nogil:
+    """Huber's loss: (f - y)^2 / 2 up to ``high``, then high (|f - y| - high / 2).
+
+    With b = min(|f - y|, high), both are b (|f - y| - b / 2).
+    """
     cdef Py_ssize_t row
     cdef double high = work.high, size, bounded
     for row in range(n_rows):
@@ -226,6 +261,7 @@ cdef wide_void fill_pinball_losses(
     const Pass* work, const double* y, const double* raw, Py_ssize_t n_rows,
     double* loss,
 ) noexcept nogil:
+    """low (f - y) below the target, where low < 0; high (f - y) above."""
     cdef Py_ssize_t row
     cdef double low = work.low, high = work.high, value
     for row in range(n_rows):
@@ -236,6 +272,7 @@ cdef wide_void fill_pinball_losses(
 cdef wide_void fill_logistic_losses(
     const double* y, const double* raw, Py_ssize_t n_rows, double* loss
 ) noexcept nogil:
+    """log(1 + e^m) with m = -y f, as log(1 + e^-|m|) + max(m, 0)."""
     cdef Py_ssize_t row
     cdef double margin
     for row in range(n_rows):
@@ -248,6 +285,7 @@ cdef wide_void fill_logistic_losses(
 cdef wide_void fill_exponential_losses(
     const double* y, const double* raw, Py_ssize_t n_rows, double* loss
 ) noexcept nogil:
+    """e^(-y f), y in {-1, 1}."""
     cdef Py_ssize_t row
     for row in range(n_rows):
         loss[row] = bounded_exp((1.0 - 2.0 * y[row]) * raw[row])
@@ -257,7 +295,11 @@ cdef void fill_tweedie_losses(
     const Pass* work, const double* y, const double* raw, Py_ssize_t n_rows,
     double* below, double* loss,
 ) noexcept nogil:
-    """For an exponent of 0, the logarithm of the mean replaces the power."""
+    """mu^(2-p) / (2-p) - y mu^(1-p) / (1-p), with mu = e^f.
+
+    For an exponent of 0, the logarithm of the mean, f, replaces the power divided by
+    the exponent. ``below``: working memory of a block.
+    """
     cdef Py_ssize_t row
     cdef double low = work.low, high = work.high
     fill_power(raw, low, n_rows, below)
@@ -273,6 +315,10 @@ cdef void fill_softmax_losses(
     const Pass* work, Py_ssize_t first, Py_ssize_t n_rows, const double* top,
     const double* total, double* loss,
 ) noexcept nogil:
+    """log(sum of e^f_k) - f_y, with the largest score taken out of the sum.
+
+    top, total: of the block, as `fill_exponentials` wrote them.
+    """
     cdef Py_ssize_t row, k
     for row in range(n_rows):
         k = <Py_ssize_t> work.y[first + row]
@@ -284,7 +330,12 @@ cdef void fill_softmax_losses(
 cdef double add_block_losses(
     const Pass* work, Py_ssize_t first, Py_ssize_t n_rows, double* memory
 ) noexcept nogil:
-    """The losses of a block; SOFTMAX requires the exponentials."""
+    """The weighted losses of a block, added in the order of the rows; SOFTMAX requires
+    the exponentials.
+
+    memory: n_scores + 4 blocks: gradient, hessian, top, total, and a power for each
+    score.
+    """
     cdef:
         const double* y = work.y + first
         const double* raw = work.raw + first
@@ -314,6 +365,7 @@ cdef double add_block_losses(
 
 
 cdef void add_task_losses(void* context, int64_t task, int thread) noexcept nogil:
+    """Add the losses of a task, block by block."""
     cdef:
         const Pass* work = <Pass*> context
         double* memory = work.memory + thread * (work.n_scores + 4) * BLOCK_ROWS
@@ -343,6 +395,10 @@ cdef wide_void scale_rows(
 cdef wide_void raise_lanes(
     const double* values, Py_ssize_t n_rows, double* lanes
 ) noexcept nogil:
+    """lanes[i] = max(lanes[i], |values|), each of N_LANES lanes for rows N_LANES apart.
+
+    A maximum does not depend on the order, so lanes may be compared in any.
+    """
     cdef Py_ssize_t row, lane, part
     cdef double size
     for part in range(n_rows // N_LANES):
@@ -357,6 +413,7 @@ cdef wide_void raise_lanes(
 cdef double find_largest(
     const double* values, Py_ssize_t n_rows, double so_far
 ) noexcept nogil:
+    """The largest of |values| and ``so_far``."""
     cdef double lanes[N_LANES]
     cdef int lane
     for lane in range(N_LANES):
@@ -400,6 +457,11 @@ cdef double store(
 cdef void differentiate_block(
     const Pass* work, Py_ssize_t first, Py_ssize_t n_rows, double* memory, double* found
 ) noexcept nogil:
+    """Write the derivatives of a block, and update what the task has found.
+
+    Losses, if they are to be added, come first, since they use the memory of the
+    gradient. Of SOFTMAX, all scores of a row share its exponentials and their sum.
+    """
     cdef:
         const double* y = work.y + first
         const double* raw = work.raw + first
@@ -436,6 +498,7 @@ cdef void differentiate_block(
 
 
 cdef void differentiate_task(void* context, int64_t task, int thread) noexcept nogil:
+    """Differentiate the rows of a task, block by block."""
     cdef:
         const Pass* work = <Pass*> context
         double* memory = work.memory + thread * (work.n_scores + 4) * BLOCK_ROWS
@@ -458,6 +521,7 @@ cdef Pass note_rows(
     int kind, double low, double high, const double[::1] y, const double[:, ::1] raw,
     const double[::1] weight, double[:, ::1] memory,
 ) noexcept:
+    """What both passes have in common; ``weight`` may be None."""
     cdef Pass work
     work.kind, work.low, work.high = kind, low, high
     work.y, work.raw, work.weight = &y[0], &raw[0, 0], NULL
@@ -476,6 +540,7 @@ def make_memory(Py_ssize_t n_scores, int n_threads):
 
 
 cdef double add_tasks(const double[:, ::1] found) noexcept:
+    """Add the losses of the tasks, in their order."""
     cdef Py_ssize_t task
     cdef double total = 0.0
     for task in range(found.shape[0]):
@@ -549,6 +614,9 @@ def sort_by_leaf(
         for leaf in range(n_leaves + 1):
             n_here = starts[leaf]
             starts[leaf] = place
+            # Counts become first places; each is moved on as its leaf is filled, and so
+            # ends at the first place of the next leaf, to which the last loop shifts it
+            # back.
             place += n_here
         for row in range(leaf_of_row.shape[0]):
             leaf = leaf_of_row[row]
@@ -561,7 +629,11 @@ def sort_by_leaf(
 
 
 cdef void value_leaf(void* context, int64_t leaf, int thread) noexcept nogil:
-    """Quantile of the residuals of a leaf plus a step from it; 0 for an empty leaf."""
+    """Quantile of the residuals of a leaf plus a step from it; 0 for an empty leaf.
+
+    With ``delta``, the step of Huber's loss: the weighted mean of the residuals less
+    the median, clipped to [-delta, delta]. Rows without weight are left out.
+    """
     cdef:
         const Leaves* work = <Leaves*> context
         int64_t place
@@ -590,7 +662,11 @@ def find_leaf_quantiles(
     const double[::1] residuals, const double[::1] weight, const int32_t[::1] order,
     const int64_t[::1] starts, double quantile, double delta, int n_threads,
 ):
-    """Weighted quantiles of the residuals of each leaf; order None: as stored."""
+    """Weighted quantiles of the residuals of each leaf.
+
+    order: rows by leaf, as `sort_by_leaf` writes it; None: as stored. delta: Huber's,
+    negative for none.
+    """
     cdef:
         Leaves work
         Py_ssize_t n_leaves = starts.shape[0] - 1

@@ -184,6 +184,8 @@ cdef void bin_column(void* context, int64_t c, int thread) noexcept nogil:
             row > ROW_MASK and i < n_present
             and (b < 0 or column.is_nominal or i - start[b] >= target)
         ):
+            # A new bin: the missing values, or at a new value, which for a numeric
+            # column waits until the bin has ``target`` rows.
             b += 1
             if not column.is_nominal:
                 start[b] = i
@@ -239,6 +241,8 @@ cdef void reweigh_block(void* context, int64_t block, int thread) noexcept nogil
         new_weight = weight * factor[is_wrong]
         weights[row] = new_weight
         entry_row[n] = <uint32_t>row
+        # Written in any case and kept where n moves on. Rebuilt: the sums start at 0
+        # and get every weight; else only rows that were wrong have changed.
         if is_rebuilt:
             entry_weight[n] = work.learned[row]
             n += entry_weight[n] > 0.0
@@ -281,6 +285,7 @@ cdef void add_entries(Work* work, int64_t first, int64_t last) noexcept nogil:
     for block in range(work.n_blocks):
         start = block * BLOCK_ROWS
         for i in range(start, start + work.n_entries[block]):
+            # A row's bins stand side by side; the next rows' are fetched early.
             row = work.entry_row[i]
             change = work.entry_weight[i]
             sums = work.sums + work.labels[row] * work.n_all_bins
@@ -288,6 +293,7 @@ cdef void add_entries(Work* work, int64_t first, int64_t last) noexcept nogil:
             PREFETCH(work.bins + work.entry_row[i + FETCH_AHEAD] * work.n_columns)
             add_to_bins(sums + first * width, width, bins + first, last - first, change)
     for c in range(first, last):
+        # Columns of more levels than fit into a byte have codes of their own.
         codes = work.columns[c].codes
         if codes == NULL:
             continue
@@ -327,6 +333,8 @@ cdef void divide_block(void* context, int64_t block, int thread) noexcept nogil:
             if child == PARTED:
                 child = <int8_t>side[row]
         side[row] = <uint8_t>child
+        # Neighbouring rows add to different sums; by the row's number, so that the
+        # order of additions is fixed.
         lane = row & (LANES - 1)
         slot = lane * 2 * size + child * n_classes + labels[row]
         sums[slot] += learned[row]
@@ -347,6 +355,7 @@ cdef double place_threshold(
         below -= 1
     while not work.learned[column.order[above] & ROW_MASK] > 0.0:
         above += 1
+    # The marks in the order count the values: ranks up to this row.
     for i in range(below + 1):
         rank += column.order[i] >> 31
     low = column.values[rank]
@@ -354,8 +363,11 @@ cdef double place_threshold(
         rank += column.order[i] >> 31
     high = column.values[rank]
     threshold = low / 2 + high / 2
+    # Rounded up to the upper value, which must not go left.
     if not threshold < high:
         threshold = low
+    # From the upper one down, past rows without weight whose value is above the
+    # threshold.
     position[0] = above
     while position[0] > below + 1:
         rank -= column.order[position[0]] >> 31
@@ -396,6 +408,7 @@ cdef inline double bound(
         if value > most:
             next_most = most
             most = value
+            # Two largest, so that the right side can take another class than the left.
             chosen = k
         elif value > next_most:
             next_most = value
@@ -410,6 +423,8 @@ cdef inline void consider(
     const Work* work, const double* left, int64_t position, int32_t missing_child,
     Stump* best
 ) noexcept nogil:
+    """Take a threshold if it is better than the best so far by more than the margin, so
+    that the first of equal ones stays."""
     cdef double value = score(left, work.totals, work.n_classes)
     if value > best.score + work.margin:
         best.score = value
@@ -468,6 +483,7 @@ cdef void search_numeric(
     if column.has_missing:
         for k in range(work.n_classes):
             heaviest = max(heaviest, missing[k * work.n_all_bins])
+    # No missing value has weight: one pass, and they go to the child with more rows.
     if heaviest <= 0.0:
         pass_column(
             work, column, left, scratch + work.n_classes, -1, is_refined, best
@@ -524,6 +540,7 @@ cdef void search_smoothed(
 
 
 cdef void clear_stump(Stump* stump) noexcept nogil:
+    """No stump yet: any score is better."""
     memset(stump, 0, sizeof(Stump))
     stump.score = -INFINITY
 
@@ -617,6 +634,7 @@ cdef inline int64_t count_below(
 
 
 cdef void add_row_votes(const Steps* steps, int64_t row) noexcept nogil:
+    """Add, for each tested column, what all its stumps together vote for the value."""
     cdef:
         int64_t i, k, place, first
         double value
@@ -647,6 +665,7 @@ cdef void add_row_votes(const Steps* steps, int64_t row) noexcept nogil:
 
 
 cdef void add_block_votes(void* context, int64_t block, int thread) noexcept nogil:
+    """Add the votes for a block of rows."""
     cdef:
         const Steps* steps = <Steps*>context
         int64_t row, first = block * TURNED_ROWS
@@ -753,6 +772,7 @@ cdef class StumpSearch:
             int64_t width = MOST_SUMS // (n_columns * n_classes), c
         width = min(max(width, <int64_t>LEAST_BINS), <int64_t>MOST_BINS)
         self.n_threads = n_threads
+        # The first round recomputes the sums.
         self.n_since = -1
         self.work.n_rows, self.work.n_columns = n_rows, n_columns
         self.work.n_classes = n_classes
@@ -770,6 +790,7 @@ cdef class StumpSearch:
         self.team = start_team(n_threads, NULL)
 
     def __dealloc__(self):
+        """Stop the threads; they have no task, as every call waits for its tasks."""
         cdef int i
         with nogil:
             stop_team(self.team)
@@ -955,6 +976,8 @@ cdef class StumpSearch:
             run_tasks(team, reweigh_block, work, work.n_blocks)
             self._add_totals()
             run_tasks(team, update_group, work, work.n_groups)
+            # No column's best stump scores less than its best end of a bin: what is
+            # below the best of these, up to the margin, cannot win.
             work.limit = -INFINITY
             for c in range(work.n_columns):
                 work.limit = max(work.limit, work.best_end[c] - work.margin)
@@ -978,6 +1001,8 @@ cdef class StumpSearch:
         work.right_factor, work.wrong_factor = 1.0, factor
         if work.is_rebuilt:
             self.n_since = 0
+            # Normalised when the sums are recomputed anyway. A large factor divides the
+            # others' weights instead, so that none overflows.
             work.right_factor = 1.0 / np.sum(self.weight)
             work.wrong_factor = factor * work.right_factor
             if is_large:
@@ -1039,6 +1064,7 @@ cdef class StumpSearch:
         if not best.is_alone:
             found["threshold"] = place_threshold(work, column, &best.position)
         for b in range(column.n_bins):
+            # A bin is right or left of the position, or divided by it, row by row.
             if column.start[b] >= best.position:
                 child_of_bin[b] = 1
             elif column.start[b + 1] > best.position:
@@ -1065,6 +1091,7 @@ cdef class StumpSearch:
             int8_t last = 1
             double heaviest
         for b in range(n_bins):
+            # Equal weights, but for rounding, go to child 1.
             child_of_bin[b] = not low[b] > high[b] + work.margin
             heaviest = 0.0
             for k in range(work.n_classes):
@@ -1076,6 +1103,7 @@ cdef class StumpSearch:
                 last = child_of_bin[b]
             else:
                 child_of_bin[b] = UNSEEN if b < work.column.n_bins else UNKNOWN
+        # The last level with weight is in child 1, as where trees try every division.
         if work.n_classes > 2 and last == 0:
             for b in range(n_bins):
                 if child_of_bin[b] < UNSEEN:
@@ -1090,9 +1118,13 @@ cdef class StumpSearch:
         shape = (-1, 2, N_ENDS, n_classes)
         sums = np.asarray(self.child_sums).reshape(shape).sum(axis=0)
         n_rows = np.asarray(self.child_rows).reshape(-1, N_ENDS).sum(axis=0)
+        # What was learned from, and the weights of the rows, which differ if rows were
+        # drawn.
         weights, real = sums[0, :2], sums[int(work.is_drawn)]
         found.update(weights=weights, n_rows=n_rows[:2], total=real.sum())
         self.largest_weight = found["total"]
+        # By end: the classes of the two children, of the root for unseen levels, and,
+        # if there is a test, of the child for unknown values.
         predicted = [*weights.argmax(axis=1), weights.sum(axis=0).argmax(), 0]
         if c >= 0:
             self._finish(found, work.columns + c)
