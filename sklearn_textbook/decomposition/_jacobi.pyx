@@ -26,6 +26,7 @@ cdef double multiply_rows(
 cdef void rotate_pair(
     double* first, double* second, Py_ssize_t length, double cosine, double sine
 ) noexcept nogil:
+    """(first, second) = (c first - s second, s first + c second)."""
     cdef Py_ssize_t i
     cdef double kept
     for i in range(length):
@@ -35,6 +36,7 @@ cdef void rotate_pair(
 
 
 cdef void swap_rows(double* first, double* second, Py_ssize_t length) noexcept nogil:
+    """Exchange the numbers of two rows."""
     cdef Py_ssize_t i
     cdef double kept
     for i in range(length):
@@ -46,6 +48,7 @@ cdef void swap_rows(double* first, double* second, Py_ssize_t length) noexcept n
 cdef Py_ssize_t find_longest(
     const double* squares, Py_ssize_t start, Py_ssize_t n_rows
 ) noexcept nogil:
+    """The row from ``start`` on with the largest square, the first of equal ones."""
     cdef Py_ssize_t row, longest = start
     for row in range(start + 1, n_rows):
         if squares[row] > squares[longest]:
@@ -56,7 +59,9 @@ cdef Py_ssize_t find_longest(
 cdef double find_tangent(double first, double second, double product) noexcept nogil:
     """Tangent of the smaller angle that makes two rows orthogonal.
 
-    Computed from the squares of their lengths and their dot product.
+    Computed from the squares of their lengths and their dot product: with a = cot(2
+    angle) = (second - first) / (2 product), it is the smaller root of t^2 + 2 a t - 1 =
+    0.
     """
     cdef double half_cotangent = (second - first) / (2.0 * product)
     if fabs(half_cotangent) > 1e150:  # its square might overflow
@@ -128,6 +133,8 @@ def rotate_rows(
                 sine = cosine * tangent
                 rotate_pair(&rows[p, 0], &rows[q, 0], n_columns, cosine, sine)
                 rotate_pair(&rotations[p, 0], &rotations[q, 0], n_others, cosine, sine)
+                # The rotation moves this much from one squared length to the other;
+                # their sum stays.
                 change = tangent * product
                 squares[p] -= change
                 squares[q] += change

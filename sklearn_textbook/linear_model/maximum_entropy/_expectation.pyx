@@ -30,6 +30,7 @@ cdef Rows hold_rows(
     const double[::1] values, const int32_t[::1] columns, const int64_t[::1] starts,
     bint is_joint, int64_t n_classes,
 ) noexcept nogil:
+    """Pointers to the entries, which the caller holds."""
     cdef Rows rows
     rows.values = &values[0] if values.shape[0] else NULL
     rows.columns = &columns[0] if columns.shape[0] else NULL
@@ -105,6 +106,8 @@ cdef void sum_block(void* context, int64_t block, int thread) noexcept nogil:
     cdef double* shares
     cdef double weight, loss = 0.0
     for i in range(start, stop):
+        # Scores are written where the probabilities will be, so a context needs no
+        # other memory.
         shares = blocks.probabilities + i * n_classes
         weight = blocks.context_weight[i]
         if not blocks.is_given:
@@ -120,6 +123,8 @@ cdef void sum_block(void* context, int64_t block, int thread) noexcept nogil:
         if rows.is_joint:
             add_joint(rows, i, weight, shares, blocks.bucket, blocks.n_features, sums)
         else:
+            # One size f# for all classes of a context, as every class has the same
+            # entries.
             k = blocks.bucket[i] if blocks.bucket != NULL else 0
             add_shared(rows, i, weight, shares, sums + k * blocks.n_features)
     blocks.block_loss[block] = loss
@@ -128,6 +133,8 @@ cdef void sum_block(void* context, int64_t block, int thread) noexcept nogil:
 cdef inline void score_shared(
     const Rows* rows, int64_t i, const double* weights, double* scores
 ) noexcept nogil:
+    """scores[k] = sum over columns c of z_c weights[c, k], of a context with one row of
+    entries for all classes."""
     cdef int64_t entry, k, start = rows.starts[i], n_classes = rows.n_classes
     cdef const double* of_column
     cdef double value
@@ -146,6 +153,8 @@ cdef inline void score_shared(
 cdef inline void score_joint(
     const Rows* rows, int64_t i, const double* weights, double* scores
 ) noexcept nogil:
+    """scores[k] = sum over j of weights[j] f_j, of a context with a row of entries for
+    each class."""
     cdef int64_t entry, k, row, start, n_classes = rows.n_classes
     cdef double score
     for k in range(n_classes):
@@ -178,6 +187,8 @@ cdef inline double take_shares(
                 counted += counts[k]
                 picked += counts[k] * (scores[k] - largest)
     for k in range(n_classes):
+        # The largest score is taken out of exponentials and loss alike: nothing
+        # overflows.
         scores[k] = exp(scores[k] - largest)
         total += scores[k]
     log_total = log(total)
@@ -192,6 +203,7 @@ cdef inline void add_shared(
     const Rows* rows, int64_t i, double context_weight, const double* shares,
     double* sums,
 ) noexcept nogil:
+    """sums[c, k] += context_weight P(k) z_c."""
     cdef int64_t entry, k, start = rows.starts[i], n_classes = rows.n_classes
     cdef double* of_column
     cdef double value
@@ -209,6 +221,8 @@ cdef inline void add_joint(
     const Rows* rows, int64_t i, double context_weight, const double* shares,
     const int32_t* bucket, int64_t n_features, double* sums,
 ) noexcept nogil:
+    """sums[b, j] += context_weight P(k) f_j for the row of every class k; b is the
+    bucket of that row, 0 without buckets."""
     cdef int64_t entry, k, row, start, n_classes = rows.n_classes
     cdef double share
     cdef double* of_bucket
@@ -256,6 +270,7 @@ cdef struct Hashing:
 
 
 cdef void hash_block(void* context, int64_t block, int thread) noexcept nogil:
+    """Hash a block of contexts."""
     cdef const Hashing* hashing = <Hashing*> context
     cdef int64_t i, first = block * N_HASHED
     for i in range(first, min(hashing.n_contexts, first + N_HASHED)):
@@ -267,6 +282,8 @@ cdef void hash_block(void* context, int64_t block, int thread) noexcept nogil:
 cdef uint64_t hash_context(
     const Rows* rows, int64_t i, int64_t n_rows_per_context
 ) noexcept nogil:
+    """Hash numbers and columns of all rows of a context, and how many there are in
+    each."""
     cdef int64_t row, entry, first = i * n_rows_per_context
     cdef uint64_t bits, state = 0
     cdef double value
@@ -283,6 +300,7 @@ cdef uint64_t hash_context(
 
 
 cdef inline uint64_t mix(uint64_t state, uint64_t bits) noexcept nogil:
+    """Update a hash by 64 bits: products mix bits upwards, shifts downwards."""
     state = (state ^ bits) * FIRST_MULTIPLIER
     state ^= state >> 29
     state *= SECOND_MULTIPLIER
@@ -311,6 +329,8 @@ def are_equal_contexts(
 cdef bint equals(
     const Rows* rows, int64_t one, int64_t other, int64_t n_rows_per_context
 ) noexcept nogil:
+    """Whether two contexts have the same entries, row by row; -0.0 equals 0.0, as in
+    hash_context."""
     cdef int64_t row, entry, place, n_entries
     for row in range(n_rows_per_context):
         entry = rows.starts[one * n_rows_per_context + row]
@@ -351,6 +371,7 @@ cdef struct Equations:
 cdef inline double solve_feature(
     const Equations* work, int64_t j, Terms* terms
 ) noexcept nogil:
+    """The step of weight j, see `solve`."""
     return solve(
         terms, work.empirical[j], work.penalty[j], work.weights[j], work.floor
     )
@@ -378,6 +399,8 @@ def find_bucket_steps(
 
 
 cdef void find_bucket_step(void* context, int64_t j, int thread) noexcept nogil:
+    """The step of weight j from its sums: column j of ``amounts``, a row for each
+    size."""
     cdef const Equations* work = <Equations*> context
     cdef Terms terms
     terms.amounts = work.amounts + j
@@ -421,6 +444,7 @@ def find_entry_steps(
 
 
 cdef void find_entry_step(void* context, int64_t j, int thread) noexcept nogil:
+    """The step of weight j from the entries of its column, in the order of the rows."""
     cdef const Equations* work = <Equations*> context
     cdef int64_t start = work.starts[j // work.n_blocks]
     cdef Terms terms

@@ -46,6 +46,7 @@ cdef struct Sum:
 cdef inline void read_term(
     const Terms* terms, int64_t i, double* amount, double* size
 ) noexcept nogil:
+    """The amount a and the size f# of a term."""
     cdef int64_t place
     if terms.shares == NULL:
         amount[0] = terms.amounts[i * terms.stride]
@@ -80,6 +81,7 @@ cdef inline Sum sum_terms(const Terms* terms, double step) noexcept nogil:
     """The sum at another step."""
     cdef int64_t i
     cdef double amount, size, total = 0.0, first = 0.0, second = 0.0
+    # The largest exponent: no term overflows.
     cdef double shift = step * (terms.largest if step > 0.0 else terms.smallest)
     for i in range(terms.n_terms):
         read_term(terms, i, &amount, &size)
@@ -95,6 +97,12 @@ cdef inline Sum sum_terms(const Terms* terms, double step) noexcept nogil:
 cdef inline Sum finish(
     double total, double first, double second, double shift
 ) noexcept nogil:
+    """Logarithm of the sum and its derivatives: mean and variance of the sizes,
+    weighted by the terms.
+
+    total, first, second: sums of the terms, times the size, times its square; all of
+    them divided by e^shift, which only the logarithm notices.
+    """
     cdef Sum found
     found.logarithm = log(total) + shift
     found.slope = first / total
@@ -132,6 +140,8 @@ cdef inline double find_root(
     cdef int n_steps
     for n_steps in range(MAX_STEPS):
         if penalty > 0.0:
+            # Both sides in logarithms: log(sum) - log(right) = 0. The right side's
+            # derivatives are added to those of the sum.
             right = empirical - penalty * (weight + step)
             if right <= 0.0:
                 break
@@ -141,6 +151,8 @@ cdef inline double find_root(
             found.bend += 1.0 / (rest * rest)
             bend_of_rest = 16.0 / (rest * rest * rest)  # the third one, half way
         difference = target - found.logarithm
+        # Newton's step; or the nearer root of the parabola with the same value, slope
+        # and bend, if its discriminant is large enough.
         change = difference / found.slope
         if n_steps < MAX_STEPS // 2 and found.bend * difference > (
             -0.375 * found.slope * found.slope

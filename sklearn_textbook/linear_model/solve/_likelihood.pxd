@@ -26,7 +26,7 @@ cdef struct Problem:
     Py_ssize_t column_stride
     Py_ssize_t n_columns
     bint has_intercept
-    # subtracted from the columns of the panels
+    # subtracted from the columns of the panels; 0 for the ones and the padding
     const double* shift
     # NULL: 1 each
     const double* weight
@@ -52,7 +52,10 @@ cdef struct Sums:
 cdef struct Workspace:
     double* panels
     double* scaled
-    # n_scores + 2 columns each
+    # n_scores + 1 columns each. factors: the residuals of the scores, and one column of
+    # curvatures. Of two classes, which have one score, both for the score; of many, the
+    # probability of the other classes in place of residuals, and the curvatures of the
+    # pair of scores that is being added
     double* scores
     double* factors
 
@@ -101,10 +104,12 @@ cdef inline void judge_many(
         scores = work.scores + row
         residual = work.factors + row
         code = problem.codes[first + row]
+        # Without a score of its own, the last class has the score 0.
         if n_scores < problem.n_classes:
             top, best = 0.0, n_scores
         else:
             top, best = scores[0], 0
+        # The margin: own score less the largest of the others.
         own = 0.0 if code >= n_scores else scores[code * BLOCK_ROWS]
         other = 0.0 if code < n_scores < problem.n_classes else -INFINITY
         for k in range(n_scores):
@@ -113,6 +118,7 @@ cdef inline void judge_many(
             if k != code and scores[k * BLOCK_ROWS] > other:
                 other = scores[k * BLOCK_ROWS]
         totals[1] = min(totals[1], own - other)
+        # log1p(rest) keeps the digits of a loss near 0.
         rest = 0.0
         for k in range(n_scores):
             scores[k * BLOCK_ROWS] = exp(scores[k * BLOCK_ROWS] - top)
@@ -135,7 +141,8 @@ cdef inline void note_residual(
     const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* work,
     Py_ssize_t k, double* residual,
 ) noexcept nogil:
-    """Write the weighted residuals of one of many scores."""
+    """Write the weighted residuals of one of many scores: p_k, or of a row of class k
+    minus the probability of the other classes, which is p_k - 1."""
     cdef Py_ssize_t row, start = k * BLOCK_ROWS
     cdef double weight = 1.0
     for row in range(n_rows):
@@ -151,7 +158,8 @@ cdef inline void note_curvature(
     const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* work,
     Py_ssize_t k, Py_ssize_t other, double* curvature,
 ) noexcept nogil:
-    """Write the weighted second derivatives by two of many scores."""
+    """Write the weighted second derivatives by two of many scores: p_k (1 - p_k), and
+    -p_k p_l of two different ones."""
     cdef Py_ssize_t row
     cdef double weight = 1.0
     cdef const double* shares = work.scores
@@ -229,6 +237,7 @@ cdef inline void add_likelihood(
         for k in range(problem.n_panels):
             shift_rows(work.panels + k * size, problem.shift + k * PANEL_WIDTH, n_rows)
         for k in range(problem.n_scores):
+            # A number per row for each score, scores BLOCK_ROWS apart.
             score_rows(
                 work.panels, problem.n_panels, size,
                 problem.coef + k * problem.n_panels * PANEL_WIDTH, n_rows,

@@ -218,6 +218,7 @@ cdef extern from *:
 
 
 cdef inline Py_ssize_t count_panels(Py_ssize_t n_columns) noexcept nogil:
+    """Panels of so many columns; the last one is padded."""
     return (n_columns + PANEL_WIDTH - 1) // PANEL_WIDTH
 
 
@@ -237,7 +238,11 @@ cdef inline void fill_columns(
     double* panels, Py_ssize_t position, const double* values, Py_ssize_t row_stride,
     Py_ssize_t column_stride, Py_ssize_t n_columns, Py_ssize_t n_rows,
 ) noexcept nogil:
-    """Write columns of a block from ``position`` on; strides count numbers."""
+    """Write columns of a block from ``position`` on; strides count numbers.
+
+    position: number of the first one among all columns of the panels. The columns are
+    copied in pieces that end where a panel does.
+    """
     cdef Py_ssize_t row, _row, column, width, done = 0
     cdef const double* source
     cdef double* target
@@ -247,6 +252,8 @@ cdef inline void fill_columns(
             + position % PANEL_WIDTH
         )
         source = values + done * column_stride
+        # A piece within one panel. Whole panels have a loop of known length; columns
+        # far apart are read one by one.
         width = min(PANEL_WIDTH - position % PANEL_WIDTH, n_columns - done)
         if column_stride == 1 and width == PANEL_WIDTH:
             for _row in range(n_rows):
@@ -316,7 +323,12 @@ cdef inline void add_products(
     Py_ssize_t n_rows, double* sums,
 ) noexcept nogil:
     """Add the products of the first ``n_left`` columns with themselves and all later
-    ones: the upper triangle, by tiles."""
+    ones: the upper triangle, by tiles.
+
+    sums: n_panels * PANEL_WIDTH numbers in a line. A tile on the diagonal also has
+    numbers below it, and the last one those of padding, all of which the caller leaves
+    aside.
+    """
     cdef Py_ssize_t half
     for half in range((n_left + TILE_HEIGHT - 1) // TILE_HEIGHT):
         add_half_panel(scaled, panels, half, n_panels, n_rows, sums)

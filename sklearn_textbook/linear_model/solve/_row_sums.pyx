@@ -85,6 +85,7 @@ cdef inline void add_stretch(
 cdef DenseRows note_rows(
     const double[:, :] X, const double[::1] weight, const double[:, ::1] targets
 ) noexcept:
+    """View a table, weights (None: 1 each) and targets; strides count numbers."""
     cdef DenseRows rows
     rows.n_rows, rows.n_columns = X.shape[0], X.shape[1]
     rows.n_targets = targets.shape[1]
@@ -107,6 +108,7 @@ cdef struct Stretches:
 
 
 cdef void sum_stretch(void* context, int64_t stretch, int thread) noexcept nogil:
+    """Add up one stretch of rows, into its own sums."""
     cdef const Stretches* work = <Stretches*> context
     add_stretch(
         &work.rows, work.bounds[stretch], work.bounds[stretch + 1],
@@ -147,6 +149,7 @@ cdef struct Tiles:
 
 
 cdef void scale_panel(void* context, int64_t panel, int thread) noexcept nogil:
+    """Weight the rows of one panel of the block."""
     cdef const Tiles* tiles = <Tiles*> context
     cdef Py_ssize_t start = panel * BLOCK_ROWS * PANEL_WIDTH
     scale_panels(
@@ -155,6 +158,7 @@ cdef void scale_panel(void* context, int64_t panel, int thread) noexcept nogil:
 
 
 cdef void add_half(void* context, int64_t half, int thread) noexcept nogil:
+    """Add the products of four columns of the block. No other task has these sums."""
     cdef const Tiles* tiles = <Tiles*> context
     add_half_panel(
         tiles.scaled, tiles.panels, half, tiles.n_panels, tiles.n_rows, tiles.sums
@@ -191,6 +195,7 @@ def sum_dense_tiles(
             if rows.weight != NULL:
                 tiles.scaled = panels + size
                 tiles.weight = rows.weight + first
+                # Scaled before any product is added: run_tasks waits for all tasks.
                 run_tasks(team, scale_panel, &tiles, n_panels)
             run_tasks(team, add_half, &tiles, n_halves)
             first += tiles.n_rows
@@ -216,6 +221,7 @@ cdef struct LikelihoodStretches:
 cdef void sum_likelihood_stretch(
     void* context, int64_t stretch, int thread
 ) noexcept nogil:
+    """Add up the likelihood of one stretch of rows, into its own sums."""
     cdef const LikelihoodStretches* work = <LikelihoodStretches*> context
     cdef Sums sums = work.sums
     sums.totals += 2 * stretch
@@ -304,6 +310,7 @@ cdef void judge_stretch(void* context, int64_t stretch, int thread) noexcept nog
     space.factors = space.scores + (problem.n_scores + 1) * BLOCK_ROWS
     while first < last:
         n_rows = min(<Py_ssize_t> BLOCK_ROWS, last - first)
+        # Scores come row by row, and are read score by score.
         for k in range(problem.n_scores):
             for row in range(n_rows):
                 space.scores[k * BLOCK_ROWS + row] = work.scores[
@@ -386,7 +393,12 @@ cdef double minimise_coordinate(
     const double* row, Py_ssize_t n, Py_ssize_t place, double l1,
     double* theta, double* slope,
 ) noexcept nogil:
-    """Minimise along one coordinate; its change in units of the curvature."""
+    """Minimise along one coordinate; its change in units of the curvature.
+
+    Soft thresholding: with m = t_i - slope_i / H_ii, t_i becomes sign(m) max(|m| - l1 /
+    H_ii, 0). row: row i of H. The slopes, derivatives of the quadratic part at t, are
+    kept up to date. Returns |change| sqrt(H_ii).
+    """
     cdef double curvature = row[place], moved, new, change
     cdef Py_ssize_t other
     if not curvature > 0.0:
@@ -418,6 +430,8 @@ def descend_coordinates(
     cdef double largest
     cdef bint is_whole = True
     for _sweep in range(max_sweeps):
+        # A sweep over all coordinates, then over those that are not 0 until they have
+        # converged, then over all again: only that one may end the search.
         largest = 0.0
         with nogil:
             for place in range(n):
@@ -465,6 +479,8 @@ cdef SparseRows note_sparse_rows(
     const double[::1] weight, const double[:, ::1] targets,
     const Py_ssize_t[::1] bounds, Py_ssize_t height,
 ) noexcept:
+    """View a CSR matrix, weights and targets. height: 1 + n_columns, rows of the
+    sums."""
     cdef SparseRows rows = SparseRows(
         NULL, NULL, &indptr[0], index_t is int64_t, NULL, NULL, targets.shape[1],
         indptr.shape[0] - 1, &bounds[0], NULL, height,
@@ -495,6 +511,7 @@ def sum_sparse_stretches(
 
 
 cdef void sum_sparse_stretch(void* context, int64_t stretch, int thread) noexcept nogil:
+    """Add up one stretch of rows, into its own sums."""
     cdef const SparseRows* rows = <SparseRows*> context
     add_sparse_rows(
         rows, rows.bounds[stretch], rows.bounds[stretch + 1], 0, rows.height,
@@ -519,6 +536,7 @@ def sum_sparse_bands(
 
 
 cdef void sum_sparse_band(void* context, int64_t band, int thread) noexcept nogil:
+    """Add up all rows, in some rows of the sums alone, which no other task has."""
     cdef const SparseRows* rows = <SparseRows*> context
     add_sparse_rows(
         rows, 0, rows.n_rows, rows.bounds[band], rows.bounds[band + 1], rows.sums
@@ -546,6 +564,12 @@ cdef void add_indexed_rows(
     const SparseRows* rows, const index_t* indices, const index_t* indptr,
     Py_ssize_t first, Py_ssize_t last, Py_ssize_t low, Py_ssize_t high, double* sums,
 ) noexcept nogil:
+    """The work of `add_sparse_rows`, for one type of indices.
+
+    Row 0 of the sums belongs to the column of ones, row 1 + c to column c; their
+    columns likewise, and then the targets. Only entries on and right of the diagonal
+    are added, which requires indices that ascend within a row.
+    """
     cdef Py_ssize_t row, entry, other, end, i, target
     cdef Py_ssize_t height = rows.height, n_targets = rows.n_targets
     cdef const double* data = rows.data
@@ -556,6 +580,7 @@ cdef void add_indexed_rows(
         end = indptr[row + 1]
         weight = rows.weight[row]
         targets = rows.targets + row * n_targets
+        # The products of the ones.
         if low == 0:
             sums[0] += weight
             for entry in range(indptr[row], end):
