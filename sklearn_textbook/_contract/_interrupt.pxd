@@ -83,9 +83,11 @@ cdef inline void look(Interrupt* interrupt) noexcept nogil:
         return
     interrupt.next_check = now + MILLISECONDS_PER_CHECK
     if interrupt.is_left != NULL:
+        # Not the main thread: it only learns that nobody waits for its work.
         interrupt.has_come = interrupt.is_left[0]
         return
     with gil:
+        # A handler may run here; if it raised, its exception stays set.
         interrupt.has_come = PyErr_CheckSignals() < 0
 
 cdef inline bint must_stop(Interrupt* interrupt, int64_t n_units) noexcept nogil:
@@ -103,6 +105,7 @@ cdef inline bint must_stop(Interrupt* interrupt, int64_t n_units) noexcept nogil
     return interrupt.has_come
 
 cdef inline bint has_stopped(const Interrupt* interrupt) noexcept nogil:
+    """Whether `must_stop` has told some function to stop; interrupt may be NULL."""
     return interrupt != NULL and interrupt.has_come
 
 cdef inline int raise_failure(const Interrupt* interrupt) except -1:

@@ -114,6 +114,7 @@ cdef void wait_for(PyThread_type_lock lock, Interrupt* interrupt) noexcept nogil
 
 
 cdef void free_team(ThreadTeam* team) noexcept nogil:
+    """Free a team that no thread reads any more; what was not allocated is NULL."""
     cdef int i
     if team.helpers != NULL:
         for i in range(team.n_helpers):
@@ -141,6 +142,8 @@ cdef void take_tasks(ThreadTeam* team, int thread) noexcept nogil:
     cdef int64_t task, stop
     while team.next_task < team.n_tasks:
         task = team.next_task
+        # Several at a time while many are left, so that the lock is seldom taken; one
+        # at a time in the end, so that all threads end together.
         stop = task + 1 + (team.n_tasks - task) // (PARTS * (team.n_helpers + 1))
         team.next_task = stop
         PyThread_release_lock(team.lock)
@@ -159,6 +162,7 @@ cdef void help_team(void* argument) noexcept nogil:
     PyThread_acquire_lock(team.lock, WAIT_LOCK)
     while not team.is_stopped:
         if team.next_task < team.n_tasks:
+            # While it is busy, run_tasks does not return: the context stays valid.
             team.n_busy += 1
             take_tasks(team, helper.thread)
             team.n_busy -= 1
@@ -166,6 +170,7 @@ cdef void help_team(void* argument) noexcept nogil:
                 team.is_awaited = False
                 PyThread_release_lock(team.done)
         else:
+            # Set under the lock, so that whoever adds tasks later wakes this helper.
             helper.is_asleep = True
             PyThread_release_lock(team.lock)
             wait_for(helper.wake, NULL)
@@ -287,6 +292,10 @@ cdef struct Stoppable:
 
 
 cdef void run_unless_stopped(void* context, int64_t task, int thread) noexcept nogil:
+    """Run a task, unless a signal was received: the others are taken, but not begun.
+
+    Each task counts as enough units for a look at the clock.
+    """
     cdef Stoppable* tasks = <Stoppable*> context
     if not must_stop(&tasks.interrupt, UNITS_PER_LOOK):
         tasks.function(tasks.context, task, thread)
@@ -352,6 +361,7 @@ cdef struct Counting:
 
 
 cdef void count_task(void* context, int64_t task, int thread) noexcept nogil:
+    """Count a run of a task and the thread that ran it, or start a team in the task."""
     cdef:
         Counting* counting = <Counting*> context
         Counting inner
