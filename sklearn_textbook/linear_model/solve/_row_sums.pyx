@@ -134,8 +134,11 @@ def sum_dense_stretches(
         note_rows(X, weight, targets), &bounds[0], &sums[0, 0, 0],
         sums.shape[1] * sums.shape[2], buffer, size,
     )
-    run_in_threads(n_threads, sum_stretch, &work, sums.shape[0])
-    free(buffer)
+    # An interrupted call raises.
+    try:
+        run_in_threads(n_threads, sum_stretch, &work, sums.shape[0])
+    finally:
+        free(buffer)
 
 
 cdef struct Tiles:
@@ -277,8 +280,11 @@ def sum_likelihood(
     if order >= HESSIAN:
         work.sums.hessian = &hessian[0, 0, 0, 0]
         work.hessian_size = hessian.shape[1] * hessian.shape[2] * hessian.shape[3]
-    run_in_threads(n_threads, sum_likelihood_stretch, &work, totals.shape[0])
-    free(memory)
+    # An interrupted call raises.
+    try:
+        run_in_threads(n_threads, sum_likelihood_stretch, &work, totals.shape[0])
+    finally:
+        free(memory)
 
 
 cdef struct Judgement:
@@ -380,8 +386,11 @@ def judge_scores(
         work.residuals = &residuals[0, 0]
     if work.n_curvatures:
         work.curvatures = &curvatures[0, 0]
-    run_in_threads(n_threads, judge_stretch, &work, totals.shape[0])
-    free(memory)
+    # An interrupted call raises.
+    try:
+        run_in_threads(n_threads, judge_stretch, &work, totals.shape[0])
+    finally:
+        free(memory)
 
 
 # ------------------------------------------------------------------------------------
