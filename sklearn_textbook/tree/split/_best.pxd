@@ -1,4 +1,8 @@
 # What the best split of a node must fulfil, and keeping it.
+# A score is the decrease of weight * impurity. Candidates are tried in a fixed order,
+# and one replaces the best so far only if its score is larger by more than the margin,
+# which covers rounding: so the first of equal candidates wins in every search of the
+# same node.
 
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t
@@ -14,6 +18,7 @@ from sklearn_textbook.tree.split._types cimport (
 )
 
 cdef inline void clear_split(Split* split) noexcept nogil:
+    # No split found yet. Only ``column`` tells, since a first split may have any score.
     memset(split, 0, sizeof(Split))
     split.column = -1
     split.score = -1.0
@@ -35,6 +40,7 @@ cdef inline double score_to_beat(
 cdef inline void take(
     Split* best, double score, int64_t position, int32_t missing_child
 ) noexcept nogil:
+    # ``position``: present rows in child 0, or -1 where levels are divided.
     best.score = best.decrease = score
     best.position = position
     best.missing_child = missing_child
@@ -50,12 +56,14 @@ cdef inline void take_missing_alone(
     take(best, score, n_present, 1)
     best.splits_missing = True
     best.n_children = 2
+    # All values are below, so that predictions need no case of their own.
     best.threshold = INFINITY
 
 cdef inline bint leaves_enough(
     const Problem* problem, int64_t n_left, int64_t n_right, double left_weight,
     double right_weight
 ) noexcept nogil:
+    # The limits of a leaf, for both children; only rows of weight > 0 are counted.
     return (
         n_left >= problem.min_samples_leaf
         and n_right >= problem.min_samples_leaf
@@ -114,6 +122,8 @@ cdef inline void narrow_bounds(
     cdef double middle = first / 2 + second / 2
     if direction == 0 or child > 1:
         return
+    # Each child may have values up to the middle between the two, or from there on, so
+    # that no split further down can make the children overlap.
     middle = min(max(middle, lower[0]), upper[0])
     if (child == 0) == (direction > 0):
         upper[0] = middle

@@ -14,6 +14,7 @@ cdef inline double leave_bin(
         double end
     if problem.upper_values == problem.values:
         return threshold
+    # Find the first bin that is all above the threshold; the one before it is meant.
     while low < high:
         middle = (low + high) // 2
         if values[middle] <= threshold:

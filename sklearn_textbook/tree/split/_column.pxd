@@ -10,6 +10,9 @@ from sklearn_textbook.tree.split._types cimport (
     Totals,
 )
 
+# What a search of one column of a node needs, and what is done with its result. Entries
+# are those of the node in this column; ``ranks`` maps the ranks of a subtree to those
+# of the table, or is NULL.
 cdef int64_t count_missing(const Entry* entries, int64_t n) noexcept nogil
 cdef double value_of_rank(
     const Problem* problem, int64_t column, const uint32_t* ranks, uint32_t rank

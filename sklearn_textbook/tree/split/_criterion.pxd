@@ -9,6 +9,7 @@ from sklearn_textbook.tree.split._median_set cimport (
 from sklearn_textbook.tree.split._types cimport Entry, Problem, Rows, Scratch, Totals
 
 cdef inline double times_log(double x) noexcept nogil:
+    # Its limit at 0 is 0.
     return x * log2(x) if x > 0.0 else 0.0
 
 cdef inline double weight_of(const Rows* rows, uint32_t row) noexcept nogil:
@@ -39,6 +40,9 @@ cdef void rank_targets(
     const Entry* entries, int64_t n
 ) noexcept nogil
 
+# Absolute error of a set of rows that grows row by row, one output after the other:
+# ``clear_losses`` empties it, ``insert_row`` adds a row, and ``absolute_loss`` is the
+# sum of weight * |y - median|. ``rank_targets`` of the node has to come first.
 cdef inline void clear_losses(Scratch* scratch, int64_t output) noexcept nogil:
     clear_medians(
         &scratch.medians, scratch.y_sorted + output * scratch.capacity,
@@ -48,10 +52,12 @@ cdef inline void clear_losses(Scratch* scratch, int64_t output) noexcept nogil:
 cdef inline void insert_row(
     const Rows* rows, Scratch* scratch, int64_t output, int64_t row
 ) noexcept nogil:
+    # ``row`` is a number in ``rows``, by which ``y_rank`` is indexed, too.
     add_value(
         &scratch.medians, scratch.y_rank[output * scratch.capacity + row],
         weight_of(rows, row)
     )
 
 cdef inline double absolute_loss(Scratch* scratch, double* median) noexcept nogil:
+    # Writes the median as well.
     return measure_loss(&scratch.medians, median)

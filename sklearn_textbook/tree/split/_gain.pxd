@@ -12,6 +12,9 @@ from sklearn_textbook.tree.split._types cimport (
     Split,
 )
 
+# Each of these fills ``candidate`` with the best test of one column; ``is_valid`` says
+# whether there is one. The tests of a node are compared when all columns have been
+# evaluated, as the gain ratio is subject to the average gain.
 cdef void evaluate_numeric_gain(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Spacing* spacing, const NodeView* node,

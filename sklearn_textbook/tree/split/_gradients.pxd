@@ -50,6 +50,7 @@ cdef struct GradientScale:
 cdef inline int64_t samples_of(
     const GradientPair* sums, const GradientScale* scale
 ) noexcept nogil:
+    # The number stands in the low bits.
     return <int64_t>(sums.counted & ((<uint64_t>1 << scale.count_bits) - 1))
 
 cdef inline double hessian_of(
@@ -61,9 +62,11 @@ cdef inline double hessian_of(
 cdef inline double gradient_of(
     const GradientPair* sums, const GradientScale* scale
 ) noexcept nogil:
+    # Rounded once, by this conversion.
     return scale.gradient_unit * <double>sums.gradient
 
 cdef inline void add_pair(GradientPair* sums, const GradientPair* other) noexcept nogil:
+    # Exact, in whatever order.
     sums.gradient += other.gradient
     sums.counted += other.counted
 
@@ -90,6 +93,7 @@ cdef inline double decrease_by(
     double step, double gradient, double hessian, double l2
 ) noexcept nogil:
     # By how much another step does.
+    # Twice g v + (h + l2) v^2 / 2 with the sign turned round, for any v.
     return -(2.0 * gradient + (hessian + l2) * step) * step
 
 # What is the same for all nodes of a tree: the codes of the rows, and what is summed up

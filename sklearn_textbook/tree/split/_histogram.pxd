@@ -1,3 +1,7 @@
+# Histograms of the samples of a node, by which few samples have to be sorted. Steps of
+# a column: count_bins or count_codes, add_up_bins, start_histograms, select_bins and
+# try_candidates.
+
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from sklearn_textbook.tree.split._samples cimport SampleList
@@ -51,7 +55,21 @@ cdef struct Histogram:
     double offset  # score of parting the missing samples from all others
     double margin
     void* below
-    # of the split below each end of a bin; see the searches for their meaning
+    # of the split below each end of a bin, by criterion:
+    #
+    #          Gini of two classes,  Poisson    Gini of classes     entropy of classes
+    #          squared error         deviance
+    #  first   d = s n - t k         d          k                   k
+    #  second  k (n - k)             k          sum l_c^2 / k       sum T(l_c) - T(k)
+    #  third   reach                 reach      sum r_c^2 / (n-k)   sum T(r_c) - T(n-k)
+    #  fourth  d^2 / second          its bound  value               value
+    #  fifth                                    k (n - k)           1
+    #
+    # with weight k and first moment s on the left, class weights l_c there and r_c on
+    # the right, n and t in all, T(x) = x log2 x. From one end to the next the reach
+    # grows by no less than the samples of the bin can add to d. Scores follow from
+    # ``fourth``, over ``fifth``, by the unit, ``base`` and ``offset``. A split that is
+    # not allowed has -1 in ``fourth``, or -infinity.
     double* first
     double* second
     double* third
@@ -114,6 +132,7 @@ cdef enum:
 cdef inline int64_t bin_of_code(
     const SampledColumn* column, uint32_t code
 ) noexcept nogil:
+    """The bin of a code; codes of missing values are larger than all others."""
     if code > column.largest:
         return column.missing_bin
     return (code - column.smallest) >> column.shift

@@ -55,6 +55,7 @@ cdef struct MedianSet:
 
 
 cdef inline int64_t count_mark_levels(int64_t n_ranks) noexcept nogil:
+    """Levels of the bit set; the highest one is a single word."""
     cdef int64_t n_levels = 1
     while n_ranks > 64:
         n_ranks = (n_ranks + 63) // 64
@@ -80,6 +81,7 @@ cdef inline void clear_medians(
 cdef inline void add_value(
     MedianSet* known, int64_t rank, double weight
 ) noexcept nogil:
+    """Add weight to a rank. The median moves in ``measure_loss`` only."""
     cdef:
         double moment = weight * (known.values[rank] - known.centre)
         int64_t level, place = rank
@@ -94,12 +96,14 @@ cdef inline void add_value(
     else:
         known.weight[rank] = weight
         known.moment[rank] = moment
+        # A word that was not zero is marked in the level above already.
         for level in range(known.n_levels):
             word = known.marks[level][place >> 6]
             known.marks[level][place >> 6] = word | (<uint64_t>1 << (place & 63))
             if word != 0:
                 break
             place >>= 6
+    # ``below`` and ``below_moment`` are those of the ranks below known.rank.
     if known.rank < 0:
         known.rank = rank
     elif rank < known.rank:
@@ -112,6 +116,7 @@ cdef inline int64_t find_next(const MedianSet* known, int64_t rank) noexcept nog
     cdef:
         int64_t level = 0
         uint64_t word
+    # Up to a word that has a higher bit, then down along the lowest bits.
     while level < known.n_levels:
         # Two shifts, since one by 64 is not defined.
         word = known.marks[level][rank >> 6] >> (rank & 63) >> 1
@@ -157,6 +162,7 @@ cdef inline double measure_loss(MedianSet* known, double* median) noexcept nogil
     if rank < 0:
         median[0] = known.values[0]
         return 0.0
+    # Down as long as half of the weight is below the rank, ...
     while known.below >= half:
         other = find_previous(known, rank)
         if other < 0:
@@ -165,6 +171,7 @@ cdef inline double measure_loss(MedianSet* known, double* median) noexcept nogil
         rank = other
         known.below -= known.weight[rank]
         known.below_moment -= known.moment[rank]
+    # ... and up as long as less than half is up to it.
     while known.below + known.weight[rank] < half:
         other = find_next(known, rank)
         if other < 0:

@@ -1,4 +1,6 @@
 # Memory that is taken piece by piece and freed together: header-only.
+# The pieces are a linked list. A function may take all that it needs and look at
+# ``is_short`` once in the end.
 
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
@@ -28,12 +30,14 @@ cdef inline double* take_doubles(Memory* memory, int64_t n) noexcept nogil:
     return <double*>take_memory(memory, n, sizeof(double))
 
 cdef inline void* take_zeros(Memory* memory, int64_t n, size_t size) noexcept nogil:
+    # The same, filled with zeros.
     cdef void* start = take_memory(memory, n, size)
     if start != NULL:
         memset(start, 0, n * size)
     return start
 
 cdef inline void free_memory(Memory* memory) noexcept nogil:
+    # Free all pieces; more may be taken afterwards.
     cdef Chunk* chunk
     while memory.last != NULL:
         chunk = <Chunk*>memory.last

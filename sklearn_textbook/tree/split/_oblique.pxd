@@ -1,3 +1,8 @@
+# Oblique tests of a node: directions, and the search of one that is better than all
+# tests of one column. _list_search.pyx calls these functions in the order
+# begin_oblique, make_directions, turn_to_direction (for each direction),
+# finish_oblique.
+
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from sklearn_textbook.tree.split._memory cimport Memory

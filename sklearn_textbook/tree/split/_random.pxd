@@ -13,10 +13,14 @@ cdef inline uint64_t next_random(uint64_t* state) noexcept nogil:
     return z ^ (z >> 31)
 
 cdef inline uint64_t child_state(uint64_t state, int64_t child) noexcept nogil:
+    # The seed of a child, or of whatever else of a node has a number: as children have
+    # numbers from 0 on, columns take ~column. A factor of its own keeps the seeds of
+    # neighbours apart.
     cdef uint64_t mixed = state ^ (<uint64_t>(child + 1) * <uint64_t>0xD1342543DE82EF95)
     return next_random(&mixed)
 
 cdef inline int64_t random_below(uint64_t* state, int64_t n) noexcept nogil:
+    # From 0 to n - 1. The bias of the remainder is at most n / 2^64.
     return <int64_t>(next_random(state) % <uint64_t>n)
 
 cdef extern from *:
@@ -35,6 +39,7 @@ cdef extern from *:
     uint64_t HIGH_PRODUCT(uint64_t a, uint64_t b) noexcept nogil
 
 cdef inline uint64_t reciprocal_of(int64_t n) noexcept nogil:
+    # For ``random_below_known``; tabulated where many numbers are drawn.
     return <uint64_t>0xFFFFFFFFFFFFFFFF // <uint64_t>n
 
 cdef inline int64_t random_below_known(
@@ -54,6 +59,7 @@ cdef inline int64_t draw_place(uint64_t state, int64_t n) noexcept nogil:
     return random_below(&own, n)
 
 cdef inline double random_unit(uint64_t* state) noexcept nogil:
+    # A multiple of 2^-53 in [0, 1).
     return <double>(next_random(state) >> 11) * (1.0 / 9007199254740992.0)
 
 cdef inline double sample_threshold(

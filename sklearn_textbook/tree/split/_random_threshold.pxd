@@ -6,6 +6,8 @@ from sklearn_textbook.tree.split._sums cimport Sums
 from sklearn_textbook.tree.split._types cimport Problem
 
 # The range of a column in a node.
+# ``lowest`` and ``highest`` are steps; ``smallest`` and ``largest`` are values, which
+# ``find_values`` reads of the samples on these steps.
 cdef struct StepRange:
     int64_t n_missing
     int16_t lowest

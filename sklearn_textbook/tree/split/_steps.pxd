@@ -1,4 +1,8 @@
 # Values rounded down to steps of equal height, 16 bits each: EncodedTable.steps.
+# If one value is on a lower step than another, it is smaller. So a threshold sends all
+# samples below its own step to the left, and all above to the right, and only the
+# values of samples on its step have to be read. Sixteen bits let vector units compare
+# many at a time.
 
 from libc.stdint cimport int16_t, int32_t
 
@@ -16,6 +20,8 @@ cdef struct Scale:
     double gap  # smallest difference of two distinct values
 
 cdef inline int16_t step_of(double value, const Scale* scale) noexcept nogil:
+    # Subtraction and multiplication are monotonic even when rounded. The product is not
+    # below 0, so that the conversion rounds down.
     if scale.factor == 0.0:
         return LOWEST_STEP
     return <int16_t>(

@@ -60,8 +60,13 @@ ctypedef fused Sums:
 # An entry of the list of samples holds the number of a sample and what is counted of
 # it. Two classes with whole weights: the number (21 bits) above the counts. All others:
 # weight (16 bits, 1 for float weights), class (16), number (32).
+# The second argument of these, ``kind``, is a NULL pointer whose type selects the
+# layout when the function is compiled. Sums of packed counts do not run into each
+# other, as the weights of all samples add up to less than 2^21 (``choose_sums`` in
+# plan.py).
 
 cdef inline int64_t number_of(const Sums* kind, uint64_t entry) noexcept nogil:
+    # The row in the table, or in the copy of a subtree.
     if Sums is BinaryCounts:
         return <int64_t>(entry >> NUMBER_BITS)
     else:
@@ -70,6 +75,7 @@ cdef inline int64_t number_of(const Sums* kind, uint64_t entry) noexcept nogil:
 cdef inline uint64_t renumber(
     const Sums* kind, uint64_t entry, int64_t number
 ) noexcept nogil:
+    # The same entry with another number; what is counted stays.
     if Sums is BinaryCounts:
         return <uint64_t>number << NUMBER_BITS | counts_of(entry)
     else:
@@ -78,6 +84,7 @@ cdef inline uint64_t renumber(
 cdef inline uint64_t make_counted(
     int64_t number, int64_t weight, int64_t ones
 ) noexcept nogil:
+    # An entry of two classes, one sample; ``ones`` is its weight in the second class.
     return (
         <uint64_t>number << NUMBER_BITS
         | <uint64_t>1 << (2 * COUNT_BITS)
@@ -85,11 +92,13 @@ cdef inline uint64_t make_counted(
         | <uint64_t>ones
     )
 
+# An entry of the other kinds.
 cdef inline uint64_t make_listed(
     int64_t number, int64_t weight, int64_t code
 ) noexcept nogil:
     return <uint64_t>weight << 48 | <uint64_t>code << 32 | <uint64_t>number
 
+# Parts of an entry of two classes, or of a sum of their counts.
 cdef inline uint64_t counts_of(uint64_t entry) noexcept nogil:
     return entry & ((<uint64_t>1 << NUMBER_BITS) - 1)
 
@@ -102,6 +111,7 @@ cdef inline int64_t weight_in(uint64_t counts) noexcept nogil:
 cdef inline int64_t ones_in(uint64_t counts) noexcept nogil:
     return <int64_t>(counts & COUNT_MASK)
 
+# Parts of an entry of the other kinds.
 cdef inline int64_t class_of(uint64_t entry) noexcept nogil:
     return <int64_t>((entry >> 32) & 0xFFFF)
 

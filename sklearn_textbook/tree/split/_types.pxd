@@ -1,4 +1,14 @@
 # The structs common to the split searches and the growing loop.
+# A node of sorted columns is a stretch of n rows that begins at the same place of every
+# column. All columns hold the same rows, each in its own order: by rank, the missing
+# rows last. Ranks number the distinct values of a column in ascending order, so to
+# compare ranks is to compare values. Partitioning keeps the order of the rows of each
+# child, so a column is sorted once per tree.
+#
+# Sums of a set of rows are kept as ``sums`` of n_statistics numbers: the weight of each
+# class, for all outputs one after the other; or the sum of weight * (y - centre) of
+# each output, where the centre is the mean of the node, as sums about the mean lose
+# least to cancellation, or 0 for Poisson deviance and the absolute error.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -25,23 +35,27 @@ cdef enum:
     GLOBAL_MISSING = 0xFFFFFFFF
 
 cdef inline uint32_t rank_of(Entry entry) noexcept nogil:
+    # The rank of the value; all ones if it is missing.
     if Entry is uint32_t:
         return entry >> 16
     else:
         return <uint32_t>(entry >> 32)
 
 cdef inline uint32_t row_of(Entry entry) noexcept nogil:
+    # The row's number among those of the table, or of the subtree that has been copied.
     if Entry is uint32_t:
         return (entry >> 1) & <uint32_t>0x7FFF
     else:
         return <uint32_t>(entry >> 1) & <uint32_t>0x7FFFFFFF
 
 cdef inline bint is_missing(Entry entry) noexcept nogil:
+    # Missing rows all have the largest rank that fits, so that they are sorted last.
     if Entry is uint32_t:
         return (entry >> 16) == <uint32_t>LOCAL_MISSING
     else:
         return <uint32_t>(entry >> 32) == <uint32_t>GLOBAL_MISSING
 
+# The impurity that a split is to decrease; see _criterion.pyx for the formulas.
 cdef enum Criterion:
     GINI = 0
     ENTROPY = 1
@@ -60,11 +74,12 @@ cdef enum Scan:
     SCAN_VALUES = 4  # squared error, one output
     SCAN_ABSOLUTE = 5  # absolute error
 
+# Where the missing rows of a column go while its tests are compared.
 cdef enum MissingMode:
-    MISSING_LEARNED = 0
-    MISSING_BRANCH = 1
-    MISSING_SURROGATE = 2
-    MISSING_FRACTIONAL = 3
+    MISSING_LEARNED = 0  # in either child, whichever is better
+    MISSING_BRANCH = 1  # in a child of their own, the third one of a binary split
+    MISSING_SURROGATE = 2  # left out; tests of other columns send them then
+    MISSING_FRACTIONAL = 3  # left out; in all children then, with fractions
 
 # What decides between the columns of a node.
 cdef enum Choice:
@@ -73,10 +88,11 @@ cdef enum Choice:
     CHOOSE_RATIO = 2  # gain ratio, of tests with at least average gain (C4.5)
     CHOOSE_PLAIN_RATIO = 3  # gain ratio
 
+# How the levels of a nominal column are divided.
 cdef enum CategoricalSplit:
-    SPLIT_SUBSET = 0
-    SPLIT_ONE_VS_REST = 1
-    SPLIT_MULTIWAY = 2
+    SPLIT_SUBSET = 0  # two sets of levels; where gains decide, any number of groups
+    SPLIT_ONE_VS_REST = 1  # one level against all others
+    SPLIT_MULTIWAY = 2  # a child for every level
 
 # The same numbers as the kinds of nodes.
 cdef enum ColumnKind:
@@ -322,6 +338,7 @@ cdef enum:
     MAX_SURROGATES = 5
 
 cdef inline bint smooths_levels(const Problem* problem, int64_t column) noexcept nogil:
+    # Whether the levels of a nominal column are compared by smoothed means.
     return problem.is_smoothed != NULL and problem.is_smoothed[column]
 
 cdef inline bint is_ordered_only(const Problem* problem, int64_t column) noexcept nogil:
