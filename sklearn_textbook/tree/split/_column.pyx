@@ -1,4 +1,9 @@
-"""One column of one node: which scan, which rows, where the missing ones stand."""
+"""One column of one node: which scan, which rows, where the missing ones stand.
+
+The missing rows of a column are in child 1, in child 0, in a child of their own, or
+left out, as the strategy for missing values prescribes; where there is a choice, each
+is tried. A search is given the best split so far and replaces it by a better one.
+"""
 
 from libc.math cimport INFINITY, floor, sqrt
 from libc.stdlib cimport qsort
@@ -141,6 +146,7 @@ cdef void sort_runs(Keyed* runs, int64_t n) noexcept nogil:
 
 
 cdef int compare_keyed(const void* first, const void* second) noexcept nogil:
+    """As ``sort_runs``: equal keys in the order of their runs."""
     cdef const Keyed* a = <const Keyed*>first
     cdef const Keyed* b = <const Keyed*>second
     if a.key != b.key:
@@ -177,6 +183,7 @@ cdef int64_t collect_runs(
             problem, rows, row, weight, scan.totals.centre,
             scratch.run_sums + run * n_statistics
         )
+    # One more, so that every run ends where the next begins.
     scratch.run_start[n_runs] = n_all
     return n_runs
 
@@ -202,6 +209,7 @@ cdef inline void move_run(
         int64_t k
         double sign = -1.0 if scratch.run_side[run] else 1.0
         const double* sums = scratch.run_sums + run * problem.n_statistics
+    # Of real sums, a run that moves there and back may leave rounding.
     for k in range(problem.n_statistics):
         scratch.left[k] += sign * sums[k]
     if division.is_smoothed:
@@ -226,6 +234,7 @@ cdef double side_loss(
         double total = 0.0, median
     for output in range(problem.n_outputs):
         clear_losses(scratch, output)
+        # Medians have to be found anew for every division.
         for run in range(n_runs):
             if scratch.run_side[run] != side:
                 continue
@@ -246,6 +255,7 @@ cdef void choose_arithmetic(
     division.table = problem.entropy_table
     division.table_base = 0
     division.table_margin = 0.0
+    # The base is the value of no division: sum T(t_c) - T(n).
     if division.table != NULL:
         division.table_margin = TABLE_ROUNDING * problem.entropy_unit
         division.table_base = -division.table[<int64_t>scan.totals.weight]
@@ -335,6 +345,9 @@ cdef double shrink_division(
         double part = division.left_weight / scan.totals.weight
         double expected = 0.0, found = 0.0, difference
         int64_t k
+    # Up to a common factor, ``difference`` is a, and what it is multiplied by is b: the
+    # share is W (2 a b - a^2) / (W a^2) = 2 b / a - 1, summed over the classes or
+    # outputs.
     for k in range(problem.n_statistics):
         difference = scratch.left[k] - part * scratch.all_sums[k]
         found += difference * difference
@@ -374,6 +387,8 @@ cdef bint try_division(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, Division* division, Split* best
 ) noexcept nogil:
+    """Take the division at hand if it is better, and raise what others must exceed;
+    whether it was taken. The caller then keeps its sides."""
     cdef double score = score_division(problem, rows, scratch, entries, scan, division)
     if not score > division.beat:
         return False
@@ -385,10 +400,12 @@ cdef bint try_division(
 
 
 cdef void keep_sides(Scratch* scratch, const Division* division) noexcept nogil:
+    # 1 for the levels of child 0, as ``assign_runs`` reads them.
     memcpy(scratch.best_side, scratch.run_side, division.n_runs * sizeof(int32_t))
 
 
 cdef void sort_keyed(Keyed* runs, int64_t n) noexcept nogil:
+    """Sort by key; equal ones by run."""
     if n <= INSERTED_RUNS:
         sort_runs(runs, n)
     else:
@@ -399,7 +416,11 @@ cdef void order_runs(
     const Problem* problem, Scratch* scratch, const Pass* scan,
     const Division* division, int64_t statistic
 ) noexcept nogil:
-    """Sort the levels by the proportion of a class or by the mean of an output."""
+    """Sort the levels by the proportion of a class or by the mean of an output.
+
+    Smoothed sums are counted from the mean of the node, and in the order of the
+    smoothed means.
+    """
     cdef:
         int64_t run, n_runs = division.n_runs
         double grid = 1.0, key
@@ -429,6 +450,7 @@ cdef bint order_ties(
         last = first + 1
         while last < n_runs and order[last].key == order[first].key:
             last += 1
+        # Keys are replaced by rows, then by weights, as far as levels are equal.
         if last - first > 1:
             any_ties = True
             for i in range(first, last):
@@ -447,6 +469,8 @@ cdef void try_prefixes(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, Division* division, Split* best
 ) noexcept nogil:
+    """The first levels in the order of run_order against the others, for every number
+    of them."""
     cdef int64_t i, last = -1
     start_division(problem, scratch, division)
     for i in range(division.n_runs - 1):
@@ -457,6 +481,7 @@ cdef void try_prefixes(
             last = i
     if last >= 0:
         memset(scratch.best_side, 0, division.n_runs * sizeof(int32_t))
+        # Written once, for the best prefix.
         for i in range(last + 1):
             scratch.best_side[scratch.run_order[i].index] = 1
 
@@ -471,6 +496,8 @@ cdef void try_all(
     for step in range(1, <int64_t>1 << (division.n_runs - 1)):
         if must_leave(problem, scan):
             return
+        # From one division to the next the lowest bit that is 1 in the step tells the
+        # run that changes sides, so that each division costs one move.
         run = 0
         bits = step
         while not bits & 1:
@@ -499,6 +526,8 @@ cdef void exchange_runs(
             if must_leave(problem, scan):
                 return
             move_run(problem, scratch, division, run)
+            # A move that does not help is taken back. Moves that do are kept at once,
+            # and the next run is tried from there.
             if try_division(problem, rows, scratch, entries, scan, division, best):
                 scratch.best_side[run] = scratch.run_side[run]
                 changed = True
@@ -538,6 +567,9 @@ cdef void try_subsets(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, Division* division, Split* best
 ) noexcept nogil:
+    """Two sets of levels. One output of two classes or of values needs no more than the
+    levels in the order of their means; otherwise all divisions are tried, if there are
+    not too many."""
     cdef:
         bint single = problem.n_outputs == 1
         bint two_classes = problem.is_classifier and problem.n_statistics == 2
@@ -584,6 +616,7 @@ cdef void try_singles(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, Division* division, Split* best
 ) noexcept nogil:
+    """Each level against all others."""
     cdef int64_t run, chosen = -1
     start_division(problem, scratch, division)
     for run in range(division.n_runs):
@@ -610,6 +643,7 @@ cdef void try_random(
         problem.categorical_split == SPLIT_ONE_VS_REST, division.n_runs, random_state,
         scratch.run_side
     )
+    # Moved one by one, so that the sums of child 0 are those of its runs.
     for run in range(division.n_runs):
         if scratch.run_side[run]:
             scratch.run_side[run] = 0
@@ -624,6 +658,8 @@ cdef double node_variance(const Problem* problem, const Totals* whole) noexcept 
     cdef:
         double spread = whole.squares / whole.weight, variance, mean, deviance
         int64_t k
+    # Of the indicator of a class with share p it is p (1 - p); the shares of an output
+    # add up to 1.
     if problem.is_classifier:
         variance = problem.n_outputs
         for k in range(problem.n_statistics):
@@ -631,9 +667,12 @@ cdef double node_variance(const Problem* problem, const Totals* whole) noexcept 
             variance -= mean * mean
         return variance
     if problem.criterion == ABSOLUTE_ERROR:
+        # Of a normal variable, the square of the mean absolute error is 2 / pi of the
+        # variance. ``spread`` is the sum over the outputs.
         return 1.5707963267948966 * spread * spread / problem.n_outputs
     if problem.criterion != POISSON:
         return spread
+    # Counts vary by their mean, times the deviance per row where that is more than 1.
     variance = 0.0
     deviance = max(2.0 * spread / problem.n_outputs, 1.0)
     for k in range(problem.n_outputs):
@@ -657,6 +696,7 @@ cdef bint smooth_runs(
     for run in range(n_runs):
         for k in range(size):
             scratch.all_sums[k] += scratch.run_sums[run * size + k]
+    # The means of the levels about their common mean, and the squares between.
     for run in range(n_runs):
         weight = scratch.run_weight[run]
         squares += weight * weight
@@ -668,6 +708,7 @@ cdef bint smooth_runs(
             between += difference * difference / weight
     if not between > 0.0:
         return False
+    # k is estimated.
     if added < 0.0:
         within = variance_within(
             node_variance(problem, scan.whole), between, totals.weight, n_runs,
@@ -679,6 +720,7 @@ cdef bint smooth_runs(
     else:
         added *= problem.design_effect
     memset(scratch.all_smooth, 0, size * sizeof(double))
+    # n / (n + k) of the difference of a level's sum from n times the mean m.
     for run in range(n_runs):
         weight = scratch.run_weight[run]
         for k in range(size):
@@ -704,6 +746,8 @@ cdef void try_declared(
         int64_t n_tried = n_levels - (0 if missing_is_level else 1)
         int64_t i, missing_left, last = -1
         bint last_left = False
+    # The missing rows are the last run. With all levels on the left they are alone in
+    # child 1; with all of them there as well, nothing would be divided.
     for missing_left in range(2 if missing_is_level else 1):
         start_division(problem, scratch, division)
         if missing_left:
@@ -774,6 +818,7 @@ cdef void scan_nominal(
     division.is_smoothed = False
     division.beat = score_to_beat(problem, best, scan.margin)
     choose_arithmetic(problem, scan, &division)
+    # Sums of table entries may be equal but for the rounding of the entries.
     if best.column >= 0:
         division.beat += division.table_margin
     if is_smoothed and not problem.random_splitter:
@@ -818,6 +863,7 @@ cdef double run_goodness(
         double weight = scratch.run_weight[run], median = 0.0
         const double* sums = scratch.run_sums + run * problem.n_statistics
         double* all_sums = scratch.right
+    # A copy, to which those of the missing rows may be added.
     memcpy(all_sums, sums, problem.n_statistics * sizeof(double))
     if with_missing:
         size += scratch.run_rows[last]
@@ -850,6 +896,7 @@ cdef void try_branches(
     if n_present_runs < (1 if scan.offset_child >= 0 else 2):
         return
     scan.n_runs_missing = n_present_runs
+    # What every branch is worth without the missing rows.
     for run in range(n_present_runs):
         alone[run] = run_goodness(
             problem, rows, scratch, entries, scan, run, False
@@ -879,6 +926,8 @@ cdef void try_branches(
             if with_missing == -INFINITY:
                 continue
             found = sum_alone + with_missing - scan.totals.goodness
+            # The branch counts once, with the missing rows; one that is too small
+            # without them was not added.
             if n_invalid == 0:
                 found -= alone[run]
             score = scan.offset + share * found
@@ -927,6 +976,8 @@ cdef void try_parts(
     if not leaves_enough(problem, left.rows, right.rows, left.weight, right.weight):
         return
     if problem.criterion == ABSOLUTE_ERROR:
+        # Rows of one child stand in two stretches of the column: the present ones and,
+        # of learned missing rows, those at the end.
         score -= two_part_loss(
             problem, rows, scratch, entries, position, missing, with_left, &first
         )
@@ -959,6 +1010,7 @@ cdef void try_random_rank(
     if not smallest < largest:
         return
     threshold = sample_threshold(random_state, smallest, largest)
+    # The second draw: other searches of random thresholds draw in this order, too.
     if scan.n_missing and problem.missing_mode == MISSING_LEARNED:
         missing_left = random_below(random_state, 2) == 1
     # First row above the threshold.
@@ -1012,6 +1064,7 @@ cdef void set_range(const Problem* problem, Pass* scan) noexcept nogil:
     scan.lowest = problem.min_samples_leaf - scan.left_rows
     if scan.lowest < 1:
         scan.lowest = 1
+    # Both ends count present rows; ``left_rows`` are missing ones on the left.
     scan.highest = scan.totals.rows - scan.left_rows - problem.min_samples_leaf
     if scan.highest > scan.n_present - 1:
         scan.highest = scan.n_present - 1
@@ -1021,6 +1074,7 @@ cdef void run_pass(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, Pass* scan, Split* best
 ) noexcept nogil:
+    """Try the thresholds that leave enough rows on both sides, if there are any."""
     set_range(problem, scan)
     if scan.lowest <= scan.highest:
         run_scan(problem, rows, scratch, entries, scan, best)
@@ -1101,6 +1155,8 @@ cdef double own_margin(const Problem* problem, const Totals* present) noexcept n
 cdef void start_totals(
     Scratch* scratch, const NodeView* node, Totals* present, Totals* missing
 ) noexcept nogil:
+    """Memory for the sums of the present and of the missing rows, about the node's
+    centre."""
     present.sums = scratch.present
     present.centre = node.totals.centre
     missing.sums = scratch.missing
@@ -1179,8 +1235,10 @@ cdef bint place_missing(
     if problem.missing_mode == MISSING_LEARNED:
         scan.missing_child = 1
         return True
+    # Only the present rows are divided from here on.
     scan.totals = present
     if problem.missing_mode == MISSING_SURROGATE:
+        # The score is that of the present rows, and so is the margin.
         scan.margin = own_margin(problem, present) + node.noise
         return True
     # A child of their own, in addition to those of the others.
@@ -1194,6 +1252,7 @@ cdef bint place_missing(
 
 
 cdef void move_missing_left(Pass* scan, const Totals* missing) noexcept nogil:
+    """Put the missing rows into child 0, for a second pass over the present ones."""
     scan.left_rows = missing.rows
     scan.left_weight = missing.weight
     scan.left_sums = missing.sums
@@ -1222,6 +1281,7 @@ cdef void try_divisions(
             problem, rows, scratch, entries, ranks, scan, column, &random_state, found
         )
     else:
+        # Missing rows in child 1 come first, so they win a tie.
         run_pass(problem, rows, scratch, entries, scan, found)
         if learned:
             move_missing_left(scan, missing)
@@ -1253,8 +1313,11 @@ cdef void search_sorted_column(
         double alone_score = 0.0
         bint may_divide = True
         Split found = best[0]
+    # ``best`` goes into the search, so that its score is what candidates must exceed.
     found.improved = False
     if scan.n_missing:
+        # The decrease by parting the missing rows from the others. With a child of
+        # their own, it is what every division of the others starts from.
         alone_score = present.goodness + missing.goodness - node.totals.goodness
         may_divide = place_missing(problem, node, scan, present, missing, alone_score)
     if may_divide:

@@ -5,6 +5,17 @@ a split is G(children) - G(node): the part of weight * impurity that does not ad
 up to a constant, with the sign turned round.
 
 Absolute error needs weighted medians of growing sets; see _median_set.pxd.
+
+With class weights v of w in all, or sums s of weight * (y - centre), weight * impurity
+is
+
+    Gini            w - sum v^2 / w                      = w - G
+    entropy         w log2 w - sum v log2 v              = -G
+    error           w - max v                            = w - G
+    squared error   sum weight (y - centre)^2 - s^2 / w  = constant - G
+    Poisson         sum weight y log y - s log(s / w)    = constant - G
+
+where w and the constants of the children add up to those of their parent.
 """
 
 from libc.math cimport INFINITY, log, log2
@@ -71,6 +82,7 @@ cdef double class_impurity(
         part = 0.0
         largest = 0.0
         for k in range(problem.output_start[output], problem.output_start[output + 1]):
+            # 1 - sum p^2, -sum p log2 p, or 1 - max p.
             share = sums[k] / weight
             if share > largest:
                 largest = share
@@ -107,7 +119,10 @@ cdef void add_row(
     const Problem* problem, const Rows* rows, int64_t row, double weight,
     const double* centre, double* sums
 ) noexcept nogil:
-    """Add one row to class weights, or to sums of y counted from the centre."""
+    """Add one row to class weights, or to sums of y counted from the centre.
+
+    ``centre`` is not read for classes, and may be NULL then.
+    """
     cdef int64_t output
     for output in range(problem.n_outputs):
         if problem.is_classifier:
@@ -160,6 +175,7 @@ cdef double value_of(
 
 
 cdef int compare_targets(const void* first, const void* second) noexcept nogil:
+    """Rows of equal y may come in any order: they have the same rank."""
     cdef double a = (<const Target*>first).y, b = (<const Target*>second).y
     return (a > b) - (a < b)
 
@@ -168,7 +184,11 @@ cdef void rank_targets(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, int64_t n
 ) noexcept nogil:
-    """Number the distinct y of a node in ascending order, once for all columns."""
+    """Number the distinct y of a node in ascending order, once for all columns.
+
+    ``y_rank`` is written for the rows of the node alone, at their numbers, so the ranks
+    serve every column, whose entries hold the same rows in another order.
+    """
     cdef:
         int64_t output, i, distinct
         double* values
@@ -181,6 +201,7 @@ cdef void rank_targets(
             targets[i].row = row_of(entries[i])
             targets[i].y = rows.y[targets[i].row * problem.n_outputs + output]
         qsort(targets, n, sizeof(Target), compare_targets)
+        # A new value begins a rank; the ranks of an output are 0 to n_sorted - 1.
         distinct = 0
         for i in range(n):
             if i == 0 or targets[i].y != values[distinct - 1]:

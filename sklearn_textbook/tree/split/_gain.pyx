@@ -9,6 +9,9 @@ n_c) into branches n_b with classes n_bc has the value
 
 its gain is V / W, where W is the weight of the node with the cases that miss the
 column, and its split information (L(W) - sum_b L(n_b) - L(W - K)) / W.
+
+The cuts of a numeric column are compared by V; gain and ratio are computed of the best
+one alone. Where every case weighs 1, L comes from a table of integers.
 """
 
 from libc.math cimport ceil, fabs, log2
@@ -61,6 +64,8 @@ cdef:
 
 
 cdef void fill_log_tables() noexcept:
+    """By the middle of each of 128 parts of the interval from 1 to 2; ``log_of`` is the
+    logarithm of the very number that is divided by, as it has been rounded."""
     cdef int i
     for i in range(128):
         inverse_of[i] = <double>(<float>(1.0 / (1.0 + (i + 0.5) / 128.0)))
@@ -77,6 +82,7 @@ cdef inline double quick_log2(double number) noexcept nogil:
         int place
         double rest, part
     memcpy(&bits, &number, sizeof(double))
+    # The exponent, and the first seven bits of the fraction.
     place = (bits >> 45) & 127
     part = <double>(<int64_t>(bits >> 52) - 1023) + log_of[place]
     bits = (bits & <uint64_t>0xFFFFFFFFFFFFF) | <uint64_t>0x3FF0000000000000
@@ -97,6 +103,7 @@ cdef inline double quick_log2(double number) noexcept nogil:
 
 
 cdef inline double weighted_log(double least, double count) noexcept nogil:
+    """L(count); 0 below ``least``, as J48 has it."""
     return count * quick_log2(count) if count >= least and count > 0.0 else 0.0
 
 
@@ -109,6 +116,7 @@ cdef void view_rest(
         double weight
     known.rows = node.totals.rows - n_missing
     known.weight = 0.0
+    # The known classes are what the missing ones leave of the node's.
     for c in range(problem.n_statistics):
         weight = node.totals.sums[c] - known.sums[c]
         # A class without known rows leaves a rounding residue.
@@ -169,6 +177,7 @@ cdef void finish_candidate(
     cdef:
         double tolerance = problem.gain.tolerance
         double weight = node.totals.weight, spread
+    # J48 takes a gain that is less than its tolerance for none.
     if tolerance > 0.0 and fabs(known.weight / weight * value) < tolerance:
         value = 0.0
     candidate.gain = (value - cost) / weight
@@ -206,12 +215,14 @@ cdef void cut_by_counts(
         Split best
     memset(&scan, 0, sizeof(Pass))
     memset(&best, 0, sizeof(Split))
+    # Every row weighs 1: the least weight of a side is a number of rows.
     scan.lowest = max(
         1, <int64_t>ceil(smallest - problem.gain.weight_tolerance)
     )
     scan.highest = known.rows - scan.lowest
     if scan.lowest > scan.highest:
         return
+    # Counted apart from the scan, which skips blocks.
     cut.n_tries = count_positions(entries, spacing, scan.lowest, scan.highest)
     if cut.n_tries == 0:
         return
@@ -220,6 +231,7 @@ cdef void cut_by_counts(
     scan.totals = known
     scan.next_apart = spacing.next_apart
     scan.margin = margin
+    # As if a split of score 0 had been found: a better one must exceed the margin.
     best.column = -1 if cut.beat < 0.0 else 0
     scan_entropy(problem, rows, scratch, entries, &scan, &best)
     if best.improved:
@@ -241,18 +253,21 @@ cdef struct Place:
 
 
 cdef inline double two_sides(double least, double below, double total) noexcept nogil:
+    """L of a weight below a place and of the rest above."""
     return weighted_log(least, below) + weighted_log(least, total - below)
 
 
 cdef inline double value_of_place(
     double least, const Totals* known, double below, double inside
 ) noexcept nogil:
+    """V up to a constant; ``inside`` is the sum of L(n_bc), over classes and sides."""
     return inside - two_sides(least, below, known.weight)
 
 
 cdef inline void view_place(
     double least, const Totals* known, double below_0, double below_1, Place* place
 ) noexcept nogil:
+    """Describe the place with these class weights below it."""
     place.below_0 = below_0
     place.below_1 = below_1
     place.inside_0 = two_sides(least, below_0, known.sums[0])
@@ -285,6 +300,7 @@ cdef inline double best_corner(
 cdef inline void offer_cut(
     Cut* cut, double value, double margin, int64_t position, double left_weight
 ) noexcept nogil:
+    """Count a try, and keep the cut if its value is better."""
     cut.n_tries += 1
     if value > cut.beat:
         cut.value = value
@@ -298,7 +314,13 @@ cdef void cut_two_classes(
     const uint32_t* next_apart, const Totals* known, double smallest,
     double margin, Cut* cut
 ) noexcept nogil:
-    """Two classes. Blocks of rows that cannot hold the winner are only counted."""
+    """Two classes. Blocks of rows that cannot hold the winner are only counted.
+
+    A block is judged as a whole if every place in it leaves enough weight on both
+    sides. Its V does not exceed that of the best of four corners; if this does not beat
+    the best cut, the logarithms of its places are saved. The places still count as
+    tries, for which the threshold of C4.5 pays.
+    """
     cdef:
         double least = problem.gain.min_count
         double first = max(smallest - problem.gain.weight_tolerance, 0.0)
@@ -308,10 +330,12 @@ cdef void cut_two_classes(
         double of_second  # 1 for a row of the second class
         Place start, end
     length = block_length(n) if n >= 1024 else FEW_ROWS // 8
+    # ``start`` is the place before row i.
     view_place(least, known, 0.0, 0.0, &start)
     base = start.value
     while i < n - 1:
         last = min(i + length, n - 1)
+        # The whole block, before its places.
         if blocked and start.below_0 + start.below_1 >= first and last - i == length:
             below_0 = start.below_0
             below_1 = start.below_1
@@ -334,6 +358,7 @@ cdef void cut_two_classes(
                 continue
         below_0 = start.below_0
         below_1 = start.below_1
+        # Place by place.
         while i < last:
             weight = rows.weight[row_of(entries[i])]
             of_second = <double>(entries[i] & 1)
@@ -348,6 +373,7 @@ cdef void cut_two_classes(
                 return
             view_place(least, known, below_0, below_1, &start)
             offer_cut(cut, start.value - base, margin, i, below_0 + below_1)
+        # The next block starts here, although this place was no try.
         if start.below_0 != below_0 or start.below_1 != below_1:
             view_place(least, known, below_0, below_1, &start)
 
@@ -375,6 +401,7 @@ cdef void cut_classes(
         both[c] = weighted_log(least, known.sums[c])
         inside += both[c]
     base += inside
+    # One row moves below; only L of its class changes, on both sides.
     for i in range(1, n):
         row = row_of(entries[i - 1])
         c = rows.label[row]
@@ -389,6 +416,7 @@ cdef void cut_classes(
             next_apart, rank_of(entries[i - 1]), rank_of(entries[i])
         ):
             continue
+        # All later cuts leave even less above.
         if known.weight - below < first:
             return
         offer_cut(
@@ -409,6 +437,7 @@ cdef double smallest_side(const Problem* problem, double known) noexcept nogil:
         double share
     if not gain.adapts_minimum:
         return gain.min_branch
+    # C4.5: a tenth of the average weight of a class, but from min_branch to 25.
     share = 0.1 * known / problem.n_statistics
     if share - gain.min_branch < gain.weight_tolerance:
         return gain.min_branch
@@ -450,6 +479,7 @@ cdef void evaluate_numeric_gain(
         )
     if cut.position == 0:
         return
+    # C4.5, release 8: log2(tries) bits tell which of the thresholds was chosen.
     if gain.corrects_gain:
         cost = log2(<double>cut.n_tries)
     finish_candidate(
@@ -572,6 +602,7 @@ cdef int64_t sum_known_levels(
         if not is_present:
             continue
         scratch.run_level[run] = <int32_t>level
+        # Sums of present levels move down over those of absent ones.
         if run < level:
             memmove(sums + run * size, sums + level * size, size * sizeof(double))
         run += 1
@@ -605,6 +636,8 @@ cdef inline double value_of_known(
 
 
 cdef inline bint is_large(const Problem* problem, double weight) noexcept nogil:
+    """Whether a branch holds the least weight. The second comparison is for weights so
+    large that the tolerance is lost in rounding."""
     return weight > problem.gain.min_branch - problem.gain.weight_tolerance or (
         weight >= problem.gain.min_branch
     )
@@ -675,6 +708,7 @@ cdef void evaluate_counted_ways(
     least = <int64_t>ceil(problem.gain.min_branch - problem.gain.weight_tolerance)
     if n_runs == ALL_LEVELS:
         n_runs = list_counted_levels(problem, scratch, problem.n_levels[column])
+    # sum_b L(n_b) and sum_bc L(n_bc), level by level.
     for run in range(n_runs):
         level = scratch.run_level[run]
         n_rows = scratch.level_rows[level]
@@ -719,6 +753,7 @@ cdef void evaluate_one_against_rest(
         if must_stop(problem.interrupt, problem.n_statistics):
             return
         sums = scratch.run_sums + run * problem.n_statistics
+        # The other branch holds all known cases of other levels.
         for c in range(problem.n_statistics):
             rest[c] = known.sums[c] - sums[c]
         value = start + inner_sum(problem, sums, &weight)
@@ -803,11 +838,13 @@ cdef void merge_groups(
     for c in range(size):
         scratch.run_sums[kept * size + c] += scratch.run_sums[gone * size + c]
     measure_group(problem, scratch, kept)
+    # Rename the group in its runs, and take it off the list.
     for run in range(n_runs):
         if scratch.run_side[run] == gone:
             scratch.run_side[run] = <int32_t>kept
     for i in range(second, n_groups - 1):
         groups[i] = groups[i + 1]
+    # Only pairs with the group that has grown have changed.
     for i in range(n_groups - 1):
         if i < first:
             keep_pair(problem, scratch, n_runs, groups[i], kept)
@@ -834,6 +871,11 @@ cdef int64_t group_levels(
 
     What a merger changes depends on the pair alone, so it is kept; only the ratio has
     to be found again at every step.
+
+    run_sums, run_gain and run_weight hold the sums of the group that a run names, what
+    it adds to V, and its L(n_b). pair_value and pair_branches hold what merging the
+    groups named first and second would add to V and to sum_b L(n_b), at first * n_runs
+    + second.
     """
     cdef:
         int64_t* groups = scratch.run_start  # in order; named by their first run
@@ -854,11 +896,13 @@ cdef int64_t group_levels(
             break
         for j in range(i + 1, n_runs):
             keep_pair(problem, scratch, n_runs, i, j)
+    # The ratio of a branch for every level, which a merger has to keep up with.
     finish_candidate(problem, node, known, value, branches, 0.0, candidate)
     while n_groups > 2:
         best = -1e300
         best_i = -1
         best_j = -1
+        # The best merger of all pairs, the first of equal ones.
         for i in range(n_groups):
             if must_stop(problem.interrupt, n_groups):
                 break
@@ -893,6 +937,7 @@ cdef void evaluate_groups(
     const Problem* problem, Scratch* scratch, const NodeView* node,
     const Totals* known, int64_t n_runs, Candidate* candidate
 ) noexcept nogil:
+    """Merge the levels into groups, and check that enough of them hold enough."""
     cdef:
         int64_t n_groups, group, n_large = 0
         double weight

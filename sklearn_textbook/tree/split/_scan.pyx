@@ -50,6 +50,8 @@ cdef enum:
 
 
 # What is known of the left side of a position; every kind of sums uses a part of it.
+# A position is the number of present rows on the left. Where possible, candidates are
+# compared without a division: value > bound * area, where the area is k (n - k).
 cdef struct Side:
     double n  # weight of the rows that are divided
     double k  # weight on the left
@@ -85,6 +87,7 @@ cdef struct Side:
 
 # Two classes by Gini: the decrease is d^2 / (k (n - k)) * unit. It is convex in (d, k),
 # so a block of rows whose corners do not beat the best holds no candidate that does.
+# The structs are empty: a NULL pointer to one selects what the loop sums up.
 cdef struct Ones:  # two classes, unit weights
     int tag
 
@@ -137,6 +140,8 @@ cdef inline void add(
         int64_t c, before
         uint32_t row = row_of(entry)
         double weight
+    # With counts l and r of a class on both sides before the move, the sums change by
+    # T(l + 1) - T(l) + T(r - 1) - T(r), or by (2 l + 1) - (2 r - 1) for squares.
     if Sums is OneEntropy:
         side.whole_sum += entry & 1
         side.k_rows += 1
@@ -158,6 +163,7 @@ cdef inline void add(
             side.s += weight * (rows.y[row] - side.centre)
         elif Sums is Classes:
             c = rows.label[row]
+            # ``right_count`` holds the rows of the class on both sides.
             before = side.left_count[c]
             side.left_count[c] = before + 1
             side.whole_squares += 2 * before + 1
@@ -228,6 +234,7 @@ cdef inline bint is_worse(const Side* side, double right_weight) noexcept nogil:
         other = side.scan.totals.sums[c] - value
         left += value * value
         right += other * other
+    # The division is by n_outputs k (n - k), with which both sides are multiplied.
     return (left * right_weight + right * side.k) * (1.0 + 1e-9) < (
         (side.bound + side.base) * problem.n_outputs * side.k * right_weight
     )
@@ -244,6 +251,7 @@ cdef bint scores_more(Side* side) noexcept nogil:
         return False
     if right_weight < problem.min_weight_leaf or right_weight <= 0.0:
         return False
+    # The cheap bound first, then what needs the sums of the right side.
     if is_worse(side, right_weight):
         return False
     for c in range(problem.n_statistics):
@@ -291,6 +299,7 @@ cdef inline void accept(
         side.whole_bound += <int64_t>ceil(scan.margin / side.unit)
     else:
         score = value(kind, side) / (side.k * (side.n - side.k))
+        # The decrease is 2 d^2 / (n k (n - k)); ``unit`` is 2 / n.
         if Sums is Ones or Sums is WeightedOnes:
             score = 2.0 * score / side.n
         side.bound = (score + scan.margin) / side.unit
@@ -310,6 +319,7 @@ cdef inline bint is_better_at(
 cdef inline void move_rows(
     const Blocked* kind, Side* side, int64_t k, int64_t s
 ) noexcept nogil:
+    """Move k rows to the left side, s of them of the second class."""
     if Blocked is Ones:
         side.d += <double>s * side.step[1] + <double>(k - s) * side.step[0]
         side.k += <double>k
@@ -342,9 +352,13 @@ cdef void scan_cells(
     const Sums* kind, const Side* start, const Rows* rows, const Entry* entries,
     const Pass* scan, Split* best
 ) noexcept nogil:
+    """Try every position of the pass. A threshold at a position lies between the
+    entries before and after it, so the one after it is read, too; it exists, as
+    ``highest`` leaves a row on the right."""
     cdef:
         Side side = start[0]  # a copy of which the parts in use stay in registers
         int64_t position = 0, last
+    # Positions that leave too few rows on the left.
     while position < scan.lowest - 1:
         add(kind, &side, rows, entries[position])
         position += 1
@@ -363,6 +377,7 @@ cdef void scan_cells(
                 # The score takes longest.
                 if rank_of(entries[position]) == rank_of(entries[position - 1]):
                     continue
+            # Most positions fail the comparison, which is the cheaper one.
             if is_better(kind, &side) and is_apart(
                 scan.next_apart, rank_of(entries[position - 1]),
                 rank_of(entries[position])
@@ -371,6 +386,8 @@ cdef void scan_cells(
 
 
 cdef inline int64_t block_of(const Rows* rows, const Totals* totals) noexcept nogil:
+    """Rows that are tried together; 0 for single ones. The bounds of a block count its
+    rows, so weights are not for them, and in a small node they exclude too little."""
     if rows.weight != NULL or totals.rows < MIN_BLOCKED:
         return 0
     return block_length(totals.rows)
@@ -380,7 +397,9 @@ cdef void scan_entropy(
     const Problem* problem, const Rows* rows, Scratch* scratch, const Entry* entries,
     const Pass* scan, Split* best
 ) noexcept nogil:
-    """Unit weights."""
+    """The entropy of unit weights, from the table of c log2 c. Sums of its integers are
+    exact: divisions of equal counts score the same in whatever order rows were added.
+    """
     cdef Side side
     start_entropy(
         problem, scratch, scan,
@@ -414,6 +433,8 @@ cdef void run_scan(
     side.unit = 1.0
     side.block = 0
     if problem.scan == SCAN_BINARY:
+        # With weight s of the second class on the left and t in all, d = n s - t k: a
+        # row of the first class adds -t, one of the second n - t, times its weight.
         side.d = scan.left_sums[1] * side.n - totals.sums[1] * side.k
         side.step[0] = -totals.sums[1]
         side.step[1] = side.n - totals.sums[1]
@@ -443,6 +464,7 @@ cdef void run_scan(
     else:
         side.problem = problem
         side.scan = scan
+        # The score is compared as a whole, offset included.
         side.base = totals.goodness - scan.offset
         side.bound = beat + scan.offset
         start_classes(problem, scratch, scan, &side)
@@ -457,6 +479,7 @@ cdef void run_scan(
 cdef inline bint is_candidate(
     const Entry* entries, const Pass* scan, int64_t position
 ) noexcept nogil:
+    """Whether a threshold may lie before the entry at a position."""
     return scan.lowest <= position <= scan.highest and rank_of(
         entries[position]
     ) != rank_of(entries[position - 1])
@@ -466,6 +489,13 @@ cdef void scan_absolute(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, const Pass* scan, Split* best
 ) noexcept nogil:
+    """The threshold with the least sum of absolute errors.
+
+    Medians can be kept of sets that grow, not of sets that shrink. So the left sides
+    are gone through in ascending order, the right sides in descending order, and the
+    errors of both are added up in scratch.loss, by position and over the outputs,
+    before any are compared.
+    """
     cdef:
         const Entry* missing = entries + scan.n_present
         int64_t output, position, i, missing_left, missing_right
@@ -481,6 +511,7 @@ cdef void scan_absolute(
         clear_losses(scratch, output)
         for i in range(missing_left):
             insert_row(rows, scratch, output, row_of(missing[i]))
+        # Left sides, with the missing rows if these go there.
         for position in range(1, scan.highest + 1):
             if position % ROWS_PER_CHECK == 0 and must_stop(
                 problem.interrupt, ROWS_PER_CHECK
@@ -494,6 +525,7 @@ cdef void scan_absolute(
         clear_losses(scratch, output)
         for i in range(missing_right):
             insert_row(rows, scratch, output, row_of(missing[i]))
+        # The right side at a position begins with the entry there.
         for position in range(scan.n_present - 1, scan.lowest - 1, -1):
             if position % ROWS_PER_CHECK == 0 and must_stop(
                 problem.interrupt, ROWS_PER_CHECK
@@ -504,6 +536,7 @@ cdef void scan_absolute(
                 scratch.loss[position] += absolute_loss(
                     scratch, &scratch.right_median[position]
                 )
+    # Both errors are known. ``weight`` is that of the left side.
     for position in range(1, scan.highest + 1):
         weight += weight_of(rows, row_of(entries[position - 1]))
         if not is_candidate(entries, scan, position):
@@ -556,6 +589,9 @@ cdef void start_counts(
         int64_t c, i
     side.left_count = scratch.left_count
     side.right_count = scratch.right_count
+    # Only the classes of the rows are set, as clearing all would take longer than the
+    # pass. A class of m rows is met m times and adds m each time, so that the sum is
+    # that of the squares.
     if scan.n_present == totals.rows < problem.n_statistics and scan.left_rows == 0:
         side.whole_squares = side.whole_sum = 0
         for i in range(scan.n_present):
@@ -575,6 +611,16 @@ cdef void start_counts(
 cdef void start_entropy(
     const Problem* problem, Scratch* scratch, const Pass* scan, double beat, Side* side
 ) noexcept nogil:
+    """The counts on both sides before the first entry, and what a score must exceed.
+
+    In units of the table, the value of a division is
+
+        sum T(l_c) + T(r_c) - T(k) - T(n - k),
+
+    and the decrease is what it exceeds the base by, sum T(t_c) - T(n) of the node.
+    ``whole_sum`` is the first part of it; of two classes, the rows of the second on the
+    left, from which ``value_of_ones`` looks up all of it.
+    """
     cdef:
         const int64_t* table = problem.entropy_table
         const double* total = scan.totals.sums
@@ -596,5 +642,6 @@ cdef void start_entropy(
         side.whole_sum = <int64_t>scan.left_sums[1]
         side.whole_total = <int64_t>total[1]
     side.whole_bound = INT64_MIN
+    # -infinity has no integer: then every division is better.
     if beat >= -1e300:
         side.whole_bound = side.whole_base + <int64_t>floor(beat / side.unit)
