@@ -54,6 +54,7 @@ cdef void add_rows(
         int64_t even = first + (stop - first) // UNROLLED * UNROLLED
         PairVector pair
     for i in range(n):
+        # Rows of a node are scattered over the table.
         PREFETCH(row_codes + rows[i + FETCH_AHEAD] * width + first)
         PREFETCH(pairs + rows[i + FETCH_AHEAD])
         codes = row_codes + rows[i] * width
@@ -124,6 +125,7 @@ cdef void describe_node(
     search.min_hessian = max(problem.min_weight_leaf, table.scale.hessian_unit)
     search.parent = decrease_of(search.gradient, search.hessian, table.l2)
     search.size = search.parent
+    # The step may be cut off by the bounds; then the node's own decrease is less.
     if problem.monotonic != NULL:
         step = step_of_leaf(search.gradient, search.hessian, table.l2)
         step = min(max(step, lower), upper)
@@ -143,6 +145,7 @@ cdef void score_places(
         double total = search.gradient, weight = search.hessian, l2 = search.table.l2
         double left, right, below, above
         int64_t i
+    # G_L^2 / (H_L + l2) + G_R^2 / (H_R + l2).
     for i in range(low, high):
         left = gradients[i]
         right = total - left
@@ -160,6 +163,7 @@ cdef void score_within(
     cdef:
         double left, right, below, above, first, second, l2 = search.table.l2
         int64_t i
+    # A step that is cut off at a bound decreases the loss by less than its best.
     for i in range(low, high):
         left = scratch.gradients[i]
         right = search.gradient - left
@@ -190,12 +194,14 @@ cdef bint keep_best_place(
         score_places(search, scratch, low, high)
     else:
         score_within(search, scratch, direction, low, high)
+    # How large the best is first, in a loop that compilers vectorise; then where.
     for i in range(low, high):
         top = scores[i] if scores[i] > top else top
     decrease = top - search.parent
     if not decrease > best.decrease + TIE * (search.size + fabs(top)):
         return False
     best.decrease = decrease
+    # The first place with it: the lowest threshold of equal ones.
     best.cut = low
     while scores[best.cut] < top:
         best.cut += 1
@@ -224,8 +230,10 @@ cdef inline bint list_places(
         hessian = hessian_of(&left, &scale)
         gradients[i] = gradient_of(&left, &scale)
         hessians[i] = hessian
+        # Sums only grow, so no later place leaves enough on the right.
         if count > highest or hessian > most:
             break
+        # And from the first place on that leaves enough on the left, all do.
         if first < 0 and count >= lowest and hessian >= least:
             first = i
         behind = i + 1
@@ -268,17 +276,20 @@ cdef void search_values(
     best.column = <int32_t>column
     best.is_ordered = True
     best.missing_child = (0 if missing_left else 1) if has_missing else -1
+    # Sums of integers: the same as in the search.
     memset(&best.left, 0, sizeof(GradientPair))
     if missing_left:
         best.left = sums[n]
     for i in range(best.cut + 1):
         add_pair(&best.left, &sums[i])
+    # All that have a value are in child 0, and all others in child 1.
     best.splits_missing = has_missing and samples_of(&best.left, scale) == (
         samples_of(&search.total, scale) - samples_of(&sums[n], scale)
     ) and not missing_left
 
 
 cdef int compare_levels(const void* first, const void* second) noexcept nogil:
+    """Rising steps; equal ones by code, so that the order is one on every machine."""
     cdef:
         const Keyed* a = <const Keyed*>first
         const Keyed* b = <const Keyed*>second
@@ -302,6 +313,8 @@ cdef double added_to_levels(
         return search.problem.smoothing * search.hessian / samples_of(
             &search.total, scale
         )
+    # (G_l - H_l G / H)^2 / H_l, as if gradients were sums of values, and hessians
+    # weights.
     for i in range(n):
         hessian = hessian_of(&sums[levels[i].index], scale)
         difference = gradient_of(&sums[levels[i].index], scale) - mean * hessian
@@ -323,6 +336,7 @@ cdef int64_t order_levels(
         const GradientScale* scale = &search.table.scale
         int64_t code, i, n = 0
         double mean = 0.0, hessian, largest = 0.0, grid
+    # The last code is that of missing values, if there are any in the table.
     for code in range(start[column + 1] - start[column]):
         if samples_of(&sums[code], scale) > 0:
             levels[n].index = code
@@ -333,6 +347,7 @@ cdef int64_t order_levels(
         if added[0] < 0.0:
             return 0
         mean = search.gradient / search.hessian
+    # With a mean, what is left of the gradients after the step of the node.
     for i in range(n):
         hessian = hessian_of(&sums[levels[i].index], scale)
         levels[i].key = step_of_leaf(
@@ -387,6 +402,7 @@ cdef void search_levels(
         int64_t lowest = max(problem.min_samples_leaf, 1)
     n = order_levels(search, sums, levels, column, &added)
     memset(&left, 0, sizeof(GradientPair))
+    # With the last level on the left nothing would be divided.
     if not list_places(
         search, scratch, sums, levels, n - 1, left, lowest, &low, &high
     ):
@@ -400,6 +416,7 @@ cdef void search_levels(
     best.missing_child = -1
     best.splits_missing = False
     memset(&best.left, 0, sizeof(GradientPair))
+    # The sums of child 0, and the child of missing values, by the order of the levels.
     for i in range(n):
         if i <= best.cut:
             add_pair(&best.left, &sums[levels[i].index])
@@ -457,10 +474,12 @@ cdef void divide_values(
         int64_t above = cut + 1
         double threshold
     if not split.splits_missing:
+        # The next code that the node has.
         while samples_of(&sums[above], &search.table.scale) == 0:
             above += 1
         pair[0] = cut << 32 | above
         threshold = midpoint(upper_values[cut], values[above])
+        # Codes between the two, which the node lacks, by the threshold.
         while cut + 1 < above and values[cut + 1] <= threshold:
             cut += 1
         if upper_values[cut] > threshold:

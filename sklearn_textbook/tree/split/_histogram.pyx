@@ -3,6 +3,16 @@
 The ends of bins are scored first. Samples are sorted only of bins that may hold a
 better threshold than these, which a bound tells. What a bin sums up is specialised at
 compile time over the kinds of ``_sums.pxd``.
+
+With weight k and first moment s, or class weights, on the left of a threshold, scores
+are convex in these sums: inside of a bin, none exceeds what it would be at the corners
+of what the bin can put on the left. Trees are therefore those of a search of all
+thresholds.
+
+A histogram is first counted (sums of every bin), then added up (``below``: sums of all
+bins below an end), then measured (numbers of every end, from which its score and the
+bounds of the bins beside it follow). The loops over bins have no branches, so that
+compilers vectorise them.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -78,6 +88,8 @@ cdef void describe_moments(
         int64_t i
     if problem.criterion == POISSON:
         pivot = view.totals.sums[0] / view.totals.weight
+    # What a sample adds to the sums of a bin; ``spread`` is the positive part of weight
+    # * (y - pivot), for the bounds in ``measure_moments``.
     for i in range(node.n):
         first = <double>rows.label[i] if problem.is_classifier else rows.y[i]
         above = rows.weight[i] * (first - centre - pivot)
@@ -125,6 +137,7 @@ cdef int32_t choose_coarseness(
 
 
 cdef inline void add_moments(Moments* slot, const Moments* amount) noexcept nogil:
+    # ``amount`` may be of a sample or of a bin.
     slot.first += amount.first
     slot.weight += amount.weight
     slot.spread += amount.spread
@@ -146,6 +159,7 @@ cdef inline void add_sample(
             slots[place].weight += <uint32_t>whole_weight_of(entry)
         else:
             slots[place].weight += search.sample_weight[i]
+        # The last plane counts samples.
         if search.counts_samples:
             slots[search.n_classes * search.stride + b].weight += 1
 
@@ -286,6 +300,8 @@ cdef void choose_bins(
     for i in range(n):
         code = <int32_t>codes[i]
         smallest = code if code < smallest else smallest
+        # Missing codes are larger than all others, so they do not change the smallest
+        # one; for the largest one they count as -1.
         code = code if code < missing else <int32_t>-1
         largest = code if code > largest else largest
     column.smallest = <uint32_t>smallest
@@ -314,6 +330,7 @@ cdef int64_t add_up_planes(
         ClassSums total
         ClassSums[MAX_BINS] used
     memset(used, 0, n_bins * sizeof(ClassSums))
+    # A bin is used if any class has weight in it. (The plane of samples counts, too.)
     for c in range(search.n_planes):
         source = slots + c * stride
         target = below + c * stride
@@ -363,6 +380,7 @@ cdef int64_t add_up_bins(
 cdef int64_t n_missing_in(
     const NodeSearch* node, const SampledColumn* column, const Sums* below
 ) noexcept nogil:
+    """Samples whose value is missing; they stand behind the last end of a bin."""
     cdef int64_t last = column.n_bins + 1
     if column.missing_bin < 0:
         return 0
@@ -386,6 +404,7 @@ cdef bint is_used(
     elif Sums is Moments:
         return below[b + 1].n_samples != below[b].n_samples
     else:
+        # Whether the sums below the two ends of the bin differ.
         for c in range(node.n_classes):
             plane = below + c * node.stride + b
             if plane[1].weight != plane[0].weight:
@@ -427,6 +446,9 @@ cdef wide_void measure_counts(
     const BinaryCounts* below, int64_t n_ends, uint64_t before, double n, double t,
     double* cross, double* area, double* reach
 ) noexcept nogil:
+    """d, k (n - k) and the reach at every end of a bin, of two classes. Of a bin that
+    holds some ones, d rises by no more than (n - t) for each, so ``reach`` is that of
+    all ones below; what zeros can lower d by follows from the end of the bin."""
     cdef:
         int64_t b
         uint64_t counts
@@ -445,7 +467,13 @@ cdef wide_void measure_moments(
     const Moments* below, int64_t n_ends, double first, double weight, double n,
     double t, double slope, bint is_poisson, double* cross, double* area, double* reach
 ) noexcept nogil:
-    """Poisson: the weight in place of the area."""
+    """The same of values; for Poisson the weight stands in place of the area.
+
+    A sample of weight w changes d by n w (y - t / n), with y counted from the centre.
+    The positive part of that is no more than n times the positive part of w (y -
+    pivot), which is summed up as ``spread``, plus w times the slope |t - pivot n|,
+    which is 0 but for rounding unless missing samples are left out.
+    """
     cdef:
         int64_t b
         double k
@@ -473,6 +501,7 @@ cdef wide_void bound_deviances(
 cdef wide_void score_ends(
     const double* cross, const double* area, int64_t start, int64_t stop, double* score
 ) noexcept nogil:
+    """d^2 / (k (n - k)), without the factor that all of a histogram share."""
     cdef int64_t b
     for b in range(start, stop):
         score[b] = cross[b] * cross[b] / area[b]
@@ -562,6 +591,7 @@ cdef inline bint leaves_enough_samples(
 
 
 cdef inline void add_sums(PairSums* total, const PairSums* part) noexcept nogil:
+    # ``total`` takes the sums of another part.
     if PairSums is BinaryCounts:
         total.counts += part.counts
     else:
@@ -579,6 +609,7 @@ cdef inline double first_of(
 
 
 cdef inline double weight_of(const PairSums* sums) noexcept nogil:
+    # The weight of a set of samples.
     if PairSums is BinaryCounts:
         return <double>weight_in(sums.counts)
     else:
@@ -640,6 +671,7 @@ cdef double best_allowed(
     cdef:
         int64_t b = start
         double best = -1.0
+    # The end with the largest score, or bound.
     while b < stop and h.fourth[b] != top:
         b += 1
     if b < stop:
@@ -661,6 +693,7 @@ cdef void find_edge_of_pairs(
         double best
         bint is_poisson = search.problem.criterion == POISSON
     measure_pairs(search, h, below)
+    # Ends that leave too few samples are at the low and at the high end.
     while start < stop and not leaves_enough_samples(search, h, n_below(below, start)):
         score[start] = -1.0
         start += 1
@@ -678,6 +711,7 @@ cdef void find_edge_of_pairs(
         for b in range(start, stop):
             if has_wrong_sign(search, h, h.first[b]):
                 score[b] = -1.0
+    # Scores, or for Poisson their bounds.
     best = largest_of(score + start, stop - start)
     if search.checks_limits:
         best = best_allowed(search, h, below, start, stop, best)
@@ -733,6 +767,7 @@ cdef void walk_up_pairs(
     for i in range(1, n):
         place = <uint32_t>keys[i - 1]
         above = <uint32_t>(keys[i] >> 32)
+        # The sample moves to the left; then the threshold is above it.
         if PairSums is BinaryCounts:
             left.counts += counts_of(search.entries[place])
             # 21 bits each.
@@ -815,6 +850,8 @@ cdef wide_void find_deviance_excess(
         double gained, high, low, k, rest
         double mean = t / n, inverse_total = 1.0 / t
     for b in range(n_bins):
+        # d as in ``find_excess``; the weight of a side is no less than with one sample
+        # of the bin.
         gained = (reach[b + 1] - reach[b]) + drift
         k = weight[b] + least
         rest = n - weight[b + 1] + least
@@ -832,6 +869,9 @@ cdef wide_void find_excess(
         int64_t b
         double gained, high, low, square, smaller
     for b in range(n_bins):
+        # d rises to ``high`` if only the samples that raise it move to the left, and
+        # falls to ``low`` if only the others do. The area is concave in k, so least at
+        # an end.
         gained = (reach[b + 1] - reach[b]) + drift
         high = cross[b] + gained
         low = cross[b + 1] - gained
@@ -856,6 +896,8 @@ cdef bint is_excluded_by_constraint(
         double d = h.first[b + 1] - gained if direction > 0 else h.first[b] + gained
     if direction == 0:
         return False
+    # d is the one furthest on the side that is allowed. If even that has the wrong
+    # sign, no split of the bin is allowed; otherwise none scores more than it.
     if d * direction > 0.0 or search.problem.criterion == POISSON:
         return has_wrong_sign(search, h, d)
     smaller = max(min(h.second[b], h.second[b + 1]), min_area)
@@ -874,6 +916,8 @@ cdef bint may_hold_better(
         double zeros = weight - ones
     if samples_in(inside) < 2:
         return False
+    # The corners of what some samples of the bin can add, but not all: one of them, or
+    # all but one, of either class, ...
     if ones > 0.0 and (
         reaches(left + 1.0, k + 1.0, n, t, bound)
         or reaches(left + ones - 1.0, k + weight - 1.0, n, t, bound)
@@ -884,6 +928,7 @@ cdef bint may_hold_better(
         or reaches(left + ones, k + weight - 1.0, n, t, bound)
     ):
         return True
+    # ... or all ones, or all zeros.
     return ones > 0.0 and zeros > 0.0 and (
         reaches(left + ones, k + ones, n, t, bound)
         or reaches(left, k + zeros, n, t, bound)
@@ -893,6 +938,7 @@ cdef bint may_hold_better(
 cdef inline bint reaches(
     double ones, double weight, double n, double t, double bound
 ) noexcept nogil:
+    """Whether d^2 / (k (n - k)) exceeds the bound, with these sums on the left."""
     cdef double d = ones * n - t * weight
     return d * d > bound * (weight * (n - weight))
 
@@ -924,6 +970,7 @@ cdef int64_t select_bins_of_pairs(
     if PairSums is BinaryCounts:
         if h.missing_left:
             before = below[n_bins + 1].counts
+    # A bin of one sample holds no threshold.
     for b in range(n_bins):
         may_win[b] = False
         if not excess[b] > 0.0 or (
@@ -970,6 +1017,7 @@ cdef wide_void add_counts(
 cdef wide_void add_weights(
     const double* below, int64_t n_ends, double* weight
 ) noexcept nogil:
+    """The same of real weights."""
     cdef int64_t b
     for b in range(n_ends):
         weight[b] += below[b]
@@ -992,6 +1040,7 @@ cdef wide_void add_squares(
 cdef wide_void add_weighted_squares(
     const double* below, int64_t n_ends, double total, double* left, double* right
 ) noexcept nogil:
+    """The same of real weights."""
     cdef:
         int64_t b
         double beside
@@ -1013,6 +1062,8 @@ cdef wide_void judge_squares(
         k = weight[b]
         area[b] = k * (n - k)
         value[b] = left[b] * (n - k) + right[b] * k
+        # Without weight on a side the squares there are 0, and are divided by
+        # ``least``.
         left[b] /= k if k > least else least
         right[b] /= n - k if n - k > least else least
 
@@ -1052,6 +1103,7 @@ cdef void measure_logarithms(
         int64_t b, c, n = <int64_t>h.weight, total
         int64_t n_ends = h.column.n_bins + 1
         const ClassSums* plane
+    # -T(k) and -T(n - k), to which the classes add T(l_c) and T(r_c).
     for b in range(n_ends):
         h.fifth[b] = 1.0
         if ClassSums is ClassCounts:
@@ -1133,6 +1185,7 @@ cdef void find_edge_of_classes(
         measure_squares(search, h, below)
     else:
         measure_logarithms(search, h, below)
+    # Ends that leave too few samples are at the low and at the high end.
     while start < stop and not leaves_class_rows(search, h, below, start):
         bar_end(h, start)
         start += 1
@@ -1146,6 +1199,7 @@ cdef void find_edge_of_classes(
         ):
             bar_end(h, b)
             continue
+        # What both sides add to the score, up to the base.
         score = h.second[b] + h.third[b]
         best = score if score > best else best
     h.edge = -INFINITY
@@ -1186,7 +1240,12 @@ cdef bint gini_may_exceed(
         total = h.totals[c]
         start = <double>below[c * search.stride + b].weight
         stop = <double>below[c * search.stride + b + 1].weight
+        # Of this class, from ``start`` to ``stop`` may be on the left. d_c is least
+        # with none of the bin's and all of its other classes, largest the other way
+        # round.
         inside = stop - start
+        # A part of the bin has sum v^2 / k <= max v, and the two parts together at most
+        # the two largest classes.
         second = max(second, min(largest, inside))
         largest = max(largest, inside)
         first = start * n - total * (high - inside)
@@ -1282,6 +1341,7 @@ cdef void take_class_split(
     NodeSearch* search, const Histogram* h, double value, double area, uint32_t cut,
     uint32_t above, bint is_between
 ) noexcept nogil:
+    """Take a split of classes, whose score is value / area up to base and unit."""
     cdef:
         Found* found = &search.found
         double score = value / area
@@ -1354,6 +1414,7 @@ cdef inline void walk_up_classes(
             weight = search.sample_weight[place]
         here = left[c]
         there = right[c]
+        # The sample moves to the left; only its class changes.
         left[c] = here + weight
         right[c] = there - weight
         k += weight
@@ -1378,6 +1439,7 @@ cdef inline void walk_up_classes(
                 + times_log(there - weight) - times_log(there)
             )
             value = left_sum - times_log(k) - times_log(n_weight - k) - h.base
+        # A threshold lies between different codes only; the limits are looked at last.
         above = <uint32_t>(keys[i] >> 32)
         if value > bound * area and above != code and area > 0.0 and (
             not search.counts_samples or leaves_enough_samples(search, h, n_left + i)
@@ -1426,6 +1488,8 @@ cdef double part_goodness(
 cdef double weight_of_part(
     const NodeSearch* node, const Sums* sums, const double* totals
 ) noexcept nogil:
+    """The weight of what an entry of a histogram holds, whose totals are read already.
+    """
     cdef:
         double weight = 0.0
         int64_t c
@@ -1552,6 +1616,7 @@ cdef void start_histograms(
     column.n_histograms = 1
     totals = column.totals
     start_histogram(node, column, h)
+    # Learned: two histograms, with the missing samples on the right and on the left.
     if column.n_missing > 0 and node.problem.missing_mode == MISSING_LEARNED:
         h.missing_child = 1
         other = &column.histograms[1]
@@ -1564,6 +1629,7 @@ cdef void start_histograms(
             memcpy(other.below, below, (column.n_bins + 2) * sizeof(Sums))
         column.n_histograms = 2
     elif column.n_missing > 0:
+        # Otherwise only the samples with a value are divided.
         read_totals(node, &below[column.n_bins], totals)
         read_totals(node, &below[column.n_bins + 1], totals + size)
         alone_score = score_alone(node, column, below, totals)
@@ -1647,6 +1713,7 @@ cdef void try_candidates(
         double bound = bound_of_ends(node, h, kind)
         bint is_poisson = node.problem.criterion == POISSON
     for b in range(column.n_bins):
+        # Thresholds inside of the bin come before its end, as they are lower.
         if may_win[b]:
             n = count_keys(keys, n_keys, column.shift, b)
             if n > 1:
@@ -1657,6 +1724,7 @@ cdef void try_candidates(
                 else:
                     walk_up_pairs(node, h, below, keys, n, b)
                 bound = bound_of_ends(node, h, kind)
+            # The keys are those of the open bins, one after the other.
             keys += n
             n_keys -= n
         if Sums in ClassSums:

@@ -8,6 +8,15 @@ that differ by less than the rounding of their terms count as equal.
 Directions are computed from standardized columns. A missing value counts as the mean of
 its column in the node. The levels of a nominal column are replaced by the smoothed mean
 of the response (target coding) in the node.
+
+The work at a node: ``begin_oblique`` turns to it, ``make_directions`` makes some
+directions and the sums of the samples along them, and for each of these the caller
+searches the thresholds and keeps the direction if it is better; ``finish_oblique``
+compares the best one with the best test of one column.
+
+Values are divided by the ``size`` of their column, a power of two above all of them, so
+that squares do not overflow. Matrices are k x k for the k columns in use, row by row;
+as they are symmetric, LAPACK may read them column by column.
 """
 
 from libc.math cimport INFINITY, NAN, exp, fabs, isfinite, log, sqrt
@@ -78,6 +87,7 @@ cdef void start_direction(
     Direction* direction, int64_t n_terms, int64_t n_codes, int64_t n_rows,
     Memory* memory
 ) noexcept nogil:
+    """Allocate a direction of so many terms, codes of levels, and sums of rows."""
     direction.column = <int32_t*>take_memory(memory, n_terms, sizeof(int32_t))
     direction.weight = take_doubles(memory, n_terms)
     direction.fill = take_doubles(memory, n_terms)
@@ -140,6 +150,7 @@ cdef int start_oblique(
 
 
 cdef void free_oblique(ObliqueSearch* search) noexcept nogil:
+    """Free all memory; the struct is all zeros then."""
     free_memory(&search.memory)
     free_memory(&search.cell_memory)
     memset(search, 0, sizeof(ObliqueSearch))
@@ -169,6 +180,7 @@ cdef void add_term_values(
         int64_t i, column = direction.column[t], p = search.problem.n_columns
         const double* values = search.values + column
         const uint32_t* row = search.row
+    # A value that differs from itself is NaN, for missing.
     if direction.code_start[t] < 0:
         for i in range(first, stop):
             value = values[row[i] * p]
@@ -209,6 +221,7 @@ cdef void add_dense(
         fetch_row(search, i)
         x = search.values + search.row[i] * p
         total = 0.0
+        # The test for missing values is left out where no column has any.
         if search.any_missing:
             for t in range(n_terms):
                 total += (
@@ -231,6 +244,8 @@ cdef void project(const ObliqueSearch* search, int64_t n_trials) noexcept nogil:
         stop = min(first + BLOCK_SAMPLES, search.n)
         for i in range(n_trials):
             direction = &search.trials[i]
+            # Both ways add the terms of a sample in the same order, so the sums are
+            # equal to the last bit.
             if direction.n_terms > MAX_SPARSE and not search.problem.any_nominal:
                 add_dense(search, direction, first, stop)
                 continue
@@ -247,6 +262,7 @@ cdef double sum_rounding(
     cdef:
         double total = 0.0, largest, code
         int64_t t, level, column
+    # The largest absolute value of every term.
     for t in range(direction.n_terms):
         column = direction.column[t]
         if direction.code_start[t] < 0:
@@ -274,6 +290,7 @@ cdef inline bint is_before(const double* z, uint64_t a, uint64_t b) noexcept nog
 cdef void sift_down(
     const double* z, uint64_t* keys, int64_t place, int64_t n
 ) noexcept nogil:
+    """Restore the order of a heap, the largest key on top, below a place."""
     cdef:
         uint64_t key = keys[place]
         int64_t child = 2 * place + 1
@@ -314,6 +331,8 @@ cdef bint sort_nearly_ordered(
             keys[j] = keys[j - 1]
             j -= 1
         keys[j] = key
+        # Insertion takes one move for each pair out of order: given up after MAX_SHIFTS
+        # per key, with the keys in some order.
         n_left -= i - j
         if n_left < 0:
             return False
@@ -328,12 +347,14 @@ cdef bint sort_values(
     cdef:
         int64_t i
         double low = INFINITY, high = -INFINITY, factor
+        # Of the 256^n_digits buckets each has four keys or fewer on average.
         int n_digits = 1 if n <= 256 else 2 if n <= 262144 else 3
     for i in range(n):
         low = z[i] if z[i] < low else low
         high = z[i] if z[i] > high else high
     if not low < high or not isfinite(high - low):
         return False
+    # Radix sort by the leading digits of the place in the range, then insertion.
     factor = <double>(<int64_t>1 << (8 * n_digits)) * (1.0 - 1e-9) / (high - low)
     if n <= FEW_KEYS or not isfinite(factor):
         for i in range(n):
@@ -366,6 +387,8 @@ cdef void rank_sums(
     for i in range(search.n):
         place = row_of(keys[i])
         value = z[place]
+        # Neighbours are compared: a run of values, each equal to the next up to
+        # rounding, has one rank.
         rank += value - last > rounding
         last = value
         keys[i] = rank << 32 | <uint64_t>place << 1
@@ -417,6 +440,8 @@ cdef wide_void code_values(
     for i in range(n):
         code = <int32_t>((z[i] - low) * factor)
         codes[i] = <uint32_t>code
+        # Stricter than needed: any code at the end of a bin together with any at the
+        # beginning of a later one, adjacent or not. So the loop has no branches.
         any_last |= (code & inside) == inside
         any_first |= ((code & inside) == 0) & (code != 0)
     is_unsafe[0] = any_last and any_first
@@ -434,6 +459,8 @@ cdef bint code_sums(
     if not find_finite_range(search.trial.z, search.n, &low, &high):
         return False
     factor = <double>(<int64_t>1 << SUM_CODE_BITS) * (1.0 - 1e-9) / (high - low)
+    # Values equal up to rounding have codes that differ by 1 at most, and the ranks of
+    # a bin's samples fit into the codes of the bin.
     if not isfinite(factor) or not search.rounding * factor < 0.5 or (
         search.n >= <int64_t>1 << shift
     ):
@@ -450,6 +477,7 @@ cdef void order_run(const double* z, uint64_t* keys, int64_t n) noexcept nogil:
     cdef:
         uint64_t code = keys[0] >> 32 << 32
         int64_t i
+    # As ``sort_values`` has them: places shifted by 1.
     for i in range(n):
         keys[i] = (keys[i] & <uint64_t>0xFFFFFFFF) << 1
     if not sort_nearly_ordered(z, keys, n):
@@ -467,6 +495,7 @@ cdef void rank_codes(
         int64_t i, first = 0
         uint64_t code = 0
         double value, last = 0.0
+    # Within equal codes, by the values.
     for i in range(1, n + 1):
         if i == n or (keys[i] ^ keys[first]) >> 32 != 0:
             if i - first > 1:
@@ -474,6 +503,8 @@ cdef void rank_codes(
             first = i
     for i in range(n):
         value = z[<uint32_t>keys[i]]
+        # Codes count up from the first code of each bin, so that every sample stays in
+        # it.
         if i == 0 or keys[i] >> 32 >> shift != code >> shift:
             code = keys[i] >> 32 >> shift << shift
         else:
@@ -488,6 +519,7 @@ cdef void rank_codes(
 cdef void keep_direction(ObliqueSearch* search, double threshold) noexcept nogil:
     """Keep the direction on trial, which is better than the best one."""
     cdef Direction kept = search.best
+    # Its memory is exchanged for that of the best one, which is not needed any more.
     search.best = search.trial[0]
     search.best.threshold = threshold
     search.trial[0] = kept
@@ -513,6 +545,8 @@ cdef bint try_sorted_sums(ObliqueSearch* search) noexcept nogil:
         )
     if not search.split.improved:
         return False
+    # Unless the entropy is counted, the direction was searched as the column behind the
+    # last one, which is numeric and has no missing values.
     position = search.split.position
     keep_direction(
         search, midpoint(z[row_of(keys[position - 1])], z[row_of(keys[position])])
@@ -530,6 +564,7 @@ cdef void add_term(
         bint is_nominal = search.problem.kind[column] == NOMINAL_COLUMN
     if not (isfinite(weight) and isfinite(weight * mean)) or weight == 0.0:
         return
+    # By insertion; equal shares in the order of the columns.
     while t > 0 and direction.share[t - 1] < share:
         direction.column[t] = direction.column[t - 1]
         direction.weight[t] = direction.weight[t - 1]
@@ -606,6 +641,7 @@ cdef void total_some(ObliqueSearch* search) noexcept nogil:
         add_row(problem, &some.rows, i, some.rows.weight[i], zeros, some.sums)
     totals.sums = some.sums
     totals.centre = zeros
+    # Values are counted from their mean, about which the sums are 0.
     if not problem.is_classifier and problem.criterion != POISSON:
         for k in range(n_outputs):
             centre[k] = some.sums[k] / totals.weight
@@ -639,6 +675,7 @@ cdef void take_some(ObliqueSearch* search) noexcept nogil:
                 label[j * n_outputs + k] = search.rows.label[i * n_outputs + k]
             else:
                 y[j * n_outputs + k] = search.rows.y[i * n_outputs + k]
+    # Bounds and margin are those of the node, the totals are not.
     some.view = search.view[0]
     total_some(search)
     some.rows_aside = &some.rows
@@ -682,11 +719,14 @@ cdef void scan_counts(ObliqueSearch* search) noexcept nogil:
         right[c] = <int64_t>search.view.totals.sums[c]
         right_sum += table[right[c]]
         whole -= table[right[c]]
+    # Units by which sums of table entries may differ though they are equal.
     margin = ROUNDED_UNITS + 2 * n_classes + (
         <int64_t>(search.view.margin / problem.entropy_unit)
     )
     if search.split.column >= 0:
+        # The best score so far as a sum like those below.
         best = <int64_t>(search.split.score / problem.entropy_unit) - whole + margin
+    # Sample i moves to the left; then the threshold is above it.
     for i in range(search.n - least):
         c = label[row_of(keys[i])]
         w = <int64_t>weight[row_of(keys[i])]
@@ -722,6 +762,7 @@ cdef int64_t pick_output(const ObliqueSearch* search) noexcept nogil:
         return 0
     for output in range(n_outputs):
         impurity = 0.0
+        # 1 - sum p^2.
         if problem.is_classifier:
             impurity = 1.0
             for k in range(
@@ -729,6 +770,7 @@ cdef int64_t pick_output(const ObliqueSearch* search) noexcept nogil:
             ):
                 impurity -= (sums[k] / weight) * (sums[k] / weight)
         else:
+            # The view has the squares of all outputs together, so y is read again.
             mean = 0.0
             for i in range(search.n):
                 mean += search.rows.weight[i] * search.rows.y[i * n_outputs + output]
@@ -780,6 +822,8 @@ cdef void group_largest(ObliqueSearch* search, int64_t output) noexcept nogil:
 cdef void group_at_random(
     ObliqueSearch* search, int64_t output, uint64_t* state
 ) noexcept nogil:
+    """Two groups of classes for the codes of levels; of two classes, one each. A number
+    is drawn for every class in any case."""
     cdef:
         const Problem* problem = search.problem
         int64_t c
@@ -804,6 +848,7 @@ cdef double weigh_mean(
         int64_t level, n_levels = 0
         double weight, difference, added, total = 0.0, squares = 0.0, between = 0.0
         double expected = 0.0, variance
+    # Squares between the levels, and of their weights.
     for level in range(problem.n_levels[column]):
         weight = search.level_weight[level]
         if weight <= 0.0:
@@ -824,6 +869,7 @@ cdef double weigh_mean(
         )
     if added < 0.0:
         return -1.0
+    # 2 b / a - 1 in the notation of _column.pyx, which must be 1 / 2 or more.
     for level in range(problem.n_levels[column]):
         weight = search.level_weight[level]
         if weight > 0.0:
@@ -919,6 +965,7 @@ cdef void measure_columns(
     memset(total, 0, n_columns * sizeof(double))
     memset(deviation, 0, n_columns * sizeof(double))
     memset(relation, 0, n_columns * sizeof(double))
+    # Means first, as sums of squares about them lose less to cancellation.
     for i in range(search.n):
         if i % ROWS_PER_CHECK == 0 and must_stop(
             search.problem.interrupt, ROWS_PER_CHECK * n_columns
@@ -937,6 +984,7 @@ cdef void measure_columns(
         ):
             return
         read_row(search, i, columns, n_columns, cells)
+        # Missing values add nothing; ``value`` is not a number then.
         residual = weight[i] * (search.response[i] - search.mean_response)
         for j in range(n_columns):
             value = cells[j] - mean[j]
@@ -960,6 +1008,7 @@ cdef double find_least_relation(
         double low = 0.0, high = 0.0, middle
     for j in range(n_columns):
         high = search.relation[j] if search.relation[j] > high else high
+    # By bisection; no sorting, and ties are left out together.
     for _step in range(60):
         middle = 0.5 * (low + high)
         n_above = 0
@@ -1025,6 +1074,9 @@ cdef int64_t count_different(ObliqueSearch* search, int64_t most) noexcept nogil
             break
         number = hash_sample(search, i)
         place = <int64_t>(number >> 1) % SEEN_SLOTS
+        # A hash table with open addressing, at most a quarter full, as no more than
+        # twice MAX_USED samples are counted. Different samples with one hash count
+        # once.
         while search.seen[place] != 0 and search.seen[place] != number:
             place = (place + 1) % SEEN_SLOTS
         n += search.seen[place] == 0
@@ -1038,6 +1090,8 @@ cdef void keep_related(ObliqueSearch* search) noexcept nogil:
     cdef:
         int64_t j, n = 0, most = min(<int64_t>MAX_USED, search.n_used)
         double least
+    # With fewer different samples than twice the columns, a fit would follow the
+    # samples.
     most = max(1, count_different(search, 2 * most) // 2)
     if search.n_used <= most:
         return
@@ -1066,6 +1120,7 @@ cdef void take_columns(
         search.mean[j] = search.mean[place[j]]
         search.deviation[j] = search.deviation[place[j]]
         search.solution[j] = search.solution[place[j]]
+    # In place: rows get shorter, so nothing is overwritten before it is read.
     for _i in range(search.n):
         for j in range(n):
             target[j] = x[place[j]]
@@ -1125,6 +1180,7 @@ cdef wide_void standardize(ObliqueSearch* search) noexcept nogil:
         double* cells = search.cells
         double* deviation = search.deviation
     memset(deviation, 0, k * sizeof(double))
+    # Variances about the means. Missing values become 0, the mean.
     for i in range(search.n):
         weight = search.rows.weight[i]
         for j in range(k):
@@ -1186,6 +1242,7 @@ cdef wide_void add_column_values(
         for j in range(p):
             value = x[j] * factor[j] - mean[j]
             value = weight * value * value if squares else weight * value
+            # NaN for missing values; without a branch.
             sums[j] += value if value == value else 0.0
             totals[j] += weight if value == value else 0.0
 
@@ -1198,6 +1255,7 @@ cdef void measure_scales(ObliqueSearch* search) noexcept nogil:
         double* totals = search.totals
         int64_t p = search.problem.n_columns, j, turn
     memset(mean, 0, p * sizeof(double))
+    # The means, then the squares about them.
     for turn in range(2):
         memset(sums, 0, p * sizeof(double))
         memset(totals, 0, p * sizeof(double))
@@ -1274,6 +1332,7 @@ cdef void make_random(ObliqueSearch* search) noexcept nogil:
     for j in range(p):
         search.order[j] = <int32_t>j
     n_terms = 1 + random_below(state, search.max_terms)
+    # Shuffled as far as needed; constant columns do not count.
     for j in range(p):
         k = j + random_below(state, p - j)
         column = search.order[k]
@@ -1371,6 +1430,7 @@ cdef void fill_means(
         if direction.code_start[t] < 0 and (
             fills_all or not search.problem.has_missing[column]
         ):
+            # ``n`` goes through the columns in the order in which they were listed.
             direction.fill[t] = direction.weight[t] * means[n] * search.size[column]
             n += 1
 
@@ -1416,6 +1476,7 @@ cdef void sum_logistic(ObliqueSearch* search, const double* w) noexcept nogil:
         double* gradient = search.target
     memset(gradient, 0, (k + 1) * sizeof(double))
     memset(cross, 0, k * sizeof(double))
+    # p (1 - p) is the second derivative of the loss by eta, r - p minus the first.
     for i in range(search.n):
         eta = w[k]
         for j in range(k):
@@ -1431,6 +1492,8 @@ cdef void sum_logistic(ObliqueSearch* search, const double* w) noexcept nogil:
         x += k
     sum_column_products(search, curvature, search.gram)
     total = max(total, 1e-12 * weight)
+    # The intercept has the Hessian ``total`` and the mixed derivatives c = ``cross``.
+    # It is eliminated: H - c c' / total, and g - c g_0 / total.
     for a in range(k):
         for b in range(a + 1):
             search.gram[a * k + b] -= cross[a] * cross[b] / total
@@ -1438,6 +1501,9 @@ cdef void sum_logistic(ObliqueSearch* search, const double* w) noexcept nogil:
     complete(search.gram, k, 1.0 / weight)
     add_ridge(search.gram, k, search.ridge)
     for j in range(k):
+        # The mean loss has the penalty ridge / 2 |w|^2. What is left in ``cross`` and
+        # in gradient[k] gives the step of the intercept, once those of the weights are
+        # known.
         gradient[j] = gradient[j] / weight - search.ridge * w[j]
         cross[j] /= total
     gradient[k] /= total
@@ -1452,6 +1518,7 @@ cdef bint fit_logistic(ObliqueSearch* search) noexcept nogil:
         double* next_w = search.step
         double loss, next_loss, largest, slope, share = search.mean_response
     memset(w, 0, (k + 1) * sizeof(double))
+    # Begin with the intercept alone, which fits the mean response.
     w[k] = log(share / (1.0 - share))
     loss = logistic_loss(search, w)
     for _round in range(MAX_STEPS):
@@ -1460,11 +1527,14 @@ cdef bint fit_logistic(ObliqueSearch* search) noexcept nogil:
         sum_logistic(search, w)
         if search.lasso > 0.0:
             # Towards the minimum of the quadratic approximation.
+            # b = g + H w: then H v = b for the new weights v, which the lasso
+            # penalizes.
             for j in range(k):
                 for half in range(k):
                     search.target[j] += search.gram[j * k + half] * w[half]
         if not solve(search, search.gram, search.target, k, search.solution):
             return False
+        # The step of the intercept, g_0 / total - c' step / total.
         slope = search.target[k]
         largest = 0.0
         for j in range(k):
@@ -1472,6 +1542,7 @@ cdef bint fit_logistic(ObliqueSearch* search) noexcept nogil:
                 search.solution[j] -= w[j]
             slope -= search.work[j] * search.solution[j]
             largest = max(largest, fabs(search.solution[j]))
+        # Halved until the loss does not rise. A penalized step is taken as it is.
         for _half in range(10):
             if must_stop(search.problem.interrupt, search.n * k):
                 return False
@@ -1516,6 +1587,7 @@ cdef void solve_lasso(
     cdef:
         int64_t _sweep, i, j
         double limit = 0.0, residual, change, largest
+    # The limit is relative to the smallest penalty that makes all weights 0, max|b|.
     for j in range(k):
         limit = fabs(target[j]) if fabs(target[j]) > limit else limit
     limit *= search.lasso
@@ -1525,6 +1597,7 @@ cdef void solve_lasso(
             return
         change = largest = 0.0
         for j in range(k):
+            # b_j less what the other columns explain.
             residual = target[j] + system[j * k + j] * solution[j]
             for i in range(k):
                 residual -= system[j * k + i] * solution[i]
@@ -1548,6 +1621,7 @@ cdef bint factorize(ObliqueSearch* search, double* system, int64_t k) noexcept n
         dpotrf(b"L", &n, system, &n, &info)
         if info == 0:
             return True
+        # dpotrf has overwritten a part of it.
         memcpy(system, kept, k * k * sizeof(double))
         for j in range(k):
             system[j * k + j] += more * (1.0 + kept[j * k + j])
@@ -1599,6 +1673,7 @@ cdef wide_void sum_column_products(
             fourth = weight[i + 3] * x[3 * k + a]
             line = products + a * k
             for b in range(a + 1):
+                # In pairs, so that the additions do not all wait for each other.
                 line[b] += (first * x[b] + second * x[k + b]) + (
                     third * x[2 * k + b] + fourth * x[3 * k + b]
                 )
@@ -1622,6 +1697,7 @@ cdef void complete(double* products, int64_t k, double factor) noexcept nogil:
 
 
 cdef void add_ridge(double* system, int64_t k, double ridge) noexcept nogil:
+    """Add the penalty to the diagonal, and a little for columns that are collinear."""
     cdef int64_t j
     for j in range(k):
         system[j * k + j] += ridge + JITTER
@@ -1664,6 +1740,7 @@ cdef void average_classes(ObliqueSearch* search, int64_t output) noexcept nogil:
         double weight
     memset(search.centres, 0, n_classes * k * sizeof(double))
     memset(search.class_weight, 0, n_classes * sizeof(double))
+    # Sums of weight * x by class.
     for i in range(search.n):
         c = search.rows.label[i * problem.n_outputs + output]
         centre = search.centres + c * k
@@ -1688,6 +1765,7 @@ cdef void subtract_between(ObliqueSearch* search, int64_t n_classes) noexcept no
     for a in range(k):
         if must_stop(search.problem.interrupt, k * n_classes):
             return
+        # sum_c w_c / w mean_c mean_c': the columns have mean 0.
         for b in range(k):
             total = 0.0
             for c in range(n_classes):
@@ -1710,6 +1788,7 @@ cdef bint find_discriminant(ObliqueSearch* search) noexcept nogil:
         not factorize(search, factor, k)
     ):
         return False
+    # L^-1 B, then its transpose, B L^-T, and so L^-1 B L^-T.
     dtrtrs(b"L", b"N", b"N", &k, &k, factor, &k, between, &k, &info)
     for a in range(k):
         for b in range(a):
@@ -1720,6 +1799,7 @@ cdef bint find_discriminant(ObliqueSearch* search) noexcept nogil:
     dsyev(b"V", b"L", &k, between, &k, values, search.work, &n_work, &info)
     if info != 0:
         return False
+    # Eigenvalues are in ascending order, eigenvectors column by column.
     memcpy(search.solution, between + (k - 1) * <int64_t>k, k * sizeof(double))
     dtrtrs(b"L", b"T", b"N", &k, &one, factor, &k, search.solution, &k, &info)
     return info == 0
@@ -1744,6 +1824,7 @@ cdef bint fit_lda(ObliqueSearch* search, int64_t output) noexcept nogil:
             last = c
     subtract_between(search, n_classes)
     add_ridge(search.gram, k, search.ridge)
+    # Of two classes the direction is within^-1 (difference of the means).
     if n_present == 2:
         for j in range(k):
             search.target[j] = (
@@ -1775,11 +1856,14 @@ cdef void group_by_scores(ObliqueSearch* search, int64_t output) noexcept nogil:
         )
         double* score = search.centres  # the first number of each class
         double left, left_sum, right, right_sum, spread, best = -1.0, limit = 0.0, total
+    # Means of the classes along the direction.
     for c in range(n_classes):
         total = 0.0
         for j in range(k):
             total += search.centres[c * k + j] * search.solution[j]
         score[c * k] = total
+    # Each of them as the upper end of the first group: sum of squares between the
+    # groups, up to a factor.
     for c in range(n_classes):
         if search.class_weight[c] == 0.0:
             continue
@@ -1808,6 +1892,8 @@ cdef void group_by_scores(ObliqueSearch* search, int64_t output) noexcept nogil:
 
 
 cdef bint fit_direction(ObliqueSearch* search, int64_t output) noexcept nogil:
+    """The direction of the kind that was asked for, as ``solution`` in standard units.
+    """
     if search.kind == LDA_DIRECTION:
         return fit_lda(search, output)
     if search.kind == LOGISTIC_DIRECTION:
@@ -1816,6 +1902,7 @@ cdef bint fit_direction(ObliqueSearch* search, int64_t output) noexcept nogil:
 
 
 cdef double largest_weight(const ObliqueSearch* search) noexcept nogil:
+    """The largest absolute weight of the solution."""
     cdef:
         int64_t j
         double largest = 0.0
@@ -1860,9 +1947,11 @@ cdef void describe_direction(ObliqueSearch* search) noexcept nogil:
             largest = search.solution[j]
     if not length > 0.0 or not isfinite(length):
         return
+    # A direction and its opposite divide alike; this makes it one of the two.
     length = sqrt(length) if largest > 0.0 else -sqrt(length)
     limit = SMALLEST_SHARE * fabs(largest)
     for j in range(search.n_used):
+        # Terms too small to matter are left out.
         if fabs(search.solution[j]) <= limit:
             continue
         column = search.used[j]
@@ -1873,6 +1962,7 @@ cdef void describe_direction(ObliqueSearch* search) noexcept nogil:
         else:
             unit = search.size[column]
         weight = search.solution[j] / length
+        # From standard units to those of the table: over the deviation and the size.
         add_term(
             search, search.trial, column, weight / (search.deviation[j] * unit),
             search.mean[j] * unit, fabs(weight), codes
@@ -1907,6 +1997,8 @@ cdef int fit_columns(
         start_coordinates(search, axis, start)
     elif not fit_direction(search, output):
         return 0
+    # At most half of the columns are dropped at a time, as the weights of those that
+    # stay change.
     while search.n_used > search.max_terms:
         n_kept = max(search.max_terms, search.n_used // 2)
         if keep_largest(search, n_kept) == 0:
@@ -1942,6 +2034,7 @@ cdef int compute_direction(
     outcome = fit_columns(search, axis, start, output)
     if takes_some:
         swap_samples(search)
+        # The means of all samples in place of those of some.
         fill_means(search, search.trial, True)
     return outcome
 
@@ -1972,8 +2065,9 @@ cdef void start_coordinates(
 cdef bint order_changes(
     ObliqueSearch* search, const double* sums, int64_t column, double threshold
 ) noexcept nogil:
-    """Sort the weights of a column at which samples change sides. Samples on which the
-    weight has no effect stand last, with NaN."""
+    """Sort the weights of a column at which samples change sides, sums and threshold
+    being as they are: weight * x + rest = threshold. Samples on which the weight has no
+    effect are put on a level with the largest."""
     cdef:
         int64_t i, k = search.n_used
         const double* x = search.cells + column
@@ -1995,6 +2089,7 @@ cdef bint order_changes(
 cdef inline void move_sample(
     ObliqueSearch* search, int64_t i, double* to, double* source
 ) noexcept nogil:
+    """Move a sample from one side's sums to another's."""
     cdef double weight = search.rows.weight[i]
     add_row(
         search.problem, search.rows, i, weight, search.view.totals.centre, to
@@ -2035,6 +2130,8 @@ cdef double find_weight(
             problem, search.rows, i, search.rows.weight[i], search.view.totals.centre,
             left if is_left else right
         )
+    # As the weight rises, a sample with x > 0 goes to the right at its weight, and one
+    # with x < 0 to the left. What is found lies half way to the next change.
     for place in range(search.n - 1):
         i = row_of(search.keys[place])
         if x[i * k] > 1e-9:
@@ -2079,6 +2176,7 @@ cdef double find_threshold(ObliqueSearch* search, double* sums) noexcept nogil:
         x += k
     if not sort_values(sums, search.n, search.keys, search.spare):
         return NAN
+    # About the rounding of a sum, as cells in standard units are of the order of 1.
     rank_sums(search, sums, 1e-14 * <double>k * largest_weight(search))
     clear_split(&trial)
     trial.n_children = 2
@@ -2135,10 +2233,12 @@ cdef void search_coordinates(ObliqueSearch* search) noexcept nogil:
             if must_stop(search.problem.interrupt, search.n * SORT_UNITS):
                 return
             tried = find_weight(search, sums, j, threshold, &found)
+            # Better by more than the rounding of the score.
             if not tried > score + 1e-9 * fabs(score) + search.view.margin:
                 continue
             is_better = True
             score = tried
+            # The threshold stays; the one of the final direction is searched again.
             change = found - search.solution[j]
             search.solution[j] = found
             for i in range(search.n):
@@ -2155,6 +2255,7 @@ cdef bint is_worth_it(
         return False
     if axis.column < 0:
         return True
+    # score > axis score (1 + penalty (terms - 1)): a longer test must gain more.
     return search.split.score > search.view.margin + axis.score * (
         1.0 + search.column_penalty * <double>(search.best.n_terms - 1)
     )

@@ -4,6 +4,10 @@ A threshold needs the smallest and the largest value of a column; one pass then 
 the samples below it. Both are passes over steps (``_steps.pxd``), which vector units
 compare many at a time. Values are read of the few samples on the steps of the extremes
 and of the threshold.
+
+A vector of 256 bits holds 16 numbers of 16 bits, but four of 64. So counts of a pass
+are kept in 16 bits, too, over as many samples as they can count (NUMBERED_ROWS,
+MAX_COUNT), and added up in 64 bits after each of these stretches.
 """
 
 from libc.math cimport fabs, frexp, ldexp, sqrt
@@ -91,6 +95,7 @@ cdef wide_void find_on_steps(
         int16_t number = 0, is_low, is_high
         int16_t last_low = 0, last_high = 0, n_low = 0, n_high = 0
     for i in range(n):
+        # All ones or 0, so that ``number`` is kept where the step matches.
         is_low = <int16_t>(-<int16_t>(steps[i] == low))
         is_high = <int16_t>(-<int16_t>(steps[i] == high))
         n_low -= is_low
@@ -122,6 +127,7 @@ cdef void find_end_steps(
         find_step_range(
             steps + start, min(<int64_t>NUMBERED_ROWS, n - start), &low, &high
         )
+        # A new extreme begins the count of blocks anew.
         n_low = (0 if low < found.lowest else n_low) + (low <= found.lowest)
         low_block = start if low < found.lowest else low_block
         found.lowest = low if low < found.lowest else found.lowest
@@ -129,6 +135,7 @@ cdef void find_end_steps(
         high_block = start if high > found.highest else high_block
         found.highest = high if high > found.highest else found.highest
         start += NUMBERED_ROWS
+    # Only one block of each extreme is searched for a sample on it.
     find_on_steps(
         steps + low_block, min(<int64_t>NUMBERED_ROWS, n - low_block), found.lowest,
         found.highest, places, counts
@@ -185,6 +192,7 @@ cdef wide_void sum_block(
         int64_t i
         uint16_t n_below = 0, weight = 0, n_ones = 0, mask
     for i in range(n):
+        # All ones below the boundary, else 0.
         mask = <uint16_t>(0 - <uint16_t>(steps[i] < boundary))
         n_below -= mask
         weight += weights[i] & mask
@@ -259,12 +267,14 @@ cdef double round_to_fixed(
     for i in range(n):
         size = fabs(numbers[i])
         largest = size if size > largest else largest
+    # The sum of n numbers needs as many bits more as n has.
     while rest > 0:
         rest >>= 1
         bits -= 1
     bits = min(bits, <int>FIXED_BITS)
     frexp(largest, &exponent)
     exponent = max(exponent, -900)  # units stay numbers that have a reciprocal
+    # A power of two: the multiplication is exact.
     scale = ldexp(1.0, bits - exponent)
     for i in range(n):
         fixed[i] = <int64_t>(numbers[i] * scale)
@@ -290,6 +300,8 @@ cdef void describe_targets(
         for i in range(node.n):
             y = <double>rows.label[i] if problem.is_classifier else rows.y[i]
             first[i] = weight[i] * (y - node.centre)
+        # The total of the node is that of the same integers, so that it and the
+        # children agree.
         unit = round_to_fixed(first, node.n, samples.fixed_first)
         samples.weight_unit = round_to_fixed(weight, node.n, samples.fixed_weight)
         for i in range(node.n):
@@ -345,6 +357,7 @@ cdef inline void read_four(
         int64_t[4] places
         int64_t i = 0, j
     while i + 4 <= n:
+        # Where four samples stand; those FETCH_AHEAD of them are on their way.
         for j in range(4):
             if is_far:
                 row = source + row_width * (
@@ -457,6 +470,7 @@ cdef bint find_values(
     found.largest = values_of(samples, node.entries[found.at_highest], kind)[
         column.number
     ]
+    # Several values may share the step of an extreme.
     if not separates_all(scale):
         if not found.is_single_lowest:
             widen_range(samples, node, column, found.lowest, found, kind)
@@ -482,6 +496,8 @@ cdef int16_t find_boundary(
         uint32_t* places = <uint32_t*>samples.spare
         int64_t i, n = list_on_step(column.steps, node.n, boundary, places)
         double value
+    # Values on that step are compared themselves; those at or below the threshold go
+    # one step down, so that ``step < boundary`` is right for all.
     for i in range(n):
         value = values_of(samples, node.entries[places[i]], kind)[column.number]
         if value <= threshold:
@@ -598,11 +614,13 @@ cdef void try_random_threshold(
         return
     threshold = sample_threshold(&state, values.smallest, values.largest)
     if column.n_missing > 0:
+        # Missing values are on the lowest step, which is on the left of every boundary.
         missing_left = random_below(&state, 2) == 1
         if not missing_left:
             send_missing_right(column.steps, node.n)
     boundary = find_boundary(samples, node, column, threshold, kind)
     sum_left(samples, node, column.steps, boundary, &n_left, &weight, left, kind)
+    # Sums of the other child, and the score of no split.
     if Sums is Moments:
         right[0] = node.total - left[0]
         score = -part_goodness(node, &node.total, node.view.totals.weight)
