@@ -1,3 +1,6 @@
+# From the records that growth has left behind to the arrays of a tree. Threads are done
+# by then; ``above`` and ``done`` are as in _assemble.pyx.
+
 from libc.stdint cimport int32_t, int64_t
 
 from sklearn_textbook.tree.grow._buffers cimport NodeBuffer

@@ -1,3 +1,6 @@
+# What grows while a tree does: the records of its nodes, and the stack of the nodes
+# that wait to be split. Functions that allocate return -1 when memory runs out.
+
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
@@ -5,6 +8,9 @@ from sklearn_textbook.tree.grow._heap cimport Entry
 from sklearn_textbook.tree.grow._layout cimport Node, Surrogate, Term
 
 # Nodes of one subtree while it grows; numbers are local to the buffer.
+# Records are appended, children side by side; when the tree is complete they are copied
+# in breadth-first order (_assemble.pyx). Until then ``map_start`` of a threshold holds
+# the ranks on both sides, and ``threshold`` is NaN.
 cdef struct NodeBuffer:
     Node* nodes
     double* statistics  # n_statistics per node
@@ -98,6 +104,7 @@ cdef inline void copy_statistics(
         stop = start + PAGE_NUMBERS
         stop -= <int64_t>((<uint64_t>(target + start)) // sizeof(double)) % PAGE_NUMBERS
         stop = min(stop, n)
+        # Most pages of both are zeros.
         if memcmp(target + start, source + start, (stop - start) * sizeof(double)):
             memcpy(target + start, source + start, (stop - start) * sizeof(double))
         start = stop

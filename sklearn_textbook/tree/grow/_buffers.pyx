@@ -18,6 +18,7 @@ from sklearn_textbook.tree.grow._heap cimport (
 
 
 cdef int grow_array(void** array, int64_t size, int64_t n_items) noexcept nogil:
+    """Allocate room for n_items; the array moves, and keeps what it holds."""
     cdef void* moved = realloc(array[0], size * n_items)
     if moved == NULL:
         return -1
@@ -28,6 +29,7 @@ cdef int grow_array(void** array, int64_t size, int64_t n_items) noexcept nogil:
 cdef int start_buffer(
     NodeBuffer* buffer, int64_t n_statistics, bint keeps_bounds
 ) noexcept nogil:
+    """An empty buffer with room for a few nodes."""
     memset(buffer, 0, sizeof(NodeBuffer))
     buffer.n_statistics = n_statistics
     buffer.keeps_bounds = keeps_bounds
@@ -35,6 +37,7 @@ cdef int start_buffer(
 
 
 cdef void free_buffer(NodeBuffer* buffer) noexcept nogil:
+    """Free the arrays; the buffer is empty then, and may be started again."""
     free(buffer.nodes)
     free(buffer.statistics)
     free(buffer.bounds)
@@ -72,6 +75,9 @@ cdef bint fits_twice(int64_t n_nodes, int64_t n_statistics) noexcept nogil:
 
 
 cdef int reserve_nodes(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
+    """Make room for more nodes, with their statistics and bounds. Doubling keeps the
+    number of copies logarithmic. -1 also if the machine has no memory for the
+    statistics."""
     cdef int64_t capacity = buffer.node_capacity
     if buffer.n_nodes + n_more <= capacity:
         return 0
@@ -109,6 +115,7 @@ cdef int reserve(
 
 
 cdef int reserve_levels(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
+    """Room for more entries of level maps."""
     return reserve(
         <void**>&buffer.level_branch, sizeof(int32_t), buffer.n_levels, n_more,
         &buffer.level_capacity
@@ -116,6 +123,7 @@ cdef int reserve_levels(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
 
 
 cdef int reserve_surrogates(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
+    """Room for more surrogates."""
     return reserve(
         <void**>&buffer.surrogates, sizeof(Surrogate), buffer.n_surrogates, n_more,
         &buffer.surrogate_capacity
@@ -123,6 +131,7 @@ cdef int reserve_surrogates(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
 
 
 cdef int reserve_terms(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
+    """Room for more terms of oblique tests."""
     return reserve(
         <void**>&buffer.terms, sizeof(Term), buffer.n_terms, n_more,
         &buffer.term_capacity
@@ -130,12 +139,14 @@ cdef int reserve_terms(NodeBuffer* buffer, int64_t n_more) noexcept nogil:
 
 
 cdef int start_stack(Stack* stack, int64_t n_columns) noexcept nogil:
+    """An empty stack; memory is allocated with the first frame."""
     memset(stack, 0, sizeof(Stack))
     stack.n_columns = n_columns
     return 0
 
 
 cdef void free_stack(Stack* stack) noexcept nogil:
+    """Free the stack, which is empty then."""
     free(stack.frames)
     free(stack.active)
     free(stack.splits)
@@ -145,6 +156,7 @@ cdef void free_stack(Stack* stack) noexcept nogil:
 cdef int push_frame(
     Stack* stack, const Frame* frame, const int32_t* active
 ) noexcept nogil:
+    """Let a node wait, with a copy of its frame and of its list of columns."""
     cdef int64_t capacity = stack.capacity
     if stack.n_frames == capacity:
         capacity = max(2 * capacity, 16)
@@ -191,6 +203,7 @@ cdef int choose_split(Stack* stack, const NodeBuffer* buffer) noexcept nogil:
     number = stack.splits[0].rank
     stack.least = max(stack.least, stack.splits[0].key)
     stack.chosen = number
+    # Searched, and its split not made yet: it still has a frame.
     if buffer.task[number] >= 0:
         # Made only now. No split is as good as the last one: equal ones do not count.
         stack.least = -INFINITY
@@ -216,10 +229,19 @@ cdef int push_split(Stack* stack, double key, int64_t number) noexcept nogil:
 
 cdef int64_t find_best_frame(Stack* stack, NodeBuffer* buffer) noexcept nogil:
     """The place of the frame that comes next where the best comes first; -1 if there
-    is none, -2 when memory runs out."""
+    is none, -2 when memory runs out.
+
+    Best-first growth goes on in two turns. The nodes below the split that was chosen
+    last (``child`` to ``last_child``) are searched one by one, by returning their
+    frames; those with a split join the heap. Then the best split of the heap is chosen.
+    If its node has a frame (gradient pairs: it was searched before it is split), the
+    frame is returned; all others have been split while they were searched, and their
+    children are next.
+    """
     cdef:
         int64_t i, place
         const Node* node
+    # ``task`` of a node that waits is the place of its frame.
     for i in range(stack.n_placed, stack.n_frames):
         buffer.task[stack.frames[i].node] = <int32_t>i
     while True:
@@ -249,6 +271,7 @@ cdef int64_t find_best_frame(Stack* stack, NodeBuffer* buffer) noexcept nogil:
         ) < 0:
             return -2
         stack.child += 1
+    # Growth ends; nodes that still wait stay leaves.
     for i in range(stack.n_frames):
         buffer.task[stack.frames[i].node] = -1
     stack.n_frames = 0
@@ -272,6 +295,7 @@ cdef int take_frame(
     stack.n_frames -= 1
     if stack.max_leaf_nodes > 0:
         buffer.task[frame.node] = -1
+        # The last frame fills the gap.
         if place < stack.n_frames:
             stack.frames[place] = stack.frames[stack.n_frames]
             memcpy(
@@ -322,6 +346,7 @@ cdef void release_block(BlockList* blocks, Block* block) noexcept nogil:
 
 
 cdef void free_blocks(BlockList* blocks) noexcept nogil:
+    """Free the blocks of nodes that still wait, after a failure."""
     cdef:
         Block* block = blocks.first
         Block* after

@@ -1,3 +1,5 @@
+# What the children of the split at hand hold, in slots that every node uses again.
+
 from libc.math cimport log
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
@@ -64,6 +66,7 @@ cdef inline void finish_value(
     elif mean > 0.0:
         spread -= mean * log(mean)
     impurity[0] = spread if spread >= 0.0 else 0.0
+    # Rounding of numbers that cancel out.
     if found * found <= 1e-15 * 1e-15 * (about_centre + centre * centre):
         found = 0.0
     value[0] = found

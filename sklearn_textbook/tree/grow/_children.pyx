@@ -3,6 +3,9 @@ that tell which level of a nominal column goes to which child.
 
 Purity is decided from the classes or values present, not from the impurity, which
 may keep a rounding residue.
+
+The rows of a child are the pieces of the split column that go to it. Sums are taken in
+the order of that column, and of the values from the mean of the node.
 """
 
 from libc.math cimport log
@@ -36,6 +39,7 @@ cdef double NOISE = 1e-15
 cdef inline void add_piece(
     Children* children, int64_t start, int64_t stop, int32_t child
 ) noexcept nogil:
+    """Append a piece unless it is empty."""
     if start < stop:
         children.pieces[children.n_pieces].start = start
         children.pieces[children.n_pieces].stop = stop
@@ -69,6 +73,7 @@ cdef void list_pieces(
 
 
 cdef void clear_children(const Problem* problem, Children* children) noexcept nogil:
+    """Zero the sums of all children, whose number is known."""
     cdef int64_t n = children.n_children
     memset(children.n_rows, 0, n * sizeof(int64_t))
     memset(children.weight, 0, n * sizeof(double))
@@ -80,6 +85,8 @@ cdef void add_classes(
     const Problem* problem, const Rows* rows, const Entry* entries,
     int64_t start, int64_t stop, double* sums, double* weight
 ) noexcept nogil:
+    """Add the class weights of a piece; two classes of unit weight are counted by the
+    lowest bits of the entries."""
     cdef:
         int64_t i, ones = 0, row
         double row_weight
@@ -101,6 +108,12 @@ cdef void add_values(
     const Problem* problem, const Rows* rows, const Entry* entries,
     const NodeView* node, const Piece* piece, int64_t child, Children* children
 ) noexcept nogil:
+    """Add the values of a piece to sum, squares and weight of its child.
+
+    ``children.values`` holds the first y of a child until ``finish_values`` or
+    ``finish_medians`` writes what belongs there. For Poisson ``squares`` is the sum of
+    weight * y log y.
+    """
     cdef:
         int64_t i, row, output, n_outputs = problem.n_outputs
         double weight, difference, total_weight = 0.0, squares = 0.0, y
@@ -121,6 +134,8 @@ cdef void add_values(
             pure = pure and y == first[output]
             difference = y - node.totals.centre[output]
             sums[output] += weight * difference
+            # The deviance follows from y log y, the variance from squares about the
+            # centre.
             if problem.criterion == POISSON:
                 if y > 0.0:
                     squares += weight * y * log(y)
@@ -135,6 +150,8 @@ cdef void add_values(
 cdef void finish_classes(
     const Problem* problem, const NodeView* node, int64_t child, Children* children
 ) noexcept nogil:
+    """Class weights as they are, purity by the number of classes with weight, and the
+    impurity."""
     cdef:
         int64_t output, k, present
         double* sums = children.sums + child * problem.n_statistics
@@ -188,6 +205,7 @@ cdef void finish_medians(
     const Problem* problem, const Rows* rows, Scratch* scratch,
     const Entry* entries, int64_t child, Children* children
 ) noexcept nogil:
+    """The median of every output, and the mean absolute error."""
     cdef:
         int64_t output, p, i
         double total = 0.0
@@ -214,6 +232,7 @@ cdef void measure_children(
         int64_t p, child
         Piece* piece
     clear_children(problem, children)
+    # Sums first: a child may have several pieces.
     for p in range(children.n_pieces):
         piece = &children.pieces[p]
         if piece.child < 0:
@@ -278,10 +297,12 @@ cdef int64_t write_level_map(
     buffer.n_levels += length
     level_map = buffer.level_branch + start
     level_map[0] = <int32_t>n_runs if is_sparse else DENSE_MAP
+    # n, n ascending levels, n children.
     if is_sparse:
         memcpy(level_map + 1, levels, n_runs * sizeof(int32_t))
         memcpy(level_map + 1 + n_runs, children, n_runs * sizeof(int32_t))
         return start
+    # -1, and a child for every level.
     for level in range(n_levels):
         level_map[1 + level] = <int32_t>level if covers_all else -1
     for run in range(n_runs):

@@ -39,6 +39,8 @@ ctypedef fused ColumnNumber:
 cdef inline void start_sampler(
     uint64_t random_state, ColumnSampler* sampler
 ) noexcept nogil:
+    # Columns are drawn from a seed of their own, so that thresholds do not depend on
+    # how many are drawn.
     memset(sampler, 0, sizeof(ColumnSampler))
     sampler.random_state = child_state(random_state, 7)
 
@@ -53,7 +55,10 @@ cdef inline int32_t draw_column(
         int32_t number
     while sampler.place < problem.n_columns:
         number = order[sampler.place]
+        # Fisher-Yates: the next place takes one of the columns left, which are in
+        # order[place:] afterwards.
         if problem.shuffle_columns:
+            # Enough were drawn, and one of them varies, or may.
             if sampler.place >= problem.max_features and (
                 sampler.n_found + sampler.n_waiting >= 1
             ):
@@ -78,6 +83,7 @@ cdef inline int32_t draw_column(
 cdef inline void start_sampling(
     const Problem* problem, Worker* worker, const Frame* frame, ColumnSampler* sampler
 ) noexcept nogil:
+    # Mark the columns of the node, and put all columns into order.
     cdef int64_t i
     start_sampler(frame.random_state, sampler)
     memset(worker.is_active, 0, problem.n_columns)
@@ -89,11 +95,13 @@ cdef inline void start_sampling(
 cdef inline int32_t sample_column(
     const Problem* problem, Worker* worker, ColumnSampler* sampler
 ) noexcept nogil:
+    # The next column of the node, or -1.
     return draw_column(problem, worker.is_active, worker.order, NULL, sampler)
 
 cdef inline void note_constant(
     Worker* worker, int32_t number, ColumnSampler* sampler
 ) noexcept nogil:
+    # The column that was drawn turned out to be constant in the node.
     worker.is_active[number] = 0
     sampler.any_constant = True
 

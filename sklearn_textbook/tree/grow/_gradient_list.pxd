@@ -1,3 +1,7 @@
+# Boosting: the rows of a tree in one list, and the histograms of the nodes that wait.
+# The histogram of a node has a pair for each code of each column, that of missing
+# values last.
+
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from sklearn_textbook._contract._threads cimport ThreadTeam

@@ -1,3 +1,6 @@
+# The loop over the nodes, and what it needs of a tree. A grower belongs to one thread;
+# tasks have growers of their own, which share the problem and the table.
+
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from sklearn_textbook._contract._threads cimport ThreadTeam

@@ -5,6 +5,11 @@ Two things may be partitioned: the sorted columns of the table, or the list of i
 samples. They differ in how a split is found and how rows are moved; everything else is
 here once. What decides a split is the same in any order of the nodes and for any number
 of threads.
+
+A node waits as a ``Frame``, in one of three forms: a stretch of all sorted columns, a
+stretch of the list of samples, or the histogram of its gradient pairs. Before it is
+split, its record in the buffer is that of a leaf. A step that fails (no memory, a
+signal) returns -1 through all functions.
 """
 
 from libc.math cimport NAN
@@ -134,6 +139,7 @@ cdef void partition_two(
         spare[i - n_left] = entry
         n_left += goes_left[row_of(entry)]
     n_right = n - n_left
+    # memcpy is a call where the length is not known.
     if n_right > FEW_ROWS:
         memcpy(entries + n_left, spare, n_right * sizeof(Entry))
     else:
@@ -156,6 +162,7 @@ cdef void partition_many(
         if child >= 0:
             spare[next_slot[child]] = entry
             next_slot[child] += 1
+    # Behind the rows that are kept there may be old entries, which no child reads.
     memcpy(entries, spare, n * sizeof(Entry))
 
 
@@ -169,10 +176,12 @@ cdef bint mark_sides(
         uint8_t side
     for i in range(children.n_children):
         n_sent += children.n_rows[i]
+    # More children, or rows that stay in the node.
     if children.n_children != 2 or n_sent != frame.n_rows:
         if not is_marked:
             mark_rows(children, cells, worker.child_of_row)
         return False
+    # ``child_of_row`` was written when the level codes were read.
     if is_marked:
         for i in range(frame.n_rows):
             worker.goes_left[row_of(cells[i])] = (
@@ -207,17 +216,20 @@ cdef void move_shared(void* context, int64_t task, int thread) noexcept nogil:
 cdef void move_column(
     const Move* move, Worker* own, Entry* entries, int64_t column
 ) noexcept nogil:
+    """Partition one column, in the memory of the thread that does it."""
     cdef:
         const Frame* frame = move.frame
         const Children* children = &move.worker.children
         Entry* cells = entries + column * frame.stride + frame.start
         Entry* spare = <Entry*>own.spare
         int64_t child, start = 0
+    # The pieces of the split column are in the order of the children already.
     if column == move.column_in_place:
         return
     if move.two_way:
         partition_two(cells, frame.n_rows, move.worker.goes_left, spare)
         return
+    # ``next_slot`` is used up by each column.
     for child in range(children.n_children):
         own.children.next_slot[child] = start
         start += children.n_rows[child]
@@ -238,6 +250,7 @@ cdef void move_rows(
         int64_t i
         bint in_order = not is_marked and children.pieces[0].child >= 0
         Move move
+    # In order if each piece goes to the child of the one before it, or to a later one.
     for i in range(1, children.n_pieces):
         if children.pieces[i].child < children.pieces[i - 1].child:
             in_order = False
@@ -247,6 +260,7 @@ cdef void move_rows(
         worker, frame, entries + anchor * frame.stride + frame.start, is_marked
     )
     move.column_in_place = split.column if in_order else -1
+    # Only the table itself has entries of 64 bits; threads share its large nodes.
     if Entry is uint64_t:
         if team != NULL and worker.n_moved * frame.n_rows >= SHARED_CELLS:
             move.all_workers = all_workers
@@ -276,6 +290,7 @@ cdef void send_coded_rows(
         row = row_of(rows_of_node[i])
         weight = weight_of(&arena.rows, row)
         if codes[row] == GLOBAL_MISSING:
+            # Its fractions are known when all children have been weighed.
             worker.child_of_row[row] = IN_ALL
             children.missing_sums[arena.rows.label[row]] += weight
             children.n_missing += 1
@@ -310,6 +325,7 @@ cdef int divide_coded_rows(
         Children* children = &worker.children
         Scratch* scratch = &worker.scratch
         int64_t column = split.column, child, c, n_known
+    # The search kept a score alone; now the children of the levels.
     divide_levels(
         problem, &arena.rows, scratch, &arena.codes, rows_of_node, view, split
     )
@@ -380,6 +396,8 @@ cdef void share_missing_rows(
         known += children.weight[child]
     for child in range(children.n_children):
         share = children.weight[child] / known
+        # No share for children without known rows, or with next to none of their
+        # weight.
         children.share[child] = 0.0
         if children.n_rows[child] == 0 or not share > problem.gain.min_fraction:
             continue
@@ -403,6 +421,7 @@ cdef void share_weights(
         double weight
     for child in range(children.n_children):
         children.next_slot[child] = 0
+    # Row by row in the order of one column, which is that of every block's rows, too.
     for i in range(n):
         weight = arena.rows.weight[row_of(cells[i])]
         side = worker.child_of_row[row_of(cells[i])]
@@ -430,9 +449,11 @@ cdef void share_column(
         int32_t side
         Entry* target
     for child in range(children.n_children):
+        # The stride of a block is one more than its rows.
         next_slot[child] = column * (children.n_rows[child] + 1)
     for i in range(n):
         side = worker.child_of_row[row_of(cells[i])]
+        # Rows with a value are in one child, rows without in all that have a share.
         if side >= 0:
             if children.blocks[side] != NULL:
                 target = <Entry*>children.blocks[side].entries
@@ -472,6 +493,7 @@ cdef int move_fractions(
         SharedNode node
     if not problem.is_coded[split.column]:
         mark_rows(children, cells, worker.child_of_row)
+        # Missing rows stand last in the split column.
         for i in range(n - children.n_missing, n):
             worker.child_of_row[row_of(cells[i])] = IN_ALL
     for child in range(children.n_children):
@@ -564,6 +586,7 @@ cdef int settle_split(
         n_runs = list_levels(
             problem, cells, ranks, best.column, n_present, worker.scratch.run_level
         )
+        # The search kept the best score alone: it runs once more for the children.
         best.missing_child = divide_runs(
             problem, &arena.rows, &worker.scratch, cells, ranks, view, best, before,
             n_runs, frame.n_rows - n_present
@@ -602,6 +625,7 @@ cdef int find_in_columns(
     if n_visit == 0:
         return 0
     view_node(problem, arena, worker, frame, &view)
+    # Two rows need no search.
     if not splits_pair(problem, frame, worker, best):
         find_split(
             problem, arena, worker, all_workers, team, frame, &view, n_visit,
@@ -655,6 +679,7 @@ cdef int find_best_split(
         const Problem* problem = grower.problem
         Worker* worker = grower.worker
         NodeView view
+    # A task of sorted columns, in 32 bits; then the table in 64 bits; then a list.
     if frame.arena != NULL:
         return find_in_columns(
             problem, <Arena*>frame.arena, worker, worker, NULL, frame,
@@ -684,6 +709,8 @@ cdef int partition_rows(
     """Divide the rows of a node among its children. Returns -1 when memory runs
     out."""
     cdef Worker* worker = grower.worker
+    # With its last split a tree that has a limit of leaves ends: nothing below is
+    # searched.
     if grower.gradients != NULL:
         return partition_gradients(
             grower.problem, grower.gradients, worker, frame,
@@ -722,6 +749,7 @@ cdef double improvement_of(
     if problem.missing_mode == MISSING_SURROGATE and problem.has_missing[split.column]:
         # Rows that miss the test, or stay in the node, count nothing.
         return split.decrease / node.weight
+    # impurity - sum_b w_b / w impurity_b.
     for child in range(children.n_children):
         if children.n_rows[child]:
             decrease -= (
@@ -773,6 +801,7 @@ cdef void write_split(
         node.missing_branch = branch_for_missing(
             problem, split.missing_child, worker.children.n_rows, node.n_children
         )
+    # The ranks on both sides of a threshold, until the tree is assembled.
     node.map_start = pair
     node.threshold = NAN
     if split.kind == NOMINAL_COLUMN:
@@ -794,6 +823,7 @@ cdef bint mark_leaves(
         int64_t child
         bint any_inner = False, is_divided = frame.is_divided or children.n_missing > 0
     for child in range(children.n_children):
+        # ID3 and C4.5 have rules of their own, by weights.
         if problem.gain.choice != CHOOSE_SCORE:
             is_leaf[child] = children.n_rows[child] == 0 or must_be_gain_leaf(
                 problem, children.values + child * problem.n_statistics,
@@ -816,6 +846,7 @@ cdef void write_bounds(
     cdef:
         const double* values = worker.children.values
         double low = values[0], high = values[problem.n_statistics]
+    # The value of a class is the share of the second.
     if problem.is_classifier:
         low = values[1] / worker.children.weight[0]
         high = values[problem.n_statistics + 1] / worker.children.weight[1]
@@ -828,6 +859,8 @@ cdef void write_bounds(
 cdef int push_children(
     Grower* grower, const Frame* frame, const Split* split, int first
 ) noexcept nogil:
+    """Let the children that may be split wait, each with its stretch of rows, its seed
+    and what it is allowed. Returns -1 when memory runs out."""
     cdef:
         const Problem* problem = grower.problem
         Worker* worker = grower.worker
@@ -856,11 +889,13 @@ cdef int push_children(
             below.gain = 0.0
             below.groups = grower.gradients.groups_left
         below.has_own_weights = children.blocks[child] != NULL
+        # Its rows are in several children, so it has columns of its own.
         if below.has_own_weights:
             below.block = children.blocks[child]
             below.entries = below.block.entries
             below.stride = below.n_rows + 1
             below.start = 0
+        # A block lives as long as nodes wait in it.
         if below.block != NULL and not is_leaf[child]:
             below.block.n_frames += 1
         if problem.monotonic != NULL:
@@ -914,6 +949,7 @@ cdef int expand_node(Grower* grower, Frame* frame) noexcept nogil:
     if best.column < 0:
         return 0
     node = &worker.buffer.nodes[frame.node]
+    # What the search has appended to the buffer is taken back.
     if not accepts_split(
         grower.problem, node,
         improvement_of(grower.problem, node, &worker.children, &best)
@@ -938,6 +974,7 @@ cdef int expand_histograms(Grower* grower, Frame* frame) noexcept nogil:
         return -1
     if frame.gain <= 0.0:
         return 0
+    # The children that ``make_split`` pushes are on top of the stack.
     n_before = worker.stack.n_frames
     worker.buffer.nodes[frame.node].improvement = (
         frame.gain / worker.buffer.nodes[frame.node].weight
@@ -1033,6 +1070,7 @@ cdef void load_own_weights(Grower* grower, const Frame* frame) noexcept nogil:
 
 
 cdef int finish_small_subtrees(Grower* grower) noexcept nogil:
+    """Grow the small subtrees whose samples are still coming from memory."""
     return finish_small(grower.problem, grower.samples, grower.worker, &grower.roots)
 
 
@@ -1044,6 +1082,7 @@ cdef int prepare_list(Grower* grower, const Frame* frame) noexcept nogil:
         SampleList* samples = grower.samples
         Worker* worker = grower.worker
         bint is_best_first = problem.max_leaf_nodes > 0
+    # The node is from outside, so the local subtree is finished.
     if samples.is_local and worker.stack.n_frames < grower.n_outside:
         if finish_small_subtrees(grower) < 0:
             return -1
@@ -1058,6 +1097,8 @@ cdef int prepare_list(Grower* grower, const Frame* frame) noexcept nogil:
             return -1
         make_local(problem, samples, frame)
         grower.n_outside = worker.stack.n_frames
+    # A small subtree waits until its samples have been prefetched. Best-first growth
+    # needs the records of a node at once.
     if not is_small(problem, samples, worker, frame):
         return 0
     if wait_small(problem, samples, worker, frame, &grower.roots) < 0:
@@ -1066,6 +1107,7 @@ cdef int prepare_list(Grower* grower, const Frame* frame) noexcept nogil:
 
 
 cdef inline bint is_task(const Grower* grower, const Frame* frame) noexcept nogil:
+    """Whether a node becomes a task; best-first growth has no subtrees to put aside."""
     return (
         frame.n_rows <= grower.task_rows and frame.arena == NULL
         and grower.problem.max_leaf_nodes == 0
@@ -1089,19 +1131,23 @@ cdef int grow_from(
         outcome = take_frame(&worker.stack, &worker.buffer, &frame, worker.active)
         if outcome <= 0:
             break
+        # What a node costs in units of work, about.
         if must_stop(
             grower.problem.interrupt,
             NODE_UNITS + frame.n_rows * n_columns + grower.problem.n_statistics
         ):
             return -1
+        # Boosting: the split was found when the parent was made.
         if grower.gradients != NULL:
             if expand_histograms(grower, &frame) < 0:
                 return -1
             continue
+        # Put aside for threads.
         if is_task(grower, &frame):
             if keep_task(grower, &frame) < 0:
                 return -1
             continue
+        # Make the rows ready: weights of fractions of cases, or a copy of the codes.
         if grower.samples == NULL:
             load_own_weights(grower, &frame)
         else:
@@ -1164,6 +1210,7 @@ cdef int grow_task(
         int outcome
     if start_buffer(buffer, size, grower.problem.monotonic != NULL) < 0:
         return -1
+    # The root of the subtree is a copy of its record in the tree above.
     buffer.n_nodes = 1
     buffer.nodes[0] = above.nodes[frame.node]
     buffer.task[0] = -1
@@ -1177,6 +1224,7 @@ cdef int grow_task(
     else:
         grower.samples.is_local = False
     outcome = grow_from(grower, &root, active)
+    # The nodes are handed on; the worker begins the next task with a new buffer.
     done[0] = buffer[0]
     memset(buffer, 0, sizeof(NodeBuffer))
     return outcome
@@ -1192,6 +1240,7 @@ cdef int compare_sizes(const void* first, const void* second) noexcept nogil:
 
 
 cdef void grow_subtree(void* context, int64_t i, int thread) noexcept nogil:
+    """Grow one of the tasks, by one of the threads."""
     cdef:
         Subtrees* subtrees = <Subtrees*>context
         const Stack* tasks = subtrees.tasks

@@ -13,6 +13,7 @@ cdef struct Entry:
 
 
 cdef inline bint precedes(const Entry* first, const Entry* second) noexcept nogil:
+    # Keys that are equal but for rounding are made equal by ``split_key``.
     if first.key != second.key:
         return first.key < second.key
     return first.rank < second.rank
@@ -27,6 +28,7 @@ cdef inline void push_entry(
     entry.key = key
     entry.rank = rank
     size[0] += 1
+    # The entry rises over larger ones.
     while place > 0:
         above = (place - 1) // 2
         if not precedes(&entry, &heap[above]):
@@ -44,6 +46,7 @@ cdef inline void replace_top(
     cdef Entry entry
     entry.key = key
     entry.rank = rank
+    # The entry sinks below smaller ones.
     while True:
         below = 2 * place + 1
         if below >= size:

@@ -1,3 +1,6 @@
+# The search of one node of a list of samples: buffers for its columns, and the steps in
+# which _grower.pyx calls them, search_list, settle_list and partition_list.
+
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from sklearn_textbook._contract._threads cimport ThreadTeam

@@ -1,5 +1,7 @@
 # The record of a node and the rules of its growth, for subtrees of any size:
 # header-only.
+# A node is written as a leaf with its parent's split (``write_leaf``), and becomes an
+# inner node when its own split is accepted.
 
 from libc.stdint cimport int32_t, int64_t
 
@@ -68,6 +70,8 @@ cdef inline int32_t branch_for_missing(
         return missing_child
     if problem.missing_mode == MISSING_FRACTIONAL:
         return <int32_t>FRACTIONAL
+    # The child with most rows. Of equal ones it is the last where missing values are
+    # learned; with surrogates, rows then stay in the node.
     for child in range(1, n_children):
         if n_rows[child] == n_rows[largest]:
             tied = True
@@ -92,6 +96,7 @@ cdef inline void bound_children(
     for child in range(n_children):
         bounds[2 * child] = lower
         bounds[2 * child + 1] = upper
+        # Of more children than two, those behind keep the range of the node.
         narrow_bounds(
             first, second, problem.monotonic[column], child, &bounds[2 * child],
             &bounds[2 * child + 1]

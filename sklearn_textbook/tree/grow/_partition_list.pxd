@@ -1,6 +1,9 @@
 # Partitioning a list of 64-bit entries by steps of 16 bits, eight samples at a time:
 # branch-free compaction, by a table of permutations of four entries. Compilers do not
 # find that in a loop, so it is written in intrinsics for the processors that have them.
+# The permutation for choice c of four entries begins at number 8 c of the table. It
+# moves halves of 32 bits, as AVX2 permutes these by a register, but not entries of 64
+# bits.
 
 from libc.stdint cimport int16_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy

@@ -1,3 +1,6 @@
+# Reading and sorting the codes of a node's samples. ``kind`` is a NULL pointer whose
+# type tells the layout of the entries, see split/_sums.pxd.
+
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from sklearn_textbook.tree.grow._buffers cimport Frame

@@ -1,3 +1,6 @@
+# The search of one node of sorted columns. ``visit`` lists the columns that are tried,
+# in the order in which the first of equal splits wins.
+
 from libc.stdint cimport int32_t, int64_t
 
 from sklearn_textbook._contract._threads cimport ThreadTeam

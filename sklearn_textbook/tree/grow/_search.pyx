@@ -1,4 +1,9 @@
-"""The best test of one node over all of its columns."""
+"""The best test of one node over all of its columns.
+
+A column is searched for itself, by threads in a large node, and the winner is chosen in
+the order of the columns. Where one thread searches a copied subtree, the best split is
+passed from column to column instead, which gives the same winner.
+"""
 
 from libc.math cimport NAN, fabs, log2, sqrt
 from libc.stdint cimport int64_t, uint32_t
@@ -98,6 +103,7 @@ cdef void view_node(
     view.upper = frame.upper
     view.random_state = frame.random_state
     view.noise = rounding_noise(problem, node, statistics, spread)
+    # Scores that differ by less are ties.
     view.margin = 1e-12 * spread + view.noise
     view.totals.rows = frame.n_rows
     view.totals.weight = node.weight
@@ -143,6 +149,7 @@ cdef int64_t list_columns(
     worker.n_moved = 0
     for i in range(frame.n_active):
         column = active[i]
+        # Not sorted: the rows are listed behind the last column.
         if problem.is_coded[column]:
             if is_one_level(
                 &arena.codes, column,
@@ -158,6 +165,7 @@ cdef int64_t list_columns(
         active[n_active] = column
         n_active += 1
     if problem.any_coded:
+        # The list of rows is partitioned with the columns.
         worker.moved[worker.n_moved] = <int32_t>problem.n_columns
         worker.n_moved += 1
     frame.n_active = <int32_t>n_active
@@ -262,6 +270,7 @@ cdef int64_t pick_split(
 ) noexcept nogil:
     """The place of the best test in the list of columns, or -1."""
     cdef int64_t i, winner = -1
+    # The first of equal ones.
     for i in range(n_visit):
         if worker.splits[i].column >= 0 and (
             winner < 0
@@ -330,6 +339,7 @@ cdef int64_t pick_candidate(
         int64_t i, winner = -1
         bint by_gain = problem.gain.choice == CHOOSE_GAIN
         const Candidate* candidate
+    # Gains are differences of sums, so ties are those of scores.
     if by_gain:
         best = -1e300
         margin = view.margin / view.totals.weight
@@ -368,6 +378,7 @@ cdef int64_t pick_best(
     const Problem* problem, const Worker* worker, const NodeView* view,
     int64_t n_visit, double least
 ) noexcept nogil:
+    """The place of the best test in the list of columns, or -1."""
     if problem.gain.choice == CHOOSE_SCORE:
         return pick_split(worker, view, n_visit)
     return pick_candidate(problem, worker, view, n_visit, least)
@@ -387,6 +398,7 @@ cdef bint may_be_taken(
 cdef void leave_out(
     const Problem* problem, Worker* worker, int64_t place
 ) noexcept nogil:
+    """Withdraw a test, so that the next best is picked."""
     if problem.gain.choice == CHOOSE_SCORE:
         worker.splits[place].column = -1
     else:
@@ -404,6 +416,7 @@ cdef int64_t draw_split(
     if problem.top_splits > 1:
         for i in range(n_visit):
             n_good += may_be_taken(problem, worker, view, i, least)
+    # Tests without a decrease are taken only if there are no others.
     if n_good > 0:
         for i in range(n_visit):
             if not may_be_taken(problem, worker, view, i, least):
@@ -464,6 +477,7 @@ cdef void find_split(
                 column_ranks(arena, column),
                 view, column, best
             )
+            # For levels, whose search has to be repeated from the same start.
             if best.column != held.column:
                 before[0] = held
 
@@ -476,6 +490,8 @@ cdef void find_split(
 cdef void mark_rows(
     const Children* children, const Entry* cells, int32_t* child_of_row
 ) noexcept nogil:
+    """Write the child of every row of the pieces; rows that are sent nowhere have -1.
+    """
     cdef int64_t p, i
     for p in range(children.n_pieces):
         for i in range(children.pieces[p].start, children.pieces[p].stop):
@@ -486,6 +502,8 @@ cdef int keep_surrogate(
     const Problem* problem, NodeBuffer* buffer, const Frame* frame,
     const SurrogateTest* test, double total, int64_t map_start
 ) noexcept nogil:
+    """Append the record of a surrogate. ``total`` is the weight of the rows that the
+    chosen test sends. Returns -1 when memory runs out."""
     cdef Surrogate* record
     if reserve_surrogates(buffer, 1) < 0:
         return -1
@@ -611,6 +629,7 @@ cdef int send_missing_rows(
         bint tied = False
     mark_rows(children, cells, worker.child_of_row)
     memset(target_weight, 0, children.n_children * sizeof(double))
+    # What the chosen test sends to each child, by weight.
     for p in range(children.n_pieces):
         for i in range(children.pieces[p].start, children.pieces[p].stop):
             child = children.pieces[p].child
@@ -620,6 +639,7 @@ cdef int send_missing_rows(
                 target_weight[child] += weight_of(&arena.rows, row_of(cells[i]))
     for child in range(children.n_children):
         total += target_weight[child]
+    # Weights that are equal but for rounding are tied.
     margin = 1e-12 * total
     for child in range(1, children.n_children):
         if target_weight[child] > target_weight[heaviest] + margin:
@@ -635,6 +655,8 @@ cdef int send_missing_rows(
         if children.pieces[p].child < 0:
             child = worker.child_of_row[row_of(cells[children.pieces[p].start])]
             if child == NOT_SENT:
+                # No surrogate could send it: to the heavier child, or nowhere if they
+                # are tied.
                 child = -1 if tied else heaviest
             children.pieces[p].child = <int32_t>child
     return 0
@@ -663,6 +685,13 @@ cdef bint imitate_by_threshold(
     const Rows* rows, const Entry* entries, int64_t n_present,
     const int32_t* child_of_row, double margin, SurrogateTest* test
 ) noexcept nogil:
+    """The threshold that agrees best with the targets, low values in either child;
+    whether one agrees more than the majority.
+
+    The agreement is the weight of the rows that are sent as by the chosen test. All
+    rows in the heavier child agree by its weight already, which is what a surrogate
+    must beat.
+    """
     cdef:
         double total[2]
         double below[2]
@@ -677,6 +706,7 @@ cdef bint imitate_by_threshold(
             total[child] += weight_of(rows, row_of(entries[i]))
             n_targets += 1
     best = total[0] if total[0] > total[1] else total[1]
+    # Rows up to i - 1 are below the threshold; rows without target count nothing.
     for i in range(1, n_present):
         child = child_of_row[row_of(entries[i - 1])]
         if child >= 0:
@@ -686,6 +716,7 @@ cdef bint imitate_by_threshold(
             continue
         if n_below < MIN_ROWS or n_targets - n_below < MIN_ROWS:
             continue
+        # Rows with low values go to child 1, or to child 0.
         low_right = below[1] + (total[0] - below[0])
         low_left = below[0] + (total[1] - below[1])
         if low_right > best + margin:
@@ -746,6 +777,7 @@ cdef bint imitate_by_levels(
         int64_t i, run = 0, agreeing = 0, disagreeing = 0
         int32_t child
     column_weight[0] = column_weight[1] = 0.0
+    # Weights of all rows with a value and a target, which decide ties within a level.
     for i in range(n_present):
         child = child_of_row[row_of(entries[i])]
         if child >= 0:
@@ -755,6 +787,7 @@ cdef bint imitate_by_levels(
     test.low_child = -1
     weight[0] = weight[1] = 0.0
     n_rows[0] = n_rows[1] = 0
+    # Level by level.
     for i in range(n_present):
         child = child_of_row[row_of(entries[i])]
         if child >= 0:
@@ -810,10 +843,12 @@ cdef int64_t rank_surrogate(
         )
     if not found or total <= majority:
         return n_ranked
+    # 0 if it is no better than to follow the majority, 1 if all rows are sent right.
     test.adjusted = (test.agreement - majority) / (total - majority)
     if test.adjusted <= 1e-10:
         return n_ranked
     place = n_ranked
+    # By insertion, so that the first column of equal ones stands first.
     while place > 0 and test.agreement > ranked[place - 1].agreement + margin:
         if place < MAX_SURROGATES:
             ranked[place] = ranked[place - 1]
@@ -849,6 +884,7 @@ cdef void send_rows(
             run += 1
         if child_of_row[row_of(entries[i])] != NOT_SENT:
             continue
+        # A threshold, or levels.
         if test.position >= 0:
             child = test.low_child if i < test.position else 1 - test.low_child
         else:

@@ -1,3 +1,6 @@
+# The struct of rules that all kernels read, and the arrays that it points into, which
+# live as long as the object.
+
 from libc.stdint cimport int32_t, int64_t
 
 from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer

@@ -128,6 +128,8 @@ cdef class Settings:
 
     def __init__(self, table, target, rules, scan="general", weight=None):
         cdef Problem* problem = &self.problem
+        # Pointers that are not set stay NULL, which stands for a rule that is not in
+        # use.
         memset(problem, 0, sizeof(Problem))
         memset(&self.codes, 0, sizeof(Codes))
         self.kept = []
@@ -196,6 +198,7 @@ cdef class Settings:
         """Limits and strategies."""
         cdef Problem* problem = &self.problem
         table = self.table
+        # Limits beyond all tables would overflow where they are doubled.
         problem.max_depth = min(rules.max_depth, UNLIMITED)
         problem.min_samples_split = min(rules.min_samples_split, UNLIMITED)
         problem.min_samples_leaf = min(rules.min_samples_leaf, UNLIMITED)
@@ -242,6 +245,8 @@ cdef class Settings:
         rules.weight_tolerance = J48_TOLERANCE
         rules.slack = 0.0 if gain.exact else 1e-3
         rules.resolution = 0.0 if gain.exact else J48_RESOLUTION
+        # As in C4.5, columns whose levels are 30 percent of the weight or more are left
+        # out of the average gain, unless all columns would be.
         total = float(self.target.n_rows if weight is None else weight.sum())
         is_many_valued = is_nominal(self.table) & ~(
             0.3 * total - self.table.schema.n_levels > J48_TOLERANCE

@@ -1,4 +1,6 @@
 # Numbers of four columns side by side, as vector units take them.
+# Each operation is a macro or function of C, for SSE2 and, with the same results, for
+# other processors. Additions are those of a loop over one column, in the same order.
 
 from libc.stdint cimport int32_t, int64_t, uint32_t
 

@@ -1,3 +1,6 @@
+# Subtrees of up to 64 samples of a list, which are grown without the loop of
+# _grower.pyx. A few of them wait in a ring while their samples are prefetched.
+
 from libc.stdint cimport int64_t
 
 from sklearn_textbook.tree.grow._buffers cimport Frame

@@ -1,3 +1,5 @@
+# The memory of a thread (Worker) and of the sorted columns (Arena).
+
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
 
 from sklearn_textbook.tree.grow._buffers cimport BlockList, Frame, NodeBuffer, Stack
@@ -62,6 +64,7 @@ cdef struct SharedNode:
 cdef inline const uint32_t* column_ranks(
     const Arena* arena, int64_t column
 ) noexcept nogil:
+    # What ``value_of_rank`` takes: NULL where entries have the ranks of the table.
     return NULL if arena.ranks == NULL else arena.ranks + column * arena.stride
 
 cdef inline int64_t count_slots(const Problem* problem) noexcept nogil:

@@ -81,6 +81,7 @@ cdef void start_levels(
 cdef void start_median_set(
     MedianSet* known, int64_t n_rows, Memory* memory
 ) noexcept nogil:
+    """Memory for sets of up to n_rows ranks."""
     cdef int64_t level, n = n_rows
     known.weight = take_doubles(memory, n_rows)
     known.moment = take_doubles(memory, n_rows)
@@ -116,6 +117,8 @@ cdef void start_medians(
 cdef void start_children(
     const Problem* problem, Children* children, int64_t n_rows, Memory* memory
 ) noexcept nogil:
+    """Memory for the children of a node: a branch per level and one for missing rows.
+    With surrogates every missing row may be a piece of its own."""
     cdef:
         int64_t n = count_children(problem)
         int64_t size = problem.n_statistics
@@ -164,6 +167,7 @@ cdef int start_worker(
     start_children(problem, &worker.children, n_rows, memory)
     start_stack(&worker.stack, n_columns)
     worker.spare = take_memory(memory, n_rows, entry_size)
+    # Helpers search and move columns, the calling thread also decides and marks.
     if marks_rows:
         worker.visit = <int32_t*>take_memory(memory, n_columns, sizeof(int32_t))
         worker.order = <int32_t*>take_memory(memory, n_columns, sizeof(int32_t))
@@ -183,6 +187,7 @@ cdef int start_worker(
 
 
 cdef void free_worker(Worker* worker) noexcept nogil:
+    """Free all but the buffer of nodes, which has been freed, or handed on, before."""
     free_memory(&worker.memory)
     free_blocks(&worker.blocks)
     free_stack(&worker.stack)
@@ -257,6 +262,8 @@ cdef void fill_column(
         int64_t i, n = 0
         uint32_t rank = <uint32_t>-1, row, shown
     for i in range(n_rows):
+        # Ranks count up with the marks; rows that are left out count, too, so ranks are
+        # those of the table.
         rank += order[i] >> 31
         row = order[i] & <uint32_t>0x7FFFFFFF
         if row_number != NULL:
@@ -315,6 +322,7 @@ cdef void copy_rows(
         double* weight = <double*>arena.rows.weight
     for i in range(n):
         row = row_of(cells[i])
+        # Columns look up the new number of a row here.
         local_number[row] = <uint32_t>i
         for output in range(n_outputs):
             if problem.is_classifier:
@@ -345,6 +353,7 @@ cdef void measure_spacing(
     spacing.next_apart = NULL
     if arena.next_apart == NULL or problem.kind[column] == NOMINAL_COLUMN:
         return
+    # Both ends of the gap only rise, so one pass finds all.
     for rank in range(n_ranks):
         limit = upper_value_of_rank(problem, column, ranks, <uint32_t>rank)
         limit += problem.gain.resolution
@@ -371,6 +380,8 @@ cdef int64_t copy_column(
     for i in range(n):
         shown = rank_of(cells[i])
         if i < n_present:
+            # Ranks of the rows at hand, without gaps; ``ranks`` leads back to those of
+            # the table.
             rank += shown != previous
             previous = shown
             ranks[rank] = shown
