@@ -4,6 +4,10 @@ the histograms of the nodes that wait.
 The histogram of one child is counted, that of the other is what is left of their
 parent's; both are searched by _gradients.pyx. A node that waits keeps its histogram and
 its best split, and its rows are partitioned only if the split is made.
+
+The memory of histograms is kept for later nodes and trees. A parent's histogram becomes
+that of the child which is not counted. ``counted`` is the node that is counted next,
+``rest`` the one whose histogram it is taken away from.
 """
 
 from libc.math cimport INFINITY
@@ -91,6 +95,7 @@ cdef int start_gradient_list(
 
 
 cdef void free_gradient_list(GradientList* samples) noexcept nogil:
+    """Free everything, the histograms of waiting nodes included."""
     free_memory(&samples.memory)
     free(samples.place)
     free(samples.waiting)
@@ -170,6 +175,7 @@ cdef int64_t list_sampled(
         const uint64_t* groups = samples.groups
         int64_t n = 0, i
         int32_t column
+    # A bit remains for each group that holds all columns tested above.
     if groups != NULL:
         for i in range(frame.n_active):
             column = active[i]
@@ -231,6 +237,7 @@ cdef void choose_column(
         if is_better_split(&search.node, found, &node.split):
             node.split = found[0]
     frame.gain = node.split.decrease
+    # Not to be split: a gain of 0.
     if frame.gain < problem.min_impurity_decrease * problem.total_weight:
         frame.gain = 0.0
     frame.is_searched = True
@@ -260,6 +267,7 @@ cdef void count_and_search(void* context, int64_t task, int thread) noexcept nog
     count_pairs(
         &samples.table, family.rows, family.n, first, stop, family.histogram
     )
+    # The parent's histogram less the counted child's is the other child's.
     if family.rest != NULL:
         for i in range(start[first], start[stop]):
             subtract_pair(&family.rest[i], &family.histogram[i])
@@ -300,6 +308,7 @@ cdef void search_family(
         samples.n_counted * n_columns + SLOT_CELLS * n_slots >= SHARED_CELLS
     ):
         n_tasks = samples.n_threads
+    # A task takes columns that are next to each other.
     family.step = (n_columns + n_tasks - 1) // n_tasks
     n_tasks = (n_columns + family.step - 1) // family.step
     if n_tasks == 1:
@@ -307,6 +316,8 @@ cdef void search_family(
     else:
         run_tasks(samples.team, count_and_search, &family, n_tasks)
     for i in range(n_frames):
+        # Histograms are kept of nodes that may be split; the counted one may be of a
+        # child that is a leaf, and has no frame.
         choose_column(problem, &family.searches[i], &frames[i])
         if frames[i].waiting == samples.counted:
             keeps_counted = frames[i].gain > 0.0
@@ -334,6 +345,7 @@ cdef int search_given(
         start[samples.table.n_columns] * sizeof(GradientPair)
     )
     memset(&node.total, 0, sizeof(GradientPair))
+    # Every row is in one entry of the first column.
     for i in range(start[1]):
         add_pair(&node.total, &histogram[i])
     frame.waiting = node
@@ -428,6 +440,7 @@ cdef int settle_gradients(
     split.splits_missing = found.splits_missing
     split.score = found.decrease
     split.threshold = INFINITY  # beyond all values, where those are not divided
+    # Nodes that wait keep no description; find_children needs it.
     describe_node(
         problem, table, node.histogram, &node.total, frame.lower, frame.upper, &search
     )
@@ -443,6 +456,7 @@ cdef int settle_gradients(
     for child in range(2):
         hessian = hessian_of(&sums[child], &table.scale)
         children.n_rows[child] = samples_of(&sums[child], &table.scale)
+        # A node's weight is the sum of the hessians, its value the Newton step.
         children.weight[child] = hessian
         children.impurity[child] = 0.0
         children.is_pure[child] = False
@@ -482,6 +496,7 @@ cdef int64_t part_rows(
 
 
 cdef void part_block(void* context, int64_t task, int thread) noexcept nogil:
+    """Partition one block of rows, by one of the threads."""
     cdef:
         const Partitioning* work = <const Partitioning*>context
         const GradientList* samples = work.samples
@@ -522,6 +537,7 @@ cdef void part_list(
     for task in range(n_tasks):
         first = task * BLOCK_ROWS
         if n_left < first:
+            # The stretches may overlap.
             memmove(
                 rows + n_left, rows + first, samples.parts[task] * sizeof(uint32_t)
             )
@@ -564,6 +580,7 @@ cdef int partition_gradients(
     if node == NULL:
         return -1
     # The smaller child is counted.
+    # Its sums, and those left to the other, which takes over the parent's node.
     node.total = parent.split.left
     if smaller:
         node.total = parent.total
@@ -573,6 +590,7 @@ cdef int partition_gradients(
     samples.counted_start = samples.place[first + smaller]
     samples.n_counted = n_rows[smaller]
     samples.rest = parent
+    # The other child is a leaf and needs no histogram.
     if is_leaf[1 - smaller]:
         samples.rest = NULL
         release_waiting(samples, parent)

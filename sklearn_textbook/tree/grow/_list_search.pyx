@@ -5,6 +5,12 @@ columns in one pass, and reads codes only of the samples whose bin may hold a be
 threshold than the ends of bins do. A random threshold needs no histogram, but the
 range of a column and what is below it. The levels of nominal columns are summed up one
 by one. Columns of several outputs are sorted and searched as sorted columns are.
+
+The steps of a node: describe the samples, sample and count columns, score the ends of
+bins of all columns, and then look into the bins that may hold a split above the best
+end (``search_list``); next mark the samples with their children and sum these up
+(``settle_list``); last, if some child is split, partition the list
+(``partition_list``).
 """
 
 from libc.math cimport INFINITY
@@ -202,10 +208,12 @@ cdef inline bint is_in_tile(
 cdef inline uint32_t missing_code_of(
     const Problem* problem, int32_t number
 ) noexcept nogil:
+    # One more than the largest code of a value.
     return <uint32_t>problem.n_distinct[number]
 
 
 cdef bint codes_differ(const uint32_t* codes, int64_t n) noexcept nogil:
+    """Whether not all codes are equal."""
     cdef int64_t i
     for i in range(1, n):
         if codes[i] != codes[0]:
@@ -238,6 +246,7 @@ cdef int64_t sample_columns(
         SampledColumn* column
     sampler.n_waiting = 0
     while n < most and sampler.n_found + n < problem.max_features:
+        # Behind those that vary; a constant column gives up its place.
         column = &search.columns[sampler.n_found + n]
         column.number = sample_column(problem, worker, sampler)
         if column.number < 0:
@@ -281,6 +290,8 @@ cdef int32_t join_bins(
         int32_t joined = 0
     for i in range(n_columns):
         n_bins = max(n_bins, columns[i].n_bins, columns[i].missing_bin + 1)
+    # Columns of one pass are shifted alike, so that all four bins of a sample are
+    # shifted by one instruction.
     while joined < coarseness and n_bins - 1 >> joined >= MAX_BINS >> coarseness:
         joined += 1
     for i in range(n_columns):
@@ -305,10 +316,12 @@ cdef bint finish_column(
     if is_in_tile(problem, column, node.n):
         n_used = add_up_bins(node, column, slots, below)
         column.n_missing = n_missing_in(node, column, below)
+        # Bins enough, or a bin per code: these bins serve.
         if n_used >= FEWEST_USED or (
             column.shift == 0 and n_used + (column.n_missing > 0) > 1
         ):
             return True
+        # One code, or missing values alone.
         if column.shift == 0 or n_used == 0:
             return False
     gather_codes(samples, slots, node.entries, node.n, column.number, column.codes)
@@ -317,6 +330,8 @@ cdef bint finish_column(
         return False
     if column.is_sorted or column.is_nominal:
         return True
+    # Bins of its own, from the smallest to the largest code of the node; what is above
+    # ``largest`` is missing.
     column.largest = missing_code_of(problem, column.number) - 1
     choose_bins(column, node.n, coarseness)
     count_codes(node, column, slots)
@@ -419,6 +434,7 @@ cdef int64_t count_sampled(
         SharedCount shared
         SampledColumn* column
         int64_t i, n, most = TILE_COLUMNS, before, n_kept = 0
+    # All columns at once, by tasks of TILE_COLUMNS.
     if search.team != NULL and not problem.shuffle_columns and (
         frame.n_rows * frame.n_active >= search.shared_cells
     ):
@@ -449,6 +465,7 @@ cdef int64_t count_sampled(
                 keep_column(search, worker, &sampler, column)
             else:
                 note_constant(worker, column.number, &sampler)
+        # Bins of a tile are kept if one of its columns varies.
         n_kept += sampler.n_found > before
     finish_sampling(worker, frame, &sampler)
     return sampler.n_found
@@ -457,6 +474,7 @@ cdef int64_t count_sampled(
 cdef wide_void flag_bins(
     const uint8_t* bins, int64_t n, uint8_t one, uint8_t other, uint8_t* flags
 ) noexcept nogil:
+    """Flag the samples of two bins; ``bins`` are TILE_COLUMNS apart."""
     cdef int64_t i
     for i in range(n):
         flags[i] = (bins[TILE_COLUMNS * i] == one) | (bins[TILE_COLUMNS * i] == other)
@@ -473,6 +491,7 @@ cdef int64_t list_flagged(uint8_t* flags, int64_t n, uint64_t* places) noexcept 
         while bits:
             places[n_listed] = <uint64_t>(i + LOWEST_PLACE(bits))
             n_listed += 1
+            # Without the lowest bit.
             bits &= bits - 1
         i += FLAG_ROWS
     return n_listed
@@ -490,6 +509,7 @@ cdef int64_t list_bins(
     if column.is_gathered:
         for i in range(node.n):
             b = bin_of_code(column, column.codes[i])
+            # Written always, kept only in one of the bins.
             keys[n] = (
                 <uint64_t>(column.codes[i] - column.smallest) << 32 | <uint64_t>i
             )
@@ -523,6 +543,7 @@ cdef int64_t collect_samples(
     if column.is_gathered:
         for i in range(node.n):
             code = column.codes[i]
+            # Written always, kept only in an open bin.
             keys[n] = <uint64_t>(code - column.smallest) << 32 | <uint64_t>i
             if code <= column.largest:
                 n += may_win[(code - column.smallest) >> column.shift]
@@ -609,6 +630,7 @@ cdef void sum_levels(
         double* sums
     for i in range(node.n):
         if Sums is BinaryCounts:
+            # The first sample of its level.
             if counts[codes[i]] == 0:
                 note_level(search, codes[i])
             counts[codes[i]] += counts_of(node.entries[i])
@@ -671,6 +693,7 @@ cdef int64_t list_runs(
     cdef:
         int64_t group, word, code, n_runs = 0
         uint64_t words, levels
+    # A word of ``used_words`` has bits of 64 words, each of 64 levels.
     for group in range((n_codes - 1 >> 12) + 1):
         words = search.used_words[group]
         search.used_words[group] = 0
@@ -724,6 +747,7 @@ cdef void try_levels(
     node.found.column = column
     if n_missing > 0:
         n_runs -= 1
+    # The children are kept with the column, as the scratch serves the next one.
     column.n_runs = n_runs
     memcpy(column.run_code, scratch.run_level, n_runs * sizeof(int32_t))
     find_levels(problem, column.number, n_runs, scratch.run_level)
@@ -789,12 +813,14 @@ cdef int64_t find_pair(
     cut = (found.cut - column.smallest) >> column.shift
     first = next_used(node, column, cut + 1, -1, kind)
     last = next_used(node, column, cut, 1, kind)
+    # A bin per code: no codes need be read.
     if column.shift == 0:
         return <int64_t>(
             <uint64_t>(column.smallest + <uint32_t>first) << 32
             | <uint64_t>(column.smallest + <uint32_t>last)
         )
     n = list_bins(samples, node, column, first, last, kind)
+    # The largest code below the cut, and the smallest above.
     for i in range(n):
         code = column.smallest + <uint32_t>(keys[i] >> 32)
         below = code if code <= found.cut and code > below else below
@@ -838,6 +864,7 @@ cdef uint8_t move_bin_of_threshold(
     if not found.is_between or column.shift == 0:
         return <uint8_t>cut
     n = samples.n_keys
+    # Unless the keys that were sorted last hold this bin.
     if samples.keys_of != found.histogram:
         n = list_bins(samples, node, column, cut, cut, kind)
     for i in range(n):
@@ -908,6 +935,7 @@ cdef void measure_range(
             <double>whole_weight_of(entries[i]) if weights == NULL else weights[number]
         )
         value = y[number]
+        # As ``add_values``, in the order of the list.
         is_pure = is_pure and value == first[0]
         difference = value - view.totals.centre[0]
         total += weight
@@ -930,6 +958,7 @@ cdef void measure_counts_of_children(
         const NodeView* view = node.view
         int64_t child
         uint64_t[3] counts
+    # A third child holds the missing samples, child 1 what is left.
     counts[2] = 0
     if children.n_children == 3:
         counts[2] = (
@@ -992,6 +1021,7 @@ cdef void measure_listed(
     ):
         measure_counts_of_children(problem, node, children)
         return
+    # Samples of a child then stand together, and are partitioned already.
     partition_list(problem, samples, node, worker)
     if samples.kind == LIST_GENERAL:
         measure_general(problem, samples, node, worker, frame)
@@ -1022,6 +1052,7 @@ cdef void settle_sorted(
         const SampledColumn* column = node.found.column
         uint64_t* cells = samples.keys
         int64_t n = node.n, n_present
+    # The keys may be those of another column by now.
     sort_column(
         samples, node.entries, n, column.codes,
         missing_code_of(problem, column.number), cells
@@ -1129,9 +1160,11 @@ cdef void partition_list(
         const Moments* listed = NULL
         int64_t n = node.n, n_left = -1
         uint8_t last
+    # It may have been done for the sums of the children.
     if samples.is_partitioned:
         return
     samples.is_partitioned = True
+    # How the children are marked depends on how the column was searched.
     if column.is_sorted:
         child = NULL
     elif column.is_oblique:
@@ -1219,6 +1252,7 @@ cdef int start_list_search(
         or search.scratch == NULL or reserve_tiles(search, 1) < 0
     ):
         return -1
+    # Every column has its codes (or steps), histograms and ends.
     for i in range(n_slots):
         search.columns[i].codes = samples.gathered + i * n_rows
         search.columns[i].steps = <int16_t*>search.columns[i].codes
@@ -1251,6 +1285,7 @@ cdef int reserve_tiles(ListSearch* search, int n_threads) noexcept nogil:
 
 
 cdef void free_list_search(ListSearch* search) noexcept nogil:
+    """Free everything but the oblique search."""
     free(search.columns)
     free(search.histograms)
     free(search.found)
@@ -1303,6 +1338,7 @@ cdef double threshold_of_sums(
         double below = -INFINITY, above = INFINITY
         int64_t i = 1
     if found.is_between:
+        # Keys of the open bins, sorted: the first one above the cut.
         while <uint32_t>(keys[i] >> 32) <= found.cut:
             i += 1
         return midpoint(z[<uint32_t>keys[i - 1]], z[<uint32_t>keys[i]])
@@ -1327,6 +1363,7 @@ cdef bint count_sums(
     column.rounding = search.oblique.rounding
     column.n_bins = MAX_BINS >> coarseness
     column.shift = SUM_CODE_BITS
+    # As many bins as a column of the table has in this node, of 2^shift codes each.
     while column.n_bins << column.shift > <int64_t>1 << SUM_CODE_BITS:
         column.shift -= 1
     if not code_sums(search.oblique, column.shift, column.codes):
@@ -1402,6 +1439,7 @@ cdef int search_oblique(
         problem, &samples.node_rows, &worker.scratch, view, node.n, frame.depth == 0,
         oblique
     )
+    # Oblique tests compete with each other first, ...
     clear_found(&node.found)
     while n_made < oblique.n_directions:
         n = make_directions(oblique, &axis.split, n_made)
@@ -1414,6 +1452,7 @@ cdef int search_oblique(
     # What is left of the search by one column, whose keys have to be listed again.
     samples.keys_of = NULL
     node.stride = stride
+    # ... and the best one then with the best test of one column.
     oblique.split = node.found.split
     if finish_oblique(oblique, &axis.split):
         node.found.split = oblique.split
@@ -1455,6 +1494,7 @@ cdef int append_terms(
             n_levels = oblique.problem.n_levels[term.feature]
         if reserve_terms(buffer, 1 + n_levels) < 0:
             return -1
+        # A numeric column is one term, a nominal one a term per level of the node.
         if direction.code_start[t] < 0:
             buffer.terms[buffer.n_terms] = term
             buffer.n_terms += 1
@@ -1476,6 +1516,7 @@ cdef void start_node_search(
     const Problem* problem, SampleList* samples, ListSearch* search, Worker* worker,
     const Frame* frame, const NodeView* view
 ) noexcept nogil:
+    """Describe a node to the searches of its columns."""
     cdef:
         NodeSearch* node = &search.node
     node.problem = problem
@@ -1492,6 +1533,8 @@ cdef void start_node_search(
     node.slack = 4.0 * view.margin
     node.noise = 0.0
     node.n_classes = problem.n_statistics
+    # Weights tell whether a side is empty. Numbers of samples are needed for
+    # min_samples_leaf, and of missing ones.
     node.counts_samples = node.lowest > 1 or samples.value_limit != NULL
     node.n_planes = node.n_classes + node.counts_samples
     node.left = worker.scratch.left
@@ -1508,6 +1551,7 @@ cdef void start_node_search(
     elif samples.kind == LIST_CLASS_COUNTS and problem.entropy_table != NULL:
         node.entropy_table = problem.entropy_table
         node.unit = problem.entropy_unit
+        # Rounding of the table in sums of its entries, and of numbers as large as T(n).
         node.noise = 64.0 + 2.0 * <double>node.n_classes + (
             1e-14 * <double>problem.entropy_table[<int64_t>view.totals.weight]
         )
@@ -1517,6 +1561,7 @@ cdef void start_node_search(
 
 
 cdef void clear_found(Found* found) noexcept nogil:
+    """No split found yet."""
     memset(found, 0, sizeof(Found))
     found.split.column = -1
     found.split.score = -1.0
@@ -1552,6 +1597,8 @@ cdef void try_column(
     SampleList* samples, ListSearch* search, Worker* worker, SampledColumn* column,
     double top, const Sums* kind
 ) noexcept nogil:
+    """Search a column, by its histograms or as its kind requires. A bin is opened only
+    if it may hold a score above ``top``."""
     cdef:
         NodeSearch* node = &search.node
         int64_t i
@@ -1594,6 +1641,7 @@ cdef void search_columns(
         search_random(problem, samples, search, worker, frame, kind)
         return
     n_visit = count_sampled(problem, samples, search, worker, frame, kind)
+    # The ends of all columns first, so that few bins have to be opened.
     for i in range(n_visit):
         column = &search.columns[i]
         if not column.is_sorted and not column.is_nominal:
@@ -1644,6 +1692,8 @@ cdef void search_random(
         n = sample_columns(problem, samples, search, worker, &sampler, TILE_COLUMNS)
         if n == 0 or must_stop(problem.interrupt, n * node.n):
             break
+        # Columns whose thresholds are steps are read together; others are sorted or
+        # summed up by levels, one by one.
         n_stepped = list_tile(
             problem, node, search.columns + sampler.n_found, n, stepped
         )
@@ -1651,6 +1701,7 @@ cdef void search_random(
             read_steps(samples, node, stepped, n_stepped, kind)
         for i in range(n_stepped):
             locate_extremes(samples, node, stepped[i], &ranges[i], kind)
+        # Columns that vary are put after those found before; ``n_found`` counts them.
         first = sampler.n_found
         k = 0
         for i in range(n):

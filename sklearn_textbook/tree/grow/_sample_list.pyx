@@ -3,6 +3,12 @@ copying those of a subtree.
 
 Only the list is partitioned at a node. The codes stay where they are, but a subtree of
 few samples works on a copy that stays in the cache.
+
+A local subtree: ``make_local`` copies codes and bins (or steps) of its samples row by
+row, renumbers the samples from 0 on in the list itself, and remembers their rows in
+``local_row``. Bins and steps are made finer where its values have a narrower range.
+Samples outside of it keep their numbers; ``is_local`` tells which numbers the node at
+hand has.
 """
 
 from libc.math cimport INFINITY, log
@@ -115,6 +121,7 @@ cdef int start_sample_list(
     samples.local_row = <uint32_t*>malloc(
         (samples.local_rows + 1) * sizeof(uint32_t)
     )
+    # Smallest, largest and limit: one number of up to 16 bits for each cell of a block.
     samples.smallest = malloc(3 * BLOCK_ROWS * n_columns * sizeof(int16_t))
     samples.amounts = NULL
     if samples.kind == LIST_MOMENTS:
@@ -185,6 +192,7 @@ cdef void set_value_limits(const Problem* problem, SampleList* samples) noexcept
 
 
 cdef void free_sample_list(SampleList* samples) noexcept nogil:
+    """Free all but what was lent by another thread."""
     if not samples.is_lent:
         free(samples.entries)
         free(samples.logarithm)
@@ -279,6 +287,8 @@ cdef void find_extremes(
         Cell* smallest = <Cell*>samples.smallest
         Cell* largest = <Cell*>samples.largest
         const uint8_t* limit = samples.value_limit
+    # One range for every place of a block of BLOCK_ROWS rows, in loops without
+    # remainder.
     for i in range(block):
         smallest[i] = <Cell>(HIGHEST_STEP if Cell is int16_t else 0xFF)
         largest[i] = <Cell>(MISSING_STEP if Cell is int16_t else 0)
@@ -319,12 +329,14 @@ cdef void refine_bins(
             continue  # all are missing
         shift = span.shift
         most = MAX_VALUE_BINS if problem.has_missing[j] else MAX_BINS
+        # Halve the bins as long as the range of values fits into the bins of one byte.
         while shift > 0 and (
             <int64_t>(most_bin[j] - least_bin[j] + 1) << span.shift
         ) <= most << (shift - 1):
             shift -= 1
         if shift == span.shift:
             continue
+        # The range is that of whole old bins, so the codes need not be searched.
         smallest = <uint32_t>least_bin[j] << span.shift
         largest = min(
             span.largest, ((<uint32_t>most_bin[j] + 1) << span.shift) - 1
@@ -433,6 +445,7 @@ cdef void make_local(
         const BinaryCounts* counted = NULL
         const Moments* listed = NULL
         int64_t i, n = frame.n_rows
+    # Copied before renumbering, as the old numbers tell where a sample's cells are.
     if samples.kind == LIST_BINARY:
         copy_cells(problem, samples, counted, entries, n)
         for i in range(n):
@@ -480,6 +493,7 @@ cdef void read_codes(
     const Sums* kind, const uint64_t* entries, int64_t n, const Rank* codes,
     int64_t step, const uint32_t* rows, uint32_t* gathered
 ) noexcept nogil:
+    """Codes of the samples, ``step`` apart; ``rows`` leads to those of the table."""
     cdef int64_t i, number
     for i in range(n):
         number = number_of(kind, entries[i])
@@ -510,6 +524,7 @@ cdef void complete_keys(
     const Sums* kind, const uint64_t* entries, const Rank* codes, int64_t step,
     uint32_t smallest, uint64_t* keys, int64_t n
 ) noexcept nogil:
+    """Put codes less the smallest above the places, which the keys hold already."""
     cdef int64_t i
     for i in range(n):
         if i + FETCH_AHEAD < n:
@@ -562,6 +577,7 @@ cdef void describe_samples(
         node_weight[i] = (
             <double>whole_weight_of(entries[i]) if weights == NULL else weights[number]
         )
+        # Targets of several outputs are in the table alone; a local copy has one.
         if n_outputs > 1:
             for k in range(n_outputs):
                 if problem.is_classifier:
@@ -578,6 +594,8 @@ cdef void describe_samples(
 
 
 cdef void sort_by_insertion(uint64_t* keys, int64_t n) noexcept nogil:
+    """Sort few whole keys: they differ, so the order of equal codes is that of places.
+    """
     cdef:
         int64_t i, j
         uint64_t key
@@ -617,6 +635,7 @@ cdef void sort_column(
         sorted_entries[i] = <uint64_t>codes[i] << 32 | <uint64_t>i << 1
     sort_keys(sorted_entries, n, samples.spare, 32, largest)
     i = n
+    # Missing ones are last; ``is_missing`` knows them by a rank of all ones.
     while i > 0 and <uint32_t>(sorted_entries[i - 1] >> 32) == missing_code:
         i -= 1
         sorted_entries[i] |= <uint64_t>0xFFFFFFFF00000000

@@ -13,6 +13,13 @@ What parts of it spare, of the instructions of a fit of 5,000 rows
 forest, 30% with many classes; random thresholds 33% of extremely randomized trees;
 pairs of samples 8% of a forest of regression trees that try all columns; logarithms
 from a table 7% of a forest by entropy.
+
+A key of a sample in a column is MIN_KEY + code * 64 + place, where the place is that in
+the list of the node's samples. So keys of one column differ, equal codes are sorted by
+place, and two neighbours have equal codes if their keys differ in the lowest six bits
+alone. Keys are compared as floats, for which SSE2 has minimum and maximum, but none for
+integers of 32 bits: positive floats are ordered as their bits are. A tile is an array
+of keys (or scores), four columns side by side: entry 4 i + c belongs to column c.
 """
 
 from libc.math cimport INFINITY, NAN, fabs, floor, log2, sqrt
@@ -236,12 +243,14 @@ cdef double[MAX_WEIGHT + 1] NOISE  # of scores of two classes
 cdef inline const double* values_of_sample(
     const SmallRows* rows, uint8_t row
 ) noexcept nogil:
+    # The values of all columns, where thresholds are random.
     return <const double*>rows.codes[row]
 
 
 cdef inline uint32_t code_in(
     const SmallRows* rows, uint8_t row, int32_t column
 ) noexcept nogil:
+    """The code of a sample in a column."""
     if rows.code_size == 1:
         return (<const uint8_t*>rows.codes[row])[column]
     if rows.code_size == 2:
@@ -261,6 +270,7 @@ cdef enum:
 
 
 cdef inline void sort_four(int32_t* keys) noexcept nogil:
+    """Sort four keys of each of the four columns: five exchanges, in registers."""
     cdef:
         Keys a = LOAD_KEYS(keys), b = LOAD_KEYS(keys + TILE_COLUMNS)
         Keys c = LOAD_KEYS(keys + 2 * TILE_COLUMNS)
@@ -277,6 +287,8 @@ cdef inline void sort_four(int32_t* keys) noexcept nogil:
 
 
 cdef inline void sort_eight(int32_t* keys) noexcept nogil:
+    """Sort eight keys of each column, by Batcher's odd-even merge sort of 19 exchanges.
+    """
     cdef:
         Keys a = LOAD_KEYS(keys), b = LOAD_KEYS(keys + TILE_COLUMNS)
         Keys c = LOAD_KEYS(keys + 2 * TILE_COLUMNS)
@@ -335,6 +347,7 @@ cdef inline void merge_halves(int32_t* keys, int64_t half, int64_t n) noexcept n
     """Batcher's odd-even merging of two sorted halves, of which n keys are there: an
     exchange with a key that is not there would change nothing."""
     cdef int64_t gap = half // 2, start
+    # Each key of the lower half with that of the upper half, then ever closer ones.
     exchange_run(keys, 0, min(half, n - half), half)
     while gap > 0:
         start = gap
@@ -347,6 +360,7 @@ cdef inline void merge_halves(int32_t* keys, int64_t half, int64_t n) noexcept n
 cdef inline void sort_block(int32_t* keys, int64_t n) noexcept nogil:
     """Sort up to 16 keys; the array has a multiple of four entries."""
     cdef int64_t i
+    # Fill up with keys that are larger than any other.
     for i in range(TILE_COLUMNS * n, TILE_COLUMNS * ((n + 3) // 4 * 4)):
         keys[i] = NO_KEY
     if n <= 4:
@@ -381,6 +395,7 @@ cdef wide_void sort_tile(int32_t* keys, int64_t n) noexcept nogil:
 # ------------------------------------------------------------------------------------
 
 
+# Parts of a key.
 cdef inline int64_t place_of(int32_t key) noexcept nogil:
     return key & (SMALL_ROWS - 1)
 
@@ -390,18 +405,21 @@ cdef inline uint32_t code_of(int32_t key) noexcept nogil:
 
 
 cdef inline bint same_code(int32_t key, int32_t other) noexcept nogil:
+    """Whether two keys of a column differ by their places alone."""
     return (key ^ other) < SMALL_ROWS
 
 
 cdef inline const double* amount_at(
     const SmallSearch* search, int32_t key
 ) noexcept nogil:
+    # weight * (y - centre), and the weight.
     return search.amounts + 2 * place_of(key)
 
 
 cdef inline void add_amount(
     const SmallSearch* search, int64_t place, double* first, double* weight
 ) noexcept nogil:
+    # ``first`` is the sum of weight * (y - centre).
     first[0] += search.amounts[2 * place]
     weight[0] += search.amounts[2 * place + 1]
 
@@ -412,7 +430,11 @@ cdef inline void add_amount(
 cdef wide_void score_pairs(
     const SmallSearch* search, int64_t lowest, Tile* tile
 ) noexcept nogil:
-    """d^2 / (k (n - k))."""
+    """d^2 / (k (n - k)).
+
+    Entry i is the score of the threshold above sorted sample i. Places that leave fewer
+    than ``lowest`` samples get none.
+    """
     cdef:
         const int32_t* keys = tile.keys
         double* score = tile.score
@@ -458,6 +480,7 @@ cdef void add_up_classes(
             here = left[TILE_COLUMNS * label + c]
             there = search.totals[label] - here
             left[TILE_COLUMNS * label + c] = here + weight
+            # (l + w)^2 - l^2, and (r - w)^2 - r^2.
             left_squares[c] += weight * (2.0 * here + weight)
             right_squares[c] -= weight * (2.0 * there - weight)
             weights[c] += weight
@@ -479,6 +502,7 @@ cdef wide_void score_squares(
         value = (sums.left[i] * (n_weight - weight) + sums.right[i] * weight) / (
             weight * (n_weight - weight)
         ) - base
+        # A decrease below 0 is rounding; -1 marks equal codes.
         value = value if value > 0.0 else 0.0
         score[i] = -1.0 if same_code(keys[i], keys[i + TILE_COLUMNS]) else value
 
@@ -528,6 +552,7 @@ cdef void score_whole_entropies(
             here = left[TILE_COLUMNS * label + c]
             there = <int64_t>search.totals[label] - here
             left[TILE_COLUMNS * label + c] = here + weight
+            # T(l + w) - T(l) + T(r - w) - T(r).
             sums[c] += (
                 table[here + weight] - table[here]
                 + table[there - weight] - table[there]
@@ -544,6 +569,8 @@ cdef void score_whole_entropies(
 cdef void score_entropies(
     const SmallSearch* search, int64_t n, Tile* tile
 ) noexcept nogil:
+    """Entropy of real weights. All terms are added up anew for every threshold, in the
+    order of the classes, so that equal class weights have equal scores."""
     cdef:
         double[MAX_CLASSES] left
         const int32_t* keys
@@ -556,6 +583,7 @@ cdef void score_entropies(
         memset(left, 0, search.n_classes * sizeof(double))
         weight = 0.0
         for i in range(n):
+            # The sample moves to the left.
             place = place_of(keys[TILE_COLUMNS * i])
             left[<int64_t>search.y[place]] += search.amounts[2 * place + 1]
             weight += search.amounts[2 * place + 1]
@@ -572,6 +600,7 @@ cdef void score_entropies(
 cdef void add_up_moments(
     const SmallSearch* search, const int32_t* keys, int64_t n, SideSums* sums
 ) noexcept nogil:
+    """Poisson: first moment and weight below every threshold."""
     cdef:
         double[TILE_COLUMNS] first
         double[TILE_COLUMNS] weight
@@ -622,6 +651,7 @@ cdef double settle_score(
         search.lower, search.upper, problem.monotonic[column]
     ):
         return -INFINITY
+    # Poisson was scored by a bound, and needs events on both sides.
     if problem.criterion != POISSON:
         return score
     if first <= 1e-12 * total or total - first <= 1e-12 * total:
@@ -676,6 +706,7 @@ cdef inline void take_from_tile(
     search.below = code_of(keys[TILE_COLUMNS * i])
     search.above = code_of(keys[TILE_COLUMNS * (i + 1)])
     search.missing_child = missing_child
+    # Child 0 then has all that have a value.
     search.is_alone = missing_child == 1 and i + 1 == search.n - n_missing
     search.n_left = i + 1 + (n_missing if missing_child == 0 else 0)
     search.taken = c
@@ -706,6 +737,7 @@ cdef void try_missing_left(
         double first = 0.0, weight = 0.0, score
     if search.is_classes:
         memset(left, 0, search.n_classes * sizeof(double))
+    # The missing samples, which are sorted last, come first.
     for i in range(-n_missing, n_present - 1):
         place = place_of(keys[TILE_COLUMNS * (i if i >= 0 else search.n + i)])
         add_amount(search, place, &first, &weight)
@@ -758,6 +790,7 @@ cdef void try_falling(
         int32_t key
         int64_t i, j, place, n = search.n
         double first = 0.0, weight = 0.0, score, bound = search.bound
+    # Sort again by the other ranks, by insertion.
     for i in range(n):
         rising[i] = keys[TILE_COLUMNS * i]
         key = make_key(tile.falling[c][code_of(rising[i])], place_of(rising[i]))
@@ -779,6 +812,7 @@ cdef void try_falling(
         score = score_split(search, tile.number[c], left, first, weight)
         if score > search.bound:
             take_from_tile(tile, i, c, score, -1, search)
+    # Nothing better: the keys of a split taken before are needed.
     if search.bound == bound:
         for i in range(n):
             keys[TILE_COLUMNS * i] = rising[i]
@@ -792,6 +826,7 @@ cdef inline double find_tops(
         Four top = SAME_FOUR(-1.0)
         double largest = -1.0
         int64_t i
+    # The largest of four columns at a time.
     for i in range(lowest - 1, search.n - lowest):
         KEEP_LARGER(top, LOAD_FOUR(tile.score + TILE_COLUMNS * i))
     STORE_FOUR(tile.top, top)
@@ -826,11 +861,13 @@ cdef inline void choose_in_tile(
         double near = find_near(
             tile, lowest, find_tops(lowest, search, tile), search
         )
+    # Of scores below ``near`` none can win, which leaves few to be compared in order.
     for c in range(tile.n_columns):
         n_missing = tile.n_missing[c]
         n_present = search.n - n_missing
         missing_child = 1 if n_missing > 0 else -1
         if tile.top[c] >= near and tile.top[c] > search.bound:
+            # The split of all present samples from missing ones comes last.
             last = min(search.n - lowest, n_present - (n_missing > 0))
             for i in range(lowest - 1, last):
                 try_end(tile, i, c, missing_child, near, search)
@@ -927,6 +964,7 @@ cdef inline int64_t sum_levels_of_keys(
             level.n_rows = 0
             level.first = level.weight = 0.0
         place = place_of(keys[0])
+        # By place, as keys will be sorted otherwise.
         level_of[place] = level.number
         level.n_rows += 1
         add_amount(search, place, &level.first, &level.weight)
@@ -946,6 +984,8 @@ cdef void rank_levels(
         uint8_t[SMALL_ROWS] rank_of_level
         int64_t i, j, n_levels = sum_levels_of_keys(search, keys, levels, level_of)
     for j in range(n_levels):
+        # On the grid of ``order_runs``, which makes means equal that differ by
+        # rounding.
         levels[j].mean = floor(
             levels[j].first / levels[j].weight / search.grid + 0.5
         )
@@ -959,6 +999,7 @@ cdef void rank_levels(
     if not tile.ties[c]:
         return
     for j in range(n_levels):
+        # From the ranks with small levels first to those with large levels first.
         levels[j].code = j
     sort_levels(levels, n_levels, -1)
     for j in range(n_levels):
@@ -984,6 +1025,7 @@ cdef void divide_by_search(
         scratch.run_rows[run] = levels[run].n_rows
         scratch.run_weight[run] = levels[run].weight
         scratch.run_sums[run * size] = levels[run].first
+    # Missing values have the largest code.
     if levels[n_levels - 1].code == <uint32_t>problem.n_distinct[column]:
         n_missing = levels[n_levels - 1].n_rows
     if problem.is_classifier:
@@ -1050,6 +1092,7 @@ cdef inline bint divides_levels(const Problem* problem, int32_t column) noexcept
 
 
 cdef inline void leave_column_out(SmallNode* node, int32_t number) noexcept nogil:
+    """A constant column is constant in all nodes below."""
     node.active.words[number >> 6] &= ~(<uint64_t>1 << (number & 63))
 
 
@@ -1062,6 +1105,7 @@ cdef inline int64_t sample_tile(
         int64_t n_columns = 0, c
         int32_t number
     while n_columns < TILE_COLUMNS:
+        # Not known yet to vary: sampling goes on until one column does.
         sampler.drawn.n_waiting = n_columns
         number = draw_column(
             problem, &node.active, sampler.order, RECIPROCALS, &sampler.drawn
@@ -1076,6 +1120,7 @@ cdef inline int64_t sample_tile(
 
 
 cdef inline int32_t make_key(uint32_t code, int64_t place) noexcept nogil:
+    # The layout is described at the head of the module.
     return <int32_t>(code << ROW_BITS) + <int32_t>place + MIN_KEY
 
 
@@ -1146,10 +1191,12 @@ cdef inline void try_columns(
         fill_tile(rows, search, &tile)
         if rows.may_miss:
             count_missing_keys(problem, search.n, &tile)
+        # Codes of nominal columns first, so that levels stand together.
         sort_tile(tile.keys, search.n)
         if problem.any_nominal and recode_levels(search, &tile):
             sort_tile(tile.keys, search.n)
         search_tile(&tile, max(problem.min_samples_leaf, 1), search)
+        # The first and the last key tell whether a column varies.
         for c in range(tile.n_columns):
             if not tile.varies[c] and same_code(tile.keys[c], tile.keys[last + c]):
                 leave_column_out(node, tile.number[c])
@@ -1184,6 +1231,8 @@ cdef inline bint find_pair_split(
         uint32_t one = 0, other = 0
         bint is_falling
     start_small_sampler(problem, node, &sampler)
+    # Columns are drawn as in larger nodes, but the first that varies is the best one:
+    # it separates the two samples, and the rest could only tie.
     while True:
         number = draw_column(
             problem, &node.active, sampler.order, RECIPROCALS, &sampler.drawn
@@ -1199,6 +1248,7 @@ cdef inline bint find_pair_split(
         if one != other:
             is_falling = one > other
             break
+    # The sample with the lower value goes to child 0.
     pair[0] = order[is_falling]
     pair[1] = order[not is_falling]
     search.column = number
@@ -1254,6 +1304,7 @@ cdef inline void read_values(
         int64_t first = tile.number[0], second = tile.number[1]
         int64_t third = tile.number[2], fourth = tile.number[3], i
         Four four, smallest = SAME_FOUR(INFINITY), largest = SAME_FOUR(-INFINITY)
+    # NaN, for missing values, changes no range.
     for i in range(search.n):
         four = GATHER_FOUR(
             values_of_sample(rows, search.order[i]), first, second, third, fourth
@@ -1309,6 +1360,7 @@ cdef void sample_division(
         uint8_t[SMALL_ROWS] level_of
         uint64_t state = child_state(node.random_state, ~<int64_t>tile.number[c])
         int64_t i, n_levels = 0
+    # Number the levels in ascending order, as larger nodes do.
     for i in range(n):
         if i > 0:
             n_levels += not same_code(
@@ -1337,6 +1389,7 @@ cdef inline void sort_levels_of_tile(
         double value
     for i in range(n):
         for c in range(TILE_COLUMNS):
+            # Other columns are sorted with them, for nothing.
             code = 0
             if problem.kind[tile.number[c]] == NOMINAL_COLUMN:
                 value = tile.values[TILE_COLUMNS * i + c]
@@ -1408,6 +1461,7 @@ cdef double score_threshold(
         double first = tile.first[c], weight = tile.weight[c]
         int64_t i
     n_left[0] = <int64_t>tile.n_left[c]
+    # ``add_up_left`` has neither classes nor missing samples on the left.
     if search.is_classes or tile.missing_left[c]:
         memset(left, 0, search.n_classes * sizeof(double))
         first = weight = 0.0
@@ -1426,6 +1480,8 @@ cdef inline void take_random(
     const RandomTile* tile, int64_t c, int64_t n_left, double score,
     SmallSearch* search
 ) noexcept nogil:
+    """Keep a random test that is better, and for levels which samples go to the left.
+    """
     cdef int64_t i
     search.bound = score + search.margin
     search.column = tile.number[c]
@@ -1462,6 +1518,7 @@ cdef inline void list_children(
             is_left = (value <= threshold) | ((value != value) & missing_left)
         n_left += is_left
     memcpy(search.places + n_left, right, search.n - n_left)
+    # Of levels there is a map in place of a threshold.
     search.threshold = (
         NAN if is_nominal else leave_bin(problem, search.column, threshold)
     )
@@ -1487,6 +1544,7 @@ cdef void try_random_columns(
         if not search.is_classes:
             add_up_left(search, &tile)
         for c in range(n_columns):
+            # Left out below, and not counted among those that were sampled.
             if not tile.varies[c]:
                 leave_column_out(node, tile.number[c])
                 continue
@@ -1509,6 +1567,8 @@ cdef inline void write_child(
     const Problem* problem, NodeBuffer* buffer, int64_t number, int32_t parent,
     bint is_plain, const Child* child
 ) noexcept nogil:
+    """Write the record of a child, and its statistics: the value, or two classes where
+    all splits are plain. Other statistics are in place already."""
     cdef double* statistics
     write_leaf(
         buffer, number, parent, child.n_rows, child.weight, child.impurity
@@ -1524,6 +1584,7 @@ cdef inline void write_child(
 cdef inline void write_test(
     const Problem* problem, Node* node, const SmallSearch* search, int64_t first
 ) noexcept nogil:
+    """Turn the record of the node into that of an inner node."""
     cdef int64_t[2] n_rows
     n_rows[0] = search.n_left
     n_rows[1] = node.n_samples - search.n_left
@@ -1536,6 +1597,7 @@ cdef inline void write_test(
     )
     node.threshold = INFINITY if search.is_alone else search.threshold
     node.map_start = -1
+    # Codes on both sides of the threshold, for the midpoint in the end.
     if node.threshold != node.threshold:
         node.map_start = <int64_t>(<uint64_t>search.below << 32 | search.above)
 
@@ -1551,6 +1613,7 @@ cdef void split_pair(
         int64_t first = buffer.n_nodes, c
         Node* record = &buffer.nodes[node.node]
         double* statistics
+    # A child without events has no finite deviance.
     if problem.criterion == POISSON and not (
         rows.y[rows.order[node.start]] > 0.0
         and rows.y[rows.order[node.start + 1]] > 0.0
@@ -1558,6 +1621,7 @@ cdef void split_pair(
         return
     if not find_pair_split(problem, rows, node, pair, &search):
         return
+    # Single samples have no impurity: all of it is gained.
     if not accepts_split(problem, record, record.impurity):
         return
     write_test(problem, record, &search, first)
@@ -1587,6 +1651,7 @@ cdef void order_samples(
         uint32_t key
         uint8_t place, row
         uint8_t[SMALL_ROWS] is_right
+    # By child, code and place: sums of larger nodes are taken in this order.
     for i in range(search.n):
         place = search.places[i]
         is_right[place] = i >= search.n_left
@@ -1598,6 +1663,8 @@ cdef void order_samples(
             keys[j] = keys[j - 1]
             j -= 1
         keys[j] = key
+    # Places in the order of the column for the sums, samples in that of the list for
+    # the nodes below.
     for i in range(search.n):
         search.places[i] = <uint8_t>place_of(keys[i])
         held[high if is_right[i] else low] = search.order[i]
@@ -1639,6 +1706,7 @@ cdef inline void sum_children(
     for c in range(2):
         start = search.n_left if c else 0
         stop = search.n if c else search.n_left
+        # The first value, with which the others are compared for purity.
         y = search.y[search.places[start]]
         first = weight = squares = 0.0
         varies = False
@@ -1661,6 +1729,7 @@ cdef inline void sum_children(
 cdef inline void finish_child(
     const Problem* problem, double centre, Child* child
 ) noexcept nogil:
+    """Value and impurity of a child, of two classes or of values."""
     cdef:
         double[2] values
         double[2] impurities
@@ -1675,6 +1744,8 @@ cdef inline void finish_child(
         elif child.y == 1.0:
             child.first = child.weight
         return
+    # Both results are computed, and one selected: no branch to predict. A pure child
+    # keeps the very value of its samples.
     values[0] = child.y
     impurities[0] = 0.0
     finish_value(
@@ -1721,6 +1792,8 @@ cdef int64_t write_levels_of_places(
         int64_t i, j, n = 0, n_runs = 0
         int32_t level
         uint64_t cell
+    # Level and child in one number, sorted by insertion; missing samples all go to one
+    # child.
     for i in range(search.n):
         level = level_in(problem, rows, search.order[search.places[i]], search.column)
         if level < 0:
@@ -1759,6 +1832,7 @@ cdef int64_t split_node(
         bint keeps_order = search.is_plain or problem.random_splitter
     if not keeps_order:
         order_samples(problem, rows, search, stable)
+    # The loop is compiled for both.
     if problem.is_classifier:
         sum_children(search, True, children, held)
     else:
@@ -1841,6 +1915,7 @@ cdef bint may_be_small(
         return False
     if problem.is_classifier and problem.n_statistics > MAX_CLASSES:
         return False
+    # Missing values go to child 0 or 1 here, and to no third one.
     if problem.missing_mode != MISSING_LEARNED and samples.value_limit != NULL:
         return False
     if problem.random_splitter and samples.row_values == NULL:
@@ -1884,6 +1959,8 @@ cdef void prefetch_small(
             number = number_of(counted, entries[i])
         else:
             number = number_of(listed, entries[i])
+        # Values are eight to a cache line; of codes the first and the last line are
+        # enough for all but wide tables.
         if samples.row_values != NULL:
             if samples.is_local:
                 number = samples.local_row[number]
@@ -1921,6 +1998,7 @@ cdef void read_rows(
     )
     for i in range(root.n_rows):
         rows.order[i] = <uint8_t>i
+        # Of two classes y is 0 or 1, whatever the weight.
         if samples.kind == LIST_BINARY:
             number = number_of(counted, entries[i])
             rows.y[i] = <double>(ones_in(entries[i]) > 0)
@@ -1961,6 +2039,7 @@ cdef void view_classes(
         return
     search.unit = problem.entropy_unit
     search.margin += TABLE_ROUNDING * search.unit
+    # sum T(t_c) - T(n) of the node itself.
     search.whole_base = -table[<int64_t>search.n_weight]
     for c in range(search.n_classes):
         search.whole_base += table[<int64_t>statistics[c]]
@@ -1986,6 +2065,8 @@ cdef void view_margin(
         if search.is_classes:
             view_classes(problem, statistics, search.margin, search)
         elif problem.is_classifier:
+            # In units of d^2 / (k (n - k)), as the bound is: a score of two classes is
+            # 2 / n of that, one of values 1 / n.
             search.margin *= 0.5 * record.weight
         else:
             search.margin += deviance_noise(statistics[0], record.weight)
@@ -2061,6 +2142,7 @@ cdef void view_rows(
     search.bound = -INFINITY
     search.threshold = NAN
     search.column = -1
+    # Side by side, by place, as the loops over keys read them.
     for i in range(search.n):
         row = search.order[i]
         first = rows.weight[row] * (rows.y[row] - mean)
@@ -2131,6 +2213,7 @@ cdef int grow_small(
         NodeBuffer* buffer = &worker.buffer
         int64_t n_waiting = 1
         bint pairs_are_known
+    # Once: n samples have at most 2 n - 1 nodes, and records do not move then.
     if reserve_nodes(buffer, 2 * root.frame.n_rows) < 0:
         return -1
     read_rows(problem, samples, &root.frame, &rows)
@@ -2141,6 +2224,8 @@ cdef int grow_small(
     waiting[0].random_state = root.frame.random_state
     waiting[0].node = root.frame.node
     waiting[0].active = root.active
+    # Depth first. Nodes that wait have two samples or more each, so 64 places are
+    # enough.
     while n_waiting > 0:
         n_waiting -= 1
         node = waiting[n_waiting]
@@ -2162,6 +2247,7 @@ cdef int wait_small(
         int64_t i
         int32_t number
     prefetch_small(samples, frame)
+    # The ring is full: the place of the oldest is the next to be used.
     if roots.n_met - roots.n_grown == MAX_WAITING:
         roots.n_grown += 1
         if grow_small(problem, samples, worker, root) < 0:
