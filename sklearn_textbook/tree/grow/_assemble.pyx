@@ -1,5 +1,11 @@
 """Writing the records of a tree: those of all tasks together, numbered breadth first,
-or the columns of its short form."""
+or the columns of its short form.
+
+While a tree grows, records are appended to the buffer of the thread that makes them:
+``above`` has the root and all nodes split one by one, ``done`` a buffer per task. Where
+above.task[i] >= 0, node i is the root of that task's subtree, and its record is the
+first one of the task's buffer.
+"""
 
 import numpy as np
 
@@ -120,6 +126,7 @@ cdef int64_t write_breadth_first(
             FETCH_EARLY(&buffer.nodes[source.node].weight)
             FETCH_EARLY(buffer.statistics + source.node * size)
         source = queue[i]
+        # The node was put aside: go on with the subtree of the task.
         if source.task < 0 and above.task[source.node] >= 0:
             source.task = above.task[source.node]
             source.node = 0
@@ -127,6 +134,7 @@ cdef int64_t write_breadth_first(
         node = &nodes[i]
         node[0] = buffer.nodes[source.node]
         node.parent = source.parent
+        # By buffer, for the records of surrogates and terms.
         new_number[source.task + 1][source.node] = <int32_t>i
         if node.n_samples == 0:
             # An empty branch says what its parent says.
@@ -199,6 +207,8 @@ cdef void fetch_thresholds(const Problem* problem, Node[::1] nodes) noexcept nog
     for i in range(nodes.shape[0]):
         if i + FETCH_AHEAD < nodes.shape[0]:
             fetch_early(problem, &nodes[i + FETCH_AHEAD])
+        # A threshold that is not a number is still to be found, from the ranks in
+        # map_start.
         node = &nodes[i]
         if node.kind == NOMINAL or node.threshold == node.threshold:
             continue
@@ -230,6 +240,7 @@ cdef join_records(
         int64_t t, i, n = 0
         const NodeBuffer* buffer
         const Record* records
+    # Counted first, as the array cannot grow.
     for t in range(-1, n_tasks):
         n += list_records(kind, above if t < 0 else &done[t], &records)
     joined = np.empty(n, dtype=dtype)
@@ -241,6 +252,7 @@ cdef join_records(
         buffer = above if t < 0 else &done[t]
         for i in range(list_records(kind, buffer, &records)):
             view[n] = records[i]
+            # Numbers of nodes and of maps are those of the whole tree from here on.
             view[n].node = new_number[t + 1][records[i].node]
             if Record is Surrogate:
                 if records[i].map_start >= 0:
@@ -250,6 +262,7 @@ cdef join_records(
                         buffer.level_branch + records[i].map_start, levels + n_levels
                     )
             n += 1
+    # Stable: records of a node stay in their order, which is that of their ranks.
     return joined[np.argsort(joined["node"], kind="stable")]
 
 
@@ -325,6 +338,7 @@ cdef write_tree(
 cdef void look_beside(
     const double* values, int64_t n_values, double threshold, double* low, double* high
 ) noexcept nogil:
+    """The largest value up to the threshold and the smallest above it, by bisection."""
     cdef int64_t first = 0, stop = n_values, middle
     while first < stop:
         middle = (first + stop) >> 1
@@ -425,6 +439,7 @@ cdef struct Columns:
 
 
 cdef inline uint64_t bits_of(double number) noexcept nogil:
+    # Numbers are compared by their bits: 0.0 is not -0.0, and NaN is itself.
     cdef uint64_t bits
     memcpy(&bits, &number, sizeof(double))
     return bits
@@ -437,6 +452,7 @@ cdef inline bint differ(double one, double other) noexcept nogil:
 cdef inline void note(
     Exceptions* exceptions, int64_t node, double guess, double value
 ) noexcept nogil:
+    """Note a node for which a rule does not give the value that it has."""
     if differ(guess, value):
         exceptions.node[exceptions.n] = <int32_t>node
         exceptions.value[exceptions.n] = value
@@ -451,6 +467,7 @@ cdef bint find_places(const NodeBuffer* buffer, Columns* columns) noexcept nogil
         int32_t* order = columns.order
         Place* place
         bint is_two_way = True
+    # A two-way tree needs no more than the first child of every node.
     for i in range(n):
         columns.first_child[i] = buffer.nodes[i].first_child
         is_two_way &= (
@@ -522,6 +539,7 @@ cdef void try_decrease(Columns* columns) noexcept nogil:
         const Test* test
         double left
         bint rows_add_up = True, weight_adds_up = True
+    # Inner node m, breadth first, has the children 2 m + 1 and 2 m + 2.
     for m in range(columns.n_nodes // 2):
         test = &columns.tests[m]
         pair = &columns.measures[2 * m + 1]
@@ -544,6 +562,7 @@ cdef bint add_up(const Columns* columns) noexcept nogil:
         int64_t number = 0, k, size = columns.size
         const double* pair = columns.statistics + size
         bint is_same = True
+    # ``pair`` is the first child of the next inner node, as in ``try_decrease``.
     while number < columns.n_nodes and is_same:
         if columns.n_children[number] > 0:
             for k in range(size):
@@ -603,6 +622,7 @@ cdef void write_measures(Columns* columns) noexcept nogil:
         int64_t number, m = 0, size = columns.size
         const Measures* measures
         bint is_pure = True
+    # ``m`` leaves were met so far, and number - m inner nodes.
     for number in range(columns.n_nodes):
         measures = &columns.measures[number]
         columns.n_children[number] = <uint8_t>measures.n_children
@@ -633,6 +653,7 @@ cdef void write_tests(const Problem* problem, Columns* columns) noexcept nogil:
         const Test* test
         const Test* early
     for m in range(n_inner):
+        # Values beside a threshold lie anywhere in the table.
         early = &columns.tests[m + FETCH_AHEAD]
         if m + FETCH_AHEAD < n_inner and early.threshold != early.threshold:
             start = early.feature * problem.values_stride
@@ -702,6 +723,7 @@ cdef int start_scratch(Columns* columns, int64_t n) noexcept nogil:
 
 
 cdef void free_scratch(Columns* columns) noexcept nogil:
+    """Free what ``start_scratch`` allocates, also if it failed."""
     free(columns.measures)
     free(columns.tests)
     free(columns.first_child)

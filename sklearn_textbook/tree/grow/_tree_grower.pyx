@@ -147,6 +147,7 @@ cdef class TreeGrower:
         const int64_t[::1] entropy_table
 
     def __cinit__(self, Settings settings, *others, **more):
+        # The rules are shared; what differs between trees is written into the copy.
         self.settings = settings
         self.problem = settings.problem
         self.problem.interrupt = &self.interrupt
@@ -157,6 +158,7 @@ cdef class TreeGrower:
         self.forget_tasks()
 
     cdef void forget_tasks(self) noexcept:
+        """Free the subtrees of the tree before."""
         free_buffers(self.done, self.tasks.n_frames)
         self.done = NULL
         free_stack(&self.tasks)
@@ -259,6 +261,7 @@ cdef struct Filling:
 
 
 cdef void fill_table_column(void* context, int64_t column, int thread) noexcept nogil:
+    """Fill one sorted column, by one of the threads, and measure its spacing."""
     cdef:
         const Filling* filling = <Filling*>context
         const uint32_t* order = filling.order + column * filling.n_table_rows
@@ -330,12 +333,14 @@ cdef class ColumnGrower(TreeGrower):
         object entries
 
     def __cinit__(self, Settings settings, weight, int n_threads):
+        # The columns are filled when the tree is grown.
         memset(&self.grower, 0, sizeof(Grower))
         self.table.codes = settings.codes
         self.set_rows(weight)
         self.allocate(n_threads)
 
     def __dealloc__(self):
+        # Also of a grower whose allocation failed half-way.
         cdef int64_t i
         stop_team(self.team)
         for i in range(self.n_threads):
@@ -355,6 +360,7 @@ cdef class ColumnGrower(TreeGrower):
         free(self.grower.local_number)
 
     cdef int set_rows(self, weight) except -1:
+        """Point to targets and weights."""
         cdef:
             const int32_t[:, ::1] label
             const double[:, ::1] y
@@ -394,6 +400,8 @@ cdef class ColumnGrower(TreeGrower):
             or self.local_workers == NULL or self.local_arenas == NULL
         ):
             raise MemoryError()
+        # The first worker decides and marks rows; others help with columns of large
+        # nodes.
         for i in range(n_threads):
             complete = complete and start_worker(
                 &self.problem, &self.workers[i], self.n_rows,
@@ -440,6 +448,7 @@ cdef class ColumnGrower(TreeGrower):
             Filling filling
         target = self.settings.target
         if target.is_classifier and target.n_outputs == 1 and target.n_classes[0] == 2:
+            # The lowest bit of an entry, where there are two classes.
             second_class = target.codes[:, 0].astype(np.uint8)
         if row_number is not None:
             numbers = row_number
@@ -478,6 +487,7 @@ cdef class ColumnGrower(TreeGrower):
         self.fill_columns(row_number)
         frame.entries = self.table.entries
         frame.stride = self.n_rows
+        # A table in 32 bits is an arena already.
         if self.is_narrow:
             frame.arena = &self.table
         self.grow_nodes(&self.grower, &frame)
@@ -727,6 +737,7 @@ cdef int start_thread(
 
 
 cdef void free_thread(ListThread* thread) noexcept nogil:
+    """Free what ``start_thread`` allocates; the buffer of nodes is apart."""
     free_sample_list(&thread.samples)
     free_list_search(&thread.search)
     free_oblique(&thread.oblique)
@@ -734,6 +745,8 @@ cdef void free_thread(ListThread* thread) noexcept nogil:
 
 
 cdef void lend_thread(Grower* grower, ListThread* thread) noexcept nogil:
+    """Let a grower work in the memory of a thread, which begins outside of any subtree.
+    """
     grower.worker = &thread.worker
     grower.samples = &thread.samples
     grower.search = &thread.search
@@ -789,6 +802,7 @@ cdef class ListGrower(TreeGrower):
         int64_t n_listed
 
     def __cinit__(self, Settings settings, cells, oblique, str kind):
+        # Helpers are started with the first tree that has tasks.
         memset(&self.first, 0, sizeof(ListThread))
         self.cells, self.oblique = cells, oblique
         self.kind = LIST_KINDS[kind]
@@ -803,12 +817,14 @@ cdef class ListGrower(TreeGrower):
     cdef int start_thread(
         self, ListThread* thread, int64_t n_rows, const SampleList* lender
     ) except -1:
+        """Allocate for one thread over the table of this grower."""
         return start_thread(
             &self.problem, self.settings.target, self.cells, self.oblique, self.kind,
             thread, n_rows, lender
         )
 
     cdef void stop_helpers(self) noexcept:
+        """Free the memory of all threads but the calling one."""
         cdef int i
         for i in range(self.n_helpers):
             free_thread(&self.helpers[i])
@@ -971,6 +987,7 @@ cdef class ListGrower(TreeGrower):
             raise MemoryError()
         for i in range(n_threads):
             growers[i] = above[0]
+            # Subtrees are not divided any further.
             growers[i].task_rows = 0
             if i > 0:
                 follow_thread(&self.helpers[i - 1], &self.first)
@@ -1030,6 +1047,12 @@ cdef void round_rows(
     const Rounding* work, const Real* gradient, const Real* hessian, int64_t first,
     int64_t stop, uint8_t* is_bad
 ) noexcept nogil:
+    """Turn some rows into pairs, rounded to the nearest integers.
+
+    A pair has the gradient in one number, and in the other the hessian above
+    ``count_bits`` bits, in which a 1 counts the row. Sums of all rows of the table fit,
+    as the factors were made for them.
+    """
     cdef:
         int64_t i
         double value, curvature = 1.0
@@ -1051,6 +1074,7 @@ cdef void round_rows(
 
 
 cdef void round_pair_block(void* context, int64_t task, int thread) noexcept nogil:
+    """Round one block of rows, by one of the threads."""
     cdef:
         const Rounding* work = <const Rounding*>context
         int64_t first = task * BLOCK_ROWS
@@ -1065,6 +1089,7 @@ cdef double make_factor(double largest, int64_t n_rows, int bits) noexcept nogil
     """The power of two by which n numbers, none of them larger, are multiplied so that
     no sum of them has more bits."""
     cdef int exponent = 0
+    # 2^exponent is above every sum.
     frexp(largest * n_rows, &exponent)
     return ldexp(1.0, bits - exponent)
 
@@ -1125,6 +1150,7 @@ cdef int number_nodes(const NodeBuffer* buffer, int32_t* number) noexcept nogil:
     if queue == NULL:
         return -1
     queue[0] = 0
+    # The queue holds all nodes in the end, in the order of their numbers.
     for i in range(buffer.n_nodes):
         number[queue[i]] = <int32_t>i
         node = &buffer.nodes[queue[i]]
@@ -1195,6 +1221,7 @@ cdef class GradientGrower(TreeGrower):
         self, Settings settings, ranks, row_ranks, int64_t max_leaf_nodes, double l2,
         groups, int n_threads
     ):
+        # Gradients, and the rows that take part, come with each tree.
         cdef:
             const int64_t[::1] start
             GradientPair[::1] pairs
@@ -1234,6 +1261,7 @@ cdef class GradientGrower(TreeGrower):
             samples.team = start_team(n_threads, &self.interrupt)
 
     def __dealloc__(self):
+        # Threads first, which may be at work in the rest.
         self.stop_threads()
         free_gradient_list(&self.samples)
         free_buffer(&self.worker.buffer)
@@ -1257,6 +1285,7 @@ cdef class GradientGrower(TreeGrower):
         start_interrupt(&self.interrupt)
         memset(&work, 0, sizeof(Rounding))
         work.n_rows = n_rows
+        # As many bits as the number of all rows needs.
         work.count_bits = <int32_t>int(n_rows).bit_length()
         work.gradient = &gradients[0]
         work.gradient_factor = make_factor(
@@ -1499,9 +1528,11 @@ cdef class GradientGrower(TreeGrower):
                 node = &buffer.nodes[i]
                 if node.n_children > 0:
                     continue
+                # Rows of a leaf stand together since its parent was split.
                 first = samples.place[i] if i > 0 else 0
                 for k in range(first, first + node.n_samples):
                     leaf_of_row[samples.rows[k]] = number[i]
+            # Rows that took no part are routed by their codes.
             if self.takes_part is not None:
                 for i in range(samples.n_rows):
                     if self.takes_part[i]:
