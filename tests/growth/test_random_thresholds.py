@@ -132,3 +132,18 @@ def test_many_equal_values_in_many_rows(target):
     expected, tree = grow_twice(encode(X), target(y), rules)
     assert tree.node_count > 100
     assert_close_trees(expected, tree)
+
+
+@pytest.mark.parametrize("n_missing", [16_384, 20_000, 33_000])
+@pytest.mark.parametrize("target", [make_classes, make_values])
+def test_many_missing_values_one_after_the_other(target, n_missing):
+    """A block of samples without any value hides none of the others."""
+    rng = np.random.default_rng(0)
+    X = rng.random((40_000, 2))
+    y = (X[:, 0] > 0.5).astype(int)
+    X[:n_missing, 0], y[:n_missing] = np.nan, 0
+    criterion = "gini" if target is make_classes else "squared_error"
+    rules = GrowthRules(criterion, max_features=1, max_depth=4, random_splitter=True)
+    expected, tree = grow_twice(encode(X), target(y), rules)
+    assert (tree.nodes["feature"] == 0).any()
+    assert_close_trees(expected, tree)

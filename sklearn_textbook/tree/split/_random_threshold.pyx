@@ -70,7 +70,8 @@ cdef enum:
 cdef wide_void find_step_range(
     const int16_t* steps, int64_t n, int16_t* low, int16_t* high
 ) noexcept nogil:
-    """The lowest step of a value and the highest one."""
+    """The lowest step of a value and the highest one, which is MISSING_STEP where no
+    sample has a value; the lowest one means nothing then."""
     cdef:
         # The step of missing values, the smallest number, becomes the largest.
         uint16_t lowest = MAX_COUNT, above
@@ -127,6 +128,9 @@ cdef void find_end_steps(
         find_step_range(
             steps + start, min(<int64_t>NUMBERED_ROWS, n - start), &low, &high
         )
+        if high == MISSING_STEP:  # no sample of the block has a value
+            start += NUMBERED_ROWS
+            continue
         # A new extreme begins the count of blocks anew.
         n_low = (0 if low < found.lowest else n_low) + (low <= found.lowest)
         low_block = start if low < found.lowest else low_block
