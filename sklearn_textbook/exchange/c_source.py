@@ -7,13 +7,6 @@ from textwrap import indent
 
 import numpy as np
 
-from sklearn_textbook.exchange.c_template import (
-    ENCODE_NUMBER,
-    ENCODE_TEXT,
-    STEP_TEMPLATE,
-    STEPS_TEMPLATE,
-    TEMPLATE,
-)
 from sklearn_textbook.exchange.model_steps import ModelSteps
 from sklearn_textbook.exchange.score_program import REAL_FIELDS, ScoreProgram, Tables
 from sklearn_textbook.exchange.source_parts import (
@@ -74,6 +67,11 @@ def write_number(value):
     return repr(value)
 
 
+def write_array(values):
+    """Write the numbers of an array."""
+    return f"{{{', '.join(map(write_number, values))}}}"
+
+
 def name_encoders(groups, columns, prefix):
     """Name the functions that encode columns: for strings and for numbers."""
     names, taken = {}, set()
@@ -89,13 +87,13 @@ def name_encoders(groups, columns, prefix):
     return names
 
 
-def write_encoders(columns, encoders, groups):
-    """Write the functions that encode columns."""
-    written = []
+def list_encoders(columns, encoders, groups):
+    """List what the functions that encode columns need."""
+    found = []
     for number, functions in encoders.items():
         name = columns[number].name
-        for function, template, group in zip(
-            functions, (ENCODE_TEXT, ENCODE_NUMBER), groups[number], strict=True
+        for function, group, is_text in zip(
+            functions, groups[number], (True, False), strict=True
         ):
             levels = [
                 write_string(level, f"The level of column {name!r}:")
@@ -103,26 +101,14 @@ def write_encoders(columns, encoders, groups):
                 else write_number(level)
                 for level, _ in group
             ]
-            text = template.format(
-                name=quote(name),
-                function=function,
-                levels="\n".join(f"        {level}," for level in levels),
-                codes=", ".join(str(code) for _, code in group),
-                count=len(group),
-            )
-            written += [text] * bool(group)
-    return "".join(written)
+            codes = write_array(code for _, code in group)
+            found += [(quote(name), function, is_text, levels, codes)] * bool(group)
+    return found
 
 
-def declare(fields):
-    """Declare the fields of a record."""
-    kinds = (("double" if field in REAL_FIELDS else "int", field) for field in fields)
-    return "\n".join(f"    {kind} {field};" for kind, field in kinds)
-
-
-def write_labels(program, prefix):
-    """Write the labels of the classes."""
-    lines = []
+def declare_labels(program, prefix):
+    """Declare the arrays of the class labels, one for each output."""
+    found = []
     for number, labels in enumerate(list_labels(program)):
         end = "" if program.total.n_outputs == 1 else f"_{number}"
         if all(isinstance(label, str) for label in labels):
@@ -138,11 +124,8 @@ def write_labels(program, prefix):
                 f"The class labels {labels} mix strings and numbers, which a C array "
                 "cannot contain."
             )
-        name = f"{kind} {prefix}classes{end}[{len(labels)}]"
-        lines += ["", f"extern {name};", f"{name} = {{"]
-        lines += [f"    {text}," for text in texts]
-        lines.append("};")
-    return "\n".join(lines)
+        found.append((f"{kind} {prefix}classes{end}[{len(labels)}]", texts))
+    return found
 
 
 def list_called(encoders, groups):
@@ -159,125 +142,101 @@ def list_called(encoders, groups):
 
 def list_texts(
     program: ScoreProgram, tables: Tables, prefix: str, is_inner: bool = False
-) -> tuple[dict, dict]:
-    """List what the template needs: the flags of the model, the texts of the places.
+) -> dict:
+    """List what the template needs besides the program.
 
     The source of a step is inner, without labels and functions that encode levels.
     """
-    schema = program.total.schema
-    groups = {
-        number: list_level_groups(column, "C")
-        for number, column in enumerate(schema.columns)
-        if column.levels is not None
-    }
-    encoders = name_encoders(groups, schema.columns, prefix)
-    called = {} if is_inner else list_called(encoders, groups)
-    columns = describe_columns(schema, quote, "NaN", program.refuses_missing, called)
-    predictions = describe_predictions(program.total, quote)
+    total = program.total
+    names, called = {"strings": False, "labels": [], "encoders": []}, {}
+    if not is_inner:
+        names, called = list_names(program, total.schema, prefix)
     rows, n_test = tables.rows, tables.n_test_fields
     comments = comment_nodes(program, quote, "  /* {} */")
     refused = ["a level that was not seen in training"] * (program.unseen == "REFUSED")
     refused += ["a missing value"] * program.refuses_missing
-    texts = {
-        "test_fields": declare(tables.fields["nodes"][:n_test]),
-        "node_fields": declare(tables.fields["nodes"][n_test:]),
+    return {
+        **names,
+        "prefix": prefix,
+        "columns": describe_columns(
+            total.schema, quote, "NaN", program.refuses_missing, called
+        ),
+        "predictions": describe_predictions(total, quote),
+        "refused": "".join(f" or {what}" for what in refused),
+        "n_test": n_test,
+        "real_fields": REAL_FIELDS,
         "nodes": write_rows(rows["nodes"], write_number, "{}", n_test, comments),
         "surrogates": write_rows(rows["surrogates"], write_number, "{}", n_test),
         **{
             name: write_rows(rows[name], write_number, "{}")
             for name in ("terms", "values", "trees", "linear")
         },
-        "start": ", ".join(map(write_number, program.total.start.tolist())),
-        "labels": "" if is_inner else write_labels(program, prefix),
-        "encoders": "",
-        "columns": "\n".join(f" *   {line}" for line in columns),
-        "predictions": "\n".join(f" * {line}" for line in predictions),
-        "refused": "".join(f" or {what}" for what in refused),
-        "or_missing": " || isnan(row[j])" if program.refuses_missing else "",
-        "n_linear": str(len(rows["linear"])),
-        "prefix": prefix,
-        "value": VALUES.get(program.total.link, "").format(scale=program.total.scale),
+        "start": write_array(total.start.tolist()),
+        "value": VALUES.get(total.link, "").format(scale=total.scale),
     }
-    if not is_inner:
-        texts["encoders"] = write_encoders(schema.columns, encoders, groups)
-    strings = not is_inner and any(group for group, _ in groups.values())
-    return {"strings": strings, "converts": program.total.link in VALUES}, texts
 
 
-def write_c(steps: ModelSteps, prefix: str = "") -> str:
-    """Write a model as C99, with a prefix of the names of functions."""
-    if steps.is_single:
-        return write_program(steps.program, TEMPLATE, list_texts, prefix=prefix)
-    schema, sources, blocks = steps.schema, [], []
+def list_names(program, schema, prefix):
+    """List the labels and the functions that encode levels, and the calls of these."""
     groups = {
         number: list_level_groups(column, "C")
         for number, column in enumerate(schema.columns)
         if column.levels is not None
     }
     encoders = name_encoders(groups, schema.columns, prefix)
-    start = len(schema.columns)
-    for number, step in enumerate(steps.steps):
-        own = f"{prefix}step_{number}"
-        source = write_program(
-            step.program, TEMPLATE, list_texts, prefix=f"{own}_", is_inner=True
-        )
-        sources.append(rename(source, f"{own}_"))
-        declared, calls = ["int result;"], []
-        for kind, count in zip(step.gives, step.count_results(), strict=True):
-            functions = {"shares": "proba", "scores": "scores", "values": "values"}
-            call = f"{own}_predict_{functions.get(kind)}(own, values + {start});"
-            if kind == "votes":
-                declared.append("int chosen = 0, k;")
-                call = f"{own}_predict_classes(own, &chosen);"
-            calls.append(f"result = {call}")
-            if kind == "votes":
-                calls += [
-                    f"for (k = 0; k < {count}; k++)",
-                    f"    values[{start} + k] = k == chosen;",
-                ]
-            calls += [
-                "if (result) {",
-                f"    *status = {prefix}find_column(result, of_step);",
-                "    return *status;",
-                "}",
-            ]
-            start += count
-        texts = {
-            "places": ", ".join(map(str, step.places)),
-            "n_own": str(len(step.places)),
-            "declared": indent("\n".join(declared), " " * 8),
-            "codes": indent(_write_codes(schema, step), " " * 8),
-            "calls": indent("\n".join(calls), " " * 8),
-            "prefix": prefix,
-        }
-        blocks.append(render(STEP_TEMPLATE, {}, texts))
-    last, total = steps.steps[-1], steps.program.total
-    columns = describe_columns(
-        schema, quote, "NaN", encoders=list_called(encoders, groups)
-    )
-    texts = {
-        "about": f"{describe_steps(steps)}, by sklearn_textbook.",
-        "columns": "\n".join(f" *   {line}" for line in columns),
-        "predictions": "\n".join(
-            f" * {line}" for line in describe_predictions(total, quote)
-        ),
-        "steps": "\n".join(sources),
-        "labels": write_labels(steps.program, prefix),
-        "encoders": write_encoders(schema.columns, encoders, groups),
-        "n_columns": str(len(schema.columns)),
-        "n_scores": str(total.n_scores),
-        "n_outputs": str(total.n_outputs),
-        "n_values": str(start),
-        "n_last": str(len(last.places)),
-        "last_places": ", ".join(map(str, last.places)),
-        "last_codes": indent(_write_codes(schema, last), " " * 4),
-        "last": f"{prefix}step_{len(steps.steps) - 1}",
-        "blocks": "\n".join(blocks[:-1]),
-        "prefix": prefix,
+    names = {
+        "strings": any(group for group, _ in groups.values()),
+        "labels": declare_labels(program, prefix),
+        "encoders": list_encoders(schema.columns, encoders, groups),
     }
-    strings = any(group for group, _ in groups.values())
+    return names, list_called(encoders, groups)
+
+
+def write_c(steps: ModelSteps, prefix: str = "") -> str:
+    """Write a model as C99, with a prefix of the names of functions."""
+    if steps.is_single:
+        return write_program(
+            steps.program, "program.c.jinja", list_texts, prefix=prefix
+        )
+    schema, total = steps.schema, steps.program.total
+    names, called = list_names(steps.program, schema, prefix)
+    start, described = len(schema.columns), []
+    for number, step in enumerate(steps.steps):
+        name = f"{prefix}step_{number}"
+        source = write_program(
+            step.program,
+            "program.c.jinja",
+            list_texts,
+            prefix=f"{name}_",
+            is_inner=True,
+        )
+        results = []
+        for kind, count in zip(step.gives, step.count_results(), strict=True):
+            results.append(("proba" if kind == "shares" else kind, start, count))
+            start += count
+        margin = " " * (8 if step.gives else 4)
+        described.append(
+            {
+                "name": name,
+                "source": rename(source, f"{name}_"),
+                "places": write_array(step.places),
+                "n_columns": len(step.places),
+                "codes": indent(_write_codes(schema, step), margin),
+                "gives": step.gives,
+                "results": results,
+            }
+        )
     return render(
-        STEPS_TEMPLATE, steps.program.list_flags() | {"strings": strings}, texts
+        "steps.c.jinja",
+        about=describe_steps(steps),
+        columns=describe_columns(schema, quote, "NaN", encoders=called),
+        predictions=describe_predictions(total, quote),
+        total=total,
+        steps=described,
+        n_columns=len(schema.columns),
+        n_values=start,
+        prefix=prefix,
+        **names,
     )
 
 
@@ -303,10 +262,10 @@ def _write_codes(schema, step):
         levels = schema.columns[place].levels
         if levels == column.levels:
             continue
-        codes = ", ".join(str(column.codes.get(level, -1)) for level in levels)
+        codes = write_array(column.codes.get(level, -1) for level in levels)
         code = f"own[{number}]"
         lines.append(
-            f"if ({code} >= 0.0) {{\n    static const int codes[] = {{{codes}}};\n    "
+            f"if ({code} >= 0.0) {{\n    static const int codes[] = {codes};\n    "
             f"{code} = {code} < {len(levels)} ? codes[(int){code}] : -1.0;\n}}"
         )
     return "\n".join(lines)

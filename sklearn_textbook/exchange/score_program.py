@@ -31,10 +31,6 @@ TERM_FIELDS = ("feature", "level", "weight", "fill")
 LINEAR_FIELDS = ("feature", "n_levels", "place", "missing", "unseen", "centre")
 TREE_FIELDS = ("root", "score", "weight")
 REAL_FIELDS = {"threshold", "weight", "fill", "centre"}
-#: How scores are converted to predictions: those of trees, see TreeSum; those of linear
-#: models; "scores": classes by the largest score, without probabilities.
-LINKS = ("identity", "expit", "softmax", "exp", "positive_shares")
-LINKS += ("logit", "cloglog", "inverse", "power", "clipped_shares", "scores")
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,32 +153,14 @@ class ScoreProgram:
             for tree in trees
         )
         total = self.total
-        single = total.link == "expit"
         return {
-            "trees": bool(trees),
             "kinds": bool(counts[[ORDINAL, NOMINAL, OBLIQUE]].any()),
             "levels": levels,
             "nominal": bool(counts[NOMINAL]),
-            "maps": bool(counts[NOMINAL]) or any(not t.is_number for t in self.linear),
-            "oblique": bool(counts[OBLIQUE]),
             "level_terms": bool(in_sums),
-            "level_columns": levels or bool(in_sums),
-            "surrogates": any(len(tree.surrogates) for tree in trees),
             "fractional": divides or unseen == "FRACTIONAL",
             "refuses_unseen": unseen == "REFUSED",
-            "refuses_missing": self.refuses_missing,
-            "votes": self.votes,
-            "ties": self.breaks_ties,
-            "divides_first": self.divides_first,
-            "classifier": total.is_classifier,
-            "has_shares": total.link != "scores",
-            "one_score": single,
-            "chooses": self.votes or (total.is_classifier and not single),
-            "one_output": total.n_outputs == 1,
-            "sigmoid": total.link in ("expit", "logit"),
-            "shared": total.link in ("softmax", "positive_shares", "clipped_shares"),
-            "some_shares": total.link in ("positive_shares", "clipped_shares"),
-            **{name: total.link == name for name in LINKS},
+            "chooses": self.votes or (total.is_classifier and total.link != "expit"),
         }
 
 
@@ -264,8 +242,9 @@ def write_tables(program: ScoreProgram, flags: dict[str, bool]) -> Tables:
     test += ["map"] * flags["nominal"]
     node = [*test, "first", "missing", "stop"]
     node += ["n_children", "weight"] * flags["fractional"]
-    node += ["surrogate", "n_surrogates"] * flags["surrogates"]
-    node += ["term", "n_terms"] * flags["oblique"]
+    trees = [part.tree for part in program.parts]
+    node += ["surrogate", "n_surrogates"] * any(len(t.surrogates) for t in trees)
+    node += ["term", "n_terms"] * any(len(t.terms) for t in trees)
     fields = {
         "nodes": tuple(node),
         "surrogates": (*test, "low_branch"),

@@ -90,6 +90,8 @@ def export_code(
         model cannot be exported, such as ``reject_label`` of votes,
         ``decoding="probability"`` of output codes or ``link="probit"``; the message
         names it.
+    ImportError
+        If Jinja2 is not installed; SQL with ``form="expression"`` does not require it.
 
     Warns
     -----

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 
 import numpy as np
@@ -19,24 +19,25 @@ from sklearn_textbook.tree.grow.layout import NOMINAL, OBLIQUE
 MAX_COMMENTED = 2000
 
 
-def render(template: str, flags: dict[str, bool], texts: dict[str, str]) -> str:
-    """Fill in a template.
+@cache
+def read_templates():
+    """Find the templates, or raise ImportError with the command to install Jinja."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError("export_code requires jinja2: pip install jinja2.") from error
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("sklearn_textbook.exchange"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
 
-    Lines ``%if name``, ``%else`` and ``%end`` enclose lines that only some models need;
-    ``{{name}}`` is a place for a text.
-    """
-    lines, taken = [], []
-    for line in template.split("\n"):
-        word, _, name = line.partition(" ")
-        if word == "%if":
-            taken.append(flags[name])
-        elif word == "%else":
-            taken[-1] = not taken[-1]
-        elif word == "%end":
-            taken.pop()
-        elif all(taken):
-            lines.append(re.sub(r"\{\{(\w+)\}\}", lambda m: texts[m[1]], line))
-    return "\n".join(lines)
+
+def render(template: str, **values) -> str:
+    """Fill in a template of the folder ``templates``."""
+    return read_templates().get_template(template).render(values)
 
 
 def write_rows(
@@ -189,10 +190,22 @@ def write_program(
     program: ScoreProgram, template: str, list_texts: Callable, **options
 ) -> str:
     """Write a single program by the template of a language, and what it needs."""
-    flags = program.list_flags()
+    total, flags = program.total, program.list_flags()
     tables = write_tables(program, flags)
-    own_flags, texts = list_texts(program, tables, **options)
-    return render(template, flags | own_flags, make_texts(program, tables) | texts)
+    divides_last = program.divisor != 1.0 and not program.divides_first
+    values = {
+        "program": program,
+        "total": total,
+        "tables": tables,
+        "about": describe_model(program),
+        "about_scores": SCORES[total.link].format(scale=total.scale) + ".",
+        "scale": float(total.scale),
+        "last_division": f" / {program.divisor!r}" if divides_last else "",
+        "final_tolerance": 0.0 if program.votes else program.tolerance,
+        "n_levels": write_numbers(total.schema.n_levels.tolist()),
+        "maps": write_numbers(tables.maps),
+    }
+    return render(template, **flags, **values, **list_texts(program, tables, **options))
 
 
 SCORES = {
@@ -209,32 +222,6 @@ SCORES = {
     "inverse": "Scores: the reciprocals of the predictions",
     "power": "Scores: the predictions are their powers, score^{scale}",
 }
-
-
-def make_texts(program, tables):
-    """Make the texts that all languages have in their places."""
-    total = program.total
-    divides_last = program.divisor != 1.0 and not program.divides_first
-    return {
-        "last_division": f" / {program.divisor!r}" if divides_last else "",
-        "about": describe_model(program),
-        "about_scores": SCORES[total.link].format(scale=total.scale) + ".",
-        "n_columns": str(len(total.schema.columns)),
-        "n_trees": str(len(program.parts)),
-        "width": str(program.width),
-        "n_scores": str(total.n_scores),
-        "n_sums": str(program.n_sums),
-        "n_outputs": str(total.n_outputs),
-        "second": str(program.second),
-        "deciding": str(program.deciding),
-        "scale": repr(float(total.scale)),
-        "divisor": repr(program.divisor),
-        "tolerance": repr(program.tolerance if program.votes else 0.0),
-        "final_tolerance": repr(0.0 if program.votes else program.tolerance),
-        "unseen": program.unseen,
-        "n_levels": write_numbers(total.schema.n_levels.tolist()),
-        "maps": write_numbers(tables.maps),
-    }
 
 
 def to_plain(value):

@@ -28,89 +28,6 @@ from sklearn_textbook.tree.explain.rule_sql import (
 )
 from sklearn_textbook.tree.grow.layout import FRACTIONAL, NOMINAL, NUMERIC, OBLIQUE
 
-TEMPLATE = """
-CREATE VIEW {{predictions}} AS
-WITH RECURSIVE
--- The rows of the table with numbers.
-numbered_rows AS MATERIALIZED (
-  SELECT ROW_NUMBER() OVER () AS {{row_number}}, {{table}}.* FROM {{table}}
-),
--- The tested columns as numbers and codes, without the rows that are refused.
-encoded_rows AS MATERIALIZED (
-  SELECT {{codes}}
-  FROM numbered_rows
-%if refuses
-  WHERE CASE WHEN {{refused}} THEN 0 ELSE 1 END = 1
-%end
-),
--- The steps of every row in every tree.
-row_steps({{state}}) AS (
-  SELECT {{start}}
-  FROM encoded_rows AS r CROSS JOIN {{trees}} AS t
-  UNION ALL
-  SELECT {{next}}
-  FROM row_steps AS w
-  JOIN {{steps}} AS s ON s.step = w.step
-  JOIN encoded_rows AS r ON r.row_id = w.row_id
-%if levels
-  LEFT JOIN {{levels}} AS l ON l.step = w.step AND l.code = {{level}}
-%end
-%if divides
-  LEFT JOIN {{divisions}} AS d ON d.step = w.step
-%end
-),
-%if divides
--- The parts of a divided row in every tree, added in order.
-row_parts AS MATERIALIZED (
-  SELECT w.row_id, e.tree, {{shares}},
-    ROW_NUMBER() OVER (PARTITION BY w.row_id, e.tree ORDER BY e.step DESC) AS part,
-    COUNT(*) OVER (PARTITION BY w.row_id, e.tree) AS n_parts
-  FROM row_steps AS w JOIN {{ends}} AS e ON e.step = w.step
-),
-part_sums(row_id, tree, {{values}}, part, n_parts) AS (
-  SELECT row_id, tree, {{values}}, part, n_parts FROM row_parts WHERE part = 1
-  UNION ALL
-  SELECT p.row_id, p.tree, {{next_parts}}, p.part, p.n_parts
-  FROM part_sums AS s JOIN row_parts AS p
-    ON p.row_id = s.row_id AND p.tree = s.tree AND p.part = s.part + 1
-),
-%if votes
--- The classes for which the trees vote.
-row_votes AS MATERIALIZED (
-  SELECT row_id, tree, {{choices}}, part, n_parts
-  FROM part_sums WHERE part = n_parts
-),
-%end
-%end
--- What every tree adds to the sums of a row.
-row_values AS MATERIALIZED (
-  SELECT {{added}}
-%if divides
-  FROM {{whole}} AS e JOIN {{trees}} AS t ON t.tree = e.tree
-  WHERE e.part = e.n_parts
-%else
-  FROM row_steps AS w
-  JOIN {{ends}} AS e ON e.step = w.step
-  JOIN {{trees}} AS t ON t.tree = e.tree
-%end
-),
--- The sums over the trees, added in order.
-row_sums({{sum_names}}) AS (
-  SELECT {{first_sums}} FROM row_values AS v WHERE v.tree = 0
-  UNION ALL
-  SELECT {{next_sums}}
-  FROM row_sums AS s
-  JOIN row_values AS v ON v.row_id = s.row_id AND v.tree = s.tree + 1
-)
-{{query}};
-"""
-INNER = """
-SELECT numbered_rows.*, {{sums}}
-FROM numbered_rows LEFT JOIN row_sums
-  ON row_sums.row_id = numbered_rows.{{row_number}} AND row_sums.tree = {{last_tree}}
-"""
-#: Rows of one INSERT statement.
-ROWS_PER_INSERT = 1000
 #: Names of the tables and what they contain.
 ABOUT = {
     "trees": "The first step of every tree.",
@@ -362,9 +279,9 @@ class NodeView:
             "ends": (ends, rows),
         }
 
-    def write_tables(self):
-        """Write the statements that make the tables."""
-        texts = []
+    def describe_tables(self):
+        """Describe the tables to be created, with the texts of their rows."""
+        found = []
         for table, (names, rows) in self.list_tables().items():
             if not rows and table in ("levels", "divisions"):
                 continue
@@ -373,39 +290,41 @@ class NodeView:
                 f"{name} {'DOUBLE PRECISION' if real else 'INTEGER'}"
                 for name, real in zip(names, is_real, strict=True)
             ]
-            key = ", ".join(names[: N_KEYS[table]])
-            texts.append(
-                f"-- {ABOUT[table]}\nCREATE TABLE {self.name(table)} (\n  "
-                f"{', '.join(columns)},\n  PRIMARY KEY ({key})\n);"
+            found.append(
+                {
+                    "name": self.name(table),
+                    "about": ABOUT[table],
+                    "columns": columns,
+                    "key": names[: N_KEYS[table]],
+                    "rows": [write_row(row, is_real) for row in rows],
+                }
             )
-            for start in range(0, len(rows), ROWS_PER_INSERT):
-                block = rows[start : start + ROWS_PER_INSERT]
-                lines = ",\n".join(write_row(row, is_real) for row in block)
-                texts.append(f"INSERT INTO {self.name(table)} VALUES\n{lines};")
-        return "\n".join(texts)
+        return found
 
-    def write_view(self):
-        """Write the statement that makes the view."""
+    def write(self):
+        """Write the statements that make the tables and the view."""
         query, votes = self.query, self.divides and self.program.votes
-        refused = " OR ".join(query.write_refusals())
-        flags = {
-            "refuses": bool(refused),
-            "levels": bool(self.nodes.levels),
-            "divides": self.divides,
-            "votes": votes,
-        }
         sums = [f"row_sums.s{j} AS {name}" for j, name in enumerate(query.sums)]
         if query.class_number:
             sums.append(f"row_sums.class_number AS {query.class_number}")
         columns = self.program.total.schema.columns
         with_levels = [f for f in self.features if columns[f].levels is not None]
         shares = [f"w.share * e.{name} AS {name}" for name in self.value_names]
+        inner = (
+            f"SELECT numbered_rows.*, {', '.join(sums)}\n"
+            "FROM numbered_rows LEFT JOIN row_sums\n"
+            f"  ON row_sums.row_id = numbered_rows.{self.row_number} AND "
+            f"row_sums.tree = {len(self.program.parts) - 1}"
+        )
         texts = {
             **{name: self.name(name) for name in (*ABOUT, "predictions")},
             "row_number": self.row_number,
             "table": quote_identifier(self.table),
             "codes": ",\n    ".join(self.list_codes()),
-            "refused": refused,
+            "refused": " OR ".join(query.write_refusals()),
+            "has_levels": bool(self.nodes.levels),
+            "divides": self.divides,
+            "votes": votes,
             "level": write_value(with_levels),
             "shares": ", ".join(shares),
             "values": ", ".join(self.value_names),
@@ -413,13 +332,11 @@ class NodeView:
             "choices": ", ".join(self.list_choices()) if votes else "",
             "whole": "row_votes" if votes else "part_sums",
             "added": ", ".join(self.list_added(votes)),
-            "sums": ", ".join(sums),
-            "last_tree": str(len(self.program.parts) - 1),
+            "query": query.write(inner),
             **self.write_steps(),
             **self.write_sums(),
         }
-        texts["query"] = query.write(render(INNER, flags, texts).strip())
-        return render(TEMPLATE, flags, texts).strip()
+        return render("nodes.sql.jinja", tables=self.describe_tables(), **texts)
 
     def list_codes(self):
         """List the tested columns of the table, as numbers or codes of levels."""
@@ -562,5 +479,4 @@ def cast_real(value) -> str:
 def write_nodes(program, table: str, prefix: str) -> str:
     """Write tables of nodes, and a view that adds predictions to a table."""
     view = NodeView(program, table, prefix)
-    text = f"{view.write_tables()}\n{view.write_view()}\n"
-    return view.query.write_comments() + text
+    return view.query.write_comments() + view.write()

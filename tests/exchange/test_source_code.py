@@ -6,7 +6,9 @@ import json
 import shutil
 import sqlite3
 import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsRegressor
 
+from sklearn_textbook import exchange
 from sklearn_textbook.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -25,7 +28,9 @@ from sklearn_textbook.ensemble import (
 )
 from sklearn_textbook.exchange import export_code
 from sklearn_textbook.exchange.model_steps import read_steps
+from sklearn_textbook.exchange.source_parts import read_templates
 from sklearn_textbook.exchange.tree_sum import read_trees
+from sklearn_textbook.linear_model import LinearRegression
 from sklearn_textbook.tree import (
     C45Classifier,
     CARTClassifier,
@@ -235,12 +240,45 @@ def require_equal(name, predicted, others, links=1e-14):
 
 
 # ------------------------------------------------------------------------- languages
-def test_models_need_all_parts_of_the_code():
+def test_models_need_all_lines_of_the_templates():
+    frame = make_frame()[["letter"]]
+    y = make_target(make_frame())
     models = [fit(name) for name in ALL]
     models += [model_cases.fit(name) for name in model_cases.CASES]
-    flags = [step.program.list_flags() for m in models for step in read_steps(m).steps]
-    found = {flag for of_step in flags for flag, holds in of_step.items() if holds}
-    assert set(flags[0]) - found == {"refuses_unseen"}
+    models += [
+        fit_strict(),
+        fit_dates()[0],
+        LinearRegression(handle_unknown="error").fit(frame, y),
+        RandomForestClassifier(**FEW).fit(frame, np.stack([y > 0, y > 1], axis=1)),
+        RandomForestRegressor(**FEW).fit(frame, np.stack([y, -y], axis=1)),
+    ]
+    sources = [
+        export_code(model, language)
+        for model in models
+        for language in ("c", "javascript", "python")
+    ]
+    sources += [
+        export_code(model, "sql", form="nodes")
+        for model in models
+        if read_steps(model).is_trees
+    ]
+    written = {line.strip() for source in sources for line in source.splitlines()}
+    templates = list((Path(exchange.__file__).parent / "templates").iterdir())
+    assert templates
+    for path in templates:
+        for line in path.read_text("utf-8").splitlines():
+            has_tag = any(mark in line for mark in ("{{", "{%", "{#"))
+            assert has_tag or line.strip() in written, (path.name, line)
+
+
+def test_without_jinja2(monkeypatch):
+    model = fit_strict()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    read_templates.cache_clear()
+    assert export_code(model, "sql").startswith("-- CARTClassifier")
+    for options in ({"language": "python"}, {"language": "sql", "form": "nodes"}):
+        with pytest.raises(ImportError, match="pip install jinja2"):
+            export_code(model, **options)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -361,6 +399,7 @@ def test_names_and_levels(tmp_path):
     """Strings that comments and literals must not end, numbers and strings mixed."""
     rng = np.random.default_rng(0)
     levels = ["it's", 'a "b"', "\\", "*/", "c\nd", "\u00e9\U0001f600", "??/", "%d"]
+    levels += ["{{ total }}", "{% if %}"]
     frame = pd.DataFrame(
         {
             "it's\n*/": rng.choice(levels, 300),
@@ -403,8 +442,7 @@ def test_names_and_levels(tmp_path):
     assert model.classes_[number] == expected[0]
 
 
-def test_dates_and_numerals(tmp_path):
-    n_rows = 200
+def fit_dates(n_rows=200):
     days = pd.date_range("1960-01-01", periods=n_rows, freq="31D")
     frame = pd.DataFrame(
         {
@@ -414,7 +452,12 @@ def test_dates_and_numerals(tmp_path):
         }
     )
     y = (np.arange(n_rows) % 17 > 8) ^ (days > "1970-05-01")
-    model = CARTClassifier(max_depth=8).fit(frame, y)
+    model = CARTClassifier(max_depth=8, categorical_features=[])
+    return model.fit(frame, y), frame
+
+
+def test_dates_and_numerals(tmp_path):
+    model, frame = fit_dates()
     expected = model.predict(frame).tolist()
     rows = frame.to_dict("records")
     predicted, _ = run_python(export_code(model, "python"), rows)
