@@ -241,7 +241,10 @@ def write_c(steps: ModelSteps, prefix: str = "") -> str:
 
 
 def rename(source, prefix):
-    """Give all names of a C source file a prefix; its strings have none of them."""
+    """Give all names of a C source file a prefix, except in comments.
+
+    Its strings have none of them.
+    """
     names = set(re.findall(r"^} (\w+);", source, re.MULTILINE))
     for line in re.findall(r"^(?:static|enum) (.*)", source, re.MULTILINE):
         if line.startswith("{"):
@@ -249,7 +252,12 @@ def rename(source, prefix):
         else:
             names |= set(re.findall(r"(\w+)(?:\[|\()", line)[:1])
     words = "|".join(sorted(names, key=len, reverse=True))
-    return re.sub(rf"(?<![\w.>])({words})\b", rf"{prefix}\1", source)
+    # Every second part is a comment.
+    parts = re.split(r"(/\*.*?\*/)", source, flags=re.DOTALL)
+    parts[::2] = [
+        re.sub(rf"(?<![\w.>])({words})\b", rf"{prefix}\1", part) for part in parts[::2]
+    ]
+    return "".join(parts)
 
 
 def _write_codes(schema, step):

@@ -1,6 +1,7 @@
 """Linear models, models that consist of models, and pipelines as source code."""
 
 import ctypes
+import re
 import shutil
 import subprocess
 
@@ -146,6 +147,7 @@ def test_two_models_in_one_c_program(tmp_path):
     names = ["votes", "rules"]
     for number, name in enumerate(names):
         source = export_code(fit(name), prefix=f"m{number}_")
+        assert not re.search(r"^ \*.*step_\d", source, re.MULTILINE)  # comments
         (tmp_path / f"m{number}.c").write_text(source)
     command = ["cc", "-shared", "-fPIC", "m0.c", "m1.c", "-o", "both.so", "-lm"]
     subprocess.run(command, cwd=tmp_path, check=True)
