@@ -73,6 +73,19 @@ def read_feature_names(
     return names
 
 
+def find_column(parameter: str, key: object, names: Sequence[str]) -> int:
+    """Return the position of a column that a caller gives by name or index."""
+    names = list(names)
+    if isinstance(key, str) and key in names:
+        return names.index(key)
+    if is_integer(key) and 0 <= key < len(names):
+        return int(key)
+    raise ValueError(
+        f"{parameter} must be column names, [{name_some(names)}], or indices from 0 to "
+        f"{len(names) - 1}; got {show_value(key)}."
+    )
+
+
 def is_checked() -> bool:
     """Whether parameters are to be checked (scikit-learn's global setting)."""
     from sklearn import get_config  # slow to import, and not needed to print a tree

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 from scipy import sparse
 
-from sklearn_textbook._contract.parameters import is_integer, is_real, show_value
+from sklearn_textbook._contract.parameters import find_column, is_real, show_value
 from sklearn_textbook.tree.encode.columns import BOOLEAN, NOMINAL
 
 DIRECTIONS = {"increase": 1, "decrease": -1}
@@ -63,10 +63,10 @@ def read_limits(
         raise ValueError(
             f"fixed must be a sequence of columns, got {show_value(fixed)}."
         )
-    fixed = {_find_column(trees, "fixed", name) for name in fixed}
+    fixed = {find_column("fixed", name, trees.feature_names) for name in fixed}
     signs, factors = {}, {}
     for name, word in _items("directions", directions):
-        column = _find_column(trees, "directions", name)
+        column = find_column("directions", name, trees.feature_names)
         if not isinstance(word, str) or word not in DIRECTIONS:
             raise ValueError(
                 f"directions[{name!r}] must be 'increase' or 'decrease', got "
@@ -84,7 +84,7 @@ def read_limits(
                 f"column_costs[{name!r}] must be a positive number, got "
                 f"{show_value(factor)}."
             )
-        factors[_find_column(trees, "column_costs", name)] = float(factor)
+        factors[find_column("column_costs", name, trees.feature_names)] = float(factor)
     thresholds, features = (trees.trees[0].nodes[f] for f in ("threshold", "feature"))
     kinds = _find_kinds(schema, X)
     return [
@@ -108,20 +108,6 @@ def _items(name, value):
             f"{name} must be a dictionary by column or None, got {show_value(value)}."
         )
     return value.items()
-
-
-def _find_column(trees, parameter, name):
-    """Return the number of a column, given by name or number."""
-    names = trees.feature_names
-    if is_integer(name) and 0 <= name < len(names):
-        return int(name)
-    if isinstance(name, str) and name in names:
-        return names.index(name)
-    raise ValueError(
-        f"{parameter} must be columns of the model, got {show_value(name)}; its "
-        f"{len(names)} columns are "
-        f"{', '.join(names[:10])}{', ...' if len(names) > 10 else ''}."
-    )
 
 
 def _find_range(values):

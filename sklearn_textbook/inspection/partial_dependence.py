@@ -22,7 +22,7 @@ from sklearn.utils import Bunch
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_integer,
-    is_integer,
+    find_column,
     read_feature_names,
 )
 from sklearn_textbook._contract.threads import count_threads
@@ -31,6 +31,7 @@ from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.exchange.tree_sum import read_trees
 from sklearn_textbook.tree.encode import TableSchema
 from sklearn_textbook.tree.encode.columns import BOOLEAN, DATE, DURATION, NUMERIC, TIME
+from sklearn_textbook.tree.encode.read import find_categorical
 from sklearn_textbook.tree.grow.layout import FRACTIONAL, LEAF, OBLIQUE
 from sklearn_textbook.tree.route import predict_statistics
 
@@ -244,12 +245,12 @@ class DependenceModel:
         self.percentiles = percentiles
         self.grid_resolution = grid_resolution
         self.custom_values = {
-            self._find(key, "custom_values"): values
+            find_column("custom_values", key, self.names): values
             for key, values in (custom_values or {}).items()
         }
-        chosen = self._find_categorical(categorical_features)
+        declared = find_categorical(categorical_features, self.names, len(self.names))
         self.is_level = [
-            column.kind != NUMERIC or number in chosen
+            column.kind != NUMERIC or (declared is not None and declared[number])
             for number, column in enumerate(self.schema.columns)
         ]
         self.is_categorical = [
@@ -260,35 +261,11 @@ class DependenceModel:
     def find_columns(self, features) -> list[int]:
         """Return the numbers of columns given by number or name, or of several."""
         is_one = isinstance(features, str | Integral)
-        found = [self._find(key) for key in ([features] if is_one else list(features))]
+        keys = [features] if is_one else list(features)
+        found = [find_column("features", key, self.names) for key in keys]
         if not found or len(set(found)) < len(found):
             raise ValueError(f"features must be one or more columns, got {features!r}.")
         return found
-
-    def _find(self, key, parameter: str = "features"):
-        if isinstance(key, str) and key in self.names:
-            return self.names.index(key)
-        n_columns = len(self.names)
-        if is_integer(key) and 0 <= key < n_columns:
-            return int(key)
-        raise ValueError(
-            f"{parameter} must be column names, {self.names}, or indices from 0 to "
-            f"{n_columns - 1}; got {key!r}."
-        )
-
-    def _find_categorical(self, given):
-        """Return the numbers of columns given by a mask, names or numbers."""
-        if given is None:
-            return set()
-        keys = np.asarray(given)
-        if keys.ndim == 1 and keys.dtype == bool and len(keys) == len(self.names):
-            return set(np.flatnonzero(keys).tolist())
-        if keys.ndim != 1 or keys.dtype == bool:
-            raise ValueError(
-                "categorical_features must be a 1D array of indices or names, or a "
-                f"mask of {len(self.names)} columns; got {given!r}."
-            )
-        return {self._find(key, "categorical_features") for key in keys.tolist()}
 
     def compute(self, columns: Sequence[int], kind: str) -> Bunch:
         """Compute the partial dependence on some columns."""

@@ -393,9 +393,13 @@ def test_what_is_averaged_for_gradient_boosting():
         (
             CARTClassifier(),
             {"categorical_features": [True, False]},
-            "mask of 4 columns",
+            r"mask must have shape .*\(4,\), got: \(2,\)",
         ),
-        (CARTClassifier(), {"categorical_features": ["z"]}, "names.*got 'z'"),
+        (
+            CARTClassifier(),
+            {"categorical_features": ["z"]},
+            r"'z' which is not a valid feature name .*\['x0', 'x1', 'x2', 'x3'\]",
+        ),
         (CARTClassifier(), {"feature_names": ["a"]}, "must have 4 names.*got 1"),
     ],
 )
