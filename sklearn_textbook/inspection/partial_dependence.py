@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -260,7 +259,7 @@ class DependenceModel:
 
     def find_columns(self, features) -> list[int]:
         """Return the numbers of columns given by number or name, or of several."""
-        is_one = isinstance(features, str | Integral)
+        is_one = isinstance(features, str) or not np.iterable(features)
         keys = [features] if is_one else list(features)
         found = [find_column("features", key, self.names) for key in keys]
         if not found or len(set(found)) < len(found):
@@ -462,10 +461,8 @@ def _decode_values(schema, codes):
         return codes.astype(bool)
     if schema.source in (DATE, DURATION):
         dtype = "datetime64[us]" if schema.source == DATE else "timedelta64[us]"
-        whole = np.where(np.isfinite(codes), codes, 0.0) * 1e6
-        values = np.round(whole).astype(np.int64).astype(dtype)
-        values[~np.isfinite(codes)] = np.array("NaT", dtype=dtype)
-        return values
+        whole = np.where(np.isfinite(codes), np.round(codes * 1e6), np.nan)
+        return whole.astype(dtype)  # NaN as NaT
     if schema.source == TIME and np.isfinite(codes).all():
         start = datetime.datetime(1970, 1, 1)
         moments = [start + datetime.timedelta(seconds=code) for code in codes.tolist()]

@@ -1,4 +1,4 @@
-"""Partial dependence of tree models as a Display."""
+"""Partial dependence of tree models as a Display: scikit-learn's, of other results."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ from sklearn_textbook.inspection._axes import (
     write_time_axis,
 )
 from sklearn_textbook.inspection.partial_dependence import KINDS, DependenceModel
+from sklearn_textbook.tree.encode.columns import TIME
+from sklearn_textbook.tree.encode.objects import seconds_from_objects
 from sklearn_textbook.tree.explain.lettering import shorten
 
 if TYPE_CHECKING:
@@ -223,30 +225,6 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
                 delayed(call.run)(model.compute, *both)
                 for both in zip(columns, kinds, strict=True)
             )
-        display = cls._from_results(
-            model,
-            results,
-            columns,
-            is_categorical,
-            target,
-            kind=kind,
-            subsample=subsample,
-            random_state=random_state,
-        )
-        return display.plot(
-            ax=ax,
-            n_cols=n_cols,
-            line_kw=line_kw,
-            ice_lines_kw=ice_lines_kw,
-            pd_line_kw=pd_line_kw,
-            contour_kw=contour_kw,
-            centered=centered,
-            **kwargs,
-        )
-
-    @classmethod
-    def _from_results(cls, model, results, columns, is_categorical, target, **options):
-        """Make the display of what a model has computed for each plot."""
         mean = model.compute_mean()
         measure, number = _choose_target(model, target, results, mean)
         numeric = {
@@ -261,14 +239,25 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
             feature_names=model.names,
             target_idx=number,
             deciles={column: model.find_deciles(column) for column in sorted(numeric)},
+            kind=kind,
+            subsample=subsample,
+            random_state=random_state,
             is_categorical=is_categorical,
-            **options,
         )
         display.measure, display.mean = measure, float(mean[number])
         display.time_zones = {
             column: model.schema.columns[column].time_zone for column in numeric
         }
-        return display
+        return display.plot(
+            ax=ax,
+            n_cols=n_cols,
+            line_kw=line_kw,
+            ice_lines_kw=ice_lines_kw,
+            pd_line_kw=pd_line_kw,
+            contour_kw=contour_kw,
+            centered=centered,
+            **kwargs,
+        )
 
     def plot(
         self,
@@ -342,7 +331,7 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
             **kwargs,
         )
         vars(self).update({k: v for k, v in vars(drawn).items() if k.endswith("_")})
-        self._correct_deciles()
+        self._correct_deciles(levels)
         for number, axes in enumerate(self.axes_.ravel()[:n_plots]):
             if has_bars[number]:
                 _move_bars(axes, base, is_named=number == has_bars.index(True))
@@ -382,18 +371,18 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
             ],
         )
 
-    def _correct_deciles(self) -> None:
+    def _correct_deciles(self, levels) -> None:
         """Draw deciles in the scale of their axis and the colour of the style.
 
-        scikit-learn draws those of the y axis in the scale of the x axis, and all in
-        black.
+        scikit-learn draws those of the y axis in the scale of the x axis, all in black,
+        and those of a boolean beside a number also in the plot of its levels.
         """
-        for axes, across, along in zip(
-            self.axes_.ravel(),
-            self.deciles_vlines_.ravel(),
-            self.deciles_hlines_.ravel(),
-            strict=True,
-        ):
+        for number, axes in enumerate(self.axes_.ravel()[: len(levels)]):
+            across = self.deciles_vlines_.flat[number]
+            along = self.deciles_hlines_.flat[number]
+            if across is not None and any(levels[number]):
+                across.remove()
+                across = self.deciles_vlines_.flat[number] = None
             if along is not None:
                 along.set_transform(axes.get_yaxis_transform())
             for lines in filter(None, (across, along)):
@@ -506,25 +495,22 @@ def _check_target(target, known) -> None:
 def _select(result, number, is_centered):
     """Return the results of one class or output, on request as differences."""
     chosen = Bunch(grid_values=list(map(np.asarray, result["grid_values"])))
-    for kind in ("average", "individual"):
-        if kind in result:
-            values = np.asarray(result[kind])[[number]]
-            chosen[kind] = values - values[..., :1] if is_centered else values
+    for kind in (kind for kind in KINDS if kind in result):
+        values = np.asarray(result[kind])[[number]]
+        chosen[kind] = values - values[..., :1] if is_centered else values
     return chosen
 
 
 def _find_limits(results, base):
     """Return the limits of the curves, by 1, and of the pairs of columns, by 2."""
-    limits = {}
+    ends = {} if base is None else {1: [base]}
     for result in results:
-        n_columns = len(result["grid_values"])
-        values = [result[kind] for kind in ("average", "individual") if kind in result]
-        ends = [f(value) for value in values for f in (np.min, np.max)]
-        if n_columns == 1 and base is not None:
-            ends.append(base)
-        limits[n_columns] = (*limits.get(n_columns, ()), *ends)
-    for n_columns, ends in limits.items():
-        low, high = float(min(ends)), float(max(ends))
+        of_plot = ends.setdefault(len(result["grid_values"]), [])
+        for values in (result[kind] for kind in KINDS if kind in result):
+            of_plot += [np.min(values), np.max(values)]
+    limits = {}
+    for n_columns, of_plots in ends.items():
+        low, high = float(min(of_plots)), float(max(of_plots))
         margin = 0.05 * (high - low)
         # A constant: axes need a range that is not empty.
         margin = margin if high + margin > low else max(0.05 * abs(low), 0.05)
@@ -550,13 +536,8 @@ def _place_values(values, unit):
     if values.dtype.kind == "m":
         return values / np.timedelta64(unit, "s")
     if values.dtype.kind == "O" and isinstance(values[0], datetime.time):
-        return np.array([_count_seconds(value) for value in values])
+        return seconds_from_objects(values, TIME)
     return values.astype(float) if values.dtype.kind == "b" else values
-
-
-def _count_seconds(time):
-    whole = 3600 * time.hour + 60 * time.minute + time.second
-    return whole + time.microsecond / 1e6
 
 
 def _move_bars(axes, base, is_named) -> None:

@@ -227,6 +227,7 @@ def test_compact_trees_of_a_forest_stay_compact():
     [
         ("z", {}, r"features must be column names, \['a', 'b'\], .*; got 'z'"),
         (2, {}, "indices from 0 to 1; got 2"),
+        (1.5, {}, "indices from 0 to 1; got 1.5"),
         ([], {}, "one or more columns"),
         (["a", 0], {}, "one or more columns"),
         ("a", {"grid_resolution": 1}, "grid_resolution"),
@@ -470,6 +471,13 @@ def test_axes_of_dates_durations_times_and_booleans():
     assert len(smoker.patches) == 2
     assert display.deciles_vlines_[0, 0].get_segments()[0][0, 0] > 19000  # days
     assert age.get_xlabel() == "age"
+    # Booleans are numbers beside numbers, and have deciles only there.
+    display = PartialDependenceDisplay.from_estimator(
+        tree, X, ["smoker", ("smoker", "age")]
+    )
+    assert display.deciles_vlines_[0, 0] is None
+    assert len(display.axes_[0, 0].collections) == 0
+    assert display.deciles_vlines_[0, 1].get_segments()
 
 
 # ------------------------------------------------------------------------ figure
