@@ -198,6 +198,8 @@ class DependenceModel:
     ----------
     trees : TreeSum
         The trees of the model.
+    shares : ndarray of shape (n_samples,)
+        The weights of the rows, divided by their sum.
     method : {"recursion", "brute"}
         How averages are computed.
     is_raw : bool
@@ -231,27 +233,27 @@ class DependenceModel:
             feature_names = self.schema.names
         self.names = read_feature_names(feature_names, len(self.schema.columns))
         self.matrix = trees.read(X)
-        self.weight = None
-        if sample_weight is not None:
-            self.weight = check_weights(sample_weight, self.matrix.shape[0])
-        needed = _why_brute(trees, has_rows, sample_weight is not None, response_method)
+        weight = check_weights(sample_weight, self.matrix.shape[0])
+        needed = _why_brute(trees, has_rows, weight is not None, response_method)
         if needed and method == "recursion":
             raise ValueError(f'method="recursion" is not possible {needed}.')
         self.method = "brute" if needed or method == "brute" else "recursion"
         self.is_raw = trees.link != "identity" and (
             self.method == "recursion" or response_method == "decision_function"
         )
+        weight = np.ones(self.matrix.shape[0]) if weight is None else weight
+        self.shares = weight / weight.sum()
         self.percentiles = percentiles
         self.grid_resolution = grid_resolution
         self.custom_values = {
             find_column("custom_values", key, self.names): values
             for key, values in (custom_values or {}).items()
         }
+        is_level = np.array([column.kind != NUMERIC for column in self.schema.columns])
         declared = find_categorical(categorical_features, self.names, len(self.names))
-        self.is_level = [
-            column.kind != NUMERIC or (declared is not None and declared[number])
-            for number, column in enumerate(self.schema.columns)
-        ]
+        if declared is not None:
+            is_level |= declared
+        self.is_level = is_level.tolist()
         self.is_categorical = [
             is_level or column.source == BOOLEAN
             for is_level, column in zip(self.is_level, self.schema.columns, strict=True)
@@ -294,18 +296,15 @@ class DependenceModel:
                 found = _average_tree(tree, points, columns)
                 scores[first : first + len(found)] += found
             return self._select(scores), None
-        n_rows, n_points = self.matrix.shape[0], len(points)
-        weight = np.ones(n_rows) if self.weight is None else self.weight
-        share = weight / weight.sum()
-        n_outputs = len(self._select(self.trees.start))
+        n_outputs, n_points = len(self._select(self.trees.start)), len(points)
         average = np.zeros((n_outputs, n_points))
-        shape = (n_outputs, n_rows, n_points)
+        shape = (n_outputs, len(self.shares), n_points)
         individual = np.empty(shape) if is_individual else None
         for rows, block in _read_dense(self.matrix):
             step = max(1, BLOCK_CELLS // block.size)
             for some in (slice(n, n + step) for n in range(0, n_points, step)):
                 found = self._predict_block(block, points[some], columns)
-                average[:, some] += found @ share[rows]
+                average[:, some] += found @ self.shares[rows]
                 if individual is not None:
                     individual[:, rows, some] = found.swapaxes(1, 2)
         return average, individual
