@@ -74,7 +74,7 @@ def make_table(
 
 def _make_cell(cell, style):
     if isinstance(cell, Bar):
-        width = f"width: {100 * cell.share:.1f}%"
+        width = f"width: {100 * cell.fraction:.1f}%"
         bar = make("span", class_="bar", style=width, aria_hidden="true")
         return make("td", bar, class_="bars")
     is_cell = isinstance(cell, Html) and cell.startswith("<td")

@@ -233,24 +233,24 @@ def decode_labels(codes: np.ndarray, classes: list[np.ndarray]) -> np.ndarray:
     return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
 
 
-def split_shares(
-    shares: np.ndarray, n_classes: int | Sequence[int]
+def split_probabilities(
+    probabilities: np.ndarray, n_classes: int | Sequence[int]
 ) -> np.ndarray | list:
     """Return class proportions as scikit-learn does: a list for several outputs."""
-    if shares.shape[1] == 1:
-        return shares[:, 0]
+    if probabilities.shape[1] == 1:
+        return probabilities[:, 0]
     return [
-        np.ascontiguousarray(shares[:, output, :number])
+        np.ascontiguousarray(probabilities[:, output, :number])
         for output, number in enumerate(n_classes)
     ]
 
 
-def take_logarithms(shares):
+def take_logarithms(probabilities):
     """Return natural logarithms of probabilities or lists of them; ``-inf`` for 0."""
-    if isinstance(shares, list):
-        return [take_logarithms(of_output) for of_output in shares]
+    if isinstance(probabilities, list):
+        return [take_logarithms(of_output) for of_output in probabilities]
     with np.errstate(divide="ignore"):
-        return np.log(shares)
+        return np.log(probabilities)
 
 
 def _find_places(labels, known):

@@ -182,7 +182,7 @@ def check_smoothing(value) -> None:
         check_real("categorical_smoothing", value, 0.0)
 
 
-def check_count_or_share(
+def check_count_or_fraction(
     name, value, smallest, *, words=(), includes_one: bool = True
 ) -> None:
     """Require a count (int), a fraction of all (float), or one of some words."""

@@ -8,7 +8,7 @@ from numbers import Integral
 from numpy.random import RandomState
 from sklearn.utils import check_random_state
 
-_kept = threading.local()
+_saved_fields = threading.local()
 
 
 def borrow_random_state(random_state) -> RandomState:
@@ -20,7 +20,7 @@ def borrow_random_state(random_state) -> RandomState:
     """
     if not isinstance(random_state, Integral):
         return check_random_state(random_state)
-    if not hasattr(_kept, "random_state"):
-        _kept.random_state = RandomState(0)
-    _kept.random_state.seed(random_state)
-    return _kept.random_state
+    if not hasattr(_saved_fields, "random_state"):
+        _saved_fields.random_state = RandomState(0)
+    _saved_fields.random_state.seed(random_state)
+    return _saved_fields.random_state

@@ -60,10 +60,10 @@ def write_rounded(value: float) -> str:
 class Bar:
     """A cell with a bar, whose length is a fraction of the longest."""
 
-    share: float
+    fraction: float
 
     def __str__(self) -> str:
-        return "=" * round(BAR_WIDTH * self.share)
+        return "=" * round(BAR_WIDTH * self.fraction)
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ def explain_rows(scorer, estimator, X, predicted) -> list[str]:
     sentences = write(estimator, X)
     if scorer.costs is None:
         return sentences
-    likeliest = scorer.labels[predicted.shares.argmax(axis=1)]
+    likeliest = scorer.labels[predicted.probabilities.argmax(axis=1)]
     return [
         sentence
         if likely == chosen

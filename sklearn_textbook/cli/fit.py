@@ -211,7 +211,8 @@ def _score(scorer, estimator, training, n_folds, seed, tested):
         tests, values = _cross_validate(scorer, estimator, training, n_folds, seed)
         scores += tests
         predicted = Tested(
-            *(tests[0], y, values.values, scorer.labels, weights), shares=values.shares
+            *(tests[0], y, values.values, scorer.labels, weights),
+            probabilities=values.probabilities,
         )
     notes = [*notes, *_note_single_leaf(scorer, estimator, training, seed)]
     if tested is not None:

@@ -23,15 +23,15 @@ def measure(
     name: str,
     y: np.ndarray,
     values: np.ndarray,
-    shares: np.ndarray,
+    probabilities: np.ndarray,
     labels: np.ndarray | None,
     weights: np.ndarray | None = None,
 ) -> float:
     """Measure predictions."""
     if name in _BY_PROBABILITIES:
-        if shares is None:
+        if probabilities is None:
             return np.nan
-        return _BY_PROBABILITIES[name](y, shares, labels, weights)
+        return _BY_PROBABILITIES[name](y, probabilities, labels, weights)
     if name == "r2" and len(y) < 2:
         return np.nan
     compares_classes = name in ("kappa", "matthews_corrcoef")
@@ -60,27 +60,27 @@ def _measure_balanced_accuracy(y, values, sample_weight):
     )
 
 
-def _measure_auc(y, shares, labels, weights):
+def _measure_auc(y, probabilities, labels, weights):
     """Mean over the classes of the one-vs-rest area under the curve."""
-    areas, n_classes = [], shares.shape[1]
+    areas, n_classes = [], probabilities.shape[1]
     # With two classes, both areas are equal.
     for column in range(1 if n_classes == 2 else 0, n_classes):
         is_class = y == labels[column]
         if is_class.any() and not is_class.all():
-            areas.append(measure_area(is_class, shares[:, column], weights))
+            areas.append(measure_area(is_class, probabilities[:, column], weights))
     return float(np.mean(areas)) if areas else np.nan
 
 
 def measure_area(
-    is_class: np.ndarray, shares: np.ndarray, weights: np.ndarray | None = None
+    is_class: np.ndarray, probabilities: np.ndarray, weights: np.ndarray | None = None
 ) -> float:
     """Measure the area under the ROC curve, faster than ``roc_auc_score``.
 
-    It is the probability that a row of the class has a larger share than another row,
-    where equal shares count half.
+    It is the probability that a row of the class has a larger prediction than another
+    row, where equal predictions count half.
     """
-    weights = np.ones(len(shares)) if weights is None else weights
-    distinct, places = np.unique(shares, return_inverse=True)
+    weights = np.ones(len(probabilities)) if weights is None else weights
+    distinct, places = np.unique(probabilities, return_inverse=True)
     inside, outside = (
         np.bincount(places, weights * chosen, len(distinct))
         for chosen in (is_class, ~is_class)
@@ -89,17 +89,19 @@ def measure_area(
     return inside @ below / (inside.sum() * outside.sum())
 
 
-def _measure_log_loss(y, shares, labels, weights):
-    known = labels[: shares.shape[1]]
+def _measure_log_loss(y, probabilities, labels, weights):
+    known = labels[: probabilities.shape[1]]
     if not np.isin(y, known).all():
         return np.nan
     order = np.argsort(known)
-    shares = shares[:, order]
+    probabilities = probabilities[:, order]
     # Members that vote may leave rows without any vote.
-    totals = shares.sum(axis=1, keepdims=True)
+    totals = probabilities.sum(axis=1, keepdims=True)
     if not (totals > 0).all():
         return np.nan
-    return log_loss(y, shares / totals, labels=known[order], sample_weight=weights)
+    return log_loss(
+        y, probabilities / totals, labels=known[order], sample_weight=weights
+    )
 
 
 _BY_PROBABILITIES = {"auc": _measure_auc, "log_loss": _measure_log_loss}

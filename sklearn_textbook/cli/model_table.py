@@ -38,7 +38,7 @@ MOST_LEVELS = 5
 class Tested:
     """The predictions of a table that has the target.
 
-    Texts of labels, or numbers, are compared; ``shares`` are the probabilities of the
+    Texts of labels, or numbers, are compared; ``probabilities`` are those of the
     classes of the model, the first ones of ``labels``.
     """
 
@@ -48,7 +48,7 @@ class Tested:
     labels: np.ndarray | None
     weights: np.ndarray | None
     notes: tuple = ()
-    shares: np.ndarray | None = None
+    probabilities: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -327,8 +327,8 @@ def score_table(model, scorer, table, predicted, where: str) -> Tested | None:
             rows = count_things(int(np.isin(true, new).sum()), "row")
             start = f"column {model.target!r} has classes not seen in training"
             notes = (f"{start}, which count as errors: {list_names(new)} ({rows})",)
-    values, shares = predicted.values, predicted.shares
-    return Tested(score, true, values, labels, weights, notes, shares)
+    values, probabilities = predicted.values, predicted.probabilities
+    return Tested(score, true, values, labels, weights, notes, probabilities)
 
 
 def label_text(label: object) -> str:

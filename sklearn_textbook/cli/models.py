@@ -271,7 +271,7 @@ def report_sizes(estimator) -> TextTable:
 
 
 def compute_importances(estimator) -> np.ndarray:
-    """Compute the share of each column in the decrease of impurity.
+    """Compute the fraction of each column in the decrease of impurity.
 
     Without importances of the ensemble, the mean over its trees, which for members of
     some columns is 0 in the others; all zero if no tree has a split.
@@ -429,12 +429,12 @@ def _tabulate_coefficients(estimator, names, most):
 def _report_components(estimator, names, most):
     """Report the variances of components, and the loadings of the columns."""
     titles = estimator.get_feature_names_out().tolist()
-    shares = estimator.explained_variance_ratio_
-    variances, sums = estimator.explained_variance_, np.cumsum(shares)
+    fractions = estimator.explained_variance_ratio_
+    variances, sums = estimator.explained_variance_, np.cumsum(fractions)
     rows = [
-        [title, f"{variance:.5g}", f"{share:.3f}", f"{total:.3f}"]
-        for title, variance, share, total in zip(
-            titles[:most], variances, shares, sums, strict=False
+        [title, f"{variance:.5g}", f"{fraction:.3f}", f"{total:.3f}"]
+        for title, variance, fraction, total in zip(
+            titles[:most], variances, fractions, sums, strict=False
         )
     ]
     yield TextTable(["", "variance", "share", "cumulative"], rows)

@@ -55,8 +55,10 @@ def predict_table(
     predicted = predict_rows(saved, scorer, rows)
     columns = {"prediction": pa.array(predicted.values.tolist())}
     if proba:
-        for label, share in zip(scorer.labels, predicted.shares.T, strict=True):
-            columns[f"probability_{report.show_label(label)}"] = pa.array(share)
+        for label, probability in zip(
+            scorer.labels, predicted.probabilities.T, strict=True
+        ):
+            columns[f"probability_{report.show_label(label)}"] = pa.array(probability)
     if explain:
         X = as_features(saved.schema, rows.features)
         with show_progress("explaining"):

@@ -109,8 +109,11 @@ def report_class_scores(scores, labels) -> TextTable:
     order = np.argsort(-scores[-1], kind="stable")[:MOST_CLASSES]
     rows = []
     for number in sorted(order.tolist()):
-        *shares, weight = (values[number] for values in scores)
-        cells = (f"{share:.3f}" if np.isfinite(share) else "-" for share in shares)
+        *fractions, weight = (values[number] for values in scores)
+        cells = (
+            f"{fraction:.3f}" if np.isfinite(fraction) else "-"
+            for fraction in fractions
+        )
         rows.append([show_label(labels[number]), *cells, write_count(weight)])
     more = count_more(len(labels) - len(order), "smaller class")
     return TextTable(["class", "precision", "recall", "F1", "rows"], rows, more=more)

@@ -40,12 +40,12 @@ class Predicted:
     """Labels or numbers that are predicted, and the probability of every class."""
 
     values: np.ndarray
-    shares: np.ndarray | None = None
+    probabilities: np.ndarray | None = None
 
     def take(self, rows):
         """Return the predictions for some of the rows."""
-        shares = None if self.shares is None else self.shares[rows]
-        return Predicted(self.values[rows], shares)
+        probabilities = None if self.probabilities is None else self.probabilities[rows]
+        return Predicted(self.values[rows], probabilities)
 
 
 @dataclass(frozen=True)
@@ -75,17 +75,17 @@ class Scorer:
     def _predict(self, estimator, X):
         if not self.is_classes:
             return Predicted(estimator.predict(X))
-        find_shares = find_probabilities(estimator)
-        if find_shares is None:
-            return self._predict_without_shares(estimator, X)
-        known = find_shares(X)
-        shares = np.zeros((len(known), len(self.labels)))
-        shares[:, np.searchsorted(self.labels, estimator.classes_)] = known
+        predict_proba = find_probabilities(estimator)
+        if predict_proba is None:
+            return self._predict_without_probabilities(estimator, X)
+        known = predict_proba(X)
+        probabilities = np.zeros((len(known), len(self.labels)))
+        probabilities[:, np.searchsorted(self.labels, estimator.classes_)] = known
         if self.costs is None:
-            return Predicted(estimator.predict(X), shares)
-        return self.decide(shares)
+            return Predicted(estimator.predict(X), probabilities)
+        return self.decide(probabilities)
 
-    def _predict_without_shares(self, estimator, X):
+    def _predict_without_probabilities(self, estimator, X):
         """Predict with an estimator that gives classes only."""
         if self.costs is not None:
             refuse_use(
@@ -94,22 +94,26 @@ class Scorer:
             )
         return Predicted(estimator.predict(X))
 
-    def decide(self, shares):
+    def decide(self, probabilities):
         """Predict the most probable class, or the one with the least expected cost."""
         best = (
-            shares.argmax(1) if self.costs is None else (shares @ self.costs).argmin(1)
+            probabilities.argmax(1)
+            if self.costs is None
+            else (probabilities @ self.costs).argmin(1)
         )
-        return Predicted(self.labels[best], shares)
+        return Predicted(self.labels[best], probabilities)
 
     def score(
         self, where: str, y_true, predicted, weights=None, note: str = ""
     ) -> Score:
         """Score predictions of some rows; without a note, it is their number."""
-        values, shares = predicted.values, predicted.shares
+        values, probabilities = predicted.values, predicted.probabilities
         headings = CLASS_SCORES if self.is_classes else NUMBER_SCORES
         defaults = DEFAULT_CLASS_SCORES if self.is_classes else DEFAULT_NUMBER_SCORES
         means = {
-            headings[name]: measure(name, y_true, values, shares, self.labels, weights)
+            headings[name]: measure(
+                name, y_true, values, probabilities, self.labels, weights
+            )
             for name in self.metrics or defaults
         }
         if self.costs is not None:
@@ -201,7 +205,9 @@ def cross_validate(
         template.set_params(oob_score=False)  # it is not used
     y = training.goal.values
     values = np.empty_like(y)
-    shares = None if scorer.labels is None else np.empty((len(y), len(scorer.labels)))
+    probabilities = (
+        None if scorer.labels is None else np.empty((len(y), len(scorer.labels)))
+    )
     by_part = {}
     for train, test in _split_folds(y, scorer.is_classes, n_folds, seed):
         model = clone(template)
@@ -213,15 +219,17 @@ def cross_validate(
             fold = scorer.predict(part, training.features.take(test))
             if part is model:
                 values[test] = fold.values
-                if fold.shares is None:
-                    shares = None
-                elif shares is not None:
-                    shares[test] = fold.shares
+                if fold.probabilities is None:
+                    probabilities = None
+                elif probabilities is not None:
+                    probabilities[test] = fold.probabilities
             where = f"  {name}" if number else name
             means = scorer.score("", y[test], fold, weights).means
             by_part.setdefault(where, []).append(means)
         steps.advance()
-    return [_average(*part) for part in by_part.items()], Predicted(values, shares)
+    return [_average(*part) for part in by_part.items()], Predicted(
+        values, probabilities
+    )
 
 
 def _average(where, scores):

@@ -17,8 +17,8 @@ from sklearn_textbook.criteria._counts import (
 
 def compute_gini(weights):
     """Gini index of the weights of the classes."""
-    shares = weights / weights.sum()
-    return max(0.0, float(1.0 - np.sum(shares**2)))
+    fractions = weights / weights.sum()
+    return max(0.0, float(1.0 - np.sum(fractions**2)))
 
 
 def compute_gini_index(table):

@@ -22,14 +22,14 @@ def _get_logarithm(base):
 
 def _compute_entropy(weights, logarithm):
     """Entropy of positive weights."""
-    shares = weights / weights.sum()
-    return max(0.0, float(-np.sum(shares * logarithm(shares))))
+    fractions = weights / weights.sum()
+    return max(0.0, float(-np.sum(fractions * logarithm(fractions))))
 
 
 def _compute_conditional_entropy(table, logarithm):
     x_weight = table.x_weight
-    share_in_x = table.cell_weight / x_weight[table.cell_x]
-    terms = table.cell_weight * logarithm(share_in_x)
+    fraction_in_x = table.cell_weight / x_weight[table.cell_x]
+    terms = table.cell_weight * logarithm(fraction_in_x)
     return max(0.0, float(-np.sum(terms) / np.sum(table.cell_weight)))
 
 

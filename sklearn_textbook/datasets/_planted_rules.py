@@ -6,7 +6,7 @@ import numpy as np
 
 # A split whose fraction of rows is this close to the desired one (relative to the
 # smaller side) is accepted; otherwise the closest one of all columns is taken.
-_SHARE_TOLERANCE = 0.1
+_FRACTION_TOLERANCE = 0.1
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Split:
     """
 
     column: int
-    share: float
+    fraction: float
     threshold: float | None = None
     levels: np.ndarray | None = None
 
@@ -61,29 +61,29 @@ class PlantedRule:
         return region[values.astype(np.intp)]
 
 
-def _split_ordered(column, values, share, is_continuous):
+def _split_ordered(column, values, fraction, is_continuous):
     """Return the threshold split with the closest left fraction, or None."""
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) < 2:
         return None
-    shares = np.cumsum(counts)[:-1] / len(values)
-    threshold = float(distinct[np.argmin(np.abs(shares - share))])
+    fractions = np.cumsum(counts)[:-1] / len(values)
+    threshold = float(distinct[np.argmin(np.abs(fractions - fraction))])
     if is_continuous:  # a readable number; the data need not contain it
         threshold = float(f"{threshold:.4g}")
     taken = float(np.mean(values <= threshold))
     return Split(column, taken, threshold) if 0 < taken < 1 else None
 
 
-def _split_nominal(column, values, share, n_levels, rng):
+def _split_nominal(column, values, fraction, n_levels, rng):
     """Return a subset of levels with a close fraction, or None."""
     counts = np.bincount(values.astype(np.intp), minlength=n_levels)
     present = rng.permutation(np.flatnonzero(counts))
     if len(present) < 2:
         return None
-    wanted = share * len(values)
+    wanted = fraction * len(values)
     chosen, total = [], 0
     for level in present:
-        if total + counts[level] <= wanted * (1 + _SHARE_TOLERANCE):
+        if total + counts[level] <= wanted * (1 + _FRACTION_TOLERANCE):
             chosen.append(level)
             total += counts[level]
     if not chosen:
@@ -94,27 +94,27 @@ def _split_nominal(column, values, share, n_levels, rng):
     return Split(column, taken, levels=levels) if taken < 1 else None
 
 
-def _choose_split(pilot, columns, rows, share, rng):
+def _choose_split(pilot, columns, rows, fraction, rng):
     """Return a split of a random column with a left fraction near the desired one."""
     best, best_distance = None, np.inf
     for i in rng.permutation(len(columns)):
         values, spec = pilot[rows, i], columns[i]
         if spec.kind == "nominal":
-            split = _split_nominal(int(i), values, share, spec.n_levels, rng)
+            split = _split_nominal(int(i), values, fraction, spec.n_levels, rng)
         else:
             is_continuous = spec.kind == "numeric" and spec.decimals is None
-            split = _split_ordered(int(i), values, share, is_continuous)
+            split = _split_ordered(int(i), values, fraction, is_continuous)
         if split is None:
             continue
-        distance = abs(split.share - share)
-        if distance <= _SHARE_TOLERANCE * min(share, 1 - share):
+        distance = abs(split.fraction - fraction)
+        if distance <= _FRACTION_TOLERANCE * min(fraction, 1 - fraction):
             return split
         if distance < best_distance:
             best, best_distance = split, distance
     return best
 
 
-def plant_rules(pilot, columns, targets, shares, rng):
+def plant_rules(pilot, columns, targets, fractions, rng):
     """Return mutually exclusive rules that cover every row, one per target.
 
     ``pilot`` is a sample of the table; rule i covers about the fraction ``shares[i]``
@@ -130,8 +130,8 @@ def plant_rules(pilot, columns, targets, shares, rng):
             rules.append(PlantedRule(rule.regions, targets[first]))
             continue
         cut = first + 1 + int(rng.random_sample() * (last - first - 1))
-        share = float(np.sum(shares[first:cut]) / np.sum(shares[first:last]))
-        split = _choose_split(pilot, columns, rows, share, rng)
+        fraction = float(np.sum(fractions[first:cut]) / np.sum(fractions[first:last]))
+        split = _choose_split(pilot, columns, rows, fraction, rng)
         if split is None:
             raise ValueError(
                 f"n_rules={len(targets)} is too large for this table; use fewer rules, "

@@ -259,11 +259,11 @@ def _generate_pilot(columns, correlation, seed):
 def _plant_rules(parameters, columns, design, pilot_seed):
     """Plant the rules in the sample, which is not kept."""
     p = parameters
-    targets, shares = _assign_targets(
+    targets, fractions = _assign_targets(
         p["task"], p["n_classes"], p["class_weights"], p["n_rules"], design
     )
     pilot = _generate_pilot(columns, p["correlation"], pilot_seed)
-    return plant_rules(pilot, columns, targets, shares, design)
+    return plant_rules(pilot, columns, targets, fractions, design)
 
 
 def _assign_targets(task, n_classes, class_weights, n_rules, rng):
@@ -274,8 +274,8 @@ def _assign_targets(task, n_classes, class_weights, n_rules, rng):
     weights = np.ones(n_classes) if class_weights is None else np.array(class_weights)
     order = rng.permutation(n_classes)
     targets = [int(order[i % n_classes]) for i in range(n_rules)]
-    shares = (weights / weights.sum() / np.bincount(targets))[targets]
-    return targets, shares
+    fractions = (weights / weights.sum() / np.bincount(targets))[targets]
+    return targets, fractions
 
 
 def _generate_table(n_rows, columns, rules, correlation, missing, seed, as_frame):

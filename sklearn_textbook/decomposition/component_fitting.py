@@ -89,9 +89,9 @@ class ComponentFitting(ComponentMeasures):
         check_choice("missing", self.missing, MISSING)
         wanted = self.n_components
         is_count = is_integer(wanted) and wanted >= 0
-        is_share = is_real(wanted) and not is_integer(wanted) and 0 < wanted < 1
+        is_fraction = is_real(wanted) and not is_integer(wanted) and 0 < wanted < 1
         is_other = wanted is None or (isinstance(wanted, str) and wanted == "mle")
-        if is_checked() and not (is_count or is_share or is_other):
+        if is_checked() and not (is_count or is_fraction or is_other):
             raise ValueError(
                 "The 'n_components' parameter must be an int in the range [0, inf), a "
                 "float in the range (0.0, 1.0), 'mle' or None; got "

@@ -10,7 +10,7 @@ from sklearn_textbook.decomposition.factors import SVDFactors
 from sklearn_textbook.decomposition.matrix import find_float_type
 
 #: Memory per vector that "lobpcg" iterates on.
-LOBPCG_SHARE = 5
+LOBPCG_FRACTION = 5
 #: scipy's limit of 20 is for good preconditioners; here there is none.
 LOBPCG_ITERATIONS = 2_000
 
@@ -101,5 +101,5 @@ class _Products:
 def count_most_components(shape, solver):
     """Return the largest number of singular values that a solver can compute."""
     if solver == "lobpcg":
-        return (min(shape) - 1) // LOBPCG_SHARE
+        return (min(shape) - 1) // LOBPCG_FRACTION
     return min(shape) - 1 if solver == "arpack" else min(shape)

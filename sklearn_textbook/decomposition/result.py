@@ -270,8 +270,8 @@ class SingularValueDecomposition:
             )
         if self._norm == 0:
             return 0.0
-        share = measure_values(self.singular_values[:k]) / self._norm
-        rest = self._norm * np.sqrt(max(0.0, (1 - share) * (1 + share)))
+        fraction = measure_values(self.singular_values[:k]) / self._norm
+        rest = self._norm * np.sqrt(max(0.0, (1 - fraction) * (1 + fraction)))
         return float(max(rest, left_out))
 
     @property

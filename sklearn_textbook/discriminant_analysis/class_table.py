@@ -69,21 +69,21 @@ class ClassTable:
     def compute_scatter(self) -> tuple[np.ndarray, np.ndarray]:
         """Compute means, and the mean of squares and products about them."""
         means = self.compute_means()
-        share = self.share_rows()
+        fraction = self.share_rows()
         sums = np.zeros_like(means)
         upper = np.zeros((self.n_columns, self.n_columns), order="F")
         for rows, block in self._centre_blocks(means):
-            root = np.sqrt(share[rows])
+            root = np.sqrt(fraction[rows])
             block *= root[:, np.newaxis]
             sums += self._indicate(rows, root) @ block
             upper = blas.dsyrk(1.0, block.T, beta=1.0, c=upper, overwrite_c=1)
         # Correct both for the rounding errors of the means.
-        class_share = np.bincount(self.codes, share, minlength=self.n_classes)
-        left = sums / np.sqrt(class_share)[:, np.newaxis]
+        class_fraction = np.bincount(self.codes, fraction, minlength=self.n_classes)
+        left = sums / np.sqrt(class_fraction)[:, np.newaxis]
         upper = blas.dsyrk(-1.0, left.T, beta=1.0, c=upper, overwrite_c=1)
         scatter = np.triu(upper) + np.triu(upper, 1).T
         np.fill_diagonal(scatter, np.maximum(scatter.diagonal(), 0.0))
-        return means + sums / class_share[:, np.newaxis], scatter
+        return means + sums / class_fraction[:, np.newaxis], scatter
 
     def centre_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Compute means, and rows centred by the mean of their class."""
@@ -97,10 +97,10 @@ class ClassTable:
 
     def compute_products(self, means: np.ndarray, basis: np.ndarray) -> np.ndarray:
         """Compute the mean of squares and products of rows in other coordinates."""
-        share = self.share_rows()
+        fraction = self.share_rows()
         upper = np.zeros((basis.shape[1], basis.shape[1]), order="F")
         for rows, block in self._centre_blocks(means):
-            block *= np.sqrt(share[rows])[:, np.newaxis]
+            block *= np.sqrt(fraction[rows])[:, np.newaxis]
             upper = blas.dsyrk(1.0, (block @ basis).T, beta=1.0, c=upper, overwrite_c=1)
         return np.triu(upper) + np.triu(upper, 1).T
 

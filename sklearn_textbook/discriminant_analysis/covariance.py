@@ -16,13 +16,13 @@ def estimate_within(table, shrinkage, estimator, scatter: np.ndarray) -> np.ndar
         # Shrinkage is linear: the mean of shrunk matrices is the shrunk mean.
         return shrunk_covariance(scatter, shrinkage) if shrinkage else scatter
     covariance = np.zeros((table.n_columns, table.n_columns))
-    class_share = table.class_weight / table.class_weight.sum()
+    class_fraction = table.class_weight / table.class_weight.sum()
     for number in range(table.n_classes):
         of_class = table.select_class(number)
         if estimator is None:
-            covariance += class_share[number] * _shrink_by_rows(of_class)
+            covariance += class_fraction[number] * _shrink_by_rows(of_class)
         else:
-            covariance += class_share[number] * _estimate_with(estimator, of_class)
+            covariance += class_fraction[number] * _estimate_with(estimator, of_class)
     return covariance
 
 
@@ -62,10 +62,10 @@ def choose_shrinkage(table, rows: np.ndarray, products: np.ndarray) -> float:
     n_columns = table.n_columns
     if n_columns == 1:
         return 0.0  # the multiple of the identity is the covariance itself
-    share = table.share_rows()
+    fraction = table.share_rows()
     squares = np.einsum("ij,ij->i", rows, rows)
     norm = float(np.einsum("ij,ij->", products, products))
-    spread = (float(np.sum(squares**2 / share)) - norm) / n_columns
+    spread = (float(np.sum(squares**2 / fraction)) - norm) / n_columns
     spread /= float(table.class_weight[0])
     distance = norm / n_columns - (float(np.trace(products)) / n_columns) ** 2
     spread = min(spread, distance)

@@ -379,8 +379,8 @@ class LinearDiscriminantAnalysis(
         has_scatter = hasattr(self, "within_scatter_")
         self._require(has_scatter, "between_scatter_", "within_scatter_")
         means = self.means_.astype(np.float64)
-        share = self.class_count_ / self.class_count_.sum()
-        offsets = np.sqrt(self.class_count_)[:, np.newaxis] * (means - share @ means)
+        fraction = self.class_count_ / self.class_count_.sum()
+        offsets = np.sqrt(self.class_count_)[:, np.newaxis] * (means - fraction @ means)
         with np.errstate(over="ignore"):
             return offsets.T @ offsets
 

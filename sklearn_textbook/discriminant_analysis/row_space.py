@@ -65,20 +65,20 @@ def estimate_rows(table, shrinkage) -> RowCovariance:
     """Estimate the same covariance as `covariance.estimate_within`."""
     if shrinkage != "auto":
         means, rows = table.centre_rows()
-        share = float(shrinkage or 0.0)
+        fraction = float(shrinkage or 0.0)
         variance = float(np.einsum("ij,ij->", rows, rows)) / table.n_columns
-        rows *= np.sqrt(1.0 - share)
-        return RowCovariance(means, rows, np.full(table.n_columns, share * variance))
+        rows *= np.sqrt(1.0 - fraction)
+        return RowCovariance(means, rows, np.full(table.n_columns, fraction * variance))
     means, blocks, added = [], [], np.zeros(table.n_columns)
-    class_share = table.class_weight / table.class_weight.sum()
-    for number, of_whole in enumerate(class_share):
+    class_fraction = table.class_weight / table.class_weight.sum()
+    for number, of_whole in enumerate(class_fraction):
         of_class = table.select_class(number)
         centre, rows, deviation = standardise_rows(of_class)
         products = rows @ rows.T
-        share = choose_shrinkage(of_class, rows, products)
+        fraction = choose_shrinkage(of_class, rows, products)
         variance = float(np.trace(products)) / table.n_columns
-        added += of_whole * share * variance * deviation**2
-        rows *= np.sqrt(of_whole * (1.0 - share)) * deviation
+        added += of_whole * fraction * variance * deviation**2
+        rows *= np.sqrt(of_whole * (1.0 - fraction)) * deviation
         means.append(centre)
         blocks.append(rows)
     return RowCovariance(np.vstack(means), np.vstack(blocks), added)

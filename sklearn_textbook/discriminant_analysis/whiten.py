@@ -34,7 +34,7 @@ ROUNDING = 8 * EPSILON
 #: Products of columns are used if their matrix has at least this reciprocal condition
 #: number: no more than four digits are lost, and eleven are left.
 MIN_CONDITION = 1e-4
-#: A column depends on others if omitted directions have more than this share of it.
+#: A column depends on others if omitted directions have more than this fraction of it.
 OMITTED = 1e-7
 
 
@@ -224,8 +224,8 @@ def _fill_up(products, table):
     """
     filled = products.copy()
     level = np.trace(products) / (table.n_rows - table.n_classes)
-    share = np.ones(table.n_rows) if table.weight is None else table.weight
-    root = np.sqrt(share / table.class_weight[table.codes])
+    fraction = np.ones(table.n_rows) if table.weight is None else table.weight
+    root = np.sqrt(fraction / table.class_weight[table.codes])
     for number in range(table.n_classes):
         rows = np.flatnonzero(table.codes == number)
         filled[np.ix_(rows, rows)] += level * np.outer(root[rows], root[rows])

@@ -15,16 +15,16 @@ from sklearn.metrics import accuracy_score, get_scorer, get_scorer_names, r2_sco
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.caller import warn_caller
-from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import decode_labels
 from sklearn_textbook._contract.parameters import is_checked, show_value
+from sklearn_textbook._contract.saved_field import SavedField
 
 #: Fitted attributes of the estimate.
 ATTRIBUTES = ("oob_score_", "oob_curve_", "oob_prediction_", "oob_decision_function_")
 #: Those that model files keep; the predictions of the training rows are left out.
 KEPT_OUT_OF_BAG = (
-    Kept("oob_score_", is_optional=True, is_finite=False),
-    Kept("oob_curve_", shape=(None,), is_optional=True, is_finite=False),
+    SavedField("oob_score_", is_optional=True, is_finite=False),
+    SavedField("oob_curve_", shape=(None,), is_optional=True, is_finite=False),
 )
 
 

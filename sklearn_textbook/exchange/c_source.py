@@ -212,7 +212,7 @@ def write_c(steps: ModelSteps, prefix: str = "") -> str:
         )
         results = []
         for kind, count in zip(step.gives, step.count_results(), strict=True):
-            results.append(("proba" if kind == "shares" else kind, start, count))
+            results.append(("proba" if kind == "probabilities" else kind, start, count))
             start += count
         margin = " " * (8 if step.gives else 4)
         described.append(

@@ -133,7 +133,7 @@ def write_javascript(steps: ModelSteps) -> str:
         n_classes = sum(map(len, total.classes))
         kinds = {
             "values": "(row) => [predict(row)].flat()",
-            "shares": "predictProba",
+            "probabilities": "predictProba",
             "scores": "predictScores",
             "votes": (
                 "(row) => predictClasses(row).flatMap((c) => "

@@ -184,7 +184,7 @@ def _read_entropy(model: MaxEntClassifier):
 @read_linear.register
 def _read_responses(model: MultiResponseLinearRegression):
     check_is_fitted(model)
-    link, n_classes = {"link": "clipped_shares"}, len(model.classes_)
+    link, n_classes = {"link": "clipped_fractions"}, len(model.classes_)
     coef, start = np.asarray(model.coef_), np.asarray(model.intercept_)
     if n_classes == 2:
         coef = np.concatenate([-coef, coef])

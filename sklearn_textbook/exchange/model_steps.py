@@ -266,7 +266,14 @@ def require_one_output(program) -> None:
 
 
 def add_probabilities(
-    model, reader, places, members, weights, classes, combination, kinds=("shares",)
+    model,
+    reader,
+    places,
+    members,
+    weights,
+    classes,
+    combination,
+    kinds=("probabilities",),
 ) -> None:
     """Add members' probabilities, or votes, to the sums of a combination."""
     n_classes = len(classes)
@@ -348,11 +355,11 @@ def split_votes(program, reader, places):
             deciding=deciding,
             tolerance=program.tolerance,
         )
-        kinds = ("votes", "shares") if ties else ("votes",)
-        votes, *shares = reader.add(member, places, kinds)
+        kinds = ("votes", "probabilities") if ties else ("votes",)
+        votes, *fractions = reader.add(member, places, kinds)
         weight = part.weight / program.divisor
         combination.add_classes(votes, f"tree {number}", classes, weight)
-        for of_kind in shares:
+        for of_kind in fractions:
             combination.add_classes(
                 of_kind, f"tree {number}", classes, 1.0, first=n_classes
             )
@@ -412,7 +419,7 @@ def _resolve_voting(model: VotingClassifier, reader, places):
         weights = weights / weights.sum()
     if not model.prefit:
         classes = np.arange(len(classes))
-    kinds = ["votes" if is_hard else "shares"]
+    kinds = ["votes" if is_hard else "probabilities"]
     if ties:
         able = [hasattr(one, "predict_proba") for _, one, _ in members]
         if not all(able):
@@ -425,7 +432,7 @@ def _resolve_voting(model: VotingClassifier, reader, places):
                 "tie_breaking='confidence' of VotingClassifier can be exported only "
                 "with whole numbers as weights; 'first' can with any."
             )
-        kinds.append("shares")
+        kinds.append("probabilities")
     combination = Combination(model, len(classes) * len(kinds))
     add_probabilities(
         *(model, reader, places, members, weights, classes, combination), kinds
@@ -479,7 +486,7 @@ def _resolve_stacking(model, reader, places):
             program, own = resolve(member, reader, places)
             require_one_output(program)
             if method == "predict_proba":
-                (answers,) = reader.add(program, own, ("shares",))
+                (answers,) = reader.add(program, own, ("probabilities",))
                 if fits and len(answers) != n_classes:
                     raise ValueError(
                         f"it knows {len(answers)} of {n_classes} classes, which cannot "
@@ -550,7 +557,7 @@ def _resolve_codes(model: OutputCodeClassifier, reader, places):
                 (place,) = add_decisions(program, own, reader)
                 combination.add(place, f"member {number}", side)
                 continue
-            kind = "votes" if is_hamming else "shares"
+            kind = "votes" if is_hamming else "probabilities"
             no, yes = reader.add(program, own, (kind,))[0]
             if is_hamming:
                 combination.add(no, f"member {number} no", -side / 2)

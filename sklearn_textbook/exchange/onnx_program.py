@@ -163,7 +163,7 @@ class Predictions:
         """Return a tensor of the results of one kind; see ``RESULTS``."""
         if kind == "scores":
             return self.scores
-        if kind == "shares":
+        if kind == "probabilities":
             return self.to_probabilities(0)
         if kind == "values":
             return self._to_values()
@@ -185,14 +185,14 @@ class Predictions:
         if link == "power":
             return graph.add("Pow", scores, graph.constant([self.total.scale]))
         if link == "logit":
-            shares = graph.add("Sigmoid", scores)
+            fractions = graph.add("Sigmoid", scores)
         else:
             scores = graph.add("Min", scores, graph.constant([700.0]))
             grown = graph.add("Neg", graph.add("Exp", scores))
             one = graph.constant([1.0])
-            shares = graph.add("Sub", one, graph.add("Exp", grown))
-        shares = graph.add("Max", shares, graph.constant([EPSILON]))
-        return graph.add("Min", shares, graph.constant([1.0 - EPSILON]))
+            fractions = graph.add("Sub", one, graph.add("Exp", grown))
+        fractions = graph.add("Max", fractions, graph.constant([EPSILON]))
+        return graph.add("Min", fractions, graph.constant([1.0 - EPSILON]))
 
     def _take_output(self, tensor, output):
         """Take the scores of one output."""
@@ -237,8 +237,8 @@ class Predictions:
         scores = self._take_output(self.scores, output)
         if total.link in ("identity", "scores"):
             return scores
-        if total.link in ("positive_shares", "clipped_shares"):
-            return self._to_shares(scores, len(total.classes[output]))
+        if total.link in ("positive_fractions", "clipped_fractions"):
+            return self._to_fractions(scores, len(total.classes[output]))
         if total.scale != 1.0:
             scores = graph.add("Mul", scores, graph.constant([total.scale]))
         if total.link == "softmax":
@@ -246,12 +246,12 @@ class Predictions:
         both = graph.join([graph.add("Neg", scores), scores])
         return graph.add("Sigmoid", both)
 
-    def _to_shares(self, scores, n_classes):
+    def _to_fractions(self, scores, n_classes):
         """Divide positive scores by their sum."""
         graph = self.graph
         axis = graph.constant([1], np.int64)
         kept = graph.add("Max", scores, self._zero)
-        if self.total.link == "clipped_shares":
+        if self.total.link == "clipped_fractions":
             kept = graph.add("Min", kept, graph.constant([1.0]))
         sums = graph.add("ReduceSum", kept, axis, keepdims=1)
         best = graph.add("ArgMax", scores, axis=1, keepdims=1)

@@ -3,8 +3,8 @@
 An ONNX tree ensemble finds the leaf of every row in each tree; a table has the values
 of the leaves. A test that one ONNX node cannot represent becomes a separate column: the
 weighted sum of an oblique test; the branch chosen by surrogates; and, in trees that
-divide rows, the branch at every node, from which the shares of a row at all nodes are
-computed level by level.
+divide rows, the branch at every node, from which the fractions of a row at all nodes
+are computed level by level.
 """
 
 from __future__ import annotations
@@ -314,14 +314,14 @@ class TreeOperators:
         """Add the mean values of the nodes that rows reach, as _add_choice."""
         graph = self.graph
         codes = graph.cast(branches, np.int64)
-        # Nodes where rows end, columns of the shares of rows there, and values.
+        # Nodes where rows end, columns of the fractions of rows there, and values.
         ends = [[] for _ in self.trees]
         level = [(number, 0) for number in range(len(self.trees))]
         shape = graph.add("Shape", branches, end=1)
         width = graph.constant([len(level)], np.int64)
         shape = graph.add("Concat", shape, width, axis=0)
-        shares = graph.add("Expand", graph.constant([1.0]), shape)
-        parts, n_columns = [shares], 0
+        fractions = graph.add("Expand", graph.constant([1.0]), shape)
+        parts, n_columns = [fractions], 0
         is_leaf = [tree.is_leaf for tree in self.trees]
         while level:
             entered = []
@@ -329,7 +329,7 @@ class TreeOperators:
                 if is_leaf[number][node]:
                     ends[number].append((node, n_columns + place, values[number][node]))
                 else:
-                    entered += self._list_shares(place, number, node)
+                    entered += self._list_fractions(place, number, node)
             n_columns += len(level)
             stopped = [entry for entry in entered if entry[3] < 0]
             for place, (_, number, node, branch, _) in enumerate(stopped):
@@ -339,22 +339,22 @@ class TreeOperators:
             n_columns += len(stopped)
             entered = [entry for entry in entered if entry[3] >= 0]
             if stopped:
-                parts.append(self._add_shares(shares, codes, stopped))
+                parts.append(self._add_fractions(fractions, codes, stopped))
             if entered:
-                shares = self._add_shares(shares, codes, entered)
-                parts.append(shares)
+                fractions = self._add_fractions(fractions, codes, entered)
+                parts.append(fractions)
             level = []
             for _, number, node, branch, _ in entered:
                 first = int(self.trees[number].nodes["first_child"][node])
                 level.append((number, first + branch))
-        shares = graph.join(parts)
+        fractions = graph.join(parts)
         means = [
-            self._add_mean(shares, found, rank_nodes(tree))
+            self._add_mean(fractions, found, rank_nodes(tree))
             for found, tree in zip(ends, self.trees, strict=True)
         ]
         return graph.join(means)
 
-    def _add_mean(self, shares, ends, ranks):
+    def _add_mean(self, fractions, ends, ranks):
         """Add the mean of the values of a tree, of shape (rows, 1, n).
 
         Products are added in the order in which the model adds them, which a product of
@@ -362,18 +362,18 @@ class TreeOperators:
         """
         graph = self.graph
         _, places, table = zip(*sorted(ends, key=lambda e: ranks[e[0]]), strict=True)
-        shares = graph.take(shares, places)
+        fractions = graph.take(fractions, places)
         axis, last = graph.constant(1, np.int64), graph.constant([-1], np.int64)
         means = []
         for values in np.array(table).T:
-            products = graph.add("Mul", shares, graph.constant([values]))
+            products = graph.add("Mul", fractions, graph.constant([values]))
             running = graph.add("CumSum", products, axis)
             means.append(graph.add("Gather", running, last, axis=1))
         axes = graph.constant([1], np.int64)
         return graph.add("Unsqueeze", graph.join(means), axes)
 
-    def _list_shares(self, place, number, node):
-        """List where a row goes from a node, and the share of it for every branch.
+    def _list_fractions(self, place, number, node):
+        """List where a row goes from a node, and the fraction of it for every branch.
 
         Shares are fractions: numerators and denominators.
         """
@@ -384,33 +384,33 @@ class TreeOperators:
         divided = n_children + AFTER_CHILDREN[FRACTIONAL]
         found = []
         for branch in [*range(n_children), STAY, REFUSED]:
-            share = np.zeros((n_children + len(AFTER_CHILDREN), 2))
-            share[:, 1] = 1.0
+            fraction = np.zeros((n_children + len(AFTER_CHILDREN), 2))
+            fraction[:, 1] = 1.0
             code = branch if branch >= 0 else n_children + AFTER_CHILDREN[branch]
-            share[code] = 1.0
+            fraction[code] = 1.0
             if branch >= 0 and total > 0:
-                share[divided] = weight[branch], total
+                fraction[divided] = weight[branch], total
             elif branch == STAY and not total > 0:
-                share[divided] = 1.0
-            found.append((place, number, node, branch, share))
+                fraction[divided] = 1.0
+            found.append((place, number, node, branch, fraction))
         return found
 
-    def _add_shares(self, shares, codes, entered):
-        """Multiply the shares at nodes by the shares of branches."""
+    def _add_fractions(self, fractions, codes, entered):
+        """Multiply the fractions at nodes by the fractions of branches."""
         graph = self.graph
         columns = [
             self.branches[number, node] - self.n_columns
             for _, number, node, _, _ in entered
         ]
-        sizes = [len(share) for *_, share in entered]
+        sizes = [len(fraction) for *_, fraction in entered]
         starts = graph.constant([np.cumsum([0, *sizes[:-1]])], np.int64)
         index = graph.add("Add", graph.take(codes, columns), starts)
-        shares = graph.take(shares, [place for place, *_ in entered])
-        table = np.concatenate([share for *_, share in entered])
-        for operator, fractions in zip(("Mul", "Div"), table.T, strict=True):
-            part = graph.add("Gather", graph.constant(fractions), index, axis=0)
-            shares = graph.add(operator, shares, part)
-        return shares
+        fractions = graph.take(fractions, [place for place, *_ in entered])
+        table = np.concatenate([fraction for *_, fraction in entered])
+        for operator, terms in zip(("Mul", "Div"), table.T, strict=True):
+            part = graph.add("Gather", graph.constant(terms), index, axis=0)
+            fractions = graph.add(operator, fractions, part)
+        return fractions
 
 
 def rank_nodes(tree):

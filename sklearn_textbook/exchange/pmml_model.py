@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.written_files import write_file
 from sklearn_textbook.exchange.onnx_trees import divides_rows as find_divided
-from sklearn_textbook.exchange.pmml_shares import ShareWriter
+from sklearn_textbook.exchange.pmml_fractions import FractionWriter
 from sklearn_textbook.exchange.pmml_tree import (
     MAX_DEPTH,
     TreeWriter,
@@ -78,8 +78,8 @@ def to_pmml(
     Notes
     -----
     Trees become ``TreeModel`` elements, ensembles ``MiningModel`` elements. A model
-    that divides rows becomes a ``RegressionModel`` whose fields are the shares of a row
-    at the nodes, since few programs support
+    that divides rows becomes a ``RegressionModel`` whose fields are the fractions of a
+    row at the nodes, since few programs support
     ``missingValueStrategy="weightedConfidence"``. If the probabilities of classes are
     equal up to rounding (in C4.5, differ by less than 1e-6), it may predict a different
     class than the model. If they are equal in forests and bagging, programs choose one
@@ -123,7 +123,7 @@ def _require_supported(total, target) -> None:
             f"PMML models have a single output; got a model with {total.n_outputs}. "
             "Fit one model for each output, or use to_onnx."
         )
-    if total.link == "positive_shares":
+    if total.link == "positive_fractions":
         raise ValueError(
             "The probabilities of OutputSmearingClassifier are fractions of positive "
             "scores, which PMML cannot compute. Use to_onnx."
@@ -235,7 +235,7 @@ class _Converter:
         self._write_dictionary(root)
         total = self.total
         if self.divides:
-            model = self._write_shares(root)
+            model = self._write_fractions(root)
         elif total.link != "identity":
             model = self._write_chain(root)
         elif total._is_one_tree:
@@ -448,8 +448,8 @@ class _Converter:
                 ElementTree.SubElement(table, "NumericPredictor", attributes)
 
     # ------------------------------------------------------ trees that divide rows
-    def _write_shares(self, parent):
-        """Write scores as sums over the shares of a row at the nodes."""
+    def _write_fractions(self, parent):
+        """Write scores as sums over the fractions of a row at the nodes."""
         total = self.total
         function = "classification" if self.labels else "regression"
         model = self._write_regression(parent, function)
@@ -459,7 +459,7 @@ class _Converter:
         while any(name.startswith(prefix) for name in names):
             prefix += "_"
         local = ElementTree.SubElement(model, "LocalTransformations")
-        writer = ShareWriter(local, self.columns, self.allows_missing, prefix)
+        writer = FractionWriter(local, self.columns, self.allows_missing, prefix)
         scores = [[] for _ in total.start]
         for number, (tree, first) in enumerate(
             zip(total.trees, total.first, strict=True)

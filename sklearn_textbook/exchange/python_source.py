@@ -98,7 +98,7 @@ def write_python(steps: ModelSteps) -> str:
         is_one = step.program.total.n_outputs == 1
         kinds = {
             "values": f"lambda row: {'[predict(row)]' if is_one else 'predict(row)'}",
-            "shares": "predict_proba",
+            "probabilities": "predict_proba",
             "scores": "predict_scores",
             "votes": (
                 "lambda row: [float(k == c) for c in predict_classes(row) "

@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_textbook.exchange.tree_sum import read_trees
 from sklearn_textbook.tree.exchange.sklearn_tree import (
-    SMALLEST_SHARE,
+    SMALLEST_FRACTION,
     find_thresholds,
     require_equivalents,
 )
@@ -134,7 +134,7 @@ def _list_missing(total):
 def _make_tree(tree, thresholds, values):
     """Make the dictionary of one tree."""
     source = thresholds.source
-    weight = tree.nodes["weight"][source] * thresholds.share
+    weight = tree.nodes["weight"][source] * thresholds.fraction
     default = np.where(thresholds.missing_left, thresholds.left, thresholds.right)
     is_leaf = thresholds.left == TREE_LEAF
     return {
@@ -146,6 +146,6 @@ def _make_tree(tree, thresholds, values):
         "values": values[source],
         # Without weight shap would divide by 0.
         "node_sample_weight": np.maximum(
-            weight, SMALLEST_SHARE * tree.nodes["weight"][0]
+            weight, SMALLEST_FRACTION * tree.nodes["weight"][0]
         ),
     }

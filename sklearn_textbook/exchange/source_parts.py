@@ -213,8 +213,9 @@ SCORES = {
     "expit": "Scores: of the second class, whose probability is expit({scale} * score)",
     "softmax": "Scores: of every class; probabilities are softmax({scale} * scores)",
     "exp": "Scores: the logarithms of the predictions",
-    "positive_shares": "Scores: of every class; probabilities are shares of those > 0",
-    "clipped_shares": "Scores: of every class; probabilities are shares of "
+    "positive_fractions": "Scores: of every class; probabilities are shares of those "
+    "> 0",
+    "clipped_fractions": "Scores: of every class; probabilities are shares of "
     "min(max(score, 0), 1)",
     "scores": "Scores: of every class, of which the largest is predicted",
     "logit": "Scores: the log odds of the predictions",

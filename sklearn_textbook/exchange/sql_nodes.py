@@ -309,7 +309,7 @@ class NodeView:
             sums.append(f"row_sums.class_number AS {query.class_number}")
         columns = self.program.total.schema.columns
         with_levels = [f for f in self.features if columns[f].levels is not None]
-        shares = [f"w.share * e.{name} AS {name}" for name in self.value_names]
+        fractions = [f"w.share * e.{name} AS {name}" for name in self.value_names]
         inner = (
             f"SELECT numbered_rows.*, {', '.join(sums)}\n"
             "FROM numbered_rows LEFT JOIN row_sums\n"
@@ -326,7 +326,7 @@ class NodeView:
             "divides": self.divides,
             "votes": votes,
             "level": write_value(with_levels),
-            "shares": ", ".join(shares),
+            "fractions": ", ".join(fractions),
             "values": ", ".join(self.value_names),
             "next_parts": ", ".join(f"s.{n} + p.{n}" for n in self.value_names),
             "choices": ", ".join(self.list_choices()) if votes else "",
@@ -382,9 +382,9 @@ class NodeView:
             target = f"COALESCE(d.target, {target})"
         state = {"row_id": ("r.row_id", "w.row_id"), "step": ("t.root", target)}
         if self.divides:
-            share = "w.share * d.weight / d.total"
-            share = f"CASE WHEN d.step IS NULL THEN w.share ELSE {share} END"
-            state["share"] = cast_real(1.0), share
+            fraction = "w.share * d.weight / d.total"
+            fraction = f"CASE WHEN d.step IS NULL THEN w.share ELSE {fraction} END"
+            state["share"] = cast_real(1.0), fraction
         if self.is_oblique:
             total = f"CASE WHEN s.adds = 1 THEN {tested} ELSE {cast_real(0.0)} END"
             state["total"] = cast_real(0.0), total

@@ -39,7 +39,7 @@ from sklearn_textbook.tree.route.route import pick_classes
 
 #: Deepest CASE expressions within each other; SQLite reads about 15.
 MAX_NESTED = 8
-#: Largest number of classes whose nearly equal shares are compared in one expression.
+#: Largest number of classes whose nearly equal fractions one expression compares.
 MAX_TOLERANT = 8
 #: Most databases refuse longer queries; MySQL does by default.
 MAX_LENGTH = 2**26
@@ -100,31 +100,35 @@ class SqlTree:
         return divides
 
     def list_ends(self, values: list[float]) -> list[str]:
-        """List the shares of a row in the nodes where it ends, times their values."""
+        """List the fractions of a row in the nodes where it ends, times the values."""
         tree = self.fitted.tree
         ends, stack, length = [], [(0, "")], 0
         while stack:
-            node, share = stack.pop()
-            length += len(share)
+            node, fraction = stack.pop()
+            length += len(fraction)
             check_length(length)
             if tree.is_leaf[node]:
-                ends += [f"{share}{write_real(values[node])}"] * (values[node] != 0.0)
+                ends += [f"{fraction}{write_real(values[node])}"] * (
+                    values[node] != 0.0
+                )
                 continue
             if not self.divides[node]:
-                ends.append(f"{share}{self.write_case(map(write_real, values), node)}")
+                ends.append(
+                    f"{fraction}{self.write_case(map(write_real, values), node)}"
+                )
                 continue
             cases = self.writer.list_cases(node)
             first = int(tree.nodes["first_child"][node])
             weights, total = self.weigh_children(node)
             if any(branch in (STAY, REFUSED) for _, branch in cases) or not total > 0:
-                end = self.write_share(cases, STAY, 1.0, total)
-                ends.append(f"{share}{end} * {write_real(values[node])}")
+                end = self.write_fraction(cases, STAY, 1.0, total)
+                ends.append(f"{fraction}{end} * {write_real(values[node])}")
             for child in reversed(range(len(weights))):
-                part = self.write_share(cases, child, weights[child], total)
-                stack.append((first + child, f"{share}{part} * "))
+                part = self.write_fraction(cases, child, weights[child], total)
+                stack.append((first + child, f"{fraction}{part} * "))
         return ends or [write_real(0.0)]
 
-    def write_share(self, cases, branch, weight, total):
+    def write_fraction(self, cases, branch, weight, total):
         """Write the fraction of a row that follows a branch."""
         divides = total > 0.0
         parts, sums = [], []
@@ -378,8 +382,8 @@ class Query:
     def choose_in_nodes(self, values):
         """Choose the class of every node."""
         n_classes, first = len(self.total.classes[0]), self.program.deciding
-        shares = values[:, first : first + n_classes]
-        return pick_classes(shares, self.program.tolerance).tolist()
+        fractions = values[:, first : first + n_classes]
+        return pick_classes(fractions, self.program.tolerance).tolist()
 
     def write_refusals(self):
         """List the tests of rows for which the model raises an error."""
@@ -606,8 +610,8 @@ def _list_results(query, step):
             results += scores
         elif kind == "values":
             results += list(columns.values())[-total.n_outputs :]
-        elif kind == "shares":
-            results += write_shares(total, scores)
+        elif kind == "probabilities":
+            results += write_fractions(total, scores)
         else:
             results += [
                 f"CASE WHEN {prediction} = {number} THEN {write_real(1.0)} "
@@ -617,7 +621,7 @@ def _list_results(query, step):
     return results
 
 
-def write_shares(total, scores):
+def write_fractions(total, scores):
     """Write the probabilities of classes as expressions of scores."""
     one, scale = write_real(1.0), write_real(total.scale)
     if total.link == "identity":
@@ -633,13 +637,13 @@ def write_shares(total, scores):
             for score in scores
         ]
     zero = write_real(0.0)
-    high = f" WHEN {{0}} > {one} THEN {one}" * (total.link == "clipped_shares")
+    high = f" WHEN {{0}} > {one} THEN {one}" * (total.link == "clipped_fractions")
     kept = [
         f"CASE WHEN {s} < {zero} THEN {zero}{high.format(s)} ELSE {s} END"
         for s in scores
     ]
     whole = " + ".join(kept)
-    shares = []
+    fractions = []
     for number, score in enumerate(scores):
         # If none is above 0, the first of the largest scores has all.
         largest = [
@@ -648,6 +652,8 @@ def write_shares(total, scores):
             if other != number
         ]
         alone = f"CASE WHEN {' AND '.join(largest)} THEN {one} ELSE {zero} END"
-        share = f"{kept[number]} / ({whole})"
-        shares.append(f"CASE WHEN ({whole}) > {zero} THEN {share} ELSE {alone} END")
-    return shares
+        fraction = f"{kept[number]} / ({whole})"
+        fractions.append(
+            f"CASE WHEN ({whole}) > {zero} THEN {fraction} ELSE {alone} END"
+        )
+    return fractions

@@ -53,7 +53,7 @@ class TreeSum:
         Class labels of each output; empty for regression.
     n_outputs : int
         Number of outputs; the scores of each are consecutive.
-    link : {"identity", "expit", "softmax", "exp", "positive_shares"}
+    link : {"identity", "expit", "softmax", "exp", "positive_fractions"}
         How scores are converted to predictions: values or class probabilities as they
         are; for a single score, the probability of the second class, expit(scale * s);
         softmax(scale * s); exp(s); or max(s, 0) divided by the sum (if that is 0, the
@@ -288,9 +288,9 @@ def _make_value_tree(member, weight, is_vote, columns, schema):
     tree = shown.compact() if shown.is_compact else shown
     values = read_values(shown)
     if is_vote:
-        shares = values.reshape(len(values), shown.n_outputs, -1)
-        best = choose_member_classes(member, shares)
-        values = np.zeros_like(shares)
+        fractions = values.reshape(len(values), shown.n_outputs, -1)
+        best = choose_member_classes(member, fractions)
+        values = np.zeros_like(fractions)
         np.put_along_axis(values, best[:, :, np.newaxis], 1.0, axis=2)
         values = values.reshape(len(values), -1)
     others = {}

@@ -31,7 +31,7 @@ CIRCLE_COLOR = "#5F6368"
 ARROW_REACH = 0.85
 #: Maximum number of variables whose names are drawn, and part of the area of the axes
 #: that names may cover; the longest arrows have names.
-MAX_NAMES, NAMES_SHARE = 40, 0.2
+MAX_NAMES, NAMES_FRACTION = 40, 0.2
 #: Maximum number of placements of names while the limits are widened.
 N_PLACEMENTS = 5
 #: Minimum distance in points of a name that is connected with its arrow.
@@ -381,7 +381,7 @@ class BiplotDisplay:
         """Remove the names of the shortest arrows if there is too little room."""
         areas = [box.width * box.height for box in map(_find_box, names)]
         box = self.ax_.bbox
-        is_kept = np.cumsum(areas) <= NAMES_SHARE * box.width * box.height
+        is_kept = np.cumsum(areas) <= NAMES_FRACTION * box.width * box.height
         n_kept = max(1, int(is_kept.sum()))
         for name in names[n_kept:]:
             name.remove()

@@ -24,7 +24,7 @@ from sklearn_textbook.inspection.cheapest_changes import ChangeSearch
 from sklearn_textbook.inspection.row_explanation import WIDTH, Explanations
 from sklearn_textbook.inspection.row_values import RowValues, describe_value
 from sklearn_textbook.tree.explain.describe import SHOWN_LEVELS, Words
-from sklearn_textbook.tree.explain.digits import format_share
+from sklearn_textbook.tree.explain.digits import format_fraction
 from sklearn_textbook.tree.explain.fitted import read_fitted
 from sklearn_textbook.tree.explain.lettering import break_lines
 from sklearn_textbook.tree.grow.layout import OBLIQUE
@@ -109,9 +109,9 @@ class Counterfactual:
             return f"{head}; no allowed change reaches the target"
         if not self.changes:
             return f"{head}, already the target"
-        share = f", {format_share(self.confidence)}" if self.confidence else ""
+        fraction = f", {format_fraction(self.confidence)}" if self.confidence else ""
         rows = f"{self.n_samples:,} training row{'s' if self.n_samples != 1 else ''}"
-        lines = [f"{head} -> {new} ({rows}{share}) by"]
+        lines = [f"{head} -> {new} ({rows}{fraction}) by"]
         for change in self.changes:
             first, *others = break_lines(str(change), WIDTH - 4)
             lines += [f"  {first}", *(f"    {line}" for line in others)]
@@ -297,7 +297,7 @@ class _Writer:
             )
         fitted, confidence = self.fitted, None
         if fitted.tree.is_classifier:
-            confidence = float(fitted.class_shares(node)[0, fitted.best[node, 0]])
+            confidence = float(fitted.class_fractions(node)[0, fitted.best[node, 0]])
         return Counterfactual(
             row,
             prediction,

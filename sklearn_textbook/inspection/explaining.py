@@ -162,12 +162,12 @@ def _name_scores(trees, feature_names, class_names):
 
 def _list_probabilities(model, X):
     """List the probabilities of each row by class; a list for several outputs."""
-    shares, classes = model.predict_proba(X), model.classes_
+    fractions, classes = model.predict_proba(X), model.classes_
     if not isinstance(classes, list):
         labels = classes.tolist()
-        return [dict(zip(labels, row, strict=True)) for row in shares.tolist()]
+        return [dict(zip(labels, row, strict=True)) for row in fractions.tolist()]
     outputs = []
-    for label, array in zip(classes, shares, strict=True):
+    for label, array in zip(classes, fractions, strict=True):
         labels = label.tolist()
         outputs.append([dict(zip(labels, r, strict=True)) for r in array.tolist()])
     return list(map(list, zip(*outputs, strict=True)))

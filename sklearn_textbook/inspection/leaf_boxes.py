@@ -85,5 +85,5 @@ def _make_boxes(tree, column, conditions):
         low[place], high[place] = condition.low, condition.high
         missing[place] = condition.missing == 1.0
         if n_levels:
-            accepted[place] = np.array(condition.shares) == 1.0
+            accepted[place] = np.array(condition.fractions) == 1.0
     return ColumnBoxes(column, conditions, low, high, accepted, missing)

@@ -338,7 +338,7 @@ class LearningRoundsDisplay:
         weight = np.ones(len(some)) if weight is None else weight
         for place, (number, margins) in enumerate(self._margins.items()):
             order = np.argsort(margins)
-            share = np.cumsum(weight[order]) / weight.sum()
+            fraction = np.cumsum(weight[order]) / weight.sum()
             style = {
                 "label": f"{number} round{'' if number == 1 else 's'}",
                 "color": MARGIN_COLORS[place % len(MARGIN_COLORS)],
@@ -346,7 +346,7 @@ class LearningRoundsDisplay:
             }
             (self.lines_[number],) = self.ax_.plot(
                 np.r_[-1.0, margins[order], 1.0],
-                np.r_[0.0, share, 1.0],
+                np.r_[0.0, fraction, 1.0],
                 drawstyle="steps-post",
                 **(style | line_kw),
             )

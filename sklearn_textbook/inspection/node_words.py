@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from sklearn_textbook.tree.explain.describe import node_confidence
-from sklearn_textbook.tree.explain.digits import format_number, format_share
+from sklearn_textbook.tree.explain.digits import format_fraction, format_number
 
 
 class NodeWords:
@@ -64,9 +64,9 @@ class NodeWords:
             of = f"value of {rows}" if n_samples == 1 else f"{self.center} of {rows}"
             values = ", ".join(self.words.outputs(node))
             return f"the {of} is {values}"
-        shares = node_confidence(self.fitted, node)
+        fractions = node_confidence(self.fitted, node)
         best = self.fitted.best[node]
-        if len(shares) == 1 and shares[0] > 1 - 1e-12:
+        if len(fractions) == 1 and fractions[0] > 1 - 1e-12:
             verb = "is" if n_samples == 1 else "are"
             every = rows if n_samples == 1 else f"all {rows.removeprefix('the ')}"
             return f"{every} {verb} {self.quoted[0][best[0]]}"
@@ -74,7 +74,9 @@ class NodeWords:
             f"are {names[k]}{self._output(i)}"
             for i, (names, k) in enumerate(zip(self.quoted, best, strict=True))
         ]
-        parts = [f"{format_share(s)} {p}" for s, p in zip(shares, parts, strict=True)]
+        parts = [
+            f"{format_fraction(s)} {p}" for s, p in zip(fractions, parts, strict=True)
+        ]
         first = parts[0].replace(" are ", f" of {rows} are ", 1)
         return " and ".join([first, *parts[1:]])
 
@@ -88,7 +90,7 @@ class NodeWords:
                 format_number(v, self.words.decimals) for v in values[:, 0]
             )
         return " and ".join(
-            f"{format_share(row[k])} for {names[k]}{self._output(i)}"
+            f"{format_fraction(row[k])} for {names[k]}{self._output(i)}"
             for i, (row, names, k) in enumerate(
                 zip(values, self.quoted, best, strict=True)
             )
@@ -101,7 +103,7 @@ class NodeWords:
                 format_number(v, self.words.decimals) for v in values[:, 0]
             )
         return ", ".join(
-            f"{names[k]} ({format_share(row[k])})"
+            f"{names[k]} ({format_fraction(row[k])})"
             for row, names, k in zip(values, self.quoted, best, strict=True)
         )
 
@@ -117,7 +119,7 @@ class NodeWords:
         values = self.shown[node]
         if not self.tree.is_classifier:
             return [format_number(v, self.words.decimals) for v in values[:, 0]]
-        return [format_share(row[k]) for row, k in zip(values, best, strict=True)]
+        return [format_fraction(row[k]) for row, k in zip(values, best, strict=True)]
 
     def prediction(self, node):
         """Return the prediction of a node: probabilities by class, or a value."""
@@ -125,10 +127,10 @@ class NodeWords:
             return self.unpack(self.shown[node])
         return self.single(self.shown[node][:, 0].tolist())
 
-    def unpack(self, shares):
+    def unpack(self, fractions):
         """Return proportions by class, a dictionary for each output."""
         found = []
-        for classes, row in zip(self.fitted.classes, shares, strict=True):
+        for classes, row in zip(self.fitted.classes, fractions, strict=True):
             labels = np.asarray(classes).tolist()
             found.append(dict(zip(labels, row.tolist(), strict=False)))
         return self.single(found)

@@ -198,7 +198,7 @@ class DependenceModel:
     ----------
     trees : TreeSum
         The trees of the model.
-    shares : ndarray of shape (n_samples,)
+    fractions : ndarray of shape (n_samples,)
         The weights of the rows, divided by their sum.
     method : {"recursion", "brute"}
         How averages are computed.
@@ -242,7 +242,7 @@ class DependenceModel:
             self.method == "recursion" or response_method == "decision_function"
         )
         weight = np.ones(self.matrix.shape[0]) if weight is None else weight
-        self.shares = weight / weight.sum()
+        self.fractions = weight / weight.sum()
         self.percentiles = percentiles
         self.grid_resolution = grid_resolution
         self.custom_values = {
@@ -298,13 +298,13 @@ class DependenceModel:
             return self._select(scores), None
         n_outputs, n_points = len(self._select(self.trees.start)), len(points)
         average = np.zeros((n_outputs, n_points))
-        shape = (n_outputs, len(self.shares), n_points)
+        shape = (n_outputs, len(self.fractions), n_points)
         individual = np.empty(shape) if is_individual else None
         for rows, block in _read_dense(self.matrix):
             step = max(1, BLOCK_CELLS // block.size)
             for some in (slice(n, n + step) for n in range(0, n_points, step)):
                 found = self._predict_block(block, points[some], columns)
-                average[:, some] += found @ self.shares[rows]
+                average[:, some] += found @ self.fractions[rows]
                 if individual is not None:
                     individual[:, rows, some] = found.swapaxes(1, 2)
         return average, individual
@@ -383,7 +383,7 @@ def _why_brute(trees, has_rows, has_weights, response):
     """Return why recursion is not possible, or None; check ``response_method``."""
     name = type(trees.model).__name__
     is_boosting = trees.link != "identity"
-    is_vote = trees.link == "positive_shares" or (is_boosting and trees.is_vote)
+    is_vote = trees.link == "positive_fractions" or (is_boosting and trees.is_vote)
     if response != "auto" and not trees.is_classifier:
         raise ValueError(
             f'response_method must be "auto" for a regressor, got {response!r}.'

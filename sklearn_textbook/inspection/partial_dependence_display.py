@@ -13,7 +13,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_textbook._contract.parameters import (
     check_choice,
-    check_count_or_share,
+    check_count_or_fraction,
     check_integer,
     check_random_seed,
 )
@@ -199,7 +199,7 @@ class PartialDependenceDisplay(sklearn.inspection.PartialDependenceDisplay):
             if a pair has a numeric and a nominal column, or if ``kind`` asks for lines
             of single rows in the plot of a pair.
         """
-        check_count_or_share("subsample", subsample, 1, words=(None,))
+        check_count_or_fraction("subsample", subsample, 1, words=(None,))
         check_random_seed("random_state", random_state)
         _check_list(features)
         kinds = _read_kinds(kind, len(features))

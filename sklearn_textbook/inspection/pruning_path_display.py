@@ -21,7 +21,7 @@ TRAINING_COLOR = "#5F6368"
 #: Values with a ratio below this are shown on a linear axis.
 LINEAR_SPAN = 30.0
 #: On a logarithmic axis, alphas below this fraction of the largest are near 0.
-SMALLEST_SHARE = 1e-6
+SMALLEST_FRACTION = 1e-6
 #: Length of the part of a logarithmic axis that is near 0, in powers of ten.
 ZERO_DECADES = 0.5
 #: Extension of the axis beyond the last alpha, since the interval of the root is
@@ -388,7 +388,7 @@ class _AlphaAxis(_PathAxis):
         self.scale, self.scale_options = "linear", {}
         end = largest * (1.0 + 2 * LAST_STEP)
         if positive.size and largest > LINEAR_SPAN * positive.min():
-            least = max(float(positive.min()), SMALLEST_SHARE * largest)
+            least = max(float(positive.min()), SMALLEST_FRACTION * largest)
             self.scale = "symlog"
             self.scale_options = {"linthresh": least, "linscale": ZERO_DECADES}
             end = largest * (largest / least) ** LAST_STEP * 1.2

@@ -117,8 +117,8 @@ def _stage_metric(model, metric, X, y, weight):
     """Evaluate the results of ``staged_predict`` or ``staged_predict_proba``."""
     options = {} if weight is None else {"sample_weight": weight}
     if metric == "log_loss":
-        for shares in model.staged_predict_proba(X):
-            yield log_loss(y, shares, labels=model.classes_, **options)
+        for fractions in model.staged_predict_proba(X):
+            yield log_loss(y, fractions, labels=model.classes_, **options)
         return
     if metric == "loss":
         metric = "squared_error"

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn_textbook.inspection.row_explanation import Contribution, RowExplanation
 from sklearn_textbook.inspection.row_values import describe_value
 from sklearn_textbook.inspection.shapley import shap_values
-from sklearn_textbook.tree.explain.digits import format_number, format_share
+from sklearn_textbook.tree.explain.digits import format_fraction, format_number
 from sklearn_textbook.tree.explain.fitted import word
 
 
@@ -48,8 +48,8 @@ class ScoreExplainer:
         amounts = found.values.reshape(len(predictions), len(self.names), -1)
         base = np.atleast_1d(found.base_values)
         return [
-            self._explain_row(row, prediction, shares, amounts[row], base)
-            for row, (prediction, shares) in enumerate(
+            self._explain_row(row, prediction, probabilities, amounts[row], base)
+            for row, (prediction, probabilities) in enumerate(
                 zip(predictions, probabilities, strict=True)
             )
         ]
@@ -57,11 +57,11 @@ class ScoreExplainer:
     def _explain_row(self, row, prediction, probabilities, amounts, base):
         several = self.trees.n_outputs > 1
         outcomes = prediction if several else [prediction]
-        shares = probabilities if several else [probabilities]
+        probabilities = probabilities if several else [probabilities]
         parts = [
-            self._explain_output(row, output, outcome, share, amounts, base)
-            for output, (outcome, share) in enumerate(
-                zip(outcomes, shares or [None] * len(outcomes), strict=True)
+            self._explain_output(row, output, outcome, probability, amounts, base)
+            for output, (outcome, probability) in enumerate(
+                zip(outcomes, probabilities or [None] * len(outcomes), strict=True)
             )
         ]
         lines = [line for part in parts for line in part["lines"]]
@@ -79,7 +79,7 @@ class ScoreExplainer:
             lines=lines,
         )
 
-    def _explain_output(self, row, output, outcome, shares, amounts, base):
+    def _explain_output(self, row, output, outcome, probabilities, amounts, base):
         column, label = self._choose_score(output, outcome)
         amounts, base = amounts[:, column], float(base[column])
         score = base + float(amounts.sum())
@@ -111,8 +111,8 @@ class ScoreExplainer:
             "base": base,
             "score": score,
             "contributions": contributions,
-            "sentence": sentence + self._tail(score, label, shares),
-            "title": self._title(outcome, output, shares),
+            "sentence": sentence + self._tail(score, label, probabilities),
+            "title": self._title(outcome, output, probabilities),
             "lines": lines,
         }
 
@@ -142,21 +142,25 @@ class ScoreExplainer:
             kind = "votes" if trees.is_vote else "score"
         return f"{kind} of {name}{where}"
 
-    def _tail(self, score, label, shares) -> str:
+    def _tail(self, score, label, probabilities) -> str:
         """Write the prediction of a score that is not the prediction itself."""
         if self.trees.link == "exp":
             return f"; its exponential {format_number(math.exp(score))} is predicted"
-        if label is None or self.trees.link == "identity" or shares is None:
+        if label is None or self.trees.link == "identity" or probabilities is None:
             return ""
-        share = list(shares.values())[label]
-        return f"; the probability is {format_share(share)}"
+        probability = list(probabilities.values())[label]
+        return f"; the probability is {format_fraction(probability)}"
 
-    def _title(self, outcome, output, shares):
+    def _title(self, outcome, output, probabilities):
         if not self.trees.is_classifier:
             return format_number(outcome, self.decimals)
         index = self.trees.classes[output].tolist().index(outcome)
         name = self.quoted[output][index]
-        return name if shares is None else f"{name} ({format_share(shares[outcome])})"
+        return (
+            name
+            if probabilities is None
+            else f"{name} ({format_fraction(probabilities[outcome])})"
+        )
 
     def _choose_digits(self, numbers):
         """Return a function that writes all numbers with the same decimals."""

@@ -253,7 +253,7 @@ class ScreeDisplay:
         # Each scale ends above what it shows: small eigenvalues stay visible.
         ax.set_ylim(0, 1.08 * values[0])
         right.set_ylim(0, 1.08 * max(cumulative[-1], threshold or 0.0))
-        right.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.6g}%")
+        right.yaxis.set_major_formatter(lambda fraction, _: f"{100 * fraction:.6g}%")
         ax.set_xlim(0.4, len(numbers) + 0.6)
         ax.set_xlabel("component")
         ax.set_ylabel(r"eigenvalue $\lambda_k$")

@@ -170,7 +170,7 @@ def shap_values(
     that is divided among the children has a contribution of 0 from that test),
     surrogates (which count as reading the missing column), and levels not seen in
     training. An oblique test counts as one column, whose contribution is divided among
-    its columns in proportion to their shares in the test. Members of AdaBoost and of
+    its columns in proportion to their fractions in the test. Members of AdaBoost and of
     hard voting that divide a row count with fractions of their votes.
 
     The sum over all subsets of the columns of a path is the integral of a polynomial,

@@ -25,7 +25,7 @@ from sklearn_textbook.tree.explain.describe import (
     join_words,
     node_confidence,
 )
-from sklearn_textbook.tree.explain.digits import format_number, format_share
+from sklearn_textbook.tree.explain.digits import format_fraction, format_number
 from sklearn_textbook.tree.explain.rules import extend_path
 from sklearn_textbook.tree.grow.layout import FRACTIONAL, OBLIQUE, STAY
 from sklearn_textbook.tree.route import find_decision_path
@@ -205,8 +205,8 @@ class TreeExplainer:
         first, n = (
             int(self.tree.nodes[f][node]) for f in ("first_child", "n_children")
         )
-        shares = [strict_condition(self.tree, first + i).shares for i in range(n)]
-        return np.any(shares, axis=0).tolist()
+        fractions = [strict_condition(self.tree, first + i).fractions for i in range(n)]
+        return np.any(fractions, axis=0).tolist()
 
     def _name_unknown(self, row, feature) -> str:
         value = describe_value(self.values.value(row, feature))
@@ -261,7 +261,7 @@ class TreeExplainer:
         labels, confidence = fitted.predicted(node), None
         distribution = None
         if self.tree.is_classifier:
-            distribution = self.nodes.unpack(fitted.class_shares(node))
+            distribution = self.nodes.unpack(fitted.class_fractions(node))
             confidence = self.nodes.single(node_confidence(fitted, node))
         return RowLeaf(
             node,
@@ -325,14 +325,14 @@ class TreeExplainer:
         notes = "; ".join(dict.fromkeys(reasons.values()))
         largest = sorted(leaves, key=lambda leaf: -leaf.part)
         shown = [
-            f"{format_share(leaf.part)} to {self._join_clauses(leaf.node, (), row)}"
+            f"{format_fraction(leaf.part)} to {self._join_clauses(leaf.node, (), row)}"
             f" ({self.nodes.support(leaf.node)})"
             for leaf in largest[:MAX_LEAVES]
         ]
         others = largest[MAX_LEAVES:]
         if others:
             rest = sum(leaf.part for leaf in others)
-            shown.append(f"{format_share(rest)} to {len(others)} more")
+            shown.append(f"{format_fraction(rest)} to {len(others)} more")
         where = f"divided among {len(leaves)} leaves"
         return f"{notes}, so the row is {where}: {'; '.join(shown)}"
 
@@ -360,7 +360,7 @@ class TreeExplainer:
                 branch = self.words.branch(strict_condition(self.tree, test.child))
                 condition = f"sum of {len(test.column)} columns {branch}"
             if test.part < 1.0:
-                condition = f"{format_share(test.part)}: {condition}"
+                condition = f"{format_fraction(test.part)}: {condition}"
             cells = [condition, value, f"{test.n_samples:,}"]
             lines.append([*cells, *self.nodes.cells(test.child, best)])
             added = [(f"{name} adds", a) for name, a in test.terms[: self.max_terms]]

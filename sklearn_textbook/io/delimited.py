@@ -253,14 +253,14 @@ def guess_delimiter(text: bytes) -> str:
     >>> guess_delimiter(b"length;class\n1,5;a\n2,5;b\n")
     ';'
     """
-    best, best_share = ",", 0.0
+    best, best_fraction = ",", 0.0
     for delimiter in SEPARATORS:
         counts = [len(row) for row in _sample_rows(text, delimiter)]
         if not counts or counts[0] < 2:
             continue
-        share = sum(count == counts[0] for count in counts) / len(counts)
-        if share > best_share:
-            best, best_share = delimiter, share
+        fraction = sum(count == counts[0] for count in counts) / len(counts)
+        if fraction > best_fraction:
+            best, best_fraction = delimiter, fraction
     return best
 
 

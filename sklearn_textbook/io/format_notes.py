@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _SAMPLE_ROWS = 1000
 _SAMPLE_LEVELS = 20
-_LEAST_SHARE = 0.95
+_LEAST_FRACTION = 0.95
 _LEAST_LEVELS = 3
 
 
@@ -90,12 +90,14 @@ def _describe_dates(name, levels, formats):
         )
         for date_format in formats
     }
-    shares = {
+    fractions = {
         date_format: levels.measure(mask)
         for date_format, mask in masks.items()
-        if levels.measure(mask) >= _LEAST_SHARE
+        if levels.measure(mask) >= _LEAST_FRACTION
     }
-    best = [f for f, share in shares.items() if share == max(shares.values())]
+    best = [
+        f for f, fraction in fractions.items() if fraction == max(fractions.values())
+    ]
     if not best:
         return None
     mask = masks[best[0]]
@@ -117,18 +119,18 @@ def _describe_dates(name, levels, formats):
 def _describe_numbers(name, levels, context):
     mark = context.decimal
     masks = {d: match_numbers(levels.texts, d) for d in mark.candidates}
-    shares = {decimal: levels.measure(mask) for decimal, mask in masks.items()}
-    decimal = max(shares, key=shares.get)
-    if shares[decimal] < _LEAST_SHARE:
+    fractions = {decimal: levels.measure(mask) for decimal, mask in masks.items()}
+    decimal = max(fractions, key=fractions.get)
+    if fractions[decimal] < _LEAST_FRACTION:
         return None
     mask = masks[decimal]
     texts = levels.texts.filter(mask)
-    if len(masks) > 1 and len(set(shares.values())) == 1:
+    if len(masks) > 1 and len(set(fractions.values())) == 1:
         decimal = mark.choose(texts)
     what, marked = describe_numbers(texts, decimal)
     if what == "percentages":
         mask = compute.and_(mask, is_percentage(levels.texts))
-    if len(marked) < _LEAST_LEVELS or levels.measure(mask) < _LEAST_SHARE:
+    if len(marked) < _LEAST_LEVELS or levels.measure(mask) < _LEAST_FRACTION:
         return None
     example = marked[0].as_py()
     note = _write_note(name, what, example, levels.describe_others(mask)) + (

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.registry import ESTIMATORS, find_class, list_estimators
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook.io.saved_arrays import DTYPES
 from sklearn_textbook.io.saved_attributes import SAVED_ATTRIBUTES
 from sklearn_textbook.io.saved_model import FORMAT_NAME, SCHEMA_VERSION
@@ -122,14 +122,14 @@ def _list_forms(name: str, saved: str) -> list[dict]:
     elif saved == "members":
         member = {"name": _TEXT, "model": _any({"$ref": "#"}, _NULL)}
         entries = {
-            "kept": _describe_declared(find_class(name)._kept),
+            "kept": _describe_declared(find_class(name)._saved_fields),
             "members": _list(_object(member), minItems=1),
         }
     elif saved == "trees":
         entries = {
             "n_missing": _COUNTS,
             "member": _refer("member"),
-            "kept": _describe_declared(find_class(name)._kept),
+            "kept": _describe_declared(find_class(name)._saved_fields),
             "trees": _list(_refer("member_tree"), minItems=1),
         }
     else:
@@ -144,13 +144,13 @@ def _list_forms(name: str, saved: str) -> list[dict]:
     return [_object(entries, ["neighbours", "terms"], is_open=True)]
 
 
-def _describe_declared(declared: Iterable[Kept]) -> dict:
+def _describe_declared(declared: Iterable[SavedField]) -> dict:
     """Describe the declared attributes of a class."""
     optional = [each.name for each in declared if each.is_optional]
     return _object({each.name: _describe_one(each) for each in declared}, optional)
 
 
-def _describe_one(declared: Kept) -> dict:
+def _describe_one(declared: SavedField) -> dict:
     if isinstance(declared.kind, tuple):
         forms = []
         for record in declared.kind:
@@ -166,7 +166,7 @@ def _describe_one(declared: Kept) -> dict:
     return _any(*forms, *([_NULL] if declared.is_optional else []))
 
 
-def _describe_single(declared: Kept):
+def _describe_single(declared: SavedField):
     limits = {} if declared.least is None else {"minimum": declared.least}
     if declared.kind in ("number", "float") and not declared.is_finite:
         return _SINGLE

@@ -5,8 +5,8 @@ This does not import scikit-learn, which would take longer than all the rest.
 
 from __future__ import annotations
 
-from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.registry import list_estimators
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook.io.saved_ensemble import load_members
 from sklearn_textbook.io.saved_model import SavedModel, load_document
 from sklearn_textbook.io.saved_values import load_declared
@@ -22,7 +22,7 @@ _PRINTED = (
     *list_estimators("tree", "rules"),
     *(name for name in list_estimators("trees") if name.startswith(_ENSEMBLES)),
 )
-_OOB_SCORE = Kept("oob_score_", is_optional=True, is_finite=False)
+_OOB_SCORE = SavedField("oob_score_", is_optional=True, is_finite=False)
 
 
 class PrintedModel:

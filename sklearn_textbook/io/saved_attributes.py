@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklearn_textbook._contract.kept import Kept, Record
+from sklearn_textbook._contract.saved_field import Record, SavedField
 from sklearn_textbook.decomposition import PCA
 from sklearn_textbook.decomposition.column_moments import ColumnMoments
 from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
@@ -64,7 +64,7 @@ from sklearn_textbook.tree.encode.read import default_names, numeric_schema
 class SavedAttributes(NamedTuple):
     """The fitted attributes of a class in a model file."""
 
-    declared: tuple[Kept, ...]
+    declared: tuple[SavedField, ...]
     #: Raises a ValueError if the attributes of a model are inconsistent.
     check: Callable
     #: Attributes that are computed from those that are saved.
@@ -77,10 +77,10 @@ class SavedAttributes(NamedTuple):
 SAVED_ATTRIBUTES: dict[str, SavedAttributes] = {}
 
 
-def _numbers(name: str, *shapes: list, **limits: object) -> Kept:
+def _numbers(name: str, *shapes: list, **limits: object) -> SavedField:
     """Numbers that are saved to the last bit, with one or several shapes."""
     shapes = [tuple(shape) for shape in shapes]
-    return Kept(name, "float", shapes if len(shapes) > 1 else shapes[0], **limits)
+    return SavedField(name, "float", shapes if len(shapes) > 1 else shapes[0], **limits)
 
 
 #: Statistics that may be undefined.
@@ -98,15 +98,15 @@ def _require(is_right: object, what: str) -> None:
 _ROWS = Record(
     RowTriangle,
     (
-        Kept("has_intercept", "truth"),
+        SavedField("has_intercept", "truth"),
         _numbers("origin", ["coefficients"]),
         _numbers("target_origin", ["targets"]),
         _numbers("triangle", ["kept_rows", ("has_intercept", "coefficients")]),
         _numbers("targets", ["kept_rows", "targets"]),
         _numbers("residual", ["targets"], least=0),
-        Kept("n_rows", "integer", least=1),
-        Kept("total_weight", "float", least=0),
-        Kept("sum_log_weight", "float", **_ANY),
+        SavedField("n_rows", "integer", least=1),
+        SavedField("total_weight", "float", least=0),
+        SavedField("sum_log_weight", "float", **_ANY),
         _numbers("column_sums", ["coefficients"], **_MAYBE),
         _numbers("target_sums", ["targets"], **_MAYBE),
     ),
@@ -116,10 +116,10 @@ _SOLUTION = Record(
     (
         _numbers("coefficients", ["coefficients", "targets"]),
         _numbers("intercepts", ["targets"]),
-        Kept("rank", "integer", least=0),
+        SavedField("rank", "integer", least=0),
         _numbers("scales", ["coefficients"]),
-        Kept("is_constant", "truth", ("coefficients",)),
-        Kept("threshold", "float"),
+        SavedField("is_constant", "truth", ("coefficients",)),
+        SavedField("threshold", "float"),
     ),
 )
 
@@ -155,12 +155,12 @@ SAVED_ATTRIBUTES["LinearRegression"] = SavedAttributes(
     (
         _numbers("coef_", ["coefficients"], ["targets", "coefficients"]),
         _numbers("intercept_", (), ["targets"]),
-        Kept("rank_", "integer", least=0, **_MAYBE),
-        Kept("_alpha", "float", least=0, **_MAYBE),
-        Kept("_positive", "truth", **_MAYBE),
-        Kept("_weight_type", "text", **_MAYBE),
-        Kept("_rows", (_ROWS,), **_MAYBE),
-        Kept("_solution", (_SOLUTION,), **_MAYBE),
+        SavedField("rank_", "integer", least=0, **_MAYBE),
+        SavedField("_alpha", "float", least=0, **_MAYBE),
+        SavedField("_positive", "truth", **_MAYBE),
+        SavedField("_weight_type", "text", **_MAYBE),
+        SavedField("_rows", (_ROWS,), **_MAYBE),
+        SavedField("_solution", (_SOLUTION,), **_MAYBE),
     ),
     _check_least_squares,
     derived=("_inference",),
@@ -187,17 +187,17 @@ SAVED_ATTRIBUTES["LogisticRegression"] = SavedAttributes(
     (
         _numbers("coef_", ["vectors", "coefficients"]),
         _numbers("intercept_", ["vectors"]),
-        Kept("solver_", "text"),
-        Kept("separation_", "text", **_MAYBE),
-        Kept("rank_", "integer", least=0, **_MAYBE),
+        SavedField("solver_", "text"),
+        SavedField("separation_", "text", **_MAYBE),
+        SavedField("rank_", "integer", least=0, **_MAYBE),
         _numbers("covariance_", ["parameters", "parameters"], **_ANY, **_MAYBE),
         _numbers("_errors", ["parameters"], **_ANY, **_MAYBE),
-        Kept("log_likelihood_", "float"),
-        Kept("null_log_likelihood_", "float"),
+        SavedField("log_likelihood_", "float"),
+        SavedField("null_log_likelihood_", "float"),
         _numbers("loss_path_", [None], **_ANY),
-        Kept("n_iter_", "integer", (None,), least=0),
-        Kept("is_converged_", "truth"),
-        Kept("n_observations_", "float", least=0),
+        SavedField("n_iter_", "integer", (None,), least=0),
+        SavedField("is_converged_", "truth"),
+        SavedField("n_observations_", "float", least=0),
     ),
     _check_logistic,
 )
@@ -205,13 +205,13 @@ SAVED_ATTRIBUTES["LogisticRegression"] = SavedAttributes(
 
 # ------------------------------------------------------- generalised linear models
 _FAMILIES = (
-    Record(TweedieFamily, (Kept("name", "text"), Kept("power", "float"))),
-    Record(BinomialFamily, (Kept("name", "text"),)),
+    Record(TweedieFamily, (SavedField("name", "text"), SavedField("power", "float"))),
+    Record(BinomialFamily, (SavedField("name", "text"),)),
 )
 _LINKS = (
     *map(Record, (IdentityLink, LogLink, LogitLink, ProbitLink, InverseLink)),
     Record(ComplementaryLogLogLink),
-    Record(PowerLink, (Kept("exponent", "float"),)),
+    Record(PowerLink, (SavedField("exponent", "float"),)),
 )
 _BOTH = (1, "coefficients")
 _ROW_SPACE = Record(
@@ -233,31 +233,31 @@ def _check_generalized(model, kept) -> None:
 
 SAVED_ATTRIBUTES["GeneralizedLinearRegressor"] = SavedAttributes(
     (
-        Kept("family_", _FAMILIES),
-        Kept("link_", _LINKS),
+        SavedField("family_", _FAMILIES),
+        SavedField("link_", _LINKS),
         _numbers("coef_", ["coefficients"]),
-        Kept("intercept_", "float"),
-        Kept("n_iter_", "integer", least=0),
-        Kept("converged_", "truth"),
+        SavedField("intercept_", "float"),
+        SavedField("n_iter_", "integer", least=0),
+        SavedField("converged_", "truth"),
         _numbers("deviance_path_", [None], **_ANY),
-        Kept("deviance_", "float", **_ANY),
-        Kept("null_deviance_", "float", **_ANY),
+        SavedField("deviance_", "float", **_ANY),
+        SavedField("null_deviance_", "float", **_ANY),
         _numbers("_inverse", [_BOTH, _BOTH], **_ANY),
-        Kept("_share", "float", **_ANY),
+        SavedField("_share", "float", **_ANY),
         _numbers("_centre", ["coefficients"], **_ANY),
-        Kept("_row_space", (_ROW_SPACE,), **_MAYBE),
+        SavedField("_row_space", (_ROW_SPACE,), **_MAYBE),
         _numbers("_row_centre", ["coefficients"], **_ANY),
-        Kept("_is_determined", "truth", (_BOTH,)),
-        Kept("rank_", "integer", least=0),
-        Kept("effective_rank_", "float", **_ANY),
-        Kept("n_observations_", "float", least=0),
-        Kept("null_degrees_of_freedom_", "float"),
-        Kept("residual_degrees_of_freedom_", "float", **_ANY),
-        Kept("dispersion_", "float", **_ANY),
+        SavedField("_is_determined", "truth", (_BOTH,)),
+        SavedField("rank_", "integer", least=0),
+        SavedField("effective_rank_", "float", **_ANY),
+        SavedField("n_observations_", "float", least=0),
+        SavedField("null_degrees_of_freedom_", "float"),
+        SavedField("residual_degrees_of_freedom_", "float", **_ANY),
+        SavedField("dispersion_", "float", **_ANY),
         _numbers("covariance_", [_BOTH, _BOTH], **_ANY),
-        Kept("_n_parameters", "float", **_ANY),
-        Kept("log_likelihood_", "float", **_ANY),
-        Kept("retransformation_factor_", "float"),
+        SavedField("_n_parameters", "float", **_ANY),
+        SavedField("log_likelihood_", "float", **_ANY),
+        SavedField("retransformation_factor_", "float"),
     ),
     _check_generalized,
 )
@@ -270,11 +270,11 @@ _SOURCES = (
         (
             _numbers("offset", ["coefficients"]),
             _numbers("scale", ["coefficients"]),
-            Kept("n_classes", "integer", least=1),
-            Kept("has_constant", "truth"),
+            SavedField("n_classes", "integer", least=1),
+            SavedField("has_constant", "truth"),
         ),
     ),
-    Record(MatrixSource, (Kept("n_classes", "integer", least=1),)),
+    Record(MatrixSource, (SavedField("n_classes", "integer", least=1),)),
 )
 
 
@@ -299,16 +299,16 @@ SAVED_ATTRIBUTES["MaxEntClassifier"] = SavedAttributes(
     (
         _numbers("coef_", ["classes", "coefficients"], **_MAYBE),
         _numbers("intercept_", ["classes"], **_MAYBE),
-        Kept("_source", _SOURCES),
+        SavedField("_source", _SOURCES),
         _numbers("weights_", ["features"]),
         _numbers("_solver_weights", ["features"]),
         _numbers("empirical_expectation_", [None], **_ANY),
         _numbers("model_expectation_", [None], **_ANY),
-        Kept("n_contexts_", "integer", least=1),
+        SavedField("n_contexts_", "integer", least=1),
         _numbers("loss_path_", [None], **_ANY),
-        Kept("n_iter_", "integer", least=0),
-        Kept("entropy_", "float", **_ANY),
-        Kept("dual_value_", "float", **_ANY),
+        SavedField("n_iter_", "integer", least=0),
+        SavedField("entropy_", "float", **_ANY),
+        SavedField("dual_value_", "float", **_ANY),
         _numbers("distribution_", ["classes"], **_MAYBE),
     ),
     _check_maximum_entropy,
@@ -319,8 +319,8 @@ SAVED_ATTRIBUTES["MaxEntClassifier"] = SavedAttributes(
 _MOMENTS = Record(
     ColumnMoments,
     (
-        Kept("n_rows", "integer", least=1),
-        Kept("total_weight", "float", least=0),
+        SavedField("n_rows", "integer", least=1),
+        SavedField("total_weight", "float", least=0),
         _numbers("mean", ["columns"]),
         _numbers("scatter", ["columns", "columns"]),
     ),
@@ -350,15 +350,15 @@ SAVED_ATTRIBUTES["PCA"] = SavedAttributes(
         _numbers("explained_variance_", ["components"], least=0, **_MAYBE),
         _numbers("explained_variance_ratio_", ["components"], **_MAYBE),
         _numbers("singular_values_", ["components"], **_ANY, **_MAYBE),
-        Kept("n_components_", "integer", least=0, **_MAYBE),
-        Kept("noise_variance_", "float", least=0, **_MAYBE),
+        SavedField("n_components_", "integer", least=0, **_MAYBE),
+        SavedField("noise_variance_", "float", least=0, **_MAYBE),
         _numbers("mean_", ["columns"], **_MAYBE),
         _numbers("var_", ["columns"], least=0, **_MAYBE),
         _numbers("scale_", ["columns"], **_MAYBE),
-        Kept("n_samples_", "float", **_MAYBE),
-        Kept("_fit_svd_solver", "text", **_MAYBE),
-        Kept("_moments", (_MOMENTS,), **_MAYBE),
-        Kept("_dtype", "precision", **_MAYBE),
+        SavedField("n_samples_", "float", **_MAYBE),
+        SavedField("_fit_svd_solver", "text", **_MAYBE),
+        SavedField("_moments", (_MOMENTS,), **_MAYBE),
+        SavedField("_dtype", "precision", **_MAYBE),
     ),
     _check_components,
 )
@@ -398,10 +398,10 @@ SAVED_ATTRIBUTES["LinearDiscriminantAnalysis"] = SavedAttributes(
         _numbers("priors_", ["classes"], least=0),
         _numbers("means_", ["classes", "columns"]),
         _numbers("xbar_", ["columns"]),
-        Kept("within_rank_", "integer", least=0),
+        SavedField("within_rank_", "integer", least=0),
         _numbers("within_scatter_", ["columns", "columns"], **_ANY, **_MAYBE),
         _numbers("covariance_", ["columns", "columns"], **_ANY, **_MAYBE),
-        Kept("_n_features_out", "integer", least=0),
+        SavedField("_n_features_out", "integer", least=0),
         _numbers("scalings_", ["columns", "directions"], **_MAYBE),
         _numbers("eigenvalues_", [None], **_ANY, **_MAYBE),
         _numbers("explained_variance_ratio_", [None], **_ANY, **_MAYBE),
@@ -433,8 +433,8 @@ _UNITS = Record(
     (
         _numbers("column_means", ["coefficients"]),
         _numbers("column_scales", ["coefficients"], least=0),
-        Kept("target_mean", "float"),
-        Kept("target_scale", "float", least=0),
+        SavedField("target_mean", "float"),
+        SavedField("target_scale", "float", least=0),
     ),
 )
 
@@ -449,14 +449,14 @@ def _check_negative_correlation(model, kept) -> None:
 
 SAVED_ATTRIBUTES["NegativeCorrelationRegressor"] = SavedAttributes(
     (
-        Kept("_members", _MEMBERS),
-        Kept("_units", (_UNITS,)),
+        SavedField("_members", _MEMBERS),
+        SavedField("_units", (_UNITS,)),
         _numbers("loss_curve_", [None]),
         _numbers("validation_curve_", [None], **_MAYBE),
-        Kept("n_iter_", "integer", least=0),
-        Kept("member_error_", "float", least=0),
-        Kept("ambiguity_", "float", least=0),
-        Kept("ensemble_error_", "float", least=0),
+        SavedField("n_iter_", "integer", least=0),
+        SavedField("member_error_", "float", least=0),
+        SavedField("ambiguity_", "float", least=0),
+        SavedField("ensemble_error_", "float", least=0),
     ),
     _check_negative_correlation,
 )
@@ -465,12 +465,12 @@ SAVED_ATTRIBUTES["NegativeCorrelationRegressor"] = SavedAttributes(
 # ---------------------------------------------------------- Bayesian model averaging
 #: Of averages over subsets of the columns; those of members are composed.
 _SUBSETS = (
-    Kept("is_in", "truth", ("models", "columns")),
+    SavedField("is_in", "truth", ("models", "columns")),
     _numbers("weights", ["models"], least=0),
-    Kept("n_parameters", "integer", ("models",), least=1),
+    SavedField("n_parameters", "integer", ("models",), least=1),
     _numbers("log_likelihood", ["models"]),
     _numbers("bic", ["models"]),
-    Kept("n_subsets", "integer", least=1),
+    SavedField("n_subsets", "integer", least=1),
 )
 _REGRESSIONS = Record(
     AveragedRegressions,
@@ -480,10 +480,10 @@ _REGRESSIONS = Record(
         _numbers("coef", ["coefficients"]),
         _numbers("coef_std", ["coefficients"], least=0, **_ANY),
         _numbers("mean", ["coefficients"]),
-        Kept("target_mean", "float"),
+        SavedField("target_mean", "float"),
         _numbers("covariance", ["coefficients", "coefficients"], **_ANY),
-        Kept("noise", "float", least=0, **_ANY),
-        Kept("total_weight", "float", least=0),
+        SavedField("noise", "float", least=0, **_ANY),
+        SavedField("total_weight", "float", least=0),
     ),
 )
 _SCORES = ["models", "scores"]
@@ -512,7 +512,7 @@ def _check_subsets(model, kept) -> None:
 
 def _average_subsets(record):
     return SavedAttributes(
-        (Kept("_subsets", (record,)),),
+        (SavedField("_subsets", (record,)),),
         _check_subsets,
         (
             *("posterior_table_", "weights_", "log_evidence_", "coef_", "coef_std_"),

@@ -2,7 +2,7 @@
 
 Members share columns, classes and most parameters, which are written once; for each
 member only its tree and its own parameters are written. The other attributes are those
-that the class of the ensemble declares (`sklearn_textbook._contract.kept`).
+that the class of the ensemble declares (`sklearn_textbook._contract.saved_field`).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def save_ensemble(estimator: object) -> dict:
         "classes": save_classes(estimator),
         "n_missing": n_missing.tolist(),
         "member": shared,
-        "kept": save_declared(estimator._kept, estimator._list_kept()),
+        "kept": save_declared(estimator._saved_fields, estimator._list_saved()),
         "trees": [
             _save_member(member, columns, shared, n_missing)
             for member, columns in zip(members, estimator._list_columns(), strict=True)
@@ -125,7 +125,7 @@ def load_ensemble(estimator: object, document: dict) -> None:
     sizes = {"members": len(members), "columns": estimator.n_features_in_}
     sizes["classes"] = getattr(estimator, "n_classes_", None)
     owner = type(estimator).__name__
-    kept = load_declared(estimator._kept, document["kept"], sizes, owner)
+    kept = load_declared(estimator._saved_fields, document["kept"], sizes, owner)
     estimator._restore(reader, members, columns, kept)
 
 

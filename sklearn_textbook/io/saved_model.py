@@ -117,7 +117,7 @@ def _save_members(estimator: object) -> dict:
     """Write an ensemble of estimators of any kind, each of them as a model file."""
     fitted = {
         "classes": save_classes(estimator),
-        "kept": save_declared(estimator._kept, estimator._list_kept()),
+        "kept": save_declared(estimator._saved_fields, estimator._list_saved()),
         "members": [
             {"name": name, "model": _save_member(name, member)}
             for name, member in estimator._list_parts()
@@ -199,7 +199,7 @@ def _load_members(document: dict) -> object:
     classes = load_single_classes(document["classes"], estimator)
     if classes is not None:
         estimator.classes_ = classes
-    kept = load_declared(estimator._kept, document["kept"], {}, name)
+    kept = load_declared(estimator._saved_fields, document["kept"], {}, name)
     try:
         estimator._restore(parts, kept)
     except NotImplementedError as error:

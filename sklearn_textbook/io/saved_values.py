@@ -1,7 +1,7 @@
 """Parameters, columns, class labels and fitted attributes as JSON, and back.
 
 A part that is an object is of a class of the registry. Fitted attributes are checked
-against their declarations (`sklearn_textbook._contract.kept`).
+against their declarations (`sklearn_textbook._contract.saved_field`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from sklearn_textbook._contract.kept import Kept, Record
 from sklearn_textbook._contract.registry import ESTIMATORS, PARTS, find_class
+from sklearn_textbook._contract.saved_field import Record, SavedField
 from sklearn_textbook.io.naming import explain_unknown_name
 from sklearn_textbook.io.saved_arrays import load_array, save_array, save_floats
 from sklearn_textbook.tree.encode import TableSchema
@@ -224,7 +224,7 @@ def _load_labels(entry: dict) -> np.ndarray:
 
 
 # ------------------------------------------------------------ declared attributes
-def save_declared(declared: Iterable[Kept], values: dict) -> dict:
+def save_declared(declared: Iterable[SavedField], values: dict) -> dict:
     """Write the declared values; absent ones are left out."""
     return {
         each.name: _save_one(each, values[each.name])
@@ -233,7 +233,7 @@ def save_declared(declared: Iterable[Kept], values: dict) -> dict:
     }
 
 
-def _save_one(declared: Kept, value: object) -> object:
+def _save_one(declared: SavedField, value: object) -> object:
     if value is None:
         return None
     if isinstance(declared.kind, tuple):
@@ -257,7 +257,10 @@ def _save_one(declared: Kept, value: object) -> object:
 
 
 def load_declared(
-    declared: Iterable[Kept], saved: object, sizes: dict[str, int | None], owner: str
+    declared: Iterable[SavedField],
+    saved: object,
+    sizes: dict[str, int | None],
+    owner: str,
 ) -> dict:
     """Read the declared values, and refuse all others.
 
@@ -280,7 +283,7 @@ def load_declared(
     return values
 
 
-def _load_one(declared: Kept, saved: object, sizes: dict) -> object:
+def _load_one(declared: SavedField, saved: object, sizes: dict) -> object:
     """Read one number, text, array or object according to its declaration."""
     if saved is None and declared.is_optional:
         return None
@@ -294,7 +297,7 @@ def _load_one(declared: Kept, saved: object, sizes: dict) -> object:
     return _load_entries(declared, saved, sizes)
 
 
-def _load_record(declared: Kept, saved: object, sizes: dict) -> object:
+def _load_record(declared: SavedField, saved: object, sizes: dict) -> object:
     """Read an object of one of the declared classes."""
     records: dict[str, Record] = {each.of.__name__: each for each in declared.kind}
     name = saved.get("record") if isinstance(saved, dict) else None
@@ -307,7 +310,7 @@ def _load_record(declared: Kept, saved: object, sizes: dict) -> object:
     return record.of(**load_declared(record.kept, fields, sizes, name))
 
 
-def _load_single(declared: Kept, saved: object) -> object:
+def _load_single(declared: SavedField, saved: object) -> object:
     """Read a single value."""
     name, kind = declared.name, declared.kind
     value = load_value(saved)
@@ -335,7 +338,7 @@ def _load_single(declared: Kept, saved: object) -> object:
     return value
 
 
-def _load_entries(declared: Kept, saved: object, sizes: dict) -> np.ndarray:
+def _load_entries(declared: SavedField, saved: object, sizes: dict) -> np.ndarray:
     """Read an array."""
     name, kind = declared.name, declared.kind
     array = load_array(saved, name)
@@ -382,7 +385,7 @@ def _match_shape(shape: tuple, found: tuple, sizes: dict) -> bool:
     return True
 
 
-def _require_range(declared: Kept, value: object) -> None:
+def _require_range(declared: SavedField, value: object) -> None:
     """Require finite and not too small numbers, if so declared."""
     lowest = np.min(value)
     if declared.is_finite and not np.all(np.isfinite(value)):

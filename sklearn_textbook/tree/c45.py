@@ -321,8 +321,8 @@ class C45Classifier(BaseGainTree):
             data = replace(data, collapses=True)
         return super()._run_pruner(pruner, tree, data, n_threads)
 
-    def _choose_classes(self, shares):
-        return pick_classes(shares[:, 0], self._class_tolerance)[:, np.newaxis]
+    def _choose_classes(self, fractions):
+        return pick_classes(fractions[:, 0], self._class_tolerance)[:, np.newaxis]
 
     def _share_statistics(self):
         tree = super()._share_statistics()

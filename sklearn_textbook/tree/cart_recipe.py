@@ -11,7 +11,7 @@ from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.monotonic import resolve_monotonic
 from sklearn_textbook._contract.parameters import (
     check_choice,
-    check_count_or_share,
+    check_count_or_fraction,
     check_integer,
     check_random_seed,
     check_real,
@@ -59,12 +59,12 @@ class BaseCART(BaseTree):
         check_choice("criterion", self.criterion, self._criteria)
         check_choice("splitter", self.splitter, ("best", "random"))
         check_integer("max_depth", self.max_depth, 1, accepts_none=True)
-        check_count_or_share("min_samples_split", self.min_samples_split, 2)
-        check_count_or_share(
+        check_count_or_fraction("min_samples_split", self.min_samples_split, 2)
+        check_count_or_fraction(
             "min_samples_leaf", self.min_samples_leaf, 1, includes_one=False
         )
         check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
-        check_count_or_share(
+        check_count_or_fraction(
             "max_features", self.max_features, 1, words=(None, "sqrt", "log2")
         )
         check_integer("max_leaf_nodes", self.max_leaf_nodes, 2, accepts_none=True)

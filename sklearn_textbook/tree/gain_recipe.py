@@ -11,7 +11,7 @@ from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.labels import require_classes
 from sklearn_textbook._contract.parameters import (
     check_choice,
-    check_count_or_share,
+    check_count_or_fraction,
     check_integer,
     check_random_seed,
     check_real,
@@ -59,12 +59,12 @@ def warn_of_many_levels(tree, names: Sequence[str]) -> None:
             worst = n_rows, node, len(children), chance / gain
     if worst is None:
         return
-    n_rows, node, n_branches, share = worst
+    n_rows, node, n_branches, fraction = worst
     column = int(nodes["feature"][node])
     warn_caller(
         f"Column {names[column]!r} with {tree.n_levels[column]:,} levels is split into "
         f"{n_branches:,} branches of {n_rows / n_branches:.1f} rows on average; a "
-        f"column without effect would have {min(share, 1.0):.0%} of its gain, which "
+        f"column without effect would have {min(fraction, 1.0):.0%} of its gain, which "
         "does not help on other rows. Leave the column out, join rare levels, or use "
         "CARTClassifier or an ensemble of CART trees, which judge levels by what they "
         "are worth on other rows."
@@ -74,8 +74,8 @@ def warn_of_many_levels(tree, names: Sequence[str]) -> None:
 def _sum_entropy(weights):
     """Sum the entropy of rows of class weights, in nats times their weight."""
     total = weights.sum(axis=1, keepdims=True)
-    shares = weights / total
-    logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0.0)
+    fractions = weights / total
+    logs = np.log(fractions, out=np.zeros_like(fractions), where=fractions > 0.0)
     return -float((weights * logs).sum())
 
 
@@ -93,14 +93,14 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
 
     def _check_parameters(self) -> None:
         check_integer("max_depth", self.max_depth, 1, accepts_none=True)
-        check_count_or_share("min_samples_split", self.min_samples_split, 2)
-        check_count_or_share(
+        check_count_or_fraction("min_samples_split", self.min_samples_split, 2)
+        check_count_or_fraction(
             "min_samples_leaf", self.min_samples_leaf, 1, includes_one=False
         )
         check_real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
         check_integer("max_leaf_nodes", self.max_leaf_nodes, 2, accepts_none=True)
         check_real("min_impurity_decrease", self.min_impurity_decrease, 0.0)
-        check_count_or_share(
+        check_count_or_fraction(
             "max_features", self.max_features, 1, words=(None, "sqrt", "log2")
         )
         check_random_seed("random_state", self.random_state)

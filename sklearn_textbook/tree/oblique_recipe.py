@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sklearn_textbook._contract.parameters import (
     check_choice,
-    check_count_or_share,
+    check_count_or_fraction,
     check_integer,
     check_real,
     resolve_max_features,
@@ -36,7 +36,7 @@ class BaseOblique(BaseCART):
         check_integer(
             "max_features_per_split", self.max_features_per_split, 1, accepts_none=True
         )
-        check_count_or_share(
+        check_count_or_fraction(
             "n_directions", self.n_directions, 1, words=(None, "sqrt", "log2")
         )
         if self.prefer_axis is not None:

@@ -17,7 +17,7 @@ from sklearn_textbook._contract.labels import (
     decode_dictionary,
     decode_labels,
     encode_labels,
-    split_shares,
+    split_probabilities,
     take_logarithms,
 )
 from sklearn_textbook._contract.memory import warn_of_memory
@@ -428,9 +428,9 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
 class TreeClassifierMethods:
     """Mixin for the prediction of classes."""
 
-    def _choose_classes(self, shares):
+    def _choose_classes(self, probabilities):
         """Return the index of the predicted class for every row and output."""
-        return shares.argmax(axis=2)
+        return probabilities.argmax(axis=2)
 
     def _list_classes(self):
         """List the classes of each output."""
@@ -455,8 +455,10 @@ class TreeClassifierMethods:
             Weighted fractions of the training rows, in the order of ``classes_``; a
             list for several outputs.
         """
-        shares = self._route(predict_statistics, X, tree=self._share_statistics())
-        return split_shares(shares, self.n_classes_)
+        probabilities = self._route(
+            predict_statistics, X, tree=self._share_statistics()
+        )
+        return split_probabilities(probabilities, self.n_classes_)
 
     def predict_log_proba(self, X: MatrixLike) -> np.ndarray | Any:
         """Predict class log-probabilities.
@@ -486,8 +488,8 @@ class TreeClassifierMethods:
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Class labels.
         """
-        shares = self._predict_statistics(X)
-        best = self._choose_classes(shares)
+        probabilities = self._predict_statistics(X)
+        best = self._choose_classes(probabilities)
         return decode_labels(best, self._list_classes())
 
 

@@ -112,7 +112,7 @@ def test_with_penalty_one_the_error_of_the_ensemble_alone_counts(name):
 
     def compute_error(vector):
         outputs = members.read_vector(vector).predict(rows.matrix)
-        return 0.5 * rows.share @ (outputs.mean(axis=1) - rows.target) ** 2
+        return 0.5 * rows.fraction @ (outputs.mean(axis=1) - rows.target) ** 2
 
     vector = members.to_vector()
     assert_allclose(loss, 3 * compute_error(vector))

@@ -16,8 +16,8 @@ from sklearn_textbook.tree.explain import (
     export_text,
 )
 from sklearn_textbook.tree.explain.digits import (
+    format_fraction,
     format_number,
-    format_share,
     shorten_thresholds,
 )
 from sklearn_textbook.tree.grow.layout import FRACTIONAL, STAY
@@ -90,7 +90,7 @@ def test_near_thresholds_get_the_digits_they_need_and_no_more():
     [(1, "100%"), (0, "0%"), (0.3333, "33.3%"), (0.9999, ">99.9%"), (1e-6, "<0.1%")],
 )
 def test_shares(share, text):
-    assert format_share(share) == text
+    assert format_fraction(share) == text
 
 
 # --------------------------------------------------------------- whole trees

@@ -14,9 +14,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import check_real
 from sklearn_textbook._contract.registry import ESTIMATORS, Row, list_estimators
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -384,14 +384,16 @@ def test_members_of_several_fits(tmp_path):
 class AddedTrees(MemberList, BaseEstimator):
     """Trees that are added up, as boosting does: weights, a start value, a name."""
 
-    _kept = (
-        Kept("estimator_weights_", shape=("members",)),
-        Kept("start_", "number"),
-        Kept("loss_name_", "text"),
-        Kept("n_rounds_", "integer", least=1),
-        Kept("is_exact_", "truth"),
-        Kept("losses_", shape=("n_rounds_", None), is_finite=False, is_optional=True),
-        Kept("centre_", shape=("columns",), is_optional=True),
+    _saved_fields = (
+        SavedField("estimator_weights_", shape=("members",)),
+        SavedField("start_", "number"),
+        SavedField("loss_name_", "text"),
+        SavedField("n_rounds_", "integer", least=1),
+        SavedField("is_exact_", "truth"),
+        SavedField(
+            "losses_", shape=("n_rounds_", None), is_finite=False, is_optional=True
+        ),
+        SavedField("centre_", shape=("columns",), is_optional=True),
     )
 
     def __init__(self, learning_rate=0.5):

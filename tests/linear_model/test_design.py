@@ -282,7 +282,7 @@ def test_an_unseen_level_has_the_mean_effect(monkeypatch, reference, makes_spars
     """The prediction is the weighted mean of those for the levels of the rows."""
     if makes_sparse:
         monkeypatch.setattr(design_module, "DENSE_CELLS", 1)
-        monkeypatch.setattr(design_module, "SPARSE_SHARE", 1.0)
+        monkeypatch.setattr(design_module, "SPARSE_FRACTION", 1.0)
     frame, y, weight = make_levels(0)
     model = LinearRegression(reference_level=reference).fit(frame, y, weight)
     row = frame.iloc[[7]]

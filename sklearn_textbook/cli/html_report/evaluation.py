@@ -120,8 +120,8 @@ def _measure(rows):
     headings, names = NUMBER_SCORES, DEFAULT_NUMBER_SCORES
     if rows.labels is not None:
         headings, names = CLASS_SCORES, ["accuracy", "balanced_accuracy"]
-        names += [] if rows.shares is None else ["log_loss"]
-    found = (rows.true, rows.predicted, rows.shares, rows.labels, rows.weights)
+        names += [] if rows.probabilities is None else ["log_loss"]
+    found = (rows.true, rows.predicted, rows.probabilities, rows.labels, rows.weights)
     return {headings[name]: measure(name, *found) for name in names}
 
 
@@ -142,7 +142,7 @@ def _write_judged(where, rows):
         write_table(classes, "classes"),
         write_help(_CLASS_SCORES),
     ]
-    if rows.shares is not None:
+    if rows.probabilities is not None:
         parts.append(_draw_curves(where, rows))
     return join(*parts)
 
@@ -176,11 +176,11 @@ def _draw_curves(where, rows):
     rocs, calibrations = [], []
     for column in chosen:
         is_class = rows.true == rows.labels[column]
-        shares = rows.shares[:, column]
+        probabilities = rows.probabilities[:, column]
         name = report.show_label(rows.labels[column])
-        wrong, right, _ = roc_curve(is_class, shares, sample_weight=rows.weights)
+        wrong, right, _ = roc_curve(is_class, probabilities, sample_weight=rows.weights)
         rocs.append((name, wrong, right, auc(wrong, right)))
-        groups = group_probabilities(is_class, shares, rows.weights)
+        groups = group_probabilities(is_class, probabilities, rows.weights)
         calibrations.append((name, *groups))
     if not rocs:
         return Html()
@@ -211,7 +211,7 @@ def _draw_curves(where, rows):
 
 def _choose_classes(rows):
     """Choose the classes that have a curve, and count those without."""
-    n_known = rows.shares.shape[1]
+    n_known = rows.probabilities.shape[1]
     weights = np.ones(len(rows.true)) if rows.weights is None else rows.weights
     sizes = np.array(
         [weights[rows.true == label].sum() for label in rows.labels[:n_known]]

@@ -139,24 +139,24 @@ def draw_calibration(ax, curves) -> None:
     A curve is a name and, of every interval, mean probability, frequency and weight.
     """
     ax.plot([0, 1], [0, 1], color="#5F6368", linewidth=1.0, linestyle="--")
-    for number, (name, means, shares, weights) in enumerate(curves):
+    for number, (name, means, fractions, weights) in enumerate(curves):
         color = _color(number)
-        ax.plot(means, shares, color=color, linewidth=1.2)
+        ax.plot(means, fractions, color=color, linewidth=1.2)
         sizes = 12 + 90 * weights / weights.sum()
-        ax.scatter(means, shares, sizes, color=color, label=plain(name))
+        ax.scatter(means, fractions, sizes, color=color, label=plain(name))
     ax.set(xlabel="predicted probability", ylabel="share of rows of the class")
     ax.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04))
     ax.legend(loc="upper left", fontsize="small")
 
 
-def group_probabilities(is_class, shares, weights):
+def group_probabilities(is_class, fractions, weights):
     """Group rows by intervals of probability: mean, frequency and weight of each."""
-    weights = np.ones(len(shares)) if weights is None else weights
-    n_bins = min(max(len(shares) // ROWS_OF_A_BIN, 2), MOST_BINS)
-    bins = np.minimum((shares * n_bins).astype(int), n_bins - 1)
+    weights = np.ones(len(fractions)) if weights is None else weights
+    n_bins = min(max(len(fractions) // ROWS_OF_A_BIN, 2), MOST_BINS)
+    bins = np.minimum((fractions * n_bins).astype(int), n_bins - 1)
     totals = np.bincount(bins, weights, n_bins)
     used = totals > 0
-    sums = [np.bincount(bins, weights * x, n_bins)[used] for x in (shares, is_class)]
+    sums = [np.bincount(bins, weights * x, n_bins)[used] for x in (fractions, is_class)]
     return sums[0] / totals[used], sums[1] / totals[used], totals[used]
 
 

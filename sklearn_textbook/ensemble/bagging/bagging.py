@@ -31,10 +31,9 @@ from sklearn_textbook._contract.fitting import (
     all_or_nothing,
     with_callbacks,
 )
-from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (
     check_choice,
-    check_count_or_share,
+    check_count_or_fraction,
     check_estimator,
     check_integer,
     check_random_seed,
@@ -42,6 +41,7 @@ from sklearn_textbook._contract.parameters import (
     check_verbose,
     is_integer,
 )
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
@@ -88,16 +88,18 @@ class BaseBagging(
     """Fitting members from draws of rows and columns."""
 
     _predicts_classes = False
-    _kept = (
-        Kept("n_rows", "integer", least=1),
-        Kept("n_drawn_rows", "integer", is_optional=True, least=1),
-        Kept("n_drawn_columns", "integer", least=1),
-        Kept("replaces_rows", "truth"),
-        Kept("replaces_columns", "truth"),
-        Kept("weight", shape=("n_rows",), is_optional=True, least=0),
-        Kept("estimates_empty_nodes", "truth"),
-        Kept("seeds", "integer", ("members",), least=0),
-        Kept("features", "integer", ("members", "n_drawn_columns"), True, least=0),
+    _saved_fields = (
+        SavedField("n_rows", "integer", least=1),
+        SavedField("n_drawn_rows", "integer", is_optional=True, least=1),
+        SavedField("n_drawn_columns", "integer", least=1),
+        SavedField("replaces_rows", "truth"),
+        SavedField("replaces_columns", "truth"),
+        SavedField("weight", shape=("n_rows",), is_optional=True, least=0),
+        SavedField("estimates_empty_nodes", "truth"),
+        SavedField("seeds", "integer", ("members",), least=0),
+        SavedField(
+            "features", "integer", ("members", "n_drawn_columns"), True, least=0
+        ),
         *KEPT_OUT_OF_BAG,
     )
 
@@ -105,7 +107,7 @@ class BaseBagging(
     def _check_parameters(self) -> None:
         """Raise ValueError for parameters that are not allowed."""
         check_integer("n_estimators", self.n_estimators, 1)
-        check_count_or_share("max_features", self.max_features, 1)
+        check_count_or_fraction("max_features", self.max_features, 1)
         check_truth("warm_start", self.warm_start)
         check_random_seed("random_state", self.random_state)
         check_verbose(self.verbose)
@@ -280,7 +282,7 @@ class BaseBagging(
     def _get_reader(self):
         return self._reader
 
-    def _list_kept(self):
+    def _list_saved(self):
         """List how members were drawn, and the out-of-bag estimate."""
         draws, seeds = zip(*self._draws, strict=True)
         draw = draws[0]
@@ -297,7 +299,7 @@ class BaseBagging(
         if draw.takes_all_columns:
             # They are drawn all the same, in an order that has no effect.
             kept["features"] = np.array(self.estimators_features_)
-        return {**kept, **super()._list_kept()}
+        return {**kept, **super()._list_saved()}
 
     def _restore(self, reader, members, columns, kept) -> None:
         seeds, features = kept.pop("seeds").tolist(), kept.pop("features", None)
@@ -569,7 +571,7 @@ class RowSamplingMixin(OutOfBagMixin):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_count_or_share("max_samples", self.max_samples, 1, words=(None,))
+        check_count_or_fraction("max_samples", self.max_samples, 1, words=(None,))
         for name in ("bootstrap", "bootstrap_features", "out_of_bag_posterior"):
             check_truth(name, getattr(self, name))
         value = self.oob_score

@@ -36,7 +36,6 @@ from sklearn_textbook._contract.fitting import (
     all_or_nothing,
     with_callbacks,
 )
-from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import decode_dictionary
 from sklearn_textbook._contract.parameters import (
     check_choice,
@@ -49,6 +48,7 @@ from sklearn_textbook._contract.parameters import (
     check_verbose,
     is_checked,
 )
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
@@ -582,11 +582,11 @@ _OF_STUMP = {"categorical_features": "from_dtype", "missing": "learned"}
 class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Parameters and rounds."""
 
-    _kept = (
-        Kept("estimator_weights_", shape=("members",)),
-        Kept("estimator_errors_", shape=("members",), least=0),
-        Kept("normalizers_", shape=("members",), least=0),
-        Kept("stop_reason_", "text"),
+    _saved_fields = (
+        SavedField("estimator_weights_", shape=("members",)),
+        SavedField("estimator_errors_", shape=("members",), least=0),
+        SavedField("normalizers_", shape=("members",), least=0),
+        SavedField("stop_reason_", "text"),
     )
 
     # ------------------------------------------------------------------ parameters

@@ -21,7 +21,6 @@ from sklearn_textbook._contract.fitting import (
     all_or_nothing,
     with_callbacks,
 )
-from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_deprecated,
@@ -33,6 +32,7 @@ from sklearn_textbook._contract.parameters import (
     check_verbose,
 )
 from sklearn_textbook._contract.random_state import borrow_random_state
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook._contract.tables import check_sparse_format
 from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook._contract.types import MatrixLike
@@ -404,15 +404,15 @@ class BaseGradientBoosting(
 ):
     """Fitting and adding trees; what differs is the target and the loss."""
 
-    _kept = (
-        Kept("n_estimators_", "integer", least=1),
-        Kept("loss_", "part"),
-        Kept("_start_score", shape=(None,)),
-        Kept("train_score_", shape=("n_estimators_",)),
-        Kept("validation_score_", shape=(None,), is_optional=True),
-        Kept("oob_scores_", shape=("n_estimators_",), is_optional=True),
-        Kept("oob_improvement_", shape=("n_estimators_",), is_optional=True),
-        Kept("oob_score_", is_optional=True),
+    _saved_fields = (
+        SavedField("n_estimators_", "integer", least=1),
+        SavedField("loss_", "part"),
+        SavedField("_start_score", shape=(None,)),
+        SavedField("train_score_", shape=("n_estimators_",)),
+        SavedField("validation_score_", shape=(None,), is_optional=True),
+        SavedField("oob_scores_", shape=("n_estimators_",), is_optional=True),
+        SavedField("oob_improvement_", shape=("n_estimators_",), is_optional=True),
+        SavedField("oob_score_", is_optional=True),
     )
 
     # ------------------------------------------------------------------ parameters
@@ -614,19 +614,19 @@ class BaseGradientBoosting(
 
     def _limit_leaves(self, weight, n_rows):
         """Convert ``min_weight_fraction_leaf`` to what the grower takes."""
-        share = self.min_weight_fraction_leaf * self.subsample
-        if not share:
+        fraction = self.min_weight_fraction_leaf * self.subsample
+        if not fraction:
             return {}
         if weight is not None:
             weight = weight[weight > 0]
             n_rows = len(weight)
         if weight is None or (weight == weight[0]).all():
-            return {"min_rows_leaf": ceil(share * n_rows)}
+            return {"min_rows_leaf": ceil(fraction * n_rows)}
         if self.loss_.has_constant_hessian:
-            return {"min_weight_leaf": share * float(weight.sum())}
+            return {"min_weight_leaf": fraction * float(weight.sum())}
         # The grower knows hessians, not weights: so many rows have the weight.
         lightest = np.cumsum(np.sort(weight))
-        n_rows_leaf = 1 + int(np.searchsorted(lightest, share * lightest[-1]))
+        n_rows_leaf = 1 + int(np.searchsorted(lightest, fraction * lightest[-1]))
         return {"min_rows_leaf": min(n_rows_leaf, n_rows)}
 
     def _start(self, X, y, weight, is_new):
@@ -783,13 +783,13 @@ class BaseGradientBoosting(
     def _list_members(self):
         return self.estimators_.ravel().tolist()
 
-    def _list_kept(self):
+    def _list_saved(self):
         if self.init_ is not None:
             raise ValueError(
                 f"it starts from the predictions of a {type(self.init_).__name__} "
                 "(init), which a model file cannot contain; init may be None or 'zero'"
             )
-        return super()._list_kept()
+        return super()._list_saved()
 
     def _restore(self, reader, members, columns, kept) -> None:
         rounds = np.array(members, dtype=object).reshape(kept["n_estimators_"], -1)
@@ -849,7 +849,7 @@ class BaseGradientBoosting(
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Importance of each column: its share of the decrease of the loss.
+        """Importance of each column: its fraction of the decrease of the loss.
 
         Returns
         -------

@@ -16,7 +16,6 @@ from sklearn_textbook._contract.fitting import (
     all_or_nothing,
     with_callbacks,
 )
-from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import check_numbers
 from sklearn_textbook._contract.parameters import (
     check_integer,
@@ -24,6 +23,7 @@ from sklearn_textbook._contract.parameters import (
     check_truth,
     check_verbose,
 )
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
@@ -184,8 +184,8 @@ class BoostingTreeRegressor(
         :math:`L(y, f_m) = \sum_i w_i (y_i - f_m(x_i))^2` over the training rows, after
         each round.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each column: its share of the decrease of the squared error over
-        all trees.
+        Importance of each column: its fraction of the decrease of the squared error
+        over all trees.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -222,7 +222,7 @@ class BoostingTreeRegressor(
     [6.5, 3.5, 6.5, 4.5, 6.5, 2.5]
     """
 
-    _kept = (Kept("train_losses_", shape=("members",)),)
+    _saved_fields = (SavedField("train_losses_", shape=("members",)),)
 
     def __init__(
         self,
@@ -416,7 +416,7 @@ class BoostingTreeRegressor(
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Importance of each column: its share of the decrease of the squared error.
+        """Importance of each column: its fraction of the decrease of the squared error.
 
         Returns
         -------

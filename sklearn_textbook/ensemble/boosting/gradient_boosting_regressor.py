@@ -77,8 +77,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     min_samples_leaf : int or float, default=20
         Minimum number of rows in each leaf; a float is a fraction of all rows.
     min_weight_fraction_leaf : float, default=0.0
-        Minimum share of each leaf in the total weight of the rows times ``subsample``.
-        With weights that differ and a loss other than "squared_error",
+        Minimum fraction of each leaf in the total weight of the rows times
+        ``subsample``. With weights that differ and a loss other than "squared_error",
         "absolute_error", "huber" and "quantile", each leaf has as many rows as the
         lightest rows with this weight, hence at least the weight.
     min_impurity_decrease : float, default=0.0
@@ -169,7 +169,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     oob_score_ : float
         The last value of ``oob_scores_``.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each column: its share of the decrease of the loss over all trees.
+        Importance of each column: its fraction of the decrease of the loss over all
+        trees.
     max_features_ : int
         Number of columns considered at each node.
     n_features_in_ : int

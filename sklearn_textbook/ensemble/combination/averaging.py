@@ -11,9 +11,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import check_numbers
 from sklearn_textbook._contract.parameters import check_choice, check_truth
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.combination.averaging_weights import (
     compute_inverse_error_weights,
@@ -106,7 +106,7 @@ class AveragingRegressor(RegressorMixin, BaseCombination):
     """
 
     _title = "Averaging"
-    _kept = (Kept("weights_", shape=(None,)),)
+    _saved_fields = (SavedField("weights_", shape=(None,)),)
 
     def __init__(
         self,

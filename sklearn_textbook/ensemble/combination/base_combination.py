@@ -60,8 +60,8 @@ class BaseCombination(
     _title = ""
     #: Parameters that are estimators: a model file has these fitted.
     _member_parameters = ("estimators",)
-    #: What a model file keeps beside the members; tuple of Kept.
-    _kept = ()
+    #: What a model file keeps beside the members; tuple of SavedField.
+    _saved_fields = ()
 
     # ------------------------------------------------------------------ parameters
     def _check_parameters(self) -> None:
@@ -271,8 +271,8 @@ class BaseCombination(
         """Return an estimator that knows the columns."""
         return self.estimators_[0]
 
-    def _list_kept(self):
-        """List the values that ``_kept`` declares."""
+    def _list_saved(self):
+        """List the values that ``_saved_fields`` declares."""
         return vars(self)
 
     def _list_parts(self):

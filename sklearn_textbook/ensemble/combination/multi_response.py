@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_textbook._contract.fitting import all_or_nothing
-from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.numeric_table import check_columns
 from sklearn_textbook._contract.parameters import check_choice, check_truth
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.combination.class_target import read_class_target
 from sklearn_textbook.ensemble.members.estimator_members import take_columns
@@ -96,7 +96,7 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
     """
 
     _member_parameters = ()
-    _kept = (Kept("n_features_in_", "integer", least=1),)
+    _saved_fields = (SavedField("n_features_in_", "integer", least=1),)
 
     def __init__(
         self,
@@ -165,8 +165,8 @@ class MultiResponseLinearRegression(ClassifierMixin, BaseEstimator):
         first = self.regressions_[0]
         return first if first.n_features_in_ == self.n_features_in_ else None
 
-    def _list_kept(self):
-        """List the values that ``_kept`` declares."""
+    def _list_saved(self):
+        """List the values that ``_saved_fields`` declares."""
         return vars(self)
 
     def _list_parts(self):

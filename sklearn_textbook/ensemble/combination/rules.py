@@ -272,8 +272,8 @@ def _sum_rows(numbers):
 def _average(members, weights):
     """Weighted mean."""
     total = np.zeros(members[0].shape)
-    for share, one in zip(weights / weights.sum(), members, strict=True):
-        total += share * one
+    for fraction, one in zip(weights / weights.sum(), members, strict=True):
+        total += fraction * one
     return total
 
 

@@ -143,13 +143,13 @@ def error_ambiguity_decomposition(
     """
     predictions = check_numbers(read_columns(predictions), name="predictions")
     y_true = read_truth(y_true, len(predictions), is_numeric=True)
-    shares = _read_member_weights(weights, predictions.shape[1])
+    fractions = _read_member_weights(weights, predictions.shape[1])
     weight = read_row_weights(sample_weight, len(predictions))
     differences = _subtract(predictions, y_true)
-    of_ensemble = differences @ shares
+    of_ensemble = differences @ fractions
     errors = differences**2
     ambiguities = (differences - of_ensemble[:, np.newaxis]) ** 2
-    rows = of_ensemble**2, errors @ shares, ambiguities @ shares
+    rows = of_ensemble**2, errors @ fractions, ambiguities @ fractions
     overall = [float(np.average(of_row, weights=weight)) for of_row in rows]
     return ErrorAmbiguity(
         *overall,

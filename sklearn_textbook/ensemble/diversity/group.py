@@ -22,7 +22,7 @@ def _average_split(right):
     return right.average(n_right * (len(right.codes) - n_right).astype(np.float64))
 
 
-def _share_of_failures(right):
+def _fraction_of_failures(right):
     """Share of the rows on which 0, 1, ..., L members are wrong."""
     n_members = len(right.codes)
     n_wrong = n_members - right.count_right()
@@ -89,8 +89,8 @@ def measure_entropy(members) -> float:
         return float(members.average(fewer / (n_members // 2)))
     of_row = np.zeros(members.codes.shape[1])
     for number in range(len(members.classes)):
-        share = (members.codes == number).sum(axis=0) / n_members
-        of_row -= share * np.log2(np.where(share > 0, share, 1.0))
+        fraction = (members.codes == number).sum(axis=0) / n_members
+        of_row -= fraction * np.log2(np.where(fraction > 0, fraction, 1.0))
     return float(members.average(of_row))
 
 
@@ -247,13 +247,13 @@ def generalized_diversity(
 
 def measure_generalized(right) -> float:
     """Compute the diversity; see :func:`generalized_diversity`."""
-    shares = _share_of_failures(right)
+    fractions = _fraction_of_failures(right)
     n_members = len(right.codes)
     n_wrong = np.arange(n_members + 1)
-    one = shares @ (n_wrong / n_members)
+    one = fractions @ (n_wrong / n_members)
     if one == 0:
         return 0.0
-    two = shares @ (n_wrong * (n_wrong - 1) / (n_members * (n_members - 1)))
+    two = fractions @ (n_wrong * (n_wrong - 1) / (n_members * (n_members - 1)))
     return float(1.0 - two / one)
 
 
@@ -300,12 +300,12 @@ def coincident_failure_diversity(
 
 def measure_coincident_failure(right) -> float:
     """Compute the diversity; see :func:`coincident_failure_diversity`."""
-    shares = _share_of_failures(right)[1:]
-    if not shares.any():
+    fractions = _fraction_of_failures(right)[1:]
+    if not fractions.any():
         return 0.0
     n_members = len(right.codes)
     n_right = np.arange(n_members - 1, -1, -1)
-    return float(shares @ (n_right / (n_members - 1)) / shares.sum())
+    return float(fractions @ (n_right / (n_members - 1)) / fractions.sum())
 
 
 def difficulty(
@@ -352,8 +352,8 @@ def difficulty(
 
 def measure_difficulty(right) -> float:
     """Compute the variance; see :func:`difficulty`."""
-    share = right.count_right() / len(right.codes)
-    return float(right.average((share - right.average(share)) ** 2))
+    fraction = right.count_right() / len(right.codes)
+    return float(right.average((fraction - right.average(fraction)) ** 2))
 
 
 def measure_group(predicted: MemberCodes, right: MemberCodes) -> dict[str, float]:

@@ -132,8 +132,8 @@ class PairTables:
         if len(self.members.classes) < 2:
             return np.ones_like(self.differing)
         a, b, c, d = (cell / self.total for cell in self.cells)
-        shares = self.class_weights / self.total
-        spread = np.sqrt(shares[:, 0] * shares[:, 1])
+        fractions = self.class_weights / self.total
+        spread = np.sqrt(fractions[:, 0] * fractions[:, 1])
         denominator = spread[:, np.newaxis] * spread
         rho = self.divide(a * d - b * c, denominator, self.is_any_constant())
         return self._finish(rho)
@@ -149,8 +149,8 @@ class PairTables:
 
     def kappa(self):
         """Agreement of two members beyond that by chance."""
-        shares = self.class_weights / self.total
-        by_chance = shares @ shares.T
+        fractions = self.class_weights / self.total
+        by_chance = fractions @ fractions.T
         agreement = 1.0 - self.differing / self.total
         is_undefined = (
             self.is_constant[:, np.newaxis] & self.is_constant & (self.differing == 0)

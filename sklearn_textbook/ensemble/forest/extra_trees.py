@@ -131,7 +131,7 @@ class ExtraTreesClassifier(BaseForestClassifier):
     n_classes_ : int or list of int
         Number of classes.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each column: its share of the decrease of impurity.
+        Importance of each column: its fraction of the decrease of impurity.
     estimators_samples_ : list of ndarray of int
         The rows on which each tree was grown.
     oob_score_ : float
@@ -314,7 +314,7 @@ class ExtraTreesRegressor(BaseForestRegressor):
     n_outputs_ : int
         Number of outputs.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each column: its share of the decrease of impurity.
+        Importance of each column: its fraction of the decrease of impurity.
     estimators_samples_ : list of ndarray of int
         The rows on which each tree was grown.
     oob_score_ : float

@@ -29,10 +29,9 @@ from sklearn_textbook._contract.fitting import (
     all_or_nothing,
     with_callbacks,
 )
-from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import (
     decode_labels,
-    split_shares,
+    split_probabilities,
     take_logarithms,
 )
 from sklearn_textbook._contract.parameters import (
@@ -48,6 +47,7 @@ from sklearn_textbook._contract.parameters import (
     show_value,
     suggest,
 )
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import (
@@ -300,10 +300,10 @@ class BaseForest(
     _missing = ("auto", "learned", "branch", "surrogate", "error")
     _categorical_splits = ("auto", "subset", "one_vs_rest", "multiway")
     # The rows of every tree are drawn again from these.
-    _kept = (
-        Kept("_n_samples", "integer", least=1),
-        Kept("_n_samples_bootstrap", "integer", is_optional=True, least=1),
-        Kept("_sample_weight", shape=("_n_samples",), is_optional=True, least=0),
+    _saved_fields = (
+        SavedField("_n_samples", "integer", least=1),
+        SavedField("_n_samples_bootstrap", "integer", is_optional=True, least=1),
+        SavedField("_sample_weight", shape=("_n_samples",), is_optional=True, least=0),
         *KEPT_OUT_OF_BAG,
     )
 
@@ -613,7 +613,7 @@ class BaseForest(
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Importance of each column: its share of the decrease of impurity.
+        """Importance of each column: its fraction of the decrease of impurity.
 
         This is the mean over the trees.
 
@@ -876,7 +876,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
             trees that vote for the class. A list for several outputs.
         """
         probabilities = self._predict_blocks(X, self._compute_probabilities)
-        return split_shares(probabilities, self.n_classes_)
+        return split_probabilities(probabilities, self.n_classes_)
 
     def predict_log_proba(self, X: MatrixLike) -> np.ndarray | Any:
         """Compute the natural logarithm of :meth:`predict_proba`.
@@ -1137,7 +1137,7 @@ class RandomForestClassifier(BaseForestClassifier):
     n_classes_ : int or list of int
         Number of classes.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each column: its share of the decrease of impurity.
+        Importance of each column: its fraction of the decrease of impurity.
     estimators_samples_ : list of ndarray of int
         The rows on which each tree was grown.
     oob_score_ : float
@@ -1291,7 +1291,7 @@ class RandomForestRegressor(BaseForestRegressor):
     n_outputs_ : int
         Number of outputs.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each column: its share of the decrease of impurity.
+        Importance of each column: its fraction of the decrease of impurity.
     estimators_samples_ : list of ndarray of int
         The rows on which each tree was grown.
     oob_score_ : float

@@ -23,11 +23,11 @@ class MemberList(PageReprMixin):
     """Lets an ensemble be read as the list of its members, and be kept in a file.
 
     What a model file keeps (:mod:`sklearn_textbook.io`) are the parameters, the
-    columns, the classes, the trees, and what ``_kept`` lists.
+    columns, the classes, the trees, and what ``_saved_fields`` lists.
     """
 
-    #: Tuple of :class:`~sklearn_textbook._contract.kept.Kept`.
-    _kept = ()
+    #: Tuple of :class:`~sklearn_textbook._contract.saved_field.SavedField`.
+    _saved_fields = ()
 
     def __len__(self):
         """Return the number of members."""
@@ -67,9 +67,9 @@ class MemberList(PageReprMixin):
         """List the classes of each output of a member, from those of the ensemble."""
         return classes
 
-    def _list_kept(self):
-        """List the attributes of ``_kept`` that are set."""
-        names = (kept.name for kept in self._kept)
+    def _list_saved(self):
+        """List the attributes of ``_saved_fields`` that are set."""
+        names = (kept.name for kept in self._saved_fields)
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     def _restore(

@@ -18,7 +18,7 @@ from sklearn_textbook.tree.members import (
     MemberGrower,
     add_predictions,
     choose_member_classes,
-    decides_by_largest_share,
+    decides_by_largest_fraction,
     get_shown_tree,
     is_tree,
     read_blocks,
@@ -173,7 +173,7 @@ class TreeCombiner:
         total = np.zeros(shape)
         n_threads = count_threads(self.owner.n_jobs, matrix.size * len(members))
         names = self.owner._reader.schema_.names
-        is_plain = all(map(decides_by_largest_share, members))
+        is_plain = all(map(decides_by_largest_fraction, members))
         if self.takes_all_columns and (is_plain or not votes):
             trees = [m.tree_ if votes else get_shown_tree(m) for m in members]
             add_predictions(trees, matrix, total, n_threads, names, votes, weights)

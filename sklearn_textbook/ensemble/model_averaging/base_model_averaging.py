@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_integer,
@@ -18,6 +17,7 @@ from sklearn_textbook._contract.parameters import (
     check_real,
     check_truth,
 )
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook._contract.table import Table
 from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.types import MatrixLike
@@ -75,11 +75,11 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
     """Average of members, or of all linear models of subsets of the columns."""
 
     _title = "Averaging"
-    _kept = (
-        Kept("weights_", shape=("fitted",), least=0),
-        Kept("log_evidence_", shape=("fitted",), is_finite=False),
+    _saved_fields = (
+        SavedField("weights_", shape=("fitted",), least=0),
+        SavedField("log_evidence_", shape=("fitted",), is_finite=False),
         *(
-            Kept(name, shape=("fitted",), is_optional=True, is_finite=False)
+            SavedField(name, shape=("fitted",), is_optional=True, is_finite=False)
             for name in MEASURES
         ),
     )
@@ -247,7 +247,7 @@ class BaseModelAveraging(BaseCombination, BaseLinearModel):
     def _get_reader(self):
         return None if self._averages_subsets else super()._get_reader()
 
-    def _list_kept(self):
+    def _list_saved(self):
         measures = {name: self.posterior_table_.get(name) for name in MEASURES}
         return {**vars(self), **measures}
 

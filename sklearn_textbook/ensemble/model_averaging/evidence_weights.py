@@ -145,9 +145,9 @@ def compute_pseudo_bma_plus_weights(
     sums = np.zeros(log_densities.shape[1])
     n_left, step = int(n_bootstrap), max(1, MOST_DRAWN // len(weight))
     while n_left:
-        shares = generator.dirichlet(weight, size=min(step, n_left))
-        n_left -= len(shares)
-        logs = log_prior + total * (shares @ log_densities)
+        fractions = generator.dirichlet(weight, size=min(step, n_left))
+        n_left -= len(fractions)
+        logs = log_prior + total * (fractions @ log_densities)
         sums += normalise_log_weights(logs).sum(axis=0)
     return sums / sums.sum()
 

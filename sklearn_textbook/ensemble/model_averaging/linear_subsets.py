@@ -75,8 +75,8 @@ class AveragedRegressions(AveragedSubsets):
             matrix = matrix.toarray()
         centred = matrix - self.mean
         along = np.einsum("ij,ij->i", centred @ self.covariance, centred)
-        share = 1.0 + 1.0 / self.total_weight
-        return np.sqrt(self.noise * share + np.maximum(along, 0.0))
+        fraction = 1.0 + 1.0 / self.total_weight
+        return np.sqrt(self.noise * fraction + np.maximum(along, 0.0))
 
 
 def average_regressions(
@@ -182,8 +182,8 @@ def _average_coefficients(
             scale = (weights * variances)[some, np.newaxis, np.newaxis]
             spread = scale * (inverse @ np.moveaxis(inverse, 1, 2))
             np.add.at(within, (used[:, :, np.newaxis], used[:, np.newaxis]), spread)
-            shares = np.einsum("bij,bji->bi", inverse, blocks)
-            is_determined[used[shares < 1 - UNDETERMINED]] = False
+            fractions = np.einsum("bij,bji->bi", inverse, blocks)
+            is_determined[used[fractions < 1 - UNDETERMINED]] = False
     coef = weights @ coefs
     apart = (coefs - coef) * np.sqrt(weights)[:, np.newaxis]
     return coef, within + apart.T @ apart, is_determined

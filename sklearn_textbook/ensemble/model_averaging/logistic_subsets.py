@@ -29,7 +29,7 @@ MOST_FITS = 2000
 WIDER = 2.0
 #: Inverse strength of the penalty where the likelihood is approximated.
 APPROXIMATION_C = 10.0
-#: Curvatures below that share of the largest are rounding.
+#: Curvatures below that fraction of the largest are rounding.
 FLAT = 1e-10
 
 

@@ -11,9 +11,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import check_numbers
 from sklearn_textbook._contract.parameters import check_truth
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.model_averaging.base_model_averaging import (
     BaseModelAveraging,
@@ -241,9 +241,9 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
 
     _method = "predict"
 
-    _kept = (
-        *BaseModelAveraging._kept,
-        Kept("standard_deviations_", shape=("fitted",), least=0),
+    _saved_fields = (
+        *BaseModelAveraging._saved_fields,
+        SavedField("standard_deviations_", shape=("fitted",), least=0),
     )
 
     def __init__(

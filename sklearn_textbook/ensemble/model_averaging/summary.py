@@ -35,9 +35,9 @@ HEADINGS = {
 NAMES_ARE_CUT = "Names are shortened; {} has them in full."
 
 
-def format_probability(share):
+def format_probability(fraction):
     """Write a probability with four decimals, smaller ones with their power."""
-    return f"{share:.4f}" if share >= 5e-5 or share == 0 else f"{share:.1e}"
+    return f"{fraction:.4f}" if fraction >= 5e-5 or fraction == 0 else f"{fraction:.1e}"
 
 
 def tabulate_members(averaging: BaseModelAveraging, digits: int = 5) -> TextTable:
@@ -87,8 +87,8 @@ def summarise_subsets(
     lines += ["", "weight  BIC and columns of each model"]
     for number in range(len(table["weight"]))[:n_models]:
         terms = ", ".join(map(str, table["terms"][number])) or "the intercept alone"
-        share, bic = table["weight"][number], table["bic"][number]
-        start = f"{format_probability(share)}  BIC {format_statistic(bic)}  "
+        fraction, bic = table["weight"][number], table["bic"][number]
+        start = f"{format_probability(fraction)}  BIC {format_statistic(bic)}  "
         first, *rest = wrap_words(terms, width - len(start))
         rest = wrap_words(" ".join(rest), width - MARGIN) if rest else []
         lines += [start + first, *(" " * MARGIN + line for line in rest)]
@@ -101,11 +101,11 @@ def _list_vectors(averaging):
     """List headings and vectors of coefficients with all that is known of them."""
     terms = averaging.design_.terms
     counts = [len(term.names) for term in terms]
-    shares = np.repeat(averaging.inclusion_probabilities_, counts)
+    fractions = np.repeat(averaging.inclusion_probabilities_, counts)
     names = averaging.coef_names_
     if averaging.coef_.ndim == 1:
         first = averaging.intercept_, averaging.intercept_std_
-        return [("", (names, shares, *first, averaging.coef_, averaging.coef_std_))]
+        return [("", (names, fractions, *first, averaging.coef_, averaging.coef_std_))]
     labels = [str(label) for label in averaging.classes_]
     headings = [f"{label} against {labels[-1]}" for label in labels[:-1]]
     if len(labels) == 2:
@@ -117,19 +117,21 @@ def _list_vectors(averaging):
         averaging.coef_std_,
     )
     return [
-        (heading, (names, shares, *(values[row] for values in columns)))
+        (heading, (names, fractions, *(values[row] for values in columns)))
         for row, heading in enumerate(headings)
     ]
 
 
-def _list_coefficients(names, shares, intercept, intercept_std, coef, coef_std, width):
+def _list_coefficients(
+    names, fractions, intercept, intercept_std, coef, coef_std, width
+):
     """Write a heading and one line per coefficient; return whether names are cut."""
-    shares = ["1", *map(format_probability, shares)]
+    fractions = ["1", *map(format_probability, fractions)]
     numbers = [np.r_[intercept, coef], np.r_[intercept_std, coef_std]]
 
     def make(digits):
         columns = [[format_statistic(n, digits) for n in column] for column in numbers]
-        rows = zip(["intercept", *names], shares, *columns, strict=True)
+        rows = zip(["intercept", *names], fractions, *columns, strict=True)
         return TextTable(["", "P(included)", "mean", "std. deviation"], [*rows])
 
     return write_table(make, width)

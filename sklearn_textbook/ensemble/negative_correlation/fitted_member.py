@@ -30,14 +30,14 @@ class MemberUnits:
     target_scale: float
 
     @classmethod
-    def measure(cls, matrix, target, share):
-        """Measure the units of some rows, whose shares sum to 1."""
-        means, mean = share @ matrix, float(share @ target)
-        scales = np.sqrt(share @ (matrix - means) ** 2)
+    def measure(cls, matrix, target, fraction):
+        """Measure the units of some rows, whose fractions sum to 1."""
+        means, mean = fraction @ matrix, float(fraction @ target)
+        scales = np.sqrt(fraction @ (matrix - means) ** 2)
         # Rounding lets a constant column vary a little.
         largest = np.abs(matrix).max(axis=0, initial=0.0)
         scales = np.where(scales > 1e-12 * largest, scales, 1.0)
-        scale = float(np.sqrt(share @ (target - mean) ** 2))
+        scale = float(np.sqrt(fraction @ (target - mean) ** 2))
         is_spread = scale > 1e-12 * np.abs(target).max(initial=0.0)
         return cls(means, scales, mean, scale if is_spread else 0.0)
 

@@ -26,29 +26,29 @@ class TrainingRows:
         Standardised columns.
     target : ndarray of float64, shape (n_rows,)
         Standardised targets.
-    share : ndarray of float64, shape (n_rows,)
+    fraction : ndarray of float64, shape (n_rows,)
         Weights of the rows, which sum to 1.
     """
 
     matrix: np.ndarray
     target: np.ndarray
-    share: np.ndarray
+    fraction: np.ndarray
 
     def compute_error(self, members) -> float:
         """Compute the mean squared error of the mean of all members."""
         mean = members.predict_blocks(self.matrix).mean(axis=1)
-        return float(self.share @ (mean - self.target) ** 2)
+        return float(self.fraction @ (mean - self.target) ** 2)
 
 
 def compute_output_loss(
-    outputs: np.ndarray, target: np.ndarray, share: np.ndarray, penalty: float
+    outputs: np.ndarray, target: np.ndarray, fraction: np.ndarray, penalty: float
 ) -> tuple[float, np.ndarray]:
     r"""Compute the joint loss of some rows, and its derivatives by the outputs."""
     errors = outputs - target[:, np.newaxis]
     deviations = outputs - outputs.mean(axis=1, keepdims=True)
     of_rows = (errors**2 - penalty * deviations**2).sum(axis=1)
-    slopes = share[:, np.newaxis] * (errors - penalty * deviations)
-    return 0.5 * float(share @ of_rows), slopes
+    slopes = fraction[:, np.newaxis] * (errors - penalty * deviations)
+    return 0.5 * float(fraction @ of_rows), slopes
 
 
 def compute_joint_loss(
@@ -63,7 +63,7 @@ def compute_joint_loss(
         loss, slopes = compute_output_loss(
             members.predict(matrix, units),
             rows.target[block],
-            rows.share[block],
+            rows.fraction[block],
             penalty,
         )
         return loss, members.compute_gradient(matrix, units, slopes).to_vector()

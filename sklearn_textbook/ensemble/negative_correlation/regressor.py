@@ -21,7 +21,7 @@ from sklearn_textbook._contract.fitting import (
 )
 from sklearn_textbook._contract.parameters import (
     check_choice,
-    check_count_or_share,
+    check_count_or_fraction,
     check_integer,
     check_random_seed,
     check_real,
@@ -52,7 +52,7 @@ from sklearn_textbook.linear_model.solve.blas_threads import use_one_blas_thread
 
 #: Share of the columns that a linear member sees: with all of them, the members would
 #: be the same.
-LINEAR_SHARE = 0.5
+LINEAR_FRACTION = 0.5
 #: Largest L2 penalty: its product with squared weights is finite.
 LARGEST_PENALTY = 1e15
 
@@ -253,7 +253,7 @@ class NegativeCorrelationRegressor(
             check_integer(name, getattr(self, name), 1)
         check_real("correlation_penalty", self.correlation_penalty, 0.0, 1.0)
         check_choice("member", self.member, tuple(MEMBERS))
-        check_count_or_share("max_features", self.max_features, 1, words=("auto",))
+        check_count_or_fraction("max_features", self.max_features, 1, words=("auto",))
         check_real("alpha", self.alpha, 0.0, LARGEST_PENALTY)
         check_real("tol", self.tol, 0.0, 1.0)
         check_truth("early_stopping", self.early_stopping)
@@ -303,11 +303,11 @@ class NegativeCorrelationRegressor(
         matrix = matrix.toarray() if issparse(matrix) else matrix
         target = read_numeric_targets(y, X, self, is_present)
         target = column_or_1d(target, warn=True)
-        share = np.ones(len(target)) if weight is None else weight
-        share = share / share.sum()
-        self._units = MemberUnits.measure(matrix, target, share)
+        fraction = np.ones(len(target)) if weight is None else weight
+        fraction = fraction / fraction.sum()
+        self._units = MemberUnits.measure(matrix, target, fraction)
         seeds = draw_seeds(self.random_state, 0, self.n_estimators + 1)
-        rows, validation = self._hold_out(matrix, target, share, seeds.pop())
+        rows, validation = self._hold_out(matrix, target, fraction, seeds.pop())
         sees = self._draw_columns(matrix.shape[1], seeds)
         members = MEMBERS[self.member].draw(seeds, sees, self.hidden_units)
         tasks = IterationTasks(context, hooks, "lbfgs", self._list_fitted)
@@ -339,13 +339,13 @@ class NegativeCorrelationRegressor(
             run=run,
         )
 
-    def _hold_out(self, matrix, target, share, seed):
+    def _hold_out(self, matrix, target, fraction, seed):
         """Standardise the rows as in training, and hold some out if requested."""
         matrix = self._units.standardise(matrix)
         scale = self._units.target_scale
         target = (target - self._units.target_mean) / (scale or np.inf)
         if not self.early_stopping:
-            return TrainingRows(matrix, target, share), None
+            return TrainingRows(matrix, target, fraction), None
         n_rows = len(target)
         n_held = max(1, round(self.validation_fraction * n_rows))
         if n_held >= n_rows:
@@ -357,7 +357,9 @@ class NegativeCorrelationRegressor(
         order = check_random_state(seed).permutation(n_rows)
         held, learned = np.sort(order[:n_held]), np.sort(order[n_held:])
         return tuple(
-            TrainingRows(matrix[rows], target[rows], share[rows] / share[rows].sum())
+            TrainingRows(
+                matrix[rows], target[rows], fraction[rows] / fraction[rows].sum()
+            )
             for rows in (learned, held)
         )
 
@@ -365,7 +367,7 @@ class NegativeCorrelationRegressor(
         """Draw the columns that each member sees; shape (n_members, n_columns)."""
         count = self.max_features
         if isinstance(count, str):
-            count = LINEAR_SHARE if self.member == "linear" else 1.0
+            count = LINEAR_FRACTION if self.member == "linear" else 1.0
         if not is_integer(count):
             count = max(1, int(count * n_columns))
         if count > n_columns:
@@ -396,9 +398,9 @@ class NegativeCorrelationRegressor(
         mean = outputs.mean(axis=1)
         of_members = (outputs - rows.target[:, np.newaxis]) ** 2
         deviations = (outputs - mean[:, np.newaxis]) ** 2
-        self.member_error_ = square * float(rows.share @ of_members.mean(axis=1))
-        self.ambiguity_ = square * float(rows.share @ deviations.mean(axis=1))
-        self.ensemble_error_ = square * float(rows.share @ (mean - rows.target) ** 2)
+        self.member_error_ = square * float(rows.fraction @ of_members.mean(axis=1))
+        self.ambiguity_ = square * float(rows.fraction @ deviations.mean(axis=1))
+        self.ensemble_error_ = square * float(rows.fraction @ (mean - rows.target) ** 2)
         if not trained.is_converged:
             warn_caller(
                 f"Training did not converge in max_iter={self.max_iter} iterations. "

@@ -217,11 +217,13 @@ def _draw_rows(n_classes, n_columns, random_state):
 
 def _draw_columns(n_classes, n_columns, is_sparse, random_state):
     """Draw columns until there are enough different ones."""
-    values, shares = ((-1, 0, 1), (0.25, 0.5, 0.25)) if is_sparse else ((-1, 1), None)
+    values, fractions = (
+        ((-1, 0, 1), (0.25, 0.5, 0.25)) if is_sparse else ((-1, 1), None)
+    )
     columns = np.empty((0, n_classes), dtype=np.int8)
     while len(columns) < n_columns:
         shape = (2 * n_columns, n_classes)
-        more = random_state.choice(np.array(values, dtype=np.int8), shape, p=shares)
+        more = random_state.choice(np.array(values, dtype=np.int8), shape, p=fractions)
         columns = _drop_useless(np.concatenate((columns, more)))
     return columns[:n_columns].T.copy()
 

@@ -251,8 +251,8 @@ def predict_estimator(member, X, output, routed):
     if name == "decision_function":
         return np.asarray(outputs, dtype=np.float64).reshape(len(outputs))
     outputs = np.asarray(outputs, dtype=np.float64)
-    share = outputs[:, 1] if name == "predict_proba" else outputs
-    return share if output == "share" else 2.0 * share - 1.0
+    fraction = outputs[:, 1] if name == "predict_proba" else outputs
+    return fraction if output == "probability" else 2.0 * fraction - 1.0
 
 
 def choose_method(estimator, output):
@@ -260,7 +260,7 @@ def choose_method(estimator, output):
     wanted = {
         "vote": (),
         "margin": ("decision_function", "predict_proba"),
-        "share": ("predict_proba",),
+        "probability": ("predict_proba",),
     }[output]
     return next((name for name in wanted if hasattr(estimator, name)), "predict")
 

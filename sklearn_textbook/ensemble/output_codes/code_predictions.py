@@ -14,17 +14,17 @@ from sklearn_textbook.ensemble.output_codes.code_members import (
     predict_trees,
 )
 from sklearn_textbook.ensemble.output_codes.decoding import (
-    fit_shares,
+    fit_fractions,
     measure_hamming,
     sum_losses,
 )
 
 #: The decodings, and the outputs that they need.
-DECODINGS = {"hamming": "vote", "loss": "margin", "probability": "share"}
+DECODINGS = {"hamming": "vote", "loss": "margin", "probability": "probability"}
 
 
-def _gives_shares(ensemble) -> bool:
-    """Require the decoding that has shares of the classes."""
+def _gives_fractions(ensemble) -> bool:
+    """Require the decoding that has fractions of the classes."""
     if ensemble.decoding == "probability":
         return True
     raise AttributeError(
@@ -79,7 +79,7 @@ class CodePredictions:
             The closest class; ties go to the first.
         """
         if self.decoding == "probability":
-            scores = self._compute_shares("predict", X, params)
+            scores = self._compute_fractions("predict", X, params)
         else:
             scores = self._compute_decisions("predict", X, params)
         return self.classes_.take(scores.argmax(axis=1))
@@ -105,10 +105,10 @@ class CodePredictions:
         decisions = self._compute_decisions("decision_function", X, params)
         return decisions if self.n_classes_ > 2 else decisions[:, 1] - decisions[:, 0]
 
-    def _compute_shares(self, method, X, params):
-        return fit_shares(self._collect_outputs(method, X, params), self.code_book_)
+    def _compute_fractions(self, method, X, params):
+        return fit_fractions(self._collect_outputs(method, X, params), self.code_book_)
 
-    @available_if(_gives_shares)
+    @available_if(_gives_fractions)
     def predict_proba(self, X: MatrixLike, **params: Any) -> np.ndarray:
         """Predict class probabilities, with ``decoding="probability"``.
 
@@ -121,12 +121,12 @@ class CodePredictions:
 
         Returns
         -------
-        shares : ndarray of shape (n_samples, n_classes)
+        fractions : ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of ``classes_``; each row sums to 1.
         """
-        return self._compute_shares("predict_proba", X, params)
+        return self._compute_fractions("predict_proba", X, params)
 
-    @available_if(_gives_shares)
+    @available_if(_gives_fractions)
     def predict_log_proba(self, X: MatrixLike, **params: Any) -> np.ndarray:
         """Compute the natural logarithm of :meth:`predict_proba`.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import nnls
 
-#: Of several shares that agree with the members equally well, the most even ones.
+#: Of several fractions that agree with the members equally well, the most even ones.
 EVENNESS = 1e-10
 #: Rows are decoded in blocks of about this many numbers.
 BLOCK_NUMBERS = 2_000_000
@@ -54,10 +54,10 @@ def measure_hamming(votes: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     return (matrix.shape[1] + sum_losses(votes, matrix, "linear")) / 2
 
 
-def fit_shares(given: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    r"""Fit shares of the classes to the members' predictions of their two sides.
+def fit_fractions(given: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    r"""Fit fractions of the classes to the members' predictions of their two sides.
 
-    The equations are homogeneous: the shares have the direction of the x >= 0 that
+    The equations are homogeneous: the fractions have the direction of the x >= 0 that
     minimises the same sum plus :math:`(\sum_r x_r - 1)^2`, a problem of non-negative
     least squares.
     """
@@ -79,10 +79,10 @@ def _fit_block(given, matrix):
     products = equations.transpose(0, 2, 1) @ equations
     products += 1.0 + EVENNESS * np.eye(n_classes)
     right = np.ones((len(given), n_classes, 1))
-    shares = np.linalg.solve(products, right)[:, :, 0]
+    fractions = np.linalg.solve(products, right)[:, :, 0]
     more = np.vstack((np.ones(n_classes), np.sqrt(EVENNESS) * np.eye(n_classes)))
     target = np.zeros(matrix.shape[1] + len(more))
     target[matrix.shape[1]] = 1.0
-    for row in np.flatnonzero((shares < 0).any(axis=1)):
-        shares[row] = nnls(np.vstack((equations[row], more)), target)[0]
-    return shares / shares.sum(axis=1, keepdims=True)
+    for row in np.flatnonzero((fractions < 0).any(axis=1)):
+        fractions[row] = nnls(np.vstack((equations[row], more)), target)[0]
+    return fractions / fractions.sum(axis=1, keepdims=True)

@@ -26,7 +26,6 @@ from sklearn_textbook._contract.fitting import (
     all_or_nothing,
     with_callbacks,
 )
-from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
@@ -41,6 +40,7 @@ from sklearn_textbook._contract.parameters import (
     is_real,
     show_value,
 )
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
@@ -241,7 +241,9 @@ class OutputCodeClassifier(
     array([0])
     """
 
-    _kept = (Kept("code_book_", "integer", ("classes", "members"), least=-1),)
+    _saved_fields = (
+        SavedField("code_book_", "integer", ("classes", "members"), least=-1),
+    )
 
     def __init__(
         self,

@@ -26,19 +26,19 @@ from sklearn_textbook._contract.fitting import (
     all_or_nothing,
     with_callbacks,
 )
-from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
     encode_labels,
 )
 from sklearn_textbook._contract.parameters import (
-    check_count_or_share,
+    check_count_or_fraction,
     check_integer,
     check_random_seed,
     check_truth,
     check_verbose,
 )
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
@@ -153,11 +153,11 @@ class BaseOutputPerturbation(
 ):
     """Fitting members to perturbed outputs, and their predictions."""
 
-    _kept = (
-        Kept("n_rows", "integer", least=1),
-        Kept("n_drawn_rows", "integer", is_optional=True, least=1),
-        Kept("weight", shape=("n_rows",), is_optional=True, least=0),
-        Kept("seeds", "integer", ("members",), least=0),
+    _saved_fields = (
+        SavedField("n_rows", "integer", least=1),
+        SavedField("n_drawn_rows", "integer", is_optional=True, least=1),
+        SavedField("weight", shape=("n_rows",), is_optional=True, least=0),
+        SavedField("seeds", "integer", ("members",), least=0),
     )
 
     # ------------------------------------------------------------------ parameters
@@ -167,7 +167,7 @@ class BaseOutputPerturbation(
             check_truth(name, getattr(self, name))
         check_verbose(self.verbose)
         check_random_seed("random_state", self.random_state)
-        check_count_or_share("max_samples", self.max_samples, 1, words=(None,))
+        check_count_or_fraction("max_samples", self.max_samples, 1, words=(None,))
         if not self.bootstrap and self.max_samples is not None:
             raise ValueError(
                 "max_samples must be None with bootstrap=False, since it is the size "
@@ -321,10 +321,10 @@ class BaseOutputPerturbation(
             return first
         return copy(first).set_params(**self.estimator_.get_params(deep=False))
 
-    def _list_kept(self):
+    def _list_saved(self):
         names = ("n_rows", "n_drawn_rows", "weight")
         kept = dict(zip(names, self._draw, strict=True))
-        return {**kept, "seeds": np.array(self._seeds), **super()._list_kept()}
+        return {**kept, "seeds": np.array(self._seeds), **super()._list_saved()}
 
     def _restore(self, reader, members, columns, kept) -> None:
         # Members of the wrong kind are refused as a parameter.

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_estimator,
     is_checked,
     is_real,
 )
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook.ensemble.members.estimator_members import take_rows
 from sklearn_textbook.ensemble.output_perturbation.base import BaseOutputPerturbation
 from sklearn_textbook.tree import CARTClassifier
@@ -200,7 +200,10 @@ class OutputFlippingClassifier(BaseOutputPerturbation):
     array([[0.87, 0.1 , 0.03]])
     """
 
-    _kept = (*BaseOutputPerturbation._kept, Kept("flip_rate_", least=0))
+    _saved_fields = (
+        *BaseOutputPerturbation._saved_fields,
+        SavedField("flip_rate_", least=0),
+    )
 
     def __init__(
         self,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
-from sklearn_textbook._contract.kept import Kept
 from sklearn_textbook._contract.parameters import check_estimator, check_real
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook.ensemble.output_perturbation.base import BaseOutputPerturbation
 from sklearn_textbook.tree import CARTRegressor
 from sklearn_textbook.tree.members import make_value_target
@@ -138,9 +138,9 @@ class OutputSmearingClassifier(BaseOutputPerturbation):
     array([0])
     """
 
-    _kept = (
-        *BaseOutputPerturbation._kept,
-        Kept("noise_", shape=("classes",), least=0),
+    _saved_fields = (
+        *BaseOutputPerturbation._saved_fields,
+        SavedField("noise_", shape=("classes",), least=0),
     )
 
     def __init__(
@@ -196,7 +196,7 @@ class OutputSmearingClassifier(BaseOutputPerturbation):
 
     def _describe_sum(self):
         """Describe the sum over trees that the model is."""
-        return self._sum_members(is_mean=True, link="positive_shares")
+        return self._sum_members(is_mean=True, link="positive_fractions")
 
     def _compute_probabilities(self, table):
         outputs = self._sum_predictions(table)

@@ -51,7 +51,7 @@ MAX_WARNED = 3
 #: Cells of a dense matrix up to which indicators are not worth a sparse one.
 DENSE_CELLS = 2**22
 #: Fraction of cells that are not zero up to which a sparse matrix is worth it.
-SPARSE_SHARE = 0.2
+SPARSE_FRACTION = 0.2
 
 
 @dataclass(frozen=True)
@@ -338,7 +338,7 @@ class Design:
         n_rows, n_made = len(matrix), len(self.names)
         n_filled = sum(1 for term in self.terms if term.names)
         is_small = n_rows * n_made <= DENSE_CELLS
-        if is_small or n_filled > SPARSE_SHARE * n_made:
+        if is_small or n_filled > SPARSE_FRACTION * n_made:
             return self._expand_dense(matrix, handle_unknown, unseen)
         return self._expand_sparse(matrix, handle_unknown, unseen)
 

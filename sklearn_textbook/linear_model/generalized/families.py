@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaln, gammaln, xlogy
 
-from sklearn_textbook.linear_model.generalized.links import SHARE_LINKS, TINY
+from sklearn_textbook.linear_model.generalized.links import FRACTION_LINKS, TINY
 
 #: The families by name.
 FAMILIES = ("gaussian", "poisson", "gamma", "binomial", "tweedie", "inverse_gaussian")
@@ -168,7 +168,7 @@ class BinomialFamily(Family):
     #: Name of the family.
     name: str = "binomial"
     has_fixed_dispersion = True
-    links = (*SHARE_LINKS, "log", "identity")
+    links = (*FRACTION_LINKS, "log", "identity")
     canonical_link = ("logit", None)
 
     def compute_variance(self, mean):

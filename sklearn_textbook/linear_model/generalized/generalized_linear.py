@@ -38,8 +38,8 @@ from sklearn_textbook.linear_model.generalized.deviance_table import (
 from sklearn_textbook.linear_model.generalized.families import FAMILIES, make_family
 from sklearn_textbook.linear_model.generalized.influence import GeneralizedInfluence
 from sklearn_textbook.linear_model.generalized.links import (
+    FRACTION_LINKS,
     LINKS,
-    SHARE_LINKS,
     make_link,
 )
 from sklearn_textbook.linear_model.generalized.profile_likelihood import (
@@ -83,7 +83,7 @@ SMALLEST, LARGEST = 1e-140, 1e145
 #: A predictor that changes by more than this in the last step is diverging.
 RUNAWAY = 0.1
 #: Fraction of the average mean below which a mean lies on the border at 0; and distance
-#: of a share from 1.
+#: of a fraction from 1.
 BORDER = 1e-10
 #: Families whose likelihood has the dispersion as a parameter.
 SCATTERED = ("gaussian", "gamma", "inverse_gaussian")
@@ -720,7 +720,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         inverse = np.zeros((n_coefficients, n_coefficients))
         inverse[np.ix_(places, places)] = solution.inverse
         self._inverse = inverse
-        self._share = solution.share
+        self._share = solution.fraction
         self._centre = np.zeros(n_coefficients - 1)
         self._centre[kept] = solution.centre
         whole = solution if whole is None else whole
@@ -1509,10 +1509,10 @@ def ends_at_border(fit: Fit):
     if fit.is_stuck:
         return True
     family, link, mean = fit.rows.family, fit.rows.link, fit.rows.mean
-    is_share = family.name == "binomial"
-    if link.name in SHARE_LINKS or not (is_share or family.has_positive_mean):
+    is_fraction = family.name == "binomial"
+    if link.name in FRACTION_LINKS or not (is_fraction or family.has_positive_mean):
         return False
-    if is_share and mean.max() > 1.0 - BORDER:
+    if is_fraction and mean.max() > 1.0 - BORDER:
         return True
     # No predictor of the logarithm belongs to a mean of 0.
     return link.name != "log" and bool(mean.min() < BORDER * mean.mean())

@@ -70,5 +70,5 @@ class GeneralizedInfluence:
     @cached_property
     def cooks_distance(self) -> np.ndarray:
         r"""Cook's distance (库克距离) :math:`r_i^2 h_i / (\phi p (1 - h_i)^2)`."""
-        share = self.leverage / self._remainder / self.n_coefficients
-        return self.standardized_pearson_residuals**2 * share
+        fraction = self.leverage / self._remainder / self.n_coefficients
+        return self.standardized_pearson_residuals**2 * fraction

@@ -10,7 +10,7 @@ from scipy.special import expit, ndtr, ndtri
 #: The links given by name only; "power" also has an exponent.
 LINKS = ("identity", "log", "logit", "probit", "inverse", "power", "cloglog")
 #: The links of means between 0 and 1.
-SHARE_LINKS = ("logit", "probit", "cloglog")
+FRACTION_LINKS = ("logit", "probit", "cloglog")
 
 #: Minimum of means and derivatives, since weights would be 0 there.
 TINY = np.finfo(np.float64).tiny

@@ -100,8 +100,8 @@ def _find_end(measure, estimate, half, limit):
             if abs(value - estimate) > FARTHEST * abs(half):
                 return np.sign(half) * np.inf
         elif np.isfinite(at_outside) and count % 4 != 3:
-            share = (limit - at_inside) / (at_outside - at_inside)
-            value = inside + share * (outside - inside)
+            fraction = (limit - at_inside) / (at_outside - at_inside)
+            value = inside + fraction * (outside - inside)
         else:
             value = 0.5 * (inside + outside)
     return value

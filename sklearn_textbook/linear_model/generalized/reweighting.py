@@ -105,9 +105,11 @@ class WorkingRows:
             return list(map(function, blocks))
         # One task per thread: one per block would cost more than some blocks.
         bounds = np.linspace(0, len(blocks), n_threads + 1).astype(int)
-        shares = [blocks[first:last] for first, last in pairwise(bounds)]
+        fractions = [blocks[first:last] for first, last in pairwise(bounds)]
         with ThreadPoolExecutor(n_threads) as pool:
-            answers = pool.map(lambda share: list(map(function, share)), shares)
+            answers = pool.map(
+                lambda fraction: list(map(function, fraction)), fractions
+            )
             return [answer for part in answers for answer in part]
 
 
@@ -314,12 +316,12 @@ def _halve(problem: Problem, rows, old, new, limit):
     """Halve the step from the old state until the loss is within the limit."""
     if new.loss <= limit:
         return new
-    share, state = 1.0, new
+    fraction, state = 1.0, new
     for _ in range(MAX_HALVINGS):
-        share *= 0.5
+        fraction *= 0.5
         with np.errstate(invalid="ignore"):
-            coef = old.coef + share * (new.coef - old.coef)
-            predictor = old.predictor + share * (new.predictor - old.predictor)
+            coef = old.coef + fraction * (new.coef - old.coef)
+            predictor = old.predictor + fraction * (new.predictor - old.predictor)
         state = _evaluate(problem, rows, coef, predictor)
         if state.loss <= limit:
             return state
@@ -361,7 +363,7 @@ def measure_leverages(
     weight: np.ndarray,
     centre: np.ndarray,
     inverse: np.ndarray,
-    share: float,
+    fraction: float,
 ) -> np.ndarray:
     r"""Compute the leverages :math:`h_i = w_i z_i^T (Z^T W Z)^{-1} z_i`.
 
@@ -374,5 +376,5 @@ def measure_leverages(
         block = X[start : start + LEVERAGE_ROWS]
         block = (block.toarray() if issparse(block) else block) - centre
         squares = np.einsum("ij,ij->i", block @ inverse, block)
-        leverages[start : start + LEVERAGE_ROWS] = share + squares
+        leverages[start : start + LEVERAGE_ROWS] = fraction + squares
     return weight * leverages

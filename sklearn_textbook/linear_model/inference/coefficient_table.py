@@ -77,11 +77,11 @@ class CoefficientTable:
     @cached_property
     def confidence_intervals(self) -> np.ndarray:
         """Confidence intervals (置信区间), of shape (n_coefficients, 2)."""
-        share = (1.0 + self.level) / 2.0
+        fraction = (1.0 + self.level) / 2.0
         if self.degrees_of_freedom is None:
-            quantile = ndtri(share)
+            quantile = ndtri(fraction)
         else:
-            quantile = stdtrit(self._freedom, share)
+            quantile = stdtrit(self._freedom, fraction)
         half = quantile * self.standard_errors
         return np.column_stack([self.estimates - half, self.estimates + half])
 

@@ -64,9 +64,9 @@ def write_summary(
 
 def tabulate_coefficients(table: CoefficientTable, digits: int = 5) -> TextTable:
     """Write the coefficients with their errors, tests and intervals."""
-    share = f"{100 * (1 - table.level) / 2:g}%"
+    fraction = f"{100 * (1 - table.level) / 2:g}%"
     other = f"{100 * (1 + table.level) / 2:g}%"
-    heads = ["", "coef", "std. error", table.statistic_name, "p", share, other, ""]
+    heads = ["", "coef", "std. error", table.statistic_name, "p", fraction, other, ""]
     numbers = (table.estimates, table.standard_errors, table.statistics)
     columns = [
         *([format_statistic(n, digits) for n in column] for column in numbers),

@@ -164,8 +164,8 @@ class LeastSquaresInference:
         taken = self.effective_rank
         if self.alpha > 0 and not self.is_positive:
             squares = self._singular_values**2
-            shares = squares / (squares + self.alpha)
-            taken = float((2 * shares - shares**2).sum())
+            fractions = squares / (squares + self.alpha)
+            taken = float((2 * fractions - fractions**2).sum())
         left_over = self.n_observations - self.rows.has_intercept - taken
         return max(left_over, 0) if left_over == left_over else np.nan
 

@@ -91,8 +91,8 @@ class Influence:
     @cached_property
     def cooks_distance(self) -> np.ndarray:
         r"""Cook's distance (库克距离) :math:`D_i = r_i^2 h_i / (p (1 - h_i))`."""
-        share = self._spread(self.leverage) / self._residual_fraction
-        return self.standardized_residuals**2 * share / self.n_coefficients
+        fraction = self._spread(self.leverage) / self._residual_fraction
+        return self.standardized_residuals**2 * fraction / self.n_coefficients
 
     @cached_property
     def dffits(self) -> np.ndarray:

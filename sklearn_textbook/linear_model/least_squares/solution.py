@@ -276,9 +276,9 @@ def find_dependencies(rows, solution: LeastSquaresSolution, names) -> dict:
             kept.append(position)
         else:
             dependent.append(position)
-    shares = np.linalg.lstsq(M[:, kept], M[:, dependent], rcond=None)[0]
+    fractions = np.linalg.lstsq(M[:, kept], M[:, dependent], rcond=None)[0]
     dependencies = {}
-    for position, of_column in zip(dependent, shares.T, strict=True):
+    for position, of_column in zip(dependent, fractions.T, strict=True):
         factors = of_column * solution.scales[position] / solution.scales[kept]
         numbers = dict(zip(kept, factors, strict=True))
         is_large = np.abs(of_column) > NEGLIGIBLE

@@ -71,8 +71,8 @@ def _list_facts(model, pick):
             "residual standard error",
             format_statistic(pick(model.residual_standard_error_)),
         ),
-        ("R²", _format_share(pick(model.r_squared_))),
-        ("adjusted R²", _format_share(pick(model.adjusted_r_squared_))),
+        ("R²", _format_fraction(pick(model.r_squared_))),
+        ("adjusted R²", _format_fraction(pick(model.adjusted_r_squared_))),
     ]
     f_statistic = pick(model.f_statistic_)
     if not np.isnan(f_statistic):
@@ -87,8 +87,8 @@ def _list_facts(model, pick):
     return facts
 
 
-def _format_share(share):
-    return "-" if np.isnan(share) else f"{share:.4f}"
+def _format_fraction(fraction):
+    return "-" if np.isnan(fraction) else f"{fraction:.4f}"
 
 
 def _describe_residuals(influence, target):

@@ -126,8 +126,8 @@ def find_basis(likelihood: LogisticLikelihood) -> Basis:
     lengths = np.where(is_constant, 1.0, lengths)
     _, values, vectors = np.linalg.svd(triangle / lengths, full_matrices=True)
     values = np.append(values, np.zeros(len(vectors) - len(values)))
-    shares = np.where(is_constant, 0.0, rounding / lengths)
-    noise = np.sqrt(vectors**2 @ shares**2)
+    fractions = np.where(is_constant, 0.0, rounding / lengths)
+    noise = np.sqrt(vectors**2 @ fractions**2)
     is_kept = values > np.maximum(RANK_TOLERANCE * values.max(initial=0.0), noise)
     scaled = vectors.T / lengths[:, np.newaxis]
     return Basis(

@@ -134,19 +134,19 @@ def factor_turned(
     turned, along = np.diag(values), basis.T @ at.gradient.ravel()
     X, roots = _write_columns(likelihood, slice(None))
     scores = likelihood.score_rows(np.reshape(theta, likelihood.shape))
-    shares = _find_shares(scores, likelihood.n_classes)
+    probabilities = _find_probabilities(scores, likelihood.n_classes)
     weight = roots**2
     for _ in range(MAX_TURNS):
-        changes = np.zeros((*shares.shape, n_small))
+        changes = np.zeros((*probabilities.shape, n_small))
         small = basis[:, :n_small].reshape(*likelihood.shape, n_small)
         changes[:, : likelihood.n_scores] = np.einsum("ij,kjs->iks", X, small)
-        changes -= np.einsum("ik,iks->is", shares, changes)[:, np.newaxis]
+        changes -= np.einsum("ik,iks->is", probabilities, changes)[:, np.newaxis]
         own = changes[np.arange(len(X)), likelihood.codes]
         along[:n_small] = -(weight @ own)
-        changes *= (roots[:, np.newaxis] * np.sqrt(shares))[:, :, np.newaxis]
+        changes *= (roots[:, np.newaxis] * np.sqrt(probabilities))[:, :, np.newaxis]
         flat = changes.reshape(-1, n_small)
         turned[:n_small, :n_small] = flat.T @ flat
-        changes *= (roots[:, np.newaxis] * np.sqrt(shares))[:, :, np.newaxis]
+        changes *= (roots[:, np.newaxis] * np.sqrt(probabilities))[:, :, np.newaxis]
         products = np.einsum("ij,iks->kjs", X, changes[:, : likelihood.n_scores])
         crossed = basis[:, n_small:].T @ products.reshape(-1, n_small)
         turned[n_small:, :n_small], turned[:n_small, n_small:] = crossed, crossed.T
@@ -217,7 +217,7 @@ def _write_columns(likelihood: LogisticLikelihood, rows):
     return X, np.ones(len(X)) if weight is None else np.sqrt(weight[rows])
 
 
-def _find_shares(scores, n_classes):
+def _find_probabilities(scores, n_classes):
     """Probabilities of more than two classes, none of them zero."""
     if scores.shape[1] < n_classes:
         scores = np.column_stack([scores, np.zeros(len(scores))])
@@ -230,18 +230,18 @@ def _write_rows(likelihood: LogisticLikelihood, theta: np.ndarray, rows):
     scores = likelihood.score_rows(theta, likelihood.X[rows])
     X, roots = _write_columns(likelihood, rows)
     if likelihood.n_classes == 2:
-        share, other = expit(scores[:, 0]), expit(-scores[:, 0])
-        deviation = np.sqrt(np.maximum(share * other, MIN_PROBABILITY))
-        residual = np.where(codes == 1, -other, share)
+        probability, other = expit(scores[:, 0]), expit(-scores[:, 0])
+        deviation = np.sqrt(np.maximum(probability * other, MIN_PROBABILITY))
+        residual = np.where(codes == 1, -other, probability)
         block = (roots * deviation)[:, np.newaxis] * X
         return np.column_stack([block, roots * residual / deviation])
-    shares = _find_shares(scores, likelihood.n_classes)
-    deviations = np.sqrt(shares)
+    probabilities = _find_probabilities(scores, likelihood.n_classes)
+    deviations = np.sqrt(probabilities)
     places = np.arange(len(X)), codes
-    residuals = shares.copy()
+    residuals = probabilities.copy()
     residuals[places] = 0.0
     residuals[places] = -residuals.sum(axis=1)
-    mixed = np.eye(likelihood.n_classes) - shares[:, np.newaxis]
+    mixed = np.eye(likelihood.n_classes) - probabilities[:, np.newaxis]
     mixed *= (roots[:, np.newaxis] * deviations)[:, :, np.newaxis]
     mixed = mixed[:, :, : likelihood.n_scores]
     block = np.einsum("iks,ij->iksj", mixed, X).reshape(mixed[:, :, 0].size, -1)

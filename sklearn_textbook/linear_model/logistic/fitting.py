@@ -267,12 +267,12 @@ def shorten_slopes(
     theta = theta.copy()
     first = likelihood.fit_intercept
     slopes = theta[:, first:].T
-    share, *_ = linalg.lstsq(directions, slopes)
-    theta[:, first:] -= (directions @ share).T
+    fraction, *_ = linalg.lstsq(directions, slopes)
+    theta[:, first:] -= (directions @ fraction).T
     if first:
         # The columns of a sparse table are not centred: the intercept absorbs the
         # score that the directions give to every row.
-        theta[:, 0] += (find_constants(likelihood, directions) @ share).ravel()
+        theta[:, 0] += (find_constants(likelihood, directions) @ fraction).ravel()
     return theta
 
 

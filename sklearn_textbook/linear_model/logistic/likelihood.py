@@ -211,9 +211,9 @@ class LogisticLikelihood:
 
         Without penalty they are the units of the columns, except for a factor.
         """
-        share = (1.0 - 1.0 / self.n_classes) / self.n_classes
+        fraction = (1.0 - 1.0 / self.n_classes) / self.n_classes
         added = np.zeros(self.n_parameters)
-        added[self.fit_intercept :] = self.l2 / (share * self.total_weight)
+        added[self.fit_intercept :] = self.l2 / (fraction * self.total_weight)
         return np.sqrt(self.units**2 + added)
 
     # -------------------------------------------------------------------- evaluation

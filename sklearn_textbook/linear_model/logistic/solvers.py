@@ -213,8 +213,8 @@ def bound_curvature(likelihood: LogisticLikelihood):
     of the products of the scaled columns gives a bound.
     """
     units = likelihood.units / likelihood.scales
-    share = 0.25 if likelihood.n_classes == 2 else 0.5
-    bound = share * likelihood.total_weight * float((units**2).sum())
+    fraction = 0.25 if likelihood.n_classes == 2 else 0.5
+    bound = fraction * likelihood.total_weight * float((units**2).sum())
     squares = likelihood.scales[likelihood.fit_intercept :] ** 2
     bound += float((likelihood.l2 / squares).max(initial=0.0))
     return bound + likelihood.is_tied * likelihood.total_weight * likelihood.n_scores

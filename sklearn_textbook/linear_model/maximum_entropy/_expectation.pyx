@@ -103,30 +103,32 @@ cdef void sum_block(void* context, int64_t block, int thread) noexcept nogil:
     cdef int64_t stop = blocks.n_contexts * (block + 1) // blocks.n_blocks
     cdef const double* counts = NULL
     cdef double* sums = blocks.block_sums + block * blocks.n_sums
-    cdef double* shares
+    cdef double* fractions
     cdef double weight, loss = 0.0
     for i in range(start, stop):
         # Scores are written where the probabilities will be, so a context needs no
         # other memory.
-        shares = blocks.probabilities + i * n_classes
+        fractions = blocks.probabilities + i * n_classes
         weight = blocks.context_weight[i]
         if not blocks.is_given:
             if rows.is_joint:
-                score_joint(rows, i, blocks.weights, shares)
+                score_joint(rows, i, blocks.weights, fractions)
             else:
-                score_shared(rows, i, blocks.weights, shares)
+                score_shared(rows, i, blocks.weights, fractions)
             if blocks.counts != NULL:
                 counts = blocks.counts + i * n_classes
-            loss += take_shares(shares, n_classes, weight, counts)
+            loss += take_fractions(fractions, n_classes, weight, counts)
         if blocks.block_sums == NULL:
             continue
         if rows.is_joint:
-            add_joint(rows, i, weight, shares, blocks.bucket, blocks.n_features, sums)
+            add_joint(
+                rows, i, weight, fractions, blocks.bucket, blocks.n_features, sums
+            )
         else:
             # One size f# for all classes of a context, as every class has the same
             # entries.
             k = blocks.bucket[i] if blocks.bucket != NULL else 0
-            add_shared(rows, i, weight, shares, sums + k * blocks.n_features)
+            add_shared(rows, i, weight, fractions, sums + k * blocks.n_features)
     blocks.block_loss[block] = loss
 
 
@@ -169,7 +171,7 @@ cdef inline void score_joint(
         scores[k] = score
 
 
-cdef inline double take_shares(
+cdef inline double take_fractions(
     double* scores, int64_t n_classes, double context_weight, const double* counts
 ) noexcept nogil:
     """Convert scores to probabilities; return their loss for the class counts.
@@ -200,7 +202,7 @@ cdef inline double take_shares(
 
 
 cdef inline void add_shared(
-    const Rows* rows, int64_t i, double context_weight, const double* shares,
+    const Rows* rows, int64_t i, double context_weight, const double* fractions,
     double* sums,
 ) noexcept nogil:
     """sums[c, k] += context_weight P(k) z_c."""
@@ -214,30 +216,30 @@ cdef inline void add_shared(
         else:
             of_column = sums + (entry - start) * n_classes
         for k in range(n_classes):
-            of_column[k] += value * shares[k]
+            of_column[k] += value * fractions[k]
 
 
 cdef inline void add_joint(
-    const Rows* rows, int64_t i, double context_weight, const double* shares,
+    const Rows* rows, int64_t i, double context_weight, const double* fractions,
     const int32_t* bucket, int64_t n_features, double* sums,
 ) noexcept nogil:
     """sums[b, j] += context_weight P(k) f_j for the row of every class k; b is the
     bucket of that row, 0 without buckets."""
     cdef int64_t entry, k, row, start, n_classes = rows.n_classes
-    cdef double share
+    cdef double fraction
     cdef double* of_bucket
     for k in range(n_classes):
         row = i * n_classes + k
         start = rows.starts[row]
-        share = context_weight * shares[k]
+        fraction = context_weight * fractions[k]
         of_bucket = sums
         if bucket != NULL:
             of_bucket = sums + bucket[row] * n_features
         for entry in range(start, rows.starts[row + 1]):
             if rows.columns != NULL:
-                of_bucket[rows.columns[entry]] += share * rows.values[entry]
+                of_bucket[rows.columns[entry]] += fraction * rows.values[entry]
             else:
-                of_bucket[entry - start] += share * rows.values[entry]
+                of_bucket[entry - start] += fraction * rows.values[entry]
 
 
 def hash_contexts(
@@ -359,7 +361,7 @@ cdef struct Equations:
     # entries instead of buckets
     const int32_t* places
     const int64_t* starts
-    const double* shares
+    const double* fractions
     int64_t n_blocks
     const double* empirical
     const double* penalty
@@ -405,7 +407,7 @@ cdef void find_bucket_step(void* context, int64_t j, int thread) noexcept nogil:
     cdef Terms terms
     terms.amounts = work.amounts + j
     terms.sizes = work.sizes
-    terms.shares = NULL
+    terms.fractions = NULL
     terms.places = NULL
     terms.n_terms = work.n_sizes
     terms.stride = work.n_features
@@ -419,7 +421,7 @@ def find_entry_steps(
     const int32_t[::1] places,
     const int64_t[::1] starts,
     const double[::1] sizes,
-    const double[::1] shares,
+    const double[::1] fractions,
     int64_t n_blocks,
     const double[::1] empirical,
     const double[::1] penalty,
@@ -437,7 +439,7 @@ def find_entry_steps(
     if steps.shape[0] == 0:
         return
     work = Equations(
-        &values[0], &sizes[0], 0, 0, &places[0], &starts[0], &shares[0], n_blocks,
+        &values[0], &sizes[0], 0, 0, &places[0], &starts[0], &fractions[0], n_blocks,
         &empirical[0], &penalty[0], &weights[0], &steps[0], floor,
     )
     run_in_threads(n_threads, find_entry_step, &work, steps.shape[0])
@@ -451,7 +453,7 @@ cdef void find_entry_step(void* context, int64_t j, int thread) noexcept nogil:
     terms.amounts = work.amounts + start
     terms.places = work.places + start
     terms.sizes = work.sizes
-    terms.shares = work.shares
+    terms.fractions = work.fractions
     terms.n_terms = work.starts[j // work.n_blocks + 1] - start
     terms.stride = 1
     terms.size_stride = work.n_blocks

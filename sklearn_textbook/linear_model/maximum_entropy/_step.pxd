@@ -26,7 +26,7 @@ cdef struct Terms:
     # amounts are entries of a column, times the fraction of their place.
     const double* amounts
     const double* sizes
-    const double* shares  # NULL: buckets
+    const double* fractions  # NULL: buckets
     const int32_t* places
     int64_t n_terms
     int64_t stride
@@ -48,13 +48,13 @@ cdef inline void read_term(
 ) noexcept nogil:
     """The amount a and the size f# of a term."""
     cdef int64_t place
-    if terms.shares == NULL:
+    if terms.fractions == NULL:
         amount[0] = terms.amounts[i * terms.stride]
         size[0] = terms.sizes[i]
     else:
         place = terms.places[i]
         amount[0] = terms.amounts[i] * (
-            terms.shares[place * terms.size_stride + terms.offset]
+            terms.fractions[place * terms.size_stride + terms.offset]
         )
         size[0] = terms.sizes[place]
 

@@ -106,8 +106,8 @@ def require_feasible(matrix, expectations):
         b_eq=np.append(expectations, 1.0),
     )
     if not found.fun <= slack.sum():
-        shares = np.clip(found.x[:n_outcomes], 0.0, None)
-        nearest = (matrix @ shares).round(6).tolist()
+        fractions = np.clip(found.x[:n_outcomes], 0.0, None)
+        nearest = (matrix @ fractions).round(6).tolist()
         raise ValueError(
             "No distribution has these expectations, since they contradict each other: "
             f"got {expectations.tolist()}; the closest possible expectations are "

@@ -94,9 +94,11 @@ class EntropyProblem:
 
     def find_entropy(self):
         """Compute the conditional entropy of ``probabilities``, in nats."""
-        shares = self.probabilities
-        logarithms = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
-        of_contexts = -(shares * logarithms).sum(axis=1)
+        fractions = self.probabilities
+        logarithms = np.log(
+            fractions, out=np.zeros_like(fractions), where=fractions > 0
+        )
+        of_contexts = -(fractions * logarithms).sum(axis=1)
         return float(of_contexts @ self.context_weight) / self.total
 
     def _run(self, weights, given, bucket=None, n_buckets: int = 1):

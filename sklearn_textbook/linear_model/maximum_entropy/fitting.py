@@ -180,17 +180,17 @@ def fit_model(
         features, context_weight, counts, settings, penalty=penalty
     )
     model = FittedModel(source, weights, weights, solution, problem)
-    shares = context_weight[:, np.newaxis] * problem.probabilities
+    fractions = context_weight[:, np.newaxis] * problem.probabilities
     if has_columns:
         model.coef, model.intercept = source.restore(weights)
-        parts = [(model.coef.T, table.T @ counts, table.T @ shares)]
+        parts = [(model.coef.T, table.T @ counts, table.T @ fractions)]
         if settings.fit_intercept:
-            parts += [(model.intercept, counts.sum(axis=0), shares.sum(axis=0))]
+            parts += [(model.intercept, counts.sum(axis=0), fractions.sum(axis=0))]
         joined = (np.vstack(part).ravel() for part in zip(*parts, strict=True))
         model.weights, empirical, expected = joined
     else:
         matrix = features.to_matrix()
-        empirical, expected = matrix.T @ counts.ravel(), matrix.T @ shares.ravel()
+        empirical, expected = matrix.T @ counts.ravel(), matrix.T @ fractions.ravel()
     model.empirical, model.expected = (
         empirical / problem.total,
         expected / problem.total,

@@ -72,12 +72,12 @@ class ScalingSteps:
             find_bucket_steps(expected, self.sizes, *of_features)
             return steps
         features = problem.features
-        shares = problem.context_weight[:, np.newaxis] * problem.probabilities
+        fractions = problem.context_weight[:, np.newaxis] * problem.probabilities
         n_blocks = 1 if features.is_joint else features.n_classes
         find_entry_steps(
             *self.columns,
             self.sizes,
-            shares.ravel(),
+            fractions.ravel(),
             n_blocks,
             *of_features,
         )

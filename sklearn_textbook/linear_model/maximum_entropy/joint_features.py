@@ -13,7 +13,7 @@ from sklearn_textbook.linear_model.maximum_entropy._expectation import (
 )
 
 #: Fraction of cells other than 0 up to which indices cost less than the zeros.
-SPARSE_SHARE = 0.4
+SPARSE_FRACTION = 0.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ def _choose_storage(matrix):
         n_filled = matrix.nnz
     else:
         n_filled = np.count_nonzero(matrix)
-    if n_filled > SPARSE_SHARE * matrix.shape[0] * matrix.shape[1]:
+    if n_filled > SPARSE_FRACTION * matrix.shape[0] * matrix.shape[1]:
         return matrix.toarray() if sparse.issparse(matrix) else matrix
     matrix = sparse.csr_array(matrix)
     matrix.eliminate_zeros()

@@ -97,7 +97,7 @@ cdef inline void judge_many(
     probability of all others is what is summed up, so that nothing cancels.
     """
     cdef Py_ssize_t row, k, n_scores = problem.n_scores, code, best
-    cdef double top, rest, total, share, weight = 1.0, own, other
+    cdef double top, rest, total, fraction, weight = 1.0, own, other
     cdef double* scores
     cdef double* residual
     for row in range(n_rows):
@@ -131,10 +131,10 @@ cdef inline void judge_many(
             weight = problem.weight[first + row]
         totals[0] += weight * (log1p(rest) + (top - own))
         for k in range(n_scores):
-            share = rest if k == best else total - scores[k * BLOCK_ROWS]
+            fraction = rest if k == best else total - scores[k * BLOCK_ROWS]
             scores[k * BLOCK_ROWS] /= total
             # the probability of the other classes
-            residual[k * BLOCK_ROWS] = share / total
+            residual[k * BLOCK_ROWS] = fraction / total
 
 
 cdef inline void note_residual(
@@ -162,13 +162,13 @@ cdef inline void note_curvature(
     -p_k p_l of two different ones."""
     cdef Py_ssize_t row
     cdef double weight = 1.0
-    cdef const double* shares = work.scores
+    cdef const double* fractions = work.scores
     for row in range(n_rows):
         if problem.weight != NULL:
             weight = problem.weight[first + row]
-        curvature[row] = weight * shares[k * BLOCK_ROWS + row] * (
+        curvature[row] = weight * fractions[k * BLOCK_ROWS + row] * (
             work.factors[k * BLOCK_ROWS + row] if k == other
-            else -shares[other * BLOCK_ROWS + row]
+            else -fractions[other * BLOCK_ROWS + row]
         )
 
 

@@ -62,7 +62,7 @@ class WeightedSolution:
     #: Weighted means of the columns; zeros without an intercept. Shape (n_columns,).
     centre: np.ndarray
     #: Inverse of the total weight; 0 without an intercept.
-    share: float
+    fraction: float
     #: The space of the centred rows; None if they span the whole space.
     row_space: RowSpace | None
 
@@ -288,10 +288,10 @@ def _describe(factor, slopes, row_space, n_independent):
     inverse = np.zeros((n_columns + 1, n_columns + 1))
     inverse[1:, 1:] = slopes
     is_determined = np.ones(n_columns + 1, dtype=bool)
-    share = 1.0 / factor.total if factor.fit_intercept else 0.0
+    fraction = 1.0 / factor.total if factor.fit_intercept else 0.0
     if factor.fit_intercept:
         across = slopes @ factor.means
-        inverse[0, 0] = share + factor.means @ across
+        inverse[0, 0] = fraction + factor.means @ across
         inverse[0, 1:] = inverse[1:, 0] = -across
     if row_space is not None:
         distances = row_space.measure_distances(np.diag(row_space.units))
@@ -300,5 +300,5 @@ def _describe(factor, slopes, row_space, n_independent):
         is_determined[0] = distances[0] < OUTSIDE
     rank = n_independent + int(factor.fit_intercept)
     return WeightedSolution(
-        inverse, rank, is_determined, factor.means, share, row_space
+        inverse, rank, is_determined, factor.means, fraction, row_space
     )

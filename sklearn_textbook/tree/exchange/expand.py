@@ -31,7 +31,7 @@ class ThresholdTree:
     #: Node of the grown tree whose values and impurity a node has.
     source: np.ndarray
     #: Part of that node's rows that is counted here.
-    share: np.ndarray
+    fraction: np.ndarray
     #: Children; -1 in a leaf.
     left: np.ndarray
     right: np.ndarray
@@ -74,20 +74,20 @@ class Expansion:
         self.rows = []
         self.depth = 0
 
-    def add(self, source, share, depth):
+    def add(self, source, fraction, depth):
         """Write a leaf, which may become a test."""
         if len(self.rows) >= LARGEST_TREE:
             self.refuse(source)
-        row = [source, share, TREE_LEAF, TREE_LEAF, TREE_UNDEFINED, -2.0, False]
+        row = [source, fraction, TREE_LEAF, TREE_LEAF, TREE_UNDEFINED, -2.0, False]
         self.rows.append(row)
         self.depth = max(self.depth, depth)
         return len(self.rows) - 1
 
-    def split(self, place, threshold, missing_left, depth, shares):
+    def split(self, place, threshold, missing_left, depth, fractions):
         """Make a leaf a test, and return its two children."""
         row = self.rows[place]
         source = row[0]
-        row[2:4] = [self.add(source, share, depth + 1) for share in shares]
+        row[2:4] = [self.add(source, fraction, depth + 1) for fraction in fractions]
         row[4:7] = self.tree.nodes["feature"][source], threshold, missing_left
         return row[2], row[3]
 
@@ -95,33 +95,33 @@ class Expansion:
         """Write all nodes."""
         stack = [(self.add(0, 1.0, 0), 0, 1.0, 0)]
         while stack:
-            place, node, share, depth = stack.pop()
-            self.rows[place][:2] = node, share
+            place, node, fraction, depth = stack.pop()
+            self.rows[place][:2] = node, fraction
             if self.tree.nodes["kind"][node] != LEAF:
-                stack += self.expand(place, node, share, depth)
+                stack += self.expand(place, node, fraction, depth)
         columns = [np.array(column) for column in zip(*self.rows, strict=True)]
         return ThresholdTree(*columns, self.depth)
 
-    def expand(self, place, node, share, depth):
+    def expand(self, place, node, fraction, depth):
         """Write the thresholds of a test; list the positions of its children."""
         missing = int(self.missing[node])
         ranges = list_ranges(self.tree, node, missing)
-        parts = self.divide(node, ranges, share)
+        parts = self.divide(node, ranges, fraction)
         children = []
         if all(child != missing for _, child in ranges):
             # Every value goes to the left, missing ones to a child of their own.
             alone = self.find_part(node, missing)
-            pair = (share * (1.0 - alone), share * alone)
+            pair = (fraction * (1.0 - alone), fraction * alone)
             place, other = self.split(place, np.inf, False, depth, pair)
             depth += 1
-            children.append((other, missing, share, depth))
+            children.append((other, missing, fraction, depth))
         stack = [(place, 0, len(ranges), depth)]
         while stack:
             place, start, stop, depth = stack.pop()
             if stop - start == 1:
                 child = ranges[start][1]
                 n_copies = sum(other == child for _, other in ranges)
-                children.append((place, child, share / n_copies, depth))
+                children.append((place, child, fraction / n_copies, depth))
                 continue
             middle = (start + stop) // 2
             goes_left = any(child == missing for _, child in ranges[start:middle])
@@ -132,16 +132,16 @@ class Expansion:
             stack.append((right, middle, stop, depth + 1))
         first = int(self.tree.nodes["first_child"][node])
         return [
-            (place, first + child, share, depth)
-            for place, child, share, depth in children
+            (place, first + child, fraction, depth)
+            for place, child, fraction, depth in children
             if child != STAY
         ]
 
-    def divide(self, node, ranges, share):
+    def divide(self, node, ranges, fraction):
         """Divide the rows of a node among ranges, equally among those of a child."""
         children = [child for _, child in ranges]
         return [
-            share * self.find_part(node, child) / children.count(child)
+            fraction * self.find_part(node, child) / children.count(child)
             for child in children
         ]
 

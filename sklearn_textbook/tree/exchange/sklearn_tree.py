@@ -31,7 +31,7 @@ from sklearn_textbook.tree.grow.layout import (
 
 SKLEARN = "a tree of scikit-learn"
 #: Part of all weight that a leaf without training rows has.
-SMALLEST_SHARE = 1e-12
+SMALLEST_FRACTION = 1e-12
 
 
 def round_down(thresholds: np.ndarray) -> np.ndarray:
@@ -118,7 +118,7 @@ def find_thresholds(fitted, allows_missing, reader=SKLEARN):
         left = nodes["first_child"].astype(np.int64)
         return ThresholdTree(
             source=np.arange(len(nodes)),
-            share=np.ones(len(nodes)),
+            fraction=np.ones(len(nodes)),
             left=left,
             right=np.where(is_leaf, TREE_LEAF, left + 1),
             feature=nodes["feature"],
@@ -165,17 +165,17 @@ def make_state(
     Of the examples, nodes that scikit-learn has fitted to numbers, the first is the
     root, the last a leaf. Fields that are not known here are copied from them.
     """
-    source, share = thresholds.source, thresholds.share
+    source, fraction = thresholds.source, thresholds.fraction
     weight = tree.nodes["weight"]
     # shap needs some weight in every leaf, also in those of levels never seen.
-    weight = np.maximum(weight[source] * share, SMALLEST_SHARE * weight[0])
+    weight = np.maximum(weight[source] * fraction, SMALLEST_FRACTION * weight[0])
     columns = {
         "left_child": thresholds.left,
         "right_child": thresholds.right,
         "feature": thresholds.feature,
         "threshold": round_down(thresholds.threshold),
         "impurity": find_impurities(tree.nodes)[source],
-        "n_node_samples": np.ceil(tree.nodes["n_samples"][source] * share),
+        "n_node_samples": np.ceil(tree.nodes["n_samples"][source] * fraction),
         "weighted_n_node_samples": weight,
         "missing_go_to_left": thresholds.missing_left,
     }

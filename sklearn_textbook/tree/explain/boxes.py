@@ -9,7 +9,7 @@ import numpy as np
 
 from sklearn_textbook.tree.explain.conditions import branch_condition, read_terms
 from sklearn_textbook.tree.explain.describe import Words, has_children
-from sklearn_textbook.tree.explain.digits import format_number, format_share
+from sklearn_textbook.tree.explain.digits import format_fraction, format_number
 from sklearn_textbook.tree.explain.lettering import (
     break_lines,
     measure,
@@ -56,7 +56,7 @@ class Box:
         The lines below, in a smaller font.
     label : list of str
         The lines of the label of the edge from the parent.
-    shares : list of float
+    fractions : list of float
         Class proportions, for the bar at the bottom; empty for no bar.
     chart : Chart or None
         The distribution of the column of the test.
@@ -76,7 +76,7 @@ class Box:
     title: list
     notes: list
     label: list = field(default_factory=list)
-    shares: list = field(default_factory=list)
+    fractions: list = field(default_factory=list)
     chart: object = None
     width: float = 0.0
     height: float = 0.0
@@ -142,15 +142,15 @@ class BoxWriter:
             notes.append(f"+{self.below.n_nodes[node]:,} nodes below")
         notes = [line for note in notes for line in _break_lines(note, NOTE_WIDTH)]
         chart = self.charts.make(node) if self.charts else None
-        label, shares = self._label(record, node), self._shares(node)
-        return Box(node, title, notes, label, shares, chart)
+        label, fractions = self._label(record, node), self._fractions(node)
+        return Box(node, title, notes, label, fractions, chart)
 
     def _size(self, node, record, is_leaf):
         """Return the size of a node and, in a leaf, the confidence."""
         total = float(self.words.fitted.tree.nodes["weight"][0])
         size = self.words.size(node)
         if self.proportion:
-            size = f"{format_share(float(record['weight']) / total)} of rows"
+            size = f"{format_fraction(float(record['weight']) / total)} of rows"
         if not is_leaf or not self.words.fitted.is_single or record["weight"] <= 0:
             return size
         confidence = self.words.confidence(node)
@@ -185,13 +185,13 @@ class BoxWriter:
                 text = sign + text[len(ascii_sign) :]
         return _break_lines(text, LINE_WIDTH)
 
-    def _shares(self, node):
+    def _fractions(self, node):
         fitted = self.words.fitted
         if not (self.bars and fitted.tree.is_classifier and fitted.is_single):
             return []
         if fitted.tree.nodes["weight"][node] <= 0:
             return []
-        return fitted.class_shares(node)[0].tolist()
+        return fitted.class_fractions(node)[0].tolist()
 
 
 def _break_lines(text, width):
@@ -220,7 +220,7 @@ def set_sizes(boxes, families, small=SMALL) -> None:
         )
         box.width = text + 2 * PADDING[0]
         box.height = line * (len(box.title) + small * len(box.notes)) + 2 * PADDING[1]
-        box.height += BAR_HEIGHT + BAR_GAP if box.shares else 0.0
+        box.height += BAR_HEIGHT + BAR_GAP if box.fractions else 0.0
         if box.chart:
             box.width = max(box.width, CHART_SIZE[0] + 2 * PADDING[0])
             box.height += CHART_SIZE[1] + 2 * CHART_GAP

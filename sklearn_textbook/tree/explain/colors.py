@@ -59,9 +59,9 @@ def node_colors(fitted) -> list[str]:
         rgb = light + (dark - light) * (FULL_TINT * strength[:, None])
         return [_to_hex(color) for color in rgb]
     n_classes = int(tree.n_classes[0])
-    share = tree.value[:, 0].max(axis=1)
+    fraction = tree.value[:, 0].max(axis=1)
     least = 1.0 / n_classes
-    strength = (share - least) / (1.0 - least) if n_classes > 1 else share
+    strength = (fraction - least) / (1.0 - least) if n_classes > 1 else fraction
     palette = np.array([_to_rgb(color) for color in class_colors(n_classes)])
     color = palette[fitted.best[:, 0]]
     strength = np.clip(strength, 0.0, 1.0) * _full_tints(palette)[fitted.best[:, 0]]

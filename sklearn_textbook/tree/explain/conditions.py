@@ -69,7 +69,7 @@ class Condition:
         Index of the column.
     low, high : float
         Numeric columns: ``low < value <= high`` follows the branch.
-    shares : tuple of float or None
+    fractions : tuple of float or None
         Nominal and ordinal columns: the fraction of a row that follows the branch, per
         level code; the last entry is for a level never seen in training.
     missing : float
@@ -81,7 +81,7 @@ class Condition:
     feature: int
     low: float = -math.inf
     high: float = math.inf
-    shares: tuple | None = None
+    fractions: tuple | None = None
     missing: float = 1.0
     chains: tuple = ()
 
@@ -93,19 +93,19 @@ class Condition:
     @property
     def is_numeric(self) -> bool:
         """Whether the column is numeric."""
-        return self.shares is None
+        return self.fractions is None
 
     @property
     def takes_present(self):
         """Whether some present value follows the branch."""
-        return self.low < self.high if self.is_numeric else any(self.shares)
+        return self.low < self.high if self.is_numeric else any(self.fractions)
 
     @property
     def takes_all_present(self):
         """Whether every present value follows the branch wholly."""
         if self.is_numeric:
             return self.low == -math.inf and self.high == math.inf
-        return all(share == 1.0 for share in self.shares)
+        return all(fraction == 1.0 for fraction in self.fractions)
 
     @property
     def is_impossible(self):
@@ -120,28 +120,32 @@ class Condition:
     @property
     def is_fractional(self) -> bool:
         """Whether some rows follow the branch with only a part of their weight."""
-        shares = (self.missing, *(chain.otherwise for chain in self.chains))
-        return any(0.0 < share < 1.0 for share in (*shares, *(self.shares or ())))
+        fractions = (self.missing, *(chain.otherwise for chain in self.chains))
+        return any(
+            0.0 < fraction < 1.0 for fraction in (*fractions, *(self.fractions or ()))
+        )
 
     @property
     def strict(self) -> Condition:
         """The same for values that are known, and not divided among branches."""
-        shares = self.shares
-        if shares is not None:
-            shares = (*(float(share == 1.0) for share in shares[:-1]), 0.0)
-        return replace(self, shares=shares, missing=0.0, chains=())
+        fractions = self.fractions
+        if fractions is not None:
+            fractions = (*(float(fraction == 1.0) for fraction in fractions[:-1]), 0.0)
+        return replace(self, fractions=fractions, missing=0.0, chains=())
 
     def meet(self, other):
         """Return the conjunction of both conditions."""
         missing = self.missing * other.missing
-        shares = self.shares
-        if shares is not None:
-            shares = tuple(a * b for a, b in zip(shares, other.shares, strict=True))
+        fractions = self.fractions
+        if fractions is not None:
+            fractions = tuple(
+                a * b for a, b in zip(fractions, other.fractions, strict=True)
+            )
         return replace(
             self,
             low=max(self.low, other.low),
             high=min(self.high, other.high),
-            shares=shares,
+            fractions=fractions,
             missing=missing,
             chains=self.chains + other.chains if missing > 0.0 else (),
         )
@@ -171,9 +175,9 @@ class ObliqueTerm:
 
     def level_condition(self, unseen: bool):
         """Return the condition that a level is one of the test, or is not."""
-        shares = [float((summand is None) == unseen) for summand in self.summands]
-        shares = (*shares, float(unseen))
-        return Condition(self.feature, shares=shares, missing=float(not unseen))
+        fractions = [float((summand is None) == unseen) for summand in self.summands]
+        fractions = (*fractions, float(unseen))
+        return Condition(self.feature, fractions=fractions, missing=float(not unseen))
 
 
 @dataclass(frozen=True)
@@ -262,18 +266,20 @@ def branch_condition(tree, node: int, branch: int) -> Condition | SumCondition:
         raise ValueError(f"Node {node} is a leaf and has no branches.")
     if kind == OBLIQUE:
         low, high = _numeric_range(float(record["threshold"]), branch)
-        unseen = _unseen_share(tree, node, branch)
+        unseen = _unseen_fraction(tree, node, branch)
         return SumCondition(node, tuple(read_terms(tree, node)), low, high, unseen)
-    chains, missing = _missing_share(tree, node, branch)
+    chains, missing = _missing_fraction(tree, node, branch)
     feature = int(record["feature"])
     if kind == NUMERIC:
         low, high = _numeric_range(float(record["threshold"]), branch)
         return Condition(feature, low, high, None, missing, chains)
     children = list_level_children(tree, kind, record)
-    shares = [float(child == branch) if child >= 0 else None for child in children]
-    unseen = _unseen_share(tree, node, branch)
-    shares = tuple(unseen if share is None else share for share in (*shares, None))
-    return Condition(feature, shares=shares, missing=missing, chains=chains)
+    fractions = [float(child == branch) if child >= 0 else None for child in children]
+    unseen = _unseen_fraction(tree, node, branch)
+    fractions = tuple(
+        unseen if fraction is None else fraction for fraction in (*fractions, None)
+    )
+    return Condition(feature, fractions=fractions, missing=missing, chains=chains)
 
 
 def strict_condition(tree, node: int) -> Condition | SumCondition:
@@ -328,7 +334,7 @@ def list_level_children(tree, kind, test):
     return [int(code > test["threshold"]) for code in range(n_levels)]
 
 
-def _child_share(tree, node, branch) -> float:
+def _child_fraction(tree, node, branch) -> float:
     """Return the fraction of the weight in one child; 0 for the node itself."""
     if branch == STAY:
         return 0.0
@@ -337,29 +343,29 @@ def _child_share(tree, node, branch) -> float:
     return float(weights[branch] / weights.sum())
 
 
-def _unseen_share(tree, node, branch):
+def _unseen_fraction(tree, node, branch):
     if tree.handle_unknown == "fractional":
-        return _child_share(tree, node, branch)
+        return _child_fraction(tree, node, branch)
     return float(tree.handle_unknown == "parent" and branch == STAY)
 
 
-def _missing_share(tree, node, branch):
+def _missing_fraction(tree, node, branch):
     """Return the surrogates and the fraction of a missing value for a branch."""
     target = int(tree.nodes["missing_branch"][node])
     if target == FRACTIONAL:
-        share = _child_share(tree, node, branch)
+        fraction = _child_fraction(tree, node, branch)
     else:
-        share = float(target == branch)
+        fraction = float(target == branch)
     start, stop = np.searchsorted(tree.surrogates["node"], [node, node + 1])
     if start == stop:
-        return (), share
+        return (), fraction
     stand_ins = [
         _stand_in(tree, tree.surrogates[number], branch)
         for number in range(start, stop)
     ]
     # A surrogate without known levels never decides.
     usable = tuple(s for s in stand_ins if s.is_numeric or s.known)
-    return (Chain(usable, share),), 1.0
+    return (Chain(usable, fraction),), 1.0
 
 
 def _stand_in(tree, surrogate, branch):

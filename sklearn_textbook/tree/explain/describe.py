@@ -16,9 +16,9 @@ from sklearn_textbook.tree.explain.describe_sums import (
     describe_threshold,
 )
 from sklearn_textbook.tree.explain.digits import (
-    MARGIN_SHARE,
+    MARGIN_FRACTION,
+    format_fraction,
     format_number,
-    format_share,
     guess_neighbours,
     round_moments,
     shorten_thresholds,
@@ -111,25 +111,25 @@ class Words:
             return self.show_missing
         return self.fitted.had_missing(feature)
 
-    def condition(self, condition, with_shares: bool = True):
+    def condition(self, condition, with_fractions: bool = True):
         """Write a condition, such as ``2 < x <= 3 or missing``.
 
         With ``with_shares=False``, missing values that follow surrogates, are divided
         among branches or are replaced in a sum are left out.
         """
         if isinstance(condition, SumCondition):
-            return self._sum(condition, with_shares)
+            return self._sum(condition, with_fractions)
         name = self.name(condition.feature)
         phrase = self._phrase(condition)
         if phrase.operator == "none":
-            notes = self._missing_notes(condition) if with_shares else ""
+            notes = self._missing_notes(condition) if with_fractions else ""
             return f"{name} is missing" + (f" ({notes})" if notes else "")
         text = _join(name, phrase)
         if condition.missing == 0.0 or not self.tells_missing(condition.feature):
             return text
         notes = self._missing_notes(condition)
         if notes:
-            return f"{text} (if missing: {notes})" if with_shares else text
+            return f"{text} (if missing: {notes})" if with_fractions else text
         return f"{text} or missing"
 
     def clause(self, condition):
@@ -218,8 +218,10 @@ class Words:
         """Format the proportions of the predicted classes; empty in regression."""
         if not self.fitted.tree.is_classifier:
             return ""
-        shares = [format_share(share) for share in node_confidence(self.fitted, node)]
-        return shares[0] if len(shares) == 1 else f"[{', '.join(shares)}]"
+        fractions = [
+            format_fraction(fraction) for fraction in node_confidence(self.fitted, node)
+        ]
+        return fractions[0] if len(fractions) == 1 else f"[{', '.join(fractions)}]"
 
     def size(self, node):
         """Return the number of rows of a node, and their weight if it differs."""
@@ -254,7 +256,7 @@ class Words:
         thresholds = [*self._thresholds.get(feature, ())]
         if not isinstance(value, float) or not thresholds:
             return math.inf
-        return MARGIN_SHARE * float(np.abs(np.subtract(thresholds, value)).min())
+        return MARGIN_FRACTION * float(np.abs(np.subtract(thresholds, value)).min())
 
     def _threshold(self, feature, value):
         return self._thresholds[feature][value]
@@ -304,8 +306,8 @@ class Words:
         text = f"{terms} {describe_threshold(condition, self.decimals)}"
         notes = [self.fills(condition.terms)]
         if condition.is_fractional:
-            share = format_share(condition.unseen)
-            notes.append(f"if a level is unknown: {share} of the row")
+            fraction = format_fraction(condition.unseen)
+            notes.append(f"if a level is unknown: {fraction} of the row")
         notes = "; ".join(note for note in notes if note)
         return f"{text} ({notes})" if notes and with_notes else text
 
@@ -316,15 +318,19 @@ class Words:
             return Phrase("any")
         if condition.is_numeric:
             return self._numeric_phrase(condition)
-        *shares, unseen = condition.shares
+        *fractions, unseen = condition.fractions
         if unseen == 1.0:
-            refused = [code for code, share in enumerate(shares) if share == 0.0]
-            if len(refused) == len(shares):
+            refused = [
+                code for code, fraction in enumerate(fractions) if fraction == 0.0
+            ]
+            if len(refused) == len(fractions):
                 return Phrase("new")
             return Phrase("not in", self._words(condition, refused))
-        codes = [code for code, share in enumerate(shares) if share > 0.0]
+        codes = [code for code, fraction in enumerate(fractions) if fraction > 0.0]
         phrase = self._set_phrase(condition, codes)
-        partial = {share for share in (*shares, unseen) if 0.0 < share < 1.0}
+        partial = {
+            fraction for fraction in (*fractions, unseen) if 0.0 < fraction < 1.0
+        }
         if not partial:
             return phrase
         return Phrase("in", self._partial_words(condition))
@@ -361,31 +367,31 @@ class Words:
 
     def _partial_words(self, condition):
         """Return the levels that are divided, with the fraction that follows."""
-        *shares, unseen = condition.shares
-        codes = [code for code, share in enumerate(shares) if share > 0.0]
+        *fractions, unseen = condition.fractions
+        codes = [code for code, fraction in enumerate(fractions) if fraction > 0.0]
         words = [
-            self._words(condition, [code])[0] + _share_note(shares[code])
+            self._words(condition, [code])[0] + _fraction_note(fractions[code])
             for code in codes[: self.max_levels]
         ]
         words = self.cut_short(words, codes)
-        return [*words, f"unknown level{_share_note(unseen)}"] if unseen else words
+        return [*words, f"unknown level{_fraction_note(unseen)}"] if unseen else words
 
     def _missing_notes(self, condition):
         """Return the surrogates and fractions of a missing value; empty if it is 1."""
         notes = [self.chain(chain) for chain in condition.chains]
         if condition.missing < 1.0:
-            notes.append(f"{format_share(condition.missing)} of the row")
+            notes.append(f"{format_fraction(condition.missing)} of the row")
         return "; and ".join(notes)
 
 
-def _share_note(share):
-    return "" if share == 1.0 else f" ({format_share(share)})"
+def _fraction_note(fraction):
+    return "" if fraction == 1.0 else f" ({format_fraction(fraction)})"
 
 
-def _yes_no(share):
-    if share in (0.0, 1.0):
-        return "yes" if share else "no"
-    return f"{format_share(share)} of the row"
+def _yes_no(fraction):
+    if fraction in (0.0, 1.0):
+        return "yes" if fraction else "no"
+    return f"{format_fraction(fraction)} of the row"
 
 
 def _join(name, phrase) -> str:
@@ -448,8 +454,8 @@ def describe_size(n_samples, weight):
 
 def node_confidence(fitted, node):
     """Fraction of the predicted class of a node, per output."""
-    shares = fitted.class_shares(node)
-    return np.take_along_axis(shares, fitted.best[node][:, None], 1)[:, 0].tolist()
+    fractions = fitted.class_fractions(node)
+    return np.take_along_axis(fractions, fitted.best[node][:, None], 1)[:, 0].tolist()
 
 
 def has_children(tree, node):

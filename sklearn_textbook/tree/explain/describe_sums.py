@@ -6,7 +6,11 @@ import math
 from collections.abc import Sequence
 
 from sklearn_textbook.tree.encode.columns import BOOLEAN, TEMPORAL
-from sklearn_textbook.tree.explain.digits import GAP_SHARE, format_number, format_weight
+from sklearn_textbook.tree.explain.digits import (
+    GAP_FRACTION,
+    format_number,
+    format_weight,
+)
 
 #: Maximum relative precision of the numbers of a test.
 SMALLEST_CHANGE = 1e-9
@@ -51,8 +55,8 @@ def find_tolerance(condition) -> float:
     fills = [term.fill for term in condition.terms]
     distance = abs(condition.threshold - math.fsum(fills))
     largest = max(map(abs, (condition.threshold, *fills)))
-    share = GAP_SHARE * distance / (len(fills) + 1)
-    return max(share, SMALLEST_CHANGE * largest) or math.inf
+    fraction = GAP_FRACTION * distance / (len(fills) + 1)
+    return max(fraction, SMALLEST_CHANGE * largest) or math.inf
 
 
 def describe_fills(words, terms: Sequence) -> str:

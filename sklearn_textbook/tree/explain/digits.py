@@ -14,9 +14,9 @@ MIN_DIGITS = 4
 EXACT_DIGITS = 6
 EXACT_DECIMALS = 2
 #: Maximum change of a shortened threshold, as a fraction of the distance to the next.
-GAP_SHARE = 0.05
+GAP_FRACTION = 0.05
 #: The same as a fraction of the distance to a value that it is compared with.
-MARGIN_SHARE = 0.4
+MARGIN_FRACTION = 0.4
 #: This distance as a fraction of the threshold, if no such value is known.
 UNKNOWN_MARGIN = 1e-9
 
@@ -228,21 +228,21 @@ def _find_room(thresholds, low, high):
     with np.errstate(over="ignore"):
         gaps[1:] = np.diff(distinct)
         gaps[:-1] = np.minimum(gaps[:-1], gaps[1:])
-        below = np.minimum(GAP_SHARE * gaps, MARGIN_SHARE * (distinct - low))
-        above = np.minimum(GAP_SHARE * gaps, MARGIN_SHARE * (high - distinct))
+        below = np.minimum(GAP_FRACTION * gaps, MARGIN_FRACTION * (distinct - low))
+        above = np.minimum(GAP_FRACTION * gaps, MARGIN_FRACTION * (high - distinct))
     return zip(distinct.tolist(), below.tolist(), above.tolist(), strict=True)
 
 
-def format_share(share):
+def format_fraction(fraction):
     """Format a fraction as a percentage; 0% and 100% only if exact.
 
     Examples
     --------
-    >>> from sklearn_textbook.tree.explain.digits import format_share
-    >>> [format_share(share) for share in (1.0, 0.9792, 0.5, 0.99999, 0.0)]
+    >>> from sklearn_textbook.tree.explain.digits import format_fraction
+    >>> [format_fraction(fraction) for fraction in (1.0, 0.9792, 0.5, 0.99999, 0.0)]
     ['100%', '97.9%', '50%', '>99.9%', '0%']
     """
-    percent = 100.0 * float(share)
+    percent = 100.0 * float(fraction)
     # Sums of weights may differ from 0 or 1 by rounding.
     if abs(percent - round(percent)) < 1e-9:
         return f"{round(percent)}%"

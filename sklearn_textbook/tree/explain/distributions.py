@@ -19,7 +19,7 @@ from sklearn_textbook.tree.route import find_decision_path
 #: Number of bins of a histogram, and maximum numbers of levels and of points.
 N_BINS, MAX_LEVELS, MAX_POINTS = 16, 14, 200
 #: Share of its place that the bar of a level takes.
-BAR_SHARE = 0.8
+BAR_FRACTION = 0.8
 
 
 @dataclass
@@ -199,7 +199,7 @@ class ChartMaker:
             names[group[0]] if len(group) == 1 else f"{len(group)} levels"
             for group in groups
         ]
-        gap = (1.0 - BAR_SHARE) / 2
+        gap = (1.0 - BAR_FRACTION) / 2
         left = (np.arange(len(groups)) + gap) / len(groups)
         right = (np.arange(len(groups)) + 1 - gap) / len(groups)
         if self.n_classes:

@@ -69,7 +69,7 @@ class FittedTree:
         """Weight of the training rows."""
         return float(self.tree.nodes["weight"][0])
 
-    def class_shares(self, place):
+    def class_fractions(self, place):
         """Class proportions in a place; shape (n_outputs, max_n_classes)."""
         return self.tree.compute_value([place])[0]
 

@@ -222,8 +222,8 @@ def _graph(writer, root, max_depth, filled, leaves_parallel):
         fill = f', fillcolor="{colors[node]}"' if filled else ""
         yield f"{node} [label=<{_label(box, palette)}>{fill}];"
         if node != root:
-            share = float(nodes["weight"][node] / (nodes["weight"][root] or 1.0))
-            yield f"{nodes['parent'][node]} -> {node} [{_edge(box, share)}];"
+            fraction = float(nodes["weight"][node] / (nodes["weight"][root] or 1.0))
+            yield f"{nodes['parent'][node]} -> {node} [{_edge(box, fraction)}];"
         if not is_inner or is_cut:
             leaves.append(node)
             continue
@@ -244,7 +244,7 @@ def _label(box, palette):
     ]
     width, height = BAR
     # Whole points whose sum is the width.
-    ends = [round(width * end) for end in itertools.accumulate(box.shares)]
+    ends = [round(width * end) for end in itertools.accumulate(box.fractions)]
     widths = [stop - start for start, stop in itertools.pairwise([0, *ends])]
     cells = [
         f'<TD WIDTH="{part}" HEIGHT="{height}" FIXEDSIZE="TRUE" BGCOLOR="{color}"></TD>'
@@ -258,12 +258,12 @@ def _label(box, palette):
     return _table(rows, 'CELLPADDING="1"')
 
 
-def _edge(box, share) -> str:
+def _edge(box, fraction) -> str:
     """Write the condition of a branch, on white, and the width of the edge."""
     thin, wide = EDGE_WIDTHS
     text = "<BR/>".join(_spell(line) for line in box.label)
     label = _table(f"<TR><TD>{text}</TD></TR>", 'CELLPADDING="1" BGCOLOR="white"')
-    return f'label=<{label}>, penwidth="{thin + (wide - thin) * share:.2f}"'
+    return f'label=<{label}>, penwidth="{thin + (wide - thin) * fraction:.2f}"'
 
 
 def _table(rows, attributes) -> str:

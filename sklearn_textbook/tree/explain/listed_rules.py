@@ -41,7 +41,7 @@ class FittedRules(FittedTree):
         """Weight of the training rows."""
         return float(self.rule_list.weight.sum())
 
-    def class_shares(self, place):
+    def class_fractions(self, place):
         """Class proportions of one rule; shape (1, n_classes)."""
         return self.statistics[place]
 

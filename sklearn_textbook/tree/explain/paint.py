@@ -35,7 +35,7 @@ class Painter:
         tree = drawing.tree
         self.palette = class_colors(int(tree.n_classes[0]))
         top = drawing.boxes[0].node
-        self.share = tree.nodes["weight"] / (tree.nodes["weight"][top] or 1.0)
+        self.fraction = tree.nodes["weight"] / (tree.nodes["weight"][top] or 1.0)
 
     def paint(self):
         """Draw edges, boxes and texts, in this order."""
@@ -78,7 +78,7 @@ class Painter:
             curve = [(turn_out[0], bend), (turn[0], bend), turn]
         codes = [Path.MOVETO, Path.LINETO, *[Path.CURVE4] * 3, Path.LINETO]
         thin, wide = EDGE_WIDTHS
-        width = thin + (wide - thin) * float(self.share[child.node])
+        width = thin + (wide - thin) * float(self.fraction[child.node])
         patch = PathPatch(
             Path([start, turn_out, *curve, end], codes),
             facecolor="none",
@@ -116,11 +116,11 @@ class Painter:
         top = box.y + box.height / 2 - PADDING[1] - BAR_HEIGHT
         width = box.width - 2 * PADDING[0]
         artists = []
-        for share, color in zip(box.shares, self.palette, strict=False):
-            if share > 0.0:
+        for fraction, color in zip(box.fractions, self.palette, strict=False):
+            if fraction > 0.0:
                 part = Rectangle(
                     (left, top),
-                    width * share,
+                    width * fraction,
                     BAR_HEIGHT,
                     facecolor=color,
                     edgecolor="none",
@@ -128,13 +128,13 @@ class Painter:
                     zorder=3,
                 )
                 artists.append(self.ax.add_artist(part))
-                left += width * share
+                left += width * fraction
         return artists
 
     def _texts(self, box):
         """Title and notes, line by line from the top."""
         y = box.y - box.height / 2 + PADDING[1]
-        if box.shares:
+        if box.fractions:
             y -= 1.0  # the bar is closer to the text than the frame
         line, small = BASE_SIZE * LINE_HEIGHT, self.drawing.small
         artists = []
@@ -157,7 +157,7 @@ class Painter:
         width, height = box.width - 2 * PADDING[0], CHART_SIZE[1]
         left = box.x - box.width / 2 + PADDING[0]
         floor = box.y + box.height / 2 - PADDING[1] - CHART_GAP
-        floor -= BAR_HEIGHT + BAR_GAP if box.shares else 0.0
+        floor -= BAR_HEIGHT + BAR_GAP if box.fractions else 0.0
         floor -= BASE_SIZE * LINE_HEIGHT * small if chart.ends else 0.0
 
         def place(x, y):

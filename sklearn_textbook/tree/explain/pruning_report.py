@@ -37,8 +37,8 @@ def export_pruning_report(
     The first lines give the number of leaves before and after pruning, and the measure
     that the method uses. One line follows for each pruned branch, the largest branch
     first, with its number of leaves, the column of its first test (for an oblique test,
-    the column with the largest share and the number of other columns), the measure of
-    the whole tree before and after this step (with pre-pruning, before and after the
+    the column with the largest fraction and the number of other columns), the measure
+    of the whole tree before and after this step (with pre-pruning, before and after the
     split that was not made), and the rule of the leaf that replaces the branch. If
     subtree raising replaced a node by its largest branch, the line names that branch.
     Branches inside a larger pruned branch are not listed.

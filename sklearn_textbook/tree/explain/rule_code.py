@@ -83,11 +83,13 @@ class ConditionWriter(ABC):
             return self.present.format(name)
         if test.is_numeric:
             return self.write_interval(test, name)
-        *shares, unseen = test.shares
+        *fractions, unseen = test.fractions
         wanted = [
             level
-            for level, share in zip(self.list_levels(test.feature), shares, strict=True)
-            if (share == 0.0) == (unseen == 1.0)
+            for level, fraction in zip(
+                self.list_levels(test.feature), fractions, strict=True
+            )
+            if (fraction == 0.0) == (unseen == 1.0)
         ]
         return self.write_member(name, wanted, unseen == 1.0)
 

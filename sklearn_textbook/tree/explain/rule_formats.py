@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_textbook.tree.explain.conditions import SumCondition
 from sklearn_textbook.tree.explain.describe import SHOWN_LEVELS, Words, describe_size
-from sklearn_textbook.tree.explain.digits import format_share
+from sklearn_textbook.tree.explain.digits import format_fraction
 from sklearn_textbook.tree.explain.fitted import read_fitted
 from sklearn_textbook.tree.explain.listed_rules import (
     collect_listed_rules,
@@ -224,7 +224,7 @@ def _write_line(words, rule, number) -> str:
         start = f"{'ELSE ' if is_next else ''}IF {conditions} THEN"
     else:
         start = "ELSE" if is_next else "ALWAYS"
-    support = format_share(rule.weight / words.fitted.total_weight)
+    support = format_fraction(rule.weight / words.fitted.total_weight)
     notes = [f"support {support} ({describe_size(rule.n_samples, rule.weight)})"]
     confidence = words.confidence(rule.node)
     if confidence:

@@ -52,7 +52,7 @@ def predict_row(row):
 INDENT = "    "
 #: Python refuses more than 100 levels of indentation.
 MAX_INDENT = 90
-ADD_SHARES = """\
+ADD_FRACTIONS = """\
     for part, outputs in ends:
         for total, values in zip(totals, outputs):
             for number, value in enumerate(values):
@@ -273,13 +273,13 @@ def _walking_body(fitted, writer):
         stack.extend(reversed(range(first, first + n_children)))
         if not may_stop[node]:
             continue
-        values = fitted.class_shares(node)
+        values = fitted.class_fractions(node)
         ends.append((node, tuple(tuple(output) for output in values.tolist())))
     lines.append("    ends = (\n")
     lines += [f"        (share[{node}], {values!r}),\n" for node, values in ends]
     lines.append("    )\n")
     lines.append(f"    totals = {[[0.0] * len(values) for values in ends[0][1]]!r}\n")
-    lines.append(ADD_SHARES)
+    lines.append(ADD_FRACTIONS)
     if tree.is_classifier:
         labels = [np.asarray(classes).tolist() for classes in fitted.classes]
         margin = fitted.class_tolerance

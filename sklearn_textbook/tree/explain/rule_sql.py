@@ -53,13 +53,13 @@ def _without_divided_rows(fitted, rules):
     """
     whole = []
     for rule in rules:
-        conditions = tuple(_refuse_shares(fitted, c) for c in rule.conditions)
+        conditions = tuple(_refuse_fractions(fitted, c) for c in rule.conditions)
         if not any(condition.is_impossible for condition in conditions):
             whole.append(replace(rule, conditions=conditions))
     return whole
 
 
-def _refuse_shares(fitted, condition):
+def _refuse_fractions(fitted, condition):
     """Drop the fraction of a missing value; raise an error if this is not possible."""
     if not condition.is_fractional:
         return condition

@@ -218,14 +218,14 @@ def _prediction_record(fitted, node):
         values = fitted.predicted(node)
         return {"value": values[0] if fitted.is_single else values}
     labels, distributions, confidences = [], [], []
-    for classes, shares, best in zip(
-        fitted.classes, fitted.class_shares(node), fitted.best[node], strict=True
+    for classes, fractions, best in zip(
+        fitted.classes, fitted.class_fractions(node), fitted.best[node], strict=True
     ):
         classes = np.asarray(classes).tolist()
-        shares = shares.tolist()[: len(classes)]
+        fractions = fractions.tolist()[: len(classes)]
         labels.append(classes[best])
-        confidences.append(shares[best])
-        distributions.append(dict(zip(classes, shares, strict=True)))
+        confidences.append(fractions[best])
+        distributions.append(dict(zip(classes, fractions, strict=True)))
     parts = {"class": labels, "distribution": distributions, "confidence": confidences}
     return {key: p[0] if fitted.is_single else p for key, p in parts.items()}
 
@@ -243,12 +243,12 @@ def condition_record(fitted, condition):
         record.update(_interval(fitted, condition))
     else:
         record.update(_level_set(fitted, condition))
-    record["missing"] = _plain_share(condition.missing)
+    record["missing"] = _plain_fraction(condition.missing)
     if condition.chains:
         record["surrogates"] = [
             {
                 "tests": [_stand_in_record(fitted, s) for s in chain.stand_ins],
-                "otherwise": _plain_share(chain.otherwise),
+                "otherwise": _plain_fraction(chain.otherwise),
             }
             for chain in condition.chains
         ]
@@ -285,8 +285,8 @@ def _plain_comparison(low, high):
     return {"operator": "range", "value": [low, high]}
 
 
-def _plain_share(share):
-    return bool(share) if share in (0.0, 1.0) else share
+def _plain_fraction(fraction):
+    return bool(fraction) if fraction in (0.0, 1.0) else fraction
 
 
 def _interval(fitted, test):
@@ -305,16 +305,20 @@ def _interval(fitted, test):
 def _level_set(fitted, condition):
     """Return operator and value of a set of levels, and the divided levels."""
     levels = level_values(fitted.schema.columns[condition.feature])
-    *shares, unseen = condition.shares
+    *fractions, unseen = condition.fractions
     if unseen == 1.0:
-        refused = [v for v, share in zip(levels, shares, strict=True) if share < 1.0]
+        refused = [
+            v for v, fraction in zip(levels, fractions, strict=True) if fraction < 1.0
+        ]
         record = {"operator": "not in", "value": refused}
     else:
-        accepted = [v for v, share in zip(levels, shares, strict=True) if share == 1.0]
+        accepted = [
+            v for v, fraction in zip(levels, fractions, strict=True) if fraction == 1.0
+        ]
         record = _equal_or_in(accepted)
         if unseen > 0.0:
             record["unseen"] = unseen
-    partial = {v: s for v, s in zip(levels, shares, strict=True) if 0.0 < s < 1.0}
+    partial = {v: s for v, s in zip(levels, fractions, strict=True) if 0.0 < s < 1.0}
     return {**record, "partial": partial} if partial else record
 
 

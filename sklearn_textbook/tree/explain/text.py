@@ -181,7 +181,7 @@ def _branches(words, node, depth):
     tree = words.fitted.tree
     first = int(tree.nodes["first_child"][node])
     entries = [
-        (words.condition(condition, with_shares=False), depth, first + branch)
+        (words.condition(condition, with_fractions=False), depth, first + branch)
         for branch, condition in enumerate(collect_branches(tree, node))
     ]
     missing = _missing_line(words, node)
@@ -221,8 +221,10 @@ def _last_resort(words, node, target):
 
 
 def _prediction(words, node):
-    share = words.confidence(node)
-    return f"{words.prediction(node)} ({share})" if share else words.prediction(node)
+    fraction = words.confidence(node)
+    return (
+        f"{words.prediction(node)} ({fraction})" if fraction else words.prediction(node)
+    )
 
 
 def describe_leaf(words, node, show_weights: bool = False) -> str:

@@ -603,13 +603,13 @@ cdef void try_gini(Columns* columns) noexcept nogil:
     """Compare impurities with the Gini impurity."""
     cdef:
         int64_t number, k, size = columns.size
-        double squares, share, weight
+        double squares, fraction, weight
     for number in range(columns.n_nodes):
         weight = columns.measures[number].weight
         squares = 0.0
         for k in range(size):
-            share = columns.statistics[number * size + k] / weight
-            squares += share * share
+            fraction = columns.statistics[number * size + k] / weight
+            squares += fraction * fraction
         note(
             &columns.not_gini, number, 1.0 - squares,
             columns.measures[number].impurity

@@ -35,7 +35,7 @@ cdef struct Children:
     # each child's fraction of them, and the columns of a child that has its own
     int64_t n_missing
     double* missing_sums
-    double* share
+    double* fraction
     Block** blocks
 cdef void list_pieces(
     const Problem* problem, const Entry* entries, const int32_t* run_child,

@@ -387,7 +387,7 @@ cdef void share_missing_rows(
     """Add the missing rows to the children, in proportion to their known weight."""
     cdef:
         int64_t c, child, size = problem.n_statistics
-        double known = 0.0, share
+        double known = 0.0, fraction
         const double* missing = children.missing_sums
         double* sums
     if children.n_missing == 0:
@@ -395,18 +395,18 @@ cdef void share_missing_rows(
     for child in range(children.n_children):
         known += children.weight[child]
     for child in range(children.n_children):
-        share = children.weight[child] / known
-        # No share for children without known rows, or with next to none of their
+        fraction = children.weight[child] / known
+        # No fraction for children without known rows, or with next to none of their
         # weight.
-        children.share[child] = 0.0
-        if children.n_rows[child] == 0 or not share > problem.gain.min_fraction:
+        children.fraction[child] = 0.0
+        if children.n_rows[child] == 0 or not fraction > problem.gain.min_fraction:
             continue
-        children.share[child] = share
+        children.fraction[child] = fraction
         children.n_rows[child] += children.n_missing
         sums = children.sums + child * size
         for c in range(size):
-            sums[c] += share * missing[c]
-            children.weight[child] += share * missing[c]
+            sums[c] += fraction * missing[c]
+            children.weight[child] += fraction * missing[c]
         finish_classes(problem, node, child, children)
 
 
@@ -431,9 +431,9 @@ cdef void share_weights(
                 children.next_slot[side] += 1
             continue
         for child in range(children.n_children):
-            if children.blocks[child] != NULL and children.share[child] > 0.0:
+            if children.blocks[child] != NULL and children.fraction[child] > 0.0:
                 children.blocks[child].weights[children.next_slot[child]] = (
-                    weight * children.share[child]
+                    weight * children.fraction[child]
                 )
                 children.next_slot[child] += 1
 
@@ -453,7 +453,7 @@ cdef void share_column(
         next_slot[child] = column * (children.n_rows[child] + 1)
     for i in range(n):
         side = worker.child_of_row[row_of(cells[i])]
-        # Rows with a value are in one child, rows without in all that have a share.
+        # Rows with a value are in one child, rows without in all that have a fraction.
         if side >= 0:
             if children.blocks[side] != NULL:
                 target = <Entry*>children.blocks[side].entries
@@ -461,7 +461,7 @@ cdef void share_column(
                 next_slot[side] += 1
             continue
         for child in range(children.n_children):
-            if children.blocks[child] != NULL and children.share[child] > 0.0:
+            if children.blocks[child] != NULL and children.fraction[child] > 0.0:
                 target = <Entry*>children.blocks[child].entries
                 target[next_slot[child]] = cells[i]
                 next_slot[child] += 1
@@ -846,7 +846,7 @@ cdef void write_bounds(
     cdef:
         const double* values = worker.children.values
         double low = values[0], high = values[problem.n_statistics]
-    # The value of a class is the share of the second.
+    # The value of a class is the fraction of the second.
     if problem.is_classifier:
         low = values[1] / worker.children.weight[0]
         high = values[problem.n_statistics + 1] / worker.children.weight[1]

@@ -47,7 +47,7 @@ cdef struct Term:
     int32_t node
     int32_t feature
     int32_t level
-    float share
+    float fraction
     double weight
     double fill
 

@@ -1485,7 +1485,7 @@ cdef int append_terms(
     term.node = node
     for t in range(direction.n_terms):
         term.feature = direction.column[t]
-        term.share = <float>direction.share[t]
+        term.fraction = <float>direction.fraction[t]
         term.weight = direction.weight[t]
         term.fill = direction.fill[t]
         term.level = -1

@@ -1733,14 +1733,16 @@ cdef inline void finish_child(
     cdef:
         double[2] values
         double[2] impurities
-        double zero_share, one_share
+        double zero_fraction, one_fraction
     if problem.is_classifier:
         # As in ``class_impurity``.
         child.impurity = 0.0
         if child.varies:
-            zero_share = (child.weight - child.first) / child.weight
-            one_share = child.first / child.weight
-            child.impurity = 1.0 - (zero_share * zero_share + one_share * one_share)
+            zero_fraction = (child.weight - child.first) / child.weight
+            one_fraction = child.first / child.weight
+            child.impurity = 1.0 - (
+                zero_fraction * zero_fraction + one_fraction * one_fraction
+            )
         elif child.y == 1.0:
             child.first = child.weight
         return

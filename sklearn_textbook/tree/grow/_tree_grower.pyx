@@ -548,16 +548,16 @@ cdef int64_t list_samples(
     bint is_binary, bint is_whole, uint64_t* entries, int64_t* most_weight
 ) noexcept nogil:
     """List the samples that take part; returns their number."""
-    cdef int64_t row, share, code, n = 0, most = 1
+    cdef int64_t row, fraction, code, n = 0, most = 1
     for row in range(n_rows):
         code = 0 if label == NULL or n_outputs > 1 else label[row]
-        share = <int64_t>weight[row] if is_whole else <int64_t>1
-        most = max(most, share)
+        fraction = <int64_t>weight[row] if is_whole else <int64_t>1
+        most = max(most, fraction)
         # Written in any case, and kept if the row has a weight: no branch to predict.
         if is_binary:
-            entries[n] = make_counted(row, share, share * code)
+            entries[n] = make_counted(row, fraction, fraction * code)
         else:
-            entries[n] = make_listed(row, share, code)
+            entries[n] = make_listed(row, fraction, code)
         n += weight[row] > 0
     most_weight[0] = most
     return n

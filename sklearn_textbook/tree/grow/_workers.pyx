@@ -134,7 +134,7 @@ cdef void start_children(
     children.sums = take_doubles(memory, n * size)
     children.values = take_doubles(memory, n * size)
     children.is_pure = <bint*>take_memory(memory, n, sizeof(bint))
-    children.share = take_doubles(memory, n)
+    children.fraction = take_doubles(memory, n)
     children.missing_sums = take_doubles(memory, size)
     children.blocks = <Block**>take_zeros(memory, n, sizeof(Block*))
 

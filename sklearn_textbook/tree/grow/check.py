@@ -305,8 +305,8 @@ def _check_terms(tree) -> None:
         "terms",
         "weight and fill must be finite",
     )
-    share = terms["share"]
-    refuse(~((share >= 0) & (share <= 1)), "terms", "share must be 0 to 1")
+    fraction = terms["share"]
+    refuse(~((fraction >= 0) & (fraction <= 1)), "terms", "share must be 0 to 1")
     _check_columns_of_terms(nodes, terms, tree.n_features)
 
 

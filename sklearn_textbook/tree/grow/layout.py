@@ -37,7 +37,7 @@ NODE_DTYPE = np.dtype(
         ("first_child", np.int32),
         # 0 in a leaf, 2 for a binary split, more for a multiway split
         ("n_children", np.int32),
-        # column that is tested, of an oblique test the one with the largest share;
+        # column that is tested, of an oblique test the one with the largest fraction;
         # -2 in a leaf, as in scikit-learn
         ("feature", np.int32),
         # child number for a missing value, or STAY or FRACTIONAL
@@ -92,7 +92,7 @@ SURROGATE_DTYPE = np.dtype(
 TERM_DTYPE = np.dtype(
     [
         # node of the oblique test; records are sorted by node, the columns of a test
-        # by share in descending order, and the levels of a column by number
+        # by fraction in descending order, and the levels of a column by number
         ("node", np.int32),
         ("feature", np.int32),
         # level of a nominal column, which has a record for each level seen in the node;
@@ -174,8 +174,8 @@ def share_out(weights: np.ndarray) -> np.ndarray:
     n_classes = weights.shape[2]
     if n_classes <= FEW_NUMBERS:
         return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
-    shares = make_statistics(weights.shape[0] * weights.shape[1], n_classes)
+    fractions = make_statistics(weights.shape[0] * weights.shape[1], n_classes)
     present = np.flatnonzero(weights)
     each = weights.reshape(-1)[present] / total.reshape(-1)[present // n_classes]
-    shares.reshape(-1)[present] = each
-    return shares.reshape(weights.shape)
+    fractions.reshape(-1)[present] = each
+    return fractions.reshape(weights.shape)

@@ -36,7 +36,7 @@ MAX_LISTED_CLASSES = 2**16
 MAX_COUNTED_ROWS = 2**21  # in the table, where two classes are counted
 # Columns of the table for each one that a node uses, up to which partitioning all of
 # them takes less than counting many classes in bins.
-SCANNED_SHARE = 32
+SCANNED_FRACTION = 32
 # Power of two of the largest weight, up to which products of four sums of weights, and
 # of squares of values, neither over- nor underflow.
 LARGEST_EXPONENT = 100
@@ -74,7 +74,8 @@ def _are_classes_scanned(table, target, rules):
         and not rules.random_splitter
         and rules.oblique is None
         and NOMINAL not in table.schema.kinds
-        and table.n_columns <= SCANNED_SHARE * (rules.max_features or table.n_columns)
+        and table.n_columns
+        <= SCANNED_FRACTION * (rules.max_features or table.n_columns)
     )
 
 

@@ -326,13 +326,13 @@ def _add_classes(statistics, compute):
 def compute_gini(statistics, weight):
     """Compute the Gini impurity of all nodes as growing does, in the same order."""
 
-    def square_shares(weights, nodes):
-        shares = weights / weight[nodes]
-        return shares * shares
+    def square_fractions(weights, nodes):
+        fractions = weights / weight[nodes]
+        return fractions * fractions
 
     impurity = np.zeros(len(weight))
     for output in range(statistics.shape[1]):
-        impurity += 1.0 - _add_classes(statistics[:, output], square_shares)
+        impurity += 1.0 - _add_classes(statistics[:, output], square_fractions)
     return impurity / statistics.shape[1]
 
 

@@ -109,13 +109,13 @@ def _measure_classes(target, criterion, weight):
 def measure_counts(counts: np.ndarray, criterion: str) -> tuple[float, bool]:
     """Impurity of one output."""
     present = counts[counts > 0]
-    share = present / present.sum()
+    fraction = present / present.sum()
     if criterion == "gini":
-        impurity = 1.0 - (share**2).sum()
+        impurity = 1.0 - (fraction**2).sum()
     elif criterion == "error":
-        impurity = 1.0 - share.max()
+        impurity = 1.0 - fraction.max()
     else:
-        impurity = 0.0 - (share * np.log2(share)).sum()
+        impurity = 0.0 - (fraction * np.log2(fraction)).sum()
     return impurity, len(present) == 1
 
 

@@ -19,7 +19,7 @@ from sklearn_textbook.tree.members.boosting_grower import BoostingGrower
 from sklearn_textbook.tree.members.grower import (
     MemberGrower,
     choose_member_classes,
-    decides_by_largest_share,
+    decides_by_largest_fraction,
     get_shown_tree,
     is_tree,
     read_blocks,
@@ -45,7 +45,7 @@ __all__ = [
     "add_leaf_values",
     "add_predictions",
     "choose_member_classes",
-    "decides_by_largest_share",
+    "decides_by_largest_fraction",
     "describe_stump",
     "find_ends",
     "find_leaves_of_all",

@@ -36,15 +36,15 @@ def read_matrix(owner, X, template):
     return join(blocks)
 
 
-def decides_by_largest_share(member) -> bool:
+def decides_by_largest_fraction(member) -> bool:
     """Return whether a member predicts the most probable class, the first at ties."""
     own = getattr(type(member), "_choose_classes", None)
     return own is TreeClassifierMethods._choose_classes
 
 
-def choose_member_classes(member, shares: np.ndarray) -> np.ndarray:
+def choose_member_classes(member, fractions: np.ndarray) -> np.ndarray:
     """Choose classes as ``member.predict`` does."""
-    return member._choose_classes(shares)
+    return member._choose_classes(fractions)
 
 
 def get_shown_tree(member):

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn_textbook.tree.encode import NOMINAL, ORDINAL
 from sklearn_textbook.tree.grow import layout
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
-from sklearn_textbook.tree.members.grower import decides_by_largest_share
+from sklearn_textbook.tree.members.grower import decides_by_largest_fraction
 from sklearn_textbook.tree.route import RoutedTree
 
 #: Kinds of columns in ``describe_stump``.
@@ -93,7 +93,7 @@ class StumpBuilder:
 def describe_stump(member) -> dict | None:
     """Describe a tree with one binary test by the classes that it predicts."""
     tree = member.tree_
-    if tree.node_count not in (1, 3) or not decides_by_largest_share(member):
+    if tree.node_count not in (1, 3) or not decides_by_largest_fraction(member):
         return None
     root, classes = tree.nodes[0], tree.statistics[:, 0].argmax(axis=1)
     if tree.n_outputs > 1 or tree.node_count == 1:

@@ -46,7 +46,7 @@ cdef struct Branch:
     int64_t start
     int64_t n_known
     # the part of every case whose value is missing; no meaning without such cases
-    double share
+    double fraction
 
 
 # The training table and the tree whose tests are made on it. Its nodes are those of the
@@ -77,11 +77,11 @@ cdef inline bint divides_missing(
 
 cdef inline bint is_sent(const Branch* branch, int64_t n_missing) noexcept nogil:
     """Whether the branch gets a part of the cases whose value is missing."""
-    return n_missing > 0 and branch.share > 1e-6
+    return n_missing > 0 and branch.fraction > 1e-6
 
 
 cdef inline int push_cases(
-    Stack* stack, const Stack* source, int64_t start, int64_t n, double share
+    Stack* stack, const Stack* source, int64_t start, int64_t n, double fraction
 ) noexcept nogil:
     """Copy n cases of a stack, the same one or another, to the top, a fraction of each;
     -1 when memory runs out."""
@@ -98,9 +98,9 @@ cdef inline int push_cases(
         stack.capacity = capacity
     target = stack.cases + stack.top
     memcpy(target, source.cases + start, n * sizeof(Case))
-    if share != 1.0:
+    if fraction != 1.0:
         for i in range(n):
-            target[i].weight *= share
+            target[i].weight *= fraction
     stack.top += n
     return 0
 
@@ -171,18 +171,18 @@ cdef inline int32_t find_heaviest(
         double total = 0.0, margin
         bint is_tied = False
     for b in range(test.n_children):
-        branches[b].share = 0.0
+        branches[b].fraction = 0.0
     for i in range(n):
         if branch_of[i] >= 0:
-            branches[branch_of[i]].share += cases[i].weight
+            branches[branch_of[i]].fraction += cases[i].weight
             total += cases[i].weight
     # Sums of weights that differ by rounding are tied.
     margin = 1e-12 * total
     for b in range(1, test.n_children):
-        if branches[b].share > branches[heaviest].share + margin:
+        if branches[b].fraction > branches[heaviest].fraction + margin:
             heaviest = b
             is_tied = False
-        elif branches[b].share >= branches[heaviest].share - margin:
+        elif branches[b].fraction >= branches[heaviest].fraction - margin:
             is_tied = True
     return STAY if is_tied else heaviest
 
@@ -400,25 +400,25 @@ cdef inline int64_t divide_by_branch(
     return n_missing
 
 
-cdef inline void find_shares(
+cdef inline void find_fractions(
     const Case* cases, int32_t n_branches, Branch* branches
 ) noexcept nogil:
-    """Share of every branch in the weight of the known cases; equal shares if there is
+    """Fraction of every branch in the weight of the known cases; equal ones if there is
     none."""
     cdef:
         double known = 0.0
         int64_t i
         int32_t b
     for b in range(n_branches):
-        branches[b].share = 0.0
+        branches[b].fraction = 0.0
         for i in range(branches[b].start, branches[b].start + branches[b].n_known):
-            branches[b].share += cases[i].weight
-        known += branches[b].share
+            branches[b].fraction += cases[i].weight
+        known += branches[b].fraction
     for b in range(n_branches):
         if known < 1e-6:
-            branches[b].share = 1.0 / n_branches
+            branches[b].fraction = 1.0 / n_branches
         else:
-            branches[b].share /= known
+            branches[b].fraction /= known
 
 
 cdef inline int64_t divide_cases(
@@ -449,7 +449,7 @@ cdef inline int64_t divide_cases(
             test, cases, n, stack.scratch, stack.branch_of, branches, n_staying, last
         )
     if n_missing > 0:
-        find_shares(cases, test.n_children, branches)
+        find_fractions(cases, test.n_children, branches)
     for b in range(test.n_children):
         branches[b].start += start
     return n_missing

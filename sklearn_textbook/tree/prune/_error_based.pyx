@@ -161,17 +161,17 @@ cdef double compute_impurity(
     const double* weights, double total, Py_ssize_t n_classes, int criterion
 ) noexcept nogil:
     """Entropy in bits, Gini impurity or fraction of errors."""
-    cdef double impurity = 0.0 if criterion == ENTROPY else 1.0, largest = 0.0, share
+    cdef double impurity = 0.0 if criterion == ENTROPY else 1.0, largest = 0.0, fraction
     cdef Py_ssize_t c
     for c in range(n_classes):
         if weights[c] <= 0.0:
             continue
-        share = weights[c] / total
-        largest = max(largest, share)
+        fraction = weights[c] / total
+        largest = max(largest, fraction)
         if criterion == ENTROPY:
-            impurity -= share * log2(share)
+            impurity -= fraction * log2(fraction)
         elif criterion == GINI:
-            impurity -= share * share
+            impurity -= fraction * fraction
     if criterion == ERROR:
         impurity -= largest
     return max(impurity, 0.0)

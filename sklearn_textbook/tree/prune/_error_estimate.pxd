@@ -55,16 +55,17 @@ cdef inline double add_to_many(
 ) noexcept nogil:
     """What is added to at least one error: by the normal distribution, half an error
     up for continuity."""
-    cdef double share, square, root, limit
+    cdef double fraction, square, root, limit
     if errors + 0.5 >= weight:
         return max(weight - errors, 0.0)
     # The upper limit of Wilson's interval for the error rate, times the weight.
-    share = (errors + 0.5) / weight
+    fraction = (errors + 0.5) / weight
     square = confidence.z * confidence.z
     root = sqrt(
-        share / weight - share * share / weight + square / (4.0 * weight * weight)
+        fraction / weight - fraction * fraction / weight
+        + square / (4.0 * weight * weight)
     )
-    limit = share + square / (2.0 * weight) + confidence.z * root
+    limit = fraction + square / (2.0 * weight) + confidence.z * root
     return limit / (1.0 + square / weight) * weight - errors
 
 

@@ -119,7 +119,7 @@ cdef inline double loss_of_decision(
 
 def add_node_losses(
     const Node[::1] nodes, const int64_t[::1] rows, const int64_t[::1] ends,
-    const double[::1] shares, const double[::1] weight, const double[:, ::1] y,
+    const double[::1] fractions, const double[::1] weight, const double[:, ::1] y,
     const double[:, ::1] decisions, int loss, double[:, ::1] leaf, double[:, ::1] stay,
 ):
     """Add the loss of every row, and its square, to all nodes it enters.
@@ -132,7 +132,7 @@ def add_node_losses(
     cdef double part, value
     with nogil:
         for i in range(rows.shape[0]):
-            part = shares[i]
+            part = fractions[i]
             if weight is not None:
                 part *= weight[rows[i]]
             node = <int32_t> ends[i]

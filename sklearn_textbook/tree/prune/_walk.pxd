@@ -64,9 +64,9 @@ cdef inline void count_again(
     slot.n_cases = branch.n_known
     if is_sent(branch, frame.n_missing):
         for i in range(first_missing, first_missing + frame.n_missing):
-            # Missing cases stand with their whole weight; the child gets its share of
-            # it.
-            weights[cases[i].label] += cases[i].weight * branch.share
+            # Missing cases stand with their whole weight; the child gets its
+            # fraction of it.
+            weights[cases[i].label] += cases[i].weight * branch.fraction
         slot.n_cases += frame.n_missing
     slot.is_changed = True
     if is_leaf(p, child):
@@ -183,7 +183,7 @@ cdef inline Outcome enter_child(
                 return NO_MEMORY
         if push_cases(
             &p.stack, &p.stack, frame.start + frame.n_staying, frame.n_missing,
-            branch.share
+            branch.fraction
         ) < 0:
             return NO_MEMORY
         n_cases += frame.n_missing
@@ -347,7 +347,7 @@ cdef inline Outcome send_down(
         # The branch is at the top, so parts of missing cases go right behind it.
         if is_sent(branch, step.n_missing) and push_cases(
             &p.stack, &p.stack, step.start + step.n_staying, step.n_missing,
-            branch.share
+            branch.fraction
         ) < 0:
             return NO_MEMORY
         slot = child

@@ -177,11 +177,11 @@ class HoldOutPruner(BasePruner):
         """
         if not is_checked():
             return
-        share = self.validation_fraction
-        if not is_real(share) or not 0.0 < share < 1.0:
+        fraction = self.validation_fraction
+        if not is_real(fraction) or not 0.0 < fraction < 1.0:
             raise ValueError(
                 "The 'validation_fraction' parameter must be a float in the range "
-                f"(0.0, 1.0); got {share!r} of type {type(share).__name__}."
+                f"(0.0, 1.0); got {fraction!r} of type {type(fraction).__name__}."
             )
         check_random_seed("random_state", self.random_state)
 

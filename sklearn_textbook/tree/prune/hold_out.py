@@ -38,7 +38,7 @@ def deal_folds(
 
 
 def choose_held_out(
-    target, is_used: np.ndarray, share: float, random_state=None
+    target, is_used: np.ndarray, fraction: float, random_state=None
 ) -> np.ndarray:
     """Choose a fraction of the rows, stratified by class or value."""
     rows = np.flatnonzero(is_used)
@@ -49,7 +49,7 @@ def choose_held_out(
         )
     random_state = check_random_state(0 if random_state is None else random_state)
     rows = sort_by_target(target, rows, random_state)
-    n_chosen = min(max(1, round(share * len(rows))), len(rows) - 1)
+    n_chosen = min(max(1, round(fraction * len(rows))), len(rows) - 1)
     # Steps of equal length through the sorted rows, from a random start.
     start = random_state.random_sample()
     places = (np.arange(n_chosen) + start) * len(rows) / n_chosen

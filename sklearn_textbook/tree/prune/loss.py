@@ -201,13 +201,13 @@ def _measure_impurity(tree, criterion, own):
             f"LossPruning(criterion={criterion!r}) cannot prune a classification tree; "
             f"use criterion=None or one of {', '.join(map(repr, _OF_CLASSES))}."
         )
-    shares, name = tree.value, own if criterion is None else criterion
+    fractions, name = tree.value, own if criterion is None else criterion
     if name == "gini":
-        impurity = 1.0 - np.einsum("ijk,ijk->ij", shares, shares)
+        impurity = 1.0 - np.einsum("ijk,ijk->ij", fractions, fractions)
     elif name == "error":
-        impurity = 1.0 - shares.max(axis=2)
+        impurity = 1.0 - fractions.max(axis=2)
     else:
-        impurity = entr(shares).sum(axis=2)
+        impurity = entr(fractions).sum(axis=2)
     return impurity.mean(axis=1)
 
 

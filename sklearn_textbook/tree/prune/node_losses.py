@@ -32,8 +32,8 @@ def measure_node_risks(tree, risk: str) -> np.ndarray:
             "risk='error' counts misclassified rows, but this is a regression tree; "
             "use risk='impurity'."
         )
-    shares = tree.statistics
-    errors = (shares.sum(axis=2) - shares.max(axis=2)).mean(axis=1)
+    fractions = tree.statistics
+    errors = (fractions.sum(axis=2) - fractions.max(axis=2)).mean(axis=1)
     # A branch without rows has the distribution of its parent.
     return np.where(tree.nodes["weight"] > 0, errors, 0.0)
 
@@ -81,9 +81,9 @@ def decide_nodes(tree, choose_classes: Callable | None) -> np.ndarray:
 
 def tabulate_gini(tree) -> np.ndarray:
     r"""Compute the loss :math:`\sum_k (1[y = k] - p_k)^2` of classes in all nodes."""
-    shares = tree.value
-    losses = 1.0 - 2.0 * shares + (shares**2).sum(axis=2, keepdims=True)
-    return np.ascontiguousarray(losses.reshape(len(shares), -1))
+    fractions = tree.value
+    losses = 1.0 - 2.0 * fractions + (fractions**2).sum(axis=2, keepdims=True)
+    return np.ascontiguousarray(losses.reshape(len(fractions), -1))
 
 
 def measure_node_losses(
@@ -96,7 +96,7 @@ def measure_node_losses(
     Rows are routed once; then there is one step per row and node on its path.
     """
     _check_rows(tree, rows)
-    numbers, ends, shares = data.find_ends(tree, rows.matrix)
+    numbers, ends, fractions = data.find_ends(tree, rows.matrix)
     target = rows.target
     y = target.codes if target.is_classifier else target.values
     y = np.ascontiguousarray(y, dtype=np.float64)
@@ -110,7 +110,7 @@ def measure_node_losses(
         )
         leaf, stay = np.zeros((2, tree.node_count, 2))
         add_node_losses(
-            *(tree.nodes, numbers, ends, shares, rows.weight, y, decisions),
+            *(tree.nodes, numbers, ends, fractions, rows.weight, y, decisions),
             *(LOSSES[name], leaf, stay),
         )
         branch = np.empty_like(leaf)

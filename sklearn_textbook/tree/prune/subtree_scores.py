@@ -72,7 +72,7 @@ def score_by_scorer(
     Rows are routed once. In a subtree, a row ends in the lowest remaining ancestor of
     its leaf.
     """
-    numbers, ends, shares = data.find_ends(tree, rows.matrix)
+    numbers, ends, fractions = data.find_ends(tree, rows.matrix)
     is_whole = len(numbers) == rows.n_rows
     cut = np.zeros(tree.node_count, dtype=bool)
     place = np.empty(tree.node_count, dtype=np.int32)
@@ -82,7 +82,7 @@ def score_by_scorer(
         if is_whole:
             return found
         mixed = np.zeros((rows.n_rows, *value.shape[1:]))
-        np.add.at(mixed, numbers, found * shares[:, np.newaxis, np.newaxis])
+        np.add.at(mixed, numbers, found * fractions[:, np.newaxis, np.newaxis])
         return mixed
 
     estimator = data.stand_in(tree, rows.matrix, gather)

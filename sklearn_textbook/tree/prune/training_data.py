@@ -68,7 +68,7 @@ class TrainingData:
         ``find_ends(tree, matrix)`` returns the nodes in which rows end; see
         :func:`sklearn_textbook.tree.route.find_ends`.
     choose_classes : callable, default=None
-        ``choose_classes(shares)`` returns the class indices, of shape (n, n_outputs),
+        ``choose_classes(fractions)`` returns class indices, of shape (n, n_outputs),
         that the estimator predicts for class proportions of shape (n, n_outputs,
         n_classes).
     grow : callable, default=None

@@ -19,10 +19,10 @@ cdef struct Member:
     const PackedNode* nodes
     # of other trees
     MixedTree mixed
-    # row of shares, by node, of a tree over numeric columns, else NULL
+    # row of fractions, by node, of a tree over numeric columns, else NULL
     const int32_t* leaf_number
     # distributions of the leaves, and of other nodes in which rows stay
-    const double* shares
+    const double* fractions
     # turns that all rows take
     int n_turns
 
@@ -42,23 +42,25 @@ cdef struct Collecting:
 
 
 # ------------------------------------------------------------------------ collecting
-cdef inline int32_t find_share(const Member* member, int32_t position) noexcept nogil:
-    """The row of shares, which the walk of words finds together with the leaf."""
+cdef inline int32_t find_fraction(
+    const Member* member, int32_t position
+) noexcept nogil:
+    """The row of fractions, which the walk of words finds together with the leaf."""
     return member.leaf_number[position] if member.leaf_number != NULL else position
 
 
-cdef inline void add_shares(
+cdef inline void add_fractions(
     const Member* member, double weight, const int32_t* position, Py_ssize_t n_rows,
     double* sums, Py_ssize_t width,
 ) noexcept nogil:
     """Add the distributions of the leaves. The caller gives width as a constant where
     it is small."""
     cdef Py_ssize_t row, i
-    cdef const double* shares
+    cdef const double* fractions
     for row in range(n_rows):
-        shares = member.shares + find_share(member, position[row]) * width
+        fractions = member.fractions + find_fraction(member, position[row]) * width
         for i in range(width):
-            sums[row * width + i] += weight * shares[i]
+            sums[row * width + i] += weight * fractions[i]
 
 
 cdef inline void add_votes(
@@ -67,16 +69,16 @@ cdef inline void add_votes(
 ) noexcept nogil:
     """Add the weight to the most probable class, at ties the first."""
     cdef Py_ssize_t row, output, k, best
-    cdef const double* shares
+    cdef const double* fractions
     for row in range(n_rows):
-        shares = member.shares + (
-            find_share(member, position[row]) * n_outputs * n_classes
+        fractions = member.fractions + (
+            find_fraction(member, position[row]) * n_outputs * n_classes
         )
         for output in range(n_outputs):
             best = output * n_classes
             for k in range(best + 1, (output + 1) * n_classes):
                 # Strictly larger, so that the first of ties stays.
-                if shares[k] > shares[best]:
+                if fractions[k] > fractions[best]:
                     best = k
             sums[row * n_outputs * n_classes + best] += weight
 
@@ -100,11 +102,11 @@ cdef inline void collect(
             collecting.n_statistics,
         )
     elif width == 1:
-        add_shares(member, weight, position, n_rows, sums, 1)
+        add_fractions(member, weight, position, n_rows, sums, 1)
     elif width == 2:
-        add_shares(member, weight, position, n_rows, sums, 2)
+        add_fractions(member, weight, position, n_rows, sums, 2)
     else:
-        add_shares(member, weight, position, n_rows, sums, width)
+        add_fractions(member, weight, position, n_rows, sums, width)
 
 
 # ---------------------------------------------------------------------------- blocks
@@ -147,7 +149,7 @@ cdef inline void find_mixed_nodes(
     Py_ssize_t n_level_words, const BlockScratch* scratch, bint wants_ends,
 ) noexcept nogil:
     """Find the leaf of every row by its words, or the node where it stays; or the row
-    of shares of this."""
+    of fractions of this."""
     cdef const MixedTree* tree = &member.mixed
     cdef Py_ssize_t row
     if block.n_rows >= N_LANES:

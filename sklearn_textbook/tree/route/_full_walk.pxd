@@ -34,8 +34,8 @@ cdef inline int32_t walk_on(
 
 
 cdef inline Py_ssize_t push_children(
-    const TreeView* tree, int32_t number, double share, int32_t* pending,
-    double* pending_share, Py_ssize_t n_pending,
+    const TreeView* tree, int32_t number, double fraction, int32_t* pending,
+    double* pending_fraction, Py_ssize_t n_pending,
 ) noexcept nogil:
     """Divide a fraction among the children with weight, the first on top."""
     cdef const Node* node = &tree.nodes[number]
@@ -47,45 +47,45 @@ cdef inline Py_ssize_t push_children(
         weight = tree.nodes[child].weight
         if weight > 0.0:
             pending[n_pending] = child
-            pending_share[n_pending] = share * weight / total
+            pending_fraction[n_pending] = fraction * weight / total
             n_pending += 1
     return n_pending
 
 
 cdef inline void spread_row(
-    const TreeView* tree, const Row* row, int32_t start, const double* shares,
-    Py_ssize_t width, int32_t* pending, double* pending_share, double* mean,
+    const TreeView* tree, const Row* row, int32_t start, const double* fractions,
+    Py_ssize_t width, int32_t* pending, double* pending_fraction, double* mean,
     Py_ssize_t number, int64_t* error,
 ) noexcept nogil:
     """Weighted mean of the distributions that a row reaches from ``start`` on."""
     cdef Py_ssize_t n_pending, n_before, j
     cdef int32_t node, branch, unseen = 0
-    cdef double share
+    cdef double fraction
     for j in range(width):
         mean[j] = 0.0
-    n_pending = push_children(tree, start, 1.0, pending, pending_share, 0)
+    n_pending = push_children(tree, start, 1.0, pending, pending_fraction, 0)
     # No child has weight: the row ends in the node itself.
     if n_pending == 0:
         for j in range(width):
-            mean[j] = shares[start * width + j]
+            mean[j] = fractions[start * width + j]
     while n_pending > 0:
         # A stack of nodes with the fraction of the row that reaches them, depth first:
         # at most the children of the nodes on one path.
         n_pending -= 1
         node = pending[n_pending]
-        share = pending_share[n_pending]
+        fraction = pending_fraction[n_pending]
         branch = walk_on(tree, row, &node, &unseen)
         if branch == UNSEEN_ERROR:
             note_error(error, number, unseen)
         n_before = n_pending
         if branch == FRACTIONAL:
             n_pending = push_children(
-                tree, node, share, pending, pending_share, n_pending
+                tree, node, fraction, pending, pending_fraction, n_pending
             )
         # Nothing was pushed: this part of the row ends here.
         if n_pending == n_before:
             for j in range(width):
-                mean[j] += share * shares[node * width + j]
+                mean[j] += fraction * fractions[node * width + j]
 
 
 cdef inline Py_ssize_t enter_nodes(

@@ -269,7 +269,7 @@ cdef struct Walk:
     const FastTree* fast
     Table table
     int64_t* ended
-    const double* shares
+    const double* fractions
     double* predicted
     Py_ssize_t width
     int64_t* errors
@@ -277,7 +277,7 @@ cdef struct Walk:
     const int64_t* rows
     Py_ssize_t n_rows
     int32_t* pending
-    double* pending_share
+    double* pending_fraction
     Py_ssize_t n_pending
 
 
@@ -303,11 +303,11 @@ cdef void walk_block(void* context, int64_t block, int thread) noexcept nogil:
             ended[number] = find_end(
                 walk.tree, &walk.table, number, walk.errors + 2 * block
             )
-    if walk.shares == NULL:
+    if walk.fractions == NULL:
         return
     for number in range(first, first + part.n_rows):
         if ended[number] >= 0:
-            source = walk.shares + ended[number] * walk.width
+            source = walk.fractions + ended[number] * walk.width
             target = walk.predicted + number * walk.width
             for i in range(walk.width):
                 target[i] = source[i]
@@ -315,7 +315,7 @@ cdef void walk_block(void* context, int64_t block, int thread) noexcept nogil:
 
 def walk_rows(
     matrix, RouteTables tables, FastTables fast_tables,
-    int64_t[::1] ended, const double[:, ::1] shares, double[:, ::1] gathered,
+    int64_t[::1] ended, const double[:, ::1] fractions, double[:, ::1] gathered,
     int64_t[:, ::1] errors, int n_threads,
 ):
     """Find the node where each row ends, and its distribution.
@@ -323,8 +323,8 @@ def walk_rows(
     matrix, tables, fast_tables: the rows and the tree; fast_tables may be None.
     ended: written; a leaf, or the inner node where the row stays, or ~node for a row
         that is divided among the node's children.
-    shares, gathered: read and written; gathered[i] = shares[ended[i]], but for rows
-        that are divided. Both may be None.
+    fractions, gathered: read and written; gathered[i] = fractions[ended[i]], but for
+        rows that are divided. Both may be None.
     errors: written, one for each block of rows; (row, column) of its first unseen
         level, if that is an error, else left alone.
     """
@@ -334,23 +334,23 @@ def walk_rows(
     )
     if fast_tables is not None:
         walk.fast = &fast_tables.view
-    if shares is not None:
-        walk.shares, walk.predicted = &shares[0, 0], &gathered[0, 0]
-        walk.width = shares.shape[1]
+    if fractions is not None:
+        walk.fractions, walk.predicted = &fractions[0, 0], &gathered[0, 0]
+        walk.width = fractions.shape[1]
     run_in_threads(n_threads, walk_block, &walk, errors.shape[0])
 
 
 # --------------------------------------------------------------------- divided rows
 def spread_rows(
     matrix, RouteTables tables, const int64_t[::1] rows,
-    const int64_t[::1] ended, const double[:, ::1] shares, int32_t[:, ::1] pending,
-    double[:, ::1] pending_share, double[:, ::1] means, int64_t[:, ::1] errors,
+    const int64_t[::1] ended, const double[:, ::1] fractions, int32_t[:, ::1] pending,
+    double[:, ::1] pending_fraction, double[:, ::1] means, int64_t[:, ::1] errors,
 ):
     """Fill ``means`` for the rows that are divided; one thread per line of pending."""
     cdef Walk walk = Walk(
-        &tables.view, NULL, view_table(matrix), <int64_t*> &ended[0], &shares[0, 0],
-        &means[0, 0], shares.shape[1], &errors[0, 0], &rows[0], rows.shape[0],
-        &pending[0, 0], &pending_share[0, 0], pending.shape[1],
+        &tables.view, NULL, view_table(matrix), <int64_t*> &ended[0], &fractions[0, 0],
+        &means[0, 0], fractions.shape[1], &errors[0, 0], &rows[0], rows.shape[0],
+        &pending[0, 0], &pending_fraction[0, 0], pending.shape[1],
     )
     # The last block may be empty.
     run_in_threads(
@@ -370,9 +370,9 @@ cdef void spread_block(void* context, int64_t block, int thread) noexcept nogil:
         number = walk.rows[i]
         row = view_row(&walk.table, number)
         spread_row(
-            walk.tree, &row, <int32_t> ~walk.ended[number], walk.shares, walk.width,
+            walk.tree, &row, <int32_t> ~walk.ended[number], walk.fractions, walk.width,
             walk.pending + thread * walk.n_pending,
-            walk.pending_share + thread * walk.n_pending,
+            walk.pending_fraction + thread * walk.n_pending,
             walk.predicted + number * walk.width, number, walk.errors + 2 * thread,
         )
 
@@ -647,7 +647,7 @@ cdef class PackedTrees:
         cdef const MixedNode[::1] mixed_nodes
         cdef const LackedLevels[::1] lacked
         cdef const int32_t[::1] leaf_number
-        cdef const double[:, ::1] shares
+        cdef const double[:, ::1] fractions
         cdef Py_ssize_t i
         self.packs = list(packs)
         self.n_members = len(self.packs)
@@ -656,7 +656,7 @@ cdef class PackedTrees:
             raise MemoryError()
         for i in range(self.n_members):
             # The packs hold the arrays, so the pointers outlive these views.
-            shares = self.packs[i].shares
+            fractions = self.packs[i].fractions
             if self.packs[i].lacked is None:
                 nodes, leaf_number = self.packs[i].nodes, self.packs[i].leaf_number
                 self.members[i].nodes = &nodes[0]
@@ -666,7 +666,7 @@ cdef class PackedTrees:
                 self.members[i].nodes = NULL
                 self.members[i].leaf_number = NULL
                 self.members[i].mixed = MixedTree(&mixed_nodes[0], &lacked[0])
-            self.members[i].shares = &shares[0, 0]
+            self.members[i].fractions = &fractions[0, 0]
             self.members[i].n_turns = min(self.packs[i].depth, N_FIRST_TURNS)
         self.layout.n_words = 0
         if self.packs[0].lacked is not None:
@@ -816,24 +816,26 @@ cdef class EdgeList:
     cdef Edge[::1] view
     cdef RouteTables tables
     cdef const double[:, ::1] values
-    # columns of the oblique tests and their shares; start: the first of every node
-    cdef int64_t[::1] share_start
-    cdef int32_t[::1] share_column
-    cdef double[::1] share
+    # columns of the oblique tests and their fractions; start: the first of every node
+    cdef int64_t[::1] fraction_start
+    cdef int32_t[::1] fraction_column
+    cdef double[::1] fraction
 
     def __cinit__(self, tree):
         """tree: a regression tree, of which the statistics are the values."""
         self.tables = RouteTables(tree)
         terms = tree.terms[list_first_levels(tree.terms)]
         nodes = np.arange(tree.node_count + 1)
-        self.share_start = np.searchsorted(terms["node"], nodes).astype(np.int64)
-        self.share_column = np.append(terms["feature"], np.int32(0))
-        # The shares of a test, scaled to sum to 1; equal ones if they are all 0.
-        share = terms["share"].astype(np.float64)
-        total = np.bincount(terms["node"], share, minlength=1)[terms["node"]]
+        self.fraction_start = np.searchsorted(terms["node"], nodes).astype(np.int64)
+        self.fraction_column = np.append(terms["feature"], np.int32(0))
+        # The fractions of a test, scaled to sum to 1; equal ones if they are all 0.
+        fraction = terms["share"].astype(np.float64)
+        total = np.bincount(terms["node"], fraction, minlength=1)[terms["node"]]
         number = np.bincount(terms["node"], minlength=1)[terms["node"]]
-        share = np.where(total > 0.0, share / np.maximum(total, 1e-300), 1.0 / number)
-        self.share = np.append(share, 0.0)
+        fraction = np.where(
+            total > 0.0, fraction / np.maximum(total, 1e-300), 1.0 / number
+        )
+        self.fraction = np.append(fraction, 0.0)
         self.values = np.ascontiguousarray(tree.statistics[:, :, 0])
         self.edges = np.zeros(2 * tree.node_count, dtype=EDGE_DTYPE)
         self.view = self.edges
@@ -1020,9 +1022,9 @@ cdef struct TreeEdges:
     int64_t n_values
     # first score to which it adds
     int64_t first
-    const int64_t* share_start
-    const int32_t* share_column
-    const double* share
+    const int64_t* fraction_start
+    const int32_t* fraction_column
+    const double* fraction
     # points of the quadrature, and their weights
     const double* points
     const double* weights
@@ -1242,7 +1244,7 @@ cdef inline void add_to_column(
     Group* group, int32_t feature, int64_t k, const double* total
 ) noexcept nogil:
     """Add to the sums of a column, or of all columns of an oblique test."""
-    cdef const int64_t* start = group.tree.share_start
+    cdef const int64_t* start = group.tree.fraction_start
     cdef double* sums
     cdef int64_t lane, i
     if feature >= 0:
@@ -1251,9 +1253,9 @@ cdef inline void add_to_column(
             sums[lane] += total[lane]
         return
     for i in range(start[~feature], start[~feature + 1]):
-        sums = group.sums + (group.tree.share_column[i] * group.n_scores + k) * LANES
+        sums = group.sums + (group.tree.fraction_column[i] * group.n_scores + k) * LANES
         for lane in range(LANES):
-            sums[lane] += group.tree.share[i] * total[lane]
+            sums[lane] += group.tree.fraction[i] * total[lane]
 
 
 cdef inline void leave_edge(
@@ -1516,8 +1518,9 @@ def add_shapley_values(
             tree.view, tree.edges = &edges.tables.view, &edges.view[0]
             tree.n_edges, tree.first = len(edges.edges), first[t]
             tree.values, tree.n_values = &edges.values[0, 0], edges.values.shape[1]
-            tree.share_start = &edges.share_start[0]
-            tree.share_column, tree.share = &edges.share_column[0], &edges.share[0]
+            tree.fraction_start = &edges.fraction_start[0]
+            tree.fraction_column = &edges.fraction_column[0]
+            tree.fraction = &edges.fraction[0]
             tree.points, tree.weights = &point[0], &weight[0]
             tree.n_points = point.shape[0]
             work.n_levels = max(work.n_levels, edges.n_levels)

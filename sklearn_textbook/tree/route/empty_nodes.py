@@ -91,24 +91,26 @@ def estimate_empty_nodes(
         if tree.handle_unknown == "error"
         else tree
     )
-    rows, nodes, shares = find_ends(routed, matrix, n_threads)
+    rows, nodes, fractions = find_ends(routed, matrix, n_threads)
     if weight is not None:
-        shares = shares * weight[rows]
-    kept = is_empty[nodes] & (shares > 0)
-    rows, nodes, shares = rows[kept], nodes[kept], shares[kept]
+        fractions = fractions * weight[rows]
+    kept = is_empty[nodes] & (fractions > 0)
+    rows, nodes, fractions = rows[kept], nodes[kept], fractions[kept]
     if len(rows) == 0:
         return tree
-    rows, nodes, shares = _add_empty_ancestors(tree, is_empty, rows, nodes, shares)
+    rows, nodes, fractions = _add_empty_ancestors(
+        tree, is_empty, rows, nodes, fractions
+    )
     reached = np.unique(nodes)
     statistics = tree.statistics.copy()
     if target.is_classifier:
-        counts = _count_classes(tree, target, rows, nodes, shares)[reached]
+        counts = _count_classes(tree, target, rows, nodes, fractions)[reached]
         total = statistics[reached].sum(axis=2, keepdims=True)
         statistics[reached] = counts / counts.sum(axis=2, keepdims=True) * total
     else:
         y = target.values[rows]
         statistics[reached] = _find_values(
-            y, nodes, shares, reached, takes_median=criterion == "absolute_error"
+            y, nodes, fractions, reached, takes_median=criterion == "absolute_error"
         )
     # A node that is still empty predicts as its parent does now.
     is_estimated = np.zeros(tree.node_count, dtype=bool)
@@ -121,30 +123,30 @@ def estimate_empty_nodes(
     return tree.replace(statistics=statistics)
 
 
-def _add_empty_ancestors(tree, is_empty, rows, nodes, shares):
+def _add_empty_ancestors(tree, is_empty, rows, nodes, fractions):
     """Repeat the rows for every empty ancestor of the node in which they end."""
     parent = tree.nodes["parent"]
-    parts = [(rows, nodes, shares)]
+    parts = [(rows, nodes, fractions)]
     while len(nodes):
         above = parent[nodes]
         goes_on = (above >= 0) & is_empty[above]
-        rows, nodes, shares = rows[goes_on], above[goes_on], shares[goes_on]
-        parts.append((rows, nodes, shares))
+        rows, nodes, fractions = rows[goes_on], above[goes_on], fractions[goes_on]
+        parts.append((rows, nodes, fractions))
     return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
 
-def _count_classes(tree, target, rows, nodes, shares):
+def _count_classes(tree, target, rows, nodes, fractions):
     """Return the class weights of the rows of each node, shaped as the statistics."""
     n_nodes, n_outputs, width = tree.statistics.shape
     counts = np.empty(tree.statistics.shape)
     for output in range(n_outputs):
         cell = nodes * width + target.codes[rows, output]
-        sums = np.bincount(cell, shares, n_nodes * width)
+        sums = np.bincount(cell, fractions, n_nodes * width)
         counts[:, output] = sums.reshape(n_nodes, width)
     return counts
 
 
-def _find_values(y, nodes, shares, reached, *, takes_median):
+def _find_values(y, nodes, fractions, reached, *, takes_median):
     """Return weighted means or medians of the rows of each node; (node, output, 1)."""
     order = np.argsort(nodes, kind="stable")
     starts = np.searchsorted(nodes[order], reached)
@@ -152,8 +154,8 @@ def _find_values(y, nodes, shares, reached, *, takes_median):
     for number, part in enumerate(np.split(order, starts[1:])):
         for output in range(y.shape[1]):
             if takes_median:
-                value = find_weighted_median(y[part, output], shares[part])
+                value = find_weighted_median(y[part, output], fractions[part])
             else:
-                value = np.average(y[part, output], weights=shares[part])
+                value = np.average(y[part, output], weights=fractions[part])
             values[number, output, 0] = value
     return values

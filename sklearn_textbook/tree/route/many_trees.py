@@ -128,7 +128,7 @@ def add_predictions(
     table = as_table(trees[0], matrix)
     weights = _check_weights(weights, len(trees))
     _check_out(trees[0], out, len(trees), table.shape[0], votes)
-    add = _add_votes if votes else _add_shares
+    add = _add_votes if votes else _add_fractions
     for rows, block in _dense_blocks(table):
         for first, stop, packed in forest.runs:
             some = weights[first:stop]
@@ -256,16 +256,16 @@ def _dense_blocks(table):
         yield rows, table[rows].toarray()
 
 
-def _add_shares(tree, weight, rows, matrix, out, n_threads, feature_names) -> None:
+def _add_fractions(tree, weight, rows, matrix, out, n_threads, feature_names) -> None:
     """Add the probabilities of one tree that is not packed."""
-    for part, shares in _predict_alone(tree, rows, matrix, n_threads, feature_names):
-        out[part] += weight * shares
+    for part, fractions in _predict_alone(tree, rows, matrix, n_threads, feature_names):
+        out[part] += weight * fractions
 
 
 def _add_votes(tree, weight, rows, matrix, out, n_threads, feature_names) -> None:
     """Add the votes of one tree that is not packed."""
-    for part, shares in _predict_alone(tree, rows, matrix, n_threads, feature_names):
-        chosen = shares.argmax(axis=2)
+    for part, fractions in _predict_alone(tree, rows, matrix, n_threads, feature_names):
+        chosen = fractions.argmax(axis=2)
         row, output = np.indices(chosen.shape)
         out[part][row, output, chosen] += weight
 

@@ -30,14 +30,14 @@ from sklearn_textbook.tree.route._route import (
 from sklearn_textbook.tree.route.walk import Plan, Walk, as_table, walk_blocks
 
 
-def pick_classes(shares: np.ndarray, tolerance: float) -> np.ndarray:
+def pick_classes(fractions: np.ndarray, tolerance: float) -> np.ndarray:
     """Return the class with the largest proportion, up to a tolerance."""
-    best = np.zeros(len(shares), dtype=np.int64)
-    largest = shares[:, 0].copy()
-    for number in range(1, shares.shape[1]):
-        is_larger = shares[:, number] > largest + tolerance
+    best = np.zeros(len(fractions), dtype=np.int64)
+    largest = fractions[:, 0].copy()
+    for number in range(1, fractions.shape[1]):
+        is_larger = fractions[:, number] > largest + tolerance
         best[is_larger] = number
-        largest[is_larger] = shares[is_larger, number]
+        largest[is_larger] = fractions[is_larger, number]
     return best
 
 
@@ -63,7 +63,7 @@ def find_ends(
         Numbers of the rows, ascending; a row that is divided has several entries.
     nodes : ndarray of int64, shape (n_ends,)
         The node: a leaf, or an inner node in which the row ends.
-    shares : ndarray of float64, shape (n_ends,)
+    fractions : ndarray of float64, shape (n_ends,)
         Fractions, which sum to 1 for every row.
 
     Raises
@@ -88,16 +88,16 @@ def find_ends(
         ended.append(walk.node)
         divided.append(walk.divided + walk.rows.start)
     ended, divided = np.concatenate(ended), np.concatenate(divided)
-    rows, shares = np.arange(len(ended)), np.ones(len(ended))
+    rows, fractions = np.arange(len(ended)), np.ones(len(ended))
     if len(divided) == 0:
-        return rows, ended, shares
+        return rows, ended, fractions
     whole = np.delete(rows, divided)
     path = find_decision_path(tree, table[divided], n_threads, feature_names)
     which, nodes, parts = _share_out(tree, path)
     rows = np.concatenate([whole, divided[which]])
     order = np.argsort(rows, kind="stable")
     ended = np.concatenate([ended[whole], nodes])[order]
-    return rows[order], ended, np.concatenate([shares[whole], parts])[order]
+    return rows[order], ended, np.concatenate([fractions[whole], parts])[order]
 
 
 def _share_out(tree, path):
@@ -113,16 +113,16 @@ def _share_out(tree, path):
     is_root = nodes == 0
     n_entered = np.bincount(above[~is_root], minlength=len(keys))
     divided_weight = np.bincount(above[~is_root], weight[~is_root], len(keys))
-    shares = np.ones(len(keys))
+    fractions = np.ones(len(keys))
     # A single child on the path gets the whole row, even if its weight is 0.
     is_part = ~is_root & (n_entered[above] > 1)
     for level in range(1, int(depth.max()) + 1):
         at = np.flatnonzero(depth == level)
-        shares[at] = shares[above[at]]
+        fractions[at] = fractions[above[at]]
         at = at[is_part[at]]
-        shares[at] *= weight[at] / divided_weight[above[at]]
+        fractions[at] *= weight[at] / divided_weight[above[at]]
     ends = n_entered == 0
-    return rows[ends], nodes[ends], shares[ends]
+    return rows[ends], nodes[ends], fractions[ends]
 
 
 def find_leaves(
@@ -311,7 +311,7 @@ def _spread_divided_rows(walk, predicted):
         walk.plan.tables,
         divided,
         walk.ended,
-        walk.plan.shares,
+        walk.plan.fractions,
         walk.scratch(n_leaves, np.int32),
         walk.scratch(n_leaves, np.float64),
         predicted,

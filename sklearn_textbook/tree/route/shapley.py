@@ -15,8 +15,8 @@ of column i in such a game is an integral,
 of a polynomial of degree m - 1 for m columns, for which Gauss's quadrature with
 :math:`\lceil m / 2 \rceil` points is exact. All terms of the products are positive, so
 that no digits cancel. An oblique test counts as one column, and its value is divided
-among its columns by their shares in the test. Products are shared by all leaves below
-an edge: a tree of L leaves takes O(L m) operations for each row.
+among its columns by their fractions in the test. Products are shared by all leaves
+below an edge: a tree of L leaves takes O(L m) operations for each row.
 """
 
 from __future__ import annotations

@@ -62,8 +62,8 @@ class PackedTree:
     n_levels : ndarray of int64, shape (n_features,)
         Number of levels of each column, 0 for numeric ones.
     leaf_number : ndarray of int32, shape (node_count,), or None
-        For the first dtype: the row of ``shares`` of each leaf.
-    shares : ndarray of float64, shape (n_ends, n_outputs * n_statistics)
+        For the first dtype: the row of ``fractions`` of each leaf.
+    fractions : ndarray of float64, shape (n_ends, n_outputs * n_statistics)
         The distributions of the leaves, and of all nodes in which rows may stay
         because they lack their level.
     depth : int
@@ -74,7 +74,7 @@ class PackedTree:
     lacked: np.ndarray | None
     n_levels: np.ndarray
     leaf_number: np.ndarray | None
-    shares: np.ndarray
+    fractions: np.ndarray
     depth: int
 
     _known: ClassVar[WeakKeyDictionary] = WeakKeyDictionary()
@@ -144,9 +144,9 @@ def _pack(tree):
         nodes["threshold"][inner] = threshold[inner]
         # All nodes but the root are children, in pairs, in the order of their parents.
         nodes["first_child"][inner] = 2 * np.arange(1, len(nodes), 2) + missing[inner]
-    shares = share_out(statistics) if tree.is_classifier else statistics
-    shares = np.ascontiguousarray(shares.reshape(len(ends), -1))
-    return PackedTree(nodes, lacked, n_levels, leaf_number, shares, tree.max_depth)
+    fractions = share_out(statistics) if tree.is_classifier else statistics
+    fractions = np.ascontiguousarray(fractions.reshape(len(ends), -1))
+    return PackedTree(nodes, lacked, n_levels, leaf_number, fractions, tree.max_depth)
 
 
 def walk_packed(
@@ -323,10 +323,10 @@ class Plan:
         return FastTables.of_coded(traits.tables, n_steps)
 
     @cached_property
-    def shares(self):
+    def fractions(self):
         """The distribution of every node, of shape (node_count, width)."""
-        shares = self.tree.value.reshape(self.tree.node_count, -1)
-        return np.ascontiguousarray(shares)
+        fractions = self.tree.value.reshape(self.tree.node_count, -1)
+        return np.ascontiguousarray(fractions)
 
 
 class Walk:
@@ -358,7 +358,7 @@ class Walk:
             plan.tables,
             plan.choose_fast_tables(n_rows),
             self.ended,
-            plan.shares if gathers else None,
+            plan.fractions if gathers else None,
             predicted if gathers else None,
             errors,
             self.n_threads,

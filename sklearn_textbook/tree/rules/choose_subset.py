@@ -153,8 +153,8 @@ def _measure_column(rows, number, column):
         return 1.0 + float(np.log2(max(n_cuts, 1)))
     weight = rows.weight[rows.order[number, :n_known]]
     counts = np.bincount(values.astype(np.int64), weight)
-    share = counts[counts > 0.0] / counts.sum()
-    return -float((share * np.log2(share)).sum())
+    fraction = counts[counts > 0.0] / counts.sum()
+    return -float((fraction * np.log2(fraction)).sum())
 
 
 def _measure_condition(accepted_levels, node, column_bits):

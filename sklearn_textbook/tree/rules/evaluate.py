@@ -172,7 +172,7 @@ def tabulate_rules(rules: list[dict]):
     """Format the evaluation of the rules as the cells of a table."""
     lines = [("Rule", "Size", "Error", "Used", "Wrong", "Advantage", "Class")]
     for rule in rules:
-        share = rule["wrong"] / rule["used"] if rule["used"] else 0.0
+        fraction = rule["wrong"] / rule["used"] if rule["used"] else 0.0
         words = {key: write_weight(rule[key]) for key in _WEIGHTS}
         lines.append(
             (
@@ -180,7 +180,7 @@ def tabulate_rules(rules: list[dict]):
                 str(rule["size"]),
                 f"{rule['error']:.1%}",
                 words["used"],
-                f"{words['wrong']} ({share:.1%})",
+                f"{words['wrong']} ({fraction:.1%})",
                 f"{words['advantage']} ({words['saved']}|{words['spoilt']})",
                 str(rule["class"]),
             )

@@ -86,7 +86,7 @@ from sklearn_textbook.tree.split._types cimport (
 # variance within levels, and two thirds of it are between the two children of the best
 # division. A threshold of a numeric column is chosen, too, and owes as much to chance
 # as a division of nine levels does. For columns of more levels, the decrease is
-# therefore multiplied by the share of it that is to be expected on other rows. The mean
+# therefore multiplied by the fraction of it to be expected on other rows. The mean
 # of a level there is taken to be its smoothed mean, that of its rows and of k more with
 # the mean m of the node,
 #
@@ -339,14 +339,14 @@ cdef double shrink_division(
     const Problem* problem, const Scratch* scratch, const Pass* scan,
     const Division* division
 ) noexcept nogil:
-    """The decrease of the squared error on other rows, as a share of that on these;
+    """The decrease of the squared error on other rows, as a fraction of that on these;
     below 0 if it is to increase there."""
     cdef:
         double part = division.left_weight / scan.totals.weight
         double expected = 0.0, found = 0.0, difference
         int64_t k
     # Up to a common factor, ``difference`` is a, and what it is multiplied by is b: the
-    # share is W (2 a b - a^2) / (W a^2) = 2 b / a - 1, summed over the classes or
+    # fraction is W (2 a b - a^2) / (W a^2) = 2 b / a - 1, summed over the classes or
     # outputs.
     for k in range(problem.n_statistics):
         difference = scratch.left[k] - part * scratch.all_sums[k]
@@ -658,8 +658,8 @@ cdef double node_variance(const Problem* problem, const Totals* whole) noexcept 
     cdef:
         double spread = whole.squares / whole.weight, variance, mean, deviance
         int64_t k
-    # Of the indicator of a class with share p it is p (1 - p); the shares of an output
-    # add up to 1.
+    # Of the indicator of a class with fraction p it is p (1 - p); the fractions of an
+    # output add up to 1.
     if problem.is_classifier:
         variance = problem.n_outputs
         for k in range(problem.n_statistics):
@@ -892,7 +892,7 @@ cdef void try_branches(
         int64_t run, n_invalid = 0, invalid_run = -1, joined = -1
         double* alone = scratch.run_gain
         double sum_alone = 0.0, found, score, with_missing
-        double share = division.shrinkage if division.is_smoothed else 1.0
+        double fraction = division.shrinkage if division.is_smoothed else 1.0
     if n_present_runs < (1 if scan.offset_child >= 0 else 2):
         return
     scan.n_runs_missing = n_present_runs
@@ -910,7 +910,7 @@ cdef void try_branches(
         if n_invalid:
             return
         found = sum_alone - scan.totals.goodness
-        score = scan.offset + share * found
+        score = scan.offset + fraction * found
         if not score > division.beat:
             return
         take(best, score, -1, -1)
@@ -930,7 +930,7 @@ cdef void try_branches(
             # without them was not added.
             if n_invalid == 0:
                 found -= alone[run]
-            score = scan.offset + share * found
+            score = scan.offset + fraction * found
             if score > division.beat:
                 division.beat = score + scan.margin
                 take(best, score, run, -1)

@@ -75,7 +75,7 @@ cdef double class_impurity(
     """Gini, entropy or error fraction of class weights; mean over the outputs."""
     cdef:
         int64_t output, k
-        double total = 0.0, part, share, largest
+        double total = 0.0, part, fraction, largest
     if weight <= 0.0:
         return 0.0
     for output in range(problem.n_outputs):
@@ -83,13 +83,13 @@ cdef double class_impurity(
         largest = 0.0
         for k in range(problem.output_start[output], problem.output_start[output + 1]):
             # 1 - sum p^2, -sum p log2 p, or 1 - max p.
-            share = sums[k] / weight
-            if share > largest:
-                largest = share
+            fraction = sums[k] / weight
+            if fraction > largest:
+                largest = fraction
             if problem.criterion == GINI:
-                part += share * share
-            elif problem.criterion == ENTROPY and share > 0.0:
-                part -= share * log2(share)
+                part += fraction * fraction
+            elif problem.criterion == ENTROPY and fraction > 0.0:
+                part -= fraction * log2(fraction)
         if problem.criterion == GINI:
             part = 1.0 - part
         elif problem.criterion == ERROR:

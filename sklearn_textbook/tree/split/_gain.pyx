@@ -434,14 +434,14 @@ cdef double smallest_side(const Problem* problem, double known) noexcept nogil:
     """Weight that both sides of a numeric cut must have."""
     cdef:
         const GainRules* gain = &problem.gain
-        double share
+        double fraction
     if not gain.adapts_minimum:
         return gain.min_branch
     # C4.5: a tenth of the average weight of a class, but from min_branch to 25.
-    share = 0.1 * known / problem.n_statistics
-    if share - gain.min_branch < gain.weight_tolerance:
+    fraction = 0.1 * known / problem.n_statistics
+    if fraction - gain.min_branch < gain.weight_tolerance:
         return gain.min_branch
-    return 25.0 if share - 25.0 > gain.weight_tolerance else share
+    return 25.0 if fraction - 25.0 > gain.weight_tolerance else fraction
 
 
 cdef void evaluate_numeric_gain(
@@ -884,7 +884,7 @@ cdef int64_t group_levels(
         double best, best_value = 0.0, best_branches = 0.0
         double whole = whole_spread(problem, node, known)
         double least = min_spread(problem, node), gain, spread, ratio
-        double share = known.weight / node.totals.weight
+        double fraction = known.weight / node.totals.weight
     for run in range(n_runs):
         groups[run] = run
         scratch.run_side[run] = <int32_t>run
@@ -912,7 +912,7 @@ cdef int64_t group_levels(
                 gain = value + scratch.pair_value[place]
                 spread = whole - branches - scratch.pair_branches[place]
                 ratio = 0.0
-                if spread > least and gain * share >= problem.gain.tolerance:
+                if spread > least and gain * fraction >= problem.gain.tolerance:
                     ratio = gain / spread
                 if ratio > best + problem.gain.tolerance:
                     best = ratio

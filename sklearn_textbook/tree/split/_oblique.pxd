@@ -27,7 +27,7 @@ cdef struct Direction:
     int32_t* column
     double* weight  # of a nominal column: 1, its values are multiplied already
     double* fill  # what a missing value adds to the sum
-    double* share  # of the column in the direction; the sum is 1
+    double* fraction  # of the column in the direction; the sum is 1
     int64_t* code_start  # of a nominal column in ``codes``; -1 if numeric
     double* codes
     double* z

@@ -75,7 +75,7 @@ cdef enum:
     LANES = 4
     MEANS_AT_ONCE = 3
 
-cdef double SMALLEST_SHARE = 1e-6  # of a weight, relative to the largest
+cdef double SMALLEST_FRACTION = 1e-6  # of a weight, relative to the largest
 cdef double SUM_ROUNDING = 1e-15  # of a sum, relative to the size of its terms
 cdef double JITTER = 1e-10  # on the diagonal of a correlation matrix
 
@@ -91,7 +91,7 @@ cdef void start_direction(
     direction.column = <int32_t*>take_memory(memory, n_terms, sizeof(int32_t))
     direction.weight = take_doubles(memory, n_terms)
     direction.fill = take_doubles(memory, n_terms)
-    direction.share = take_doubles(memory, n_terms)
+    direction.fraction = take_doubles(memory, n_terms)
     direction.code_start = <int64_t*>take_memory(memory, n_terms, sizeof(int64_t))
     direction.codes = take_doubles(memory, n_codes + 1)
     direction.z = take_doubles(memory, n_rows + 1)
@@ -556,26 +556,26 @@ cdef bint try_sorted_sums(ObliqueSearch* search) noexcept nogil:
 
 cdef void add_term(
     const ObliqueSearch* search, Direction* direction, int32_t column, double weight,
-    double mean, double share, const double* codes
+    double mean, double fraction, const double* codes
 ) noexcept nogil:
-    """Add a column to a direction, in descending order of shares."""
+    """Add a column to a direction, in descending order of fractions."""
     cdef:
         int64_t t = direction.n_terms, level, start = search.level_start[column]
         bint is_nominal = search.problem.kind[column] == NOMINAL_COLUMN
     if not (isfinite(weight) and isfinite(weight * mean)) or weight == 0.0:
         return
-    # By insertion; equal shares in the order of the columns.
-    while t > 0 and direction.share[t - 1] < share:
+    # By insertion; equal fractions in the order of the columns.
+    while t > 0 and direction.fraction[t - 1] < fraction:
         direction.column[t] = direction.column[t - 1]
         direction.weight[t] = direction.weight[t - 1]
         direction.fill[t] = direction.fill[t - 1]
-        direction.share[t] = direction.share[t - 1]
+        direction.fraction[t] = direction.fraction[t - 1]
         direction.code_start[t] = direction.code_start[t - 1]
         t -= 1
     direction.column[t] = column
     direction.weight[t] = 1.0 if is_nominal else weight
     direction.fill[t] = weight * mean
-    direction.share[t] = share
+    direction.fraction[t] = fraction
     direction.code_start[t] = start if is_nominal else -1
     if is_nominal:
         for level in range(search.problem.n_levels[column]):
@@ -584,14 +584,14 @@ cdef void add_term(
 
 
 cdef void finish_direction(Direction* direction) noexcept nogil:
-    """Divide the shares by their sum."""
+    """Divide the fractions by their sum."""
     cdef:
         int64_t t
         double total = 0.0
     for t in range(direction.n_terms):
-        total += direction.share[t]
+        total += direction.fraction[t]
     for t in range(direction.n_terms):
-        direction.share[t] /= total
+        direction.fraction[t] /= total
 
 
 # ------------------------------------------------------------------------------------
@@ -1516,10 +1516,10 @@ cdef bint fit_logistic(ObliqueSearch* search) noexcept nogil:
         int64_t k = search.n_used, _round, j, half, _half
         double* w = search.centres  # which are not needed any more
         double* next_w = search.step
-        double loss, next_loss, largest, slope, share = search.mean_response
+        double loss, next_loss, largest, slope, fraction = search.mean_response
     memset(w, 0, (k + 1) * sizeof(double))
     # Begin with the intercept alone, which fits the mean response.
-    w[k] = log(share / (1.0 - share))
+    w[k] = log(fraction / (1.0 - fraction))
     loss = logistic_loss(search, w)
     for _round in range(MAX_STEPS):
         if must_stop(search.problem.interrupt, search.n * k + k * k):
@@ -1916,7 +1916,7 @@ cdef int64_t keep_largest(ObliqueSearch* search, int64_t n_kept) noexcept nogil:
     returns their number."""
     cdef:
         int64_t j, n = 0, k = search.n_used, n_larger, other
-        double size, limit = SMALLEST_SHARE * largest_weight(search)
+        double size, limit = SMALLEST_FRACTION * largest_weight(search)
         int32_t* place = search.order
     for j in range(k):
         size = fabs(search.solution[j])
@@ -1949,7 +1949,7 @@ cdef void describe_direction(ObliqueSearch* search) noexcept nogil:
         return
     # A direction and its opposite divide alike; this makes it one of the two.
     length = sqrt(length) if largest > 0.0 else -sqrt(length)
-    limit = SMALLEST_SHARE * fabs(largest)
+    limit = SMALLEST_FRACTION * fabs(largest)
     for j in range(search.n_used):
         # Terms too small to matter are left out.
         if fabs(search.solution[j]) <= limit:

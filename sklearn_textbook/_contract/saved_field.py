@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedField:
     """Declaration of a number, text, array or object that a model file keeps.
 
     `sklearn_textbook.io` writes the declared attributes, and checks what it reads
@@ -37,9 +37,9 @@ class Kept:
 
     Examples
     --------
-    >>> from sklearn_textbook._contract.kept import Kept
-    >>> Kept("estimator_weights_", shape=("members",))
-    Kept(name='estimator_weights_', kind='number', shape=('members',), ...)
+    >>> from sklearn_textbook._contract.saved_field import SavedField
+    >>> SavedField("estimator_weights_", shape=("members",))
+    SavedField(name='estimator_weights_', kind='number', shape=('members',), ...)
     """
 
     name: str
@@ -65,7 +65,7 @@ class Record:
     ----------
     of : type
         The class; its constructor accepts the fields as keywords.
-    kept : tuple of Kept
+    kept : tuple of SavedField
         The fields.
     """
 

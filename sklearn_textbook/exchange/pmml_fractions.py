@@ -2,7 +2,7 @@
 
 ``missingValueStrategy="weightedConfidence"``, which PMML has for them, is known to few
 programs: jpmml-evaluator refuses it, and PMML4S gives no probabilities. Here a derived
-field has the share of a row that reaches a node; scores are sums over those fields.
+field has the fraction of a row that reaches a node; scores are sums over those fields.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def apply(function, *arguments):
     return element
 
 
-class ShareWriter:
-    """Writes the shares of a row at the nodes of trees."""
+class FractionWriter:
+    """Writes the fractions of a row at the nodes of trees."""
 
     def __init__(
         self, transformations, columns, allows_missing: bool, prefix: str
@@ -59,8 +59,8 @@ class ShareWriter:
                 continue
             record = tree.nodes[node]
             for branch in [*range(record["n_children"]), STAY]:
-                shares = self._list_shares(tree, record, branch, unseen)
-                if not any(shares):
+                fractions = self._list_fractions(tree, record, branch, unseen)
+                if not any(fractions):
                     continue
                 child = int(record["first_child"]) + branch if branch >= 0 else None
                 name = f"{self.prefix}{number}_{node}_end"
@@ -68,9 +68,9 @@ class ShareWriter:
                     name = names[child] = f"{self.prefix}{number}_{child}"
                 else:
                     ends.append((node, name))
-                share = self._make_share(tree, record, branch, shares)
+                fraction = self._make_fraction(tree, record, branch, fractions)
                 parent = make_field(names[node])
-                self._write_field(name, apply("*", parent, share))
+                self._write_field(name, apply("*", parent, fraction))
         return ends
 
     def _write_field(self, name, value) -> None:
@@ -79,7 +79,7 @@ class ShareWriter:
         field = ElementTree.SubElement(self.transformations, "DerivedField", attributes)
         field.append(value)
 
-    def _list_shares(self, tree, record, branch, unseen):
+    def _list_fractions(self, tree, record, branch, unseen):
         """Shares of a branch: of present, missing and unseen values."""
         first, n_children = int(record["first_child"]), int(record["n_children"])
         weight = tree.nodes["weight"][first : first + n_children]
@@ -89,23 +89,23 @@ class ShareWriter:
             divided = float(weight[branch]) / total
         elif branch == STAY and not total > 0:
             divided = 1.0
-        shares = [float(branch >= 0)]
+        fractions = [float(branch >= 0)]
         missing = int(record["missing_branch"]) if self.allows_missing else None
         for where in (missing, unseen if record["kind"] != NUMERIC else None):
-            shares.append(divided if where == FRACTIONAL else float(where == branch))
-        return shares
+            fractions.append(divided if where == FRACTIONAL else float(where == branch))
+        return fractions
 
-    def _make_share(self, tree, record, branch, shares):
-        """Make the share of a branch in the rows of a node."""
-        present = self._make_test(tree, record, branch, shares[2])
+    def _make_fraction(self, tree, record, branch, fractions):
+        """Make the fraction of a branch in the rows of a node."""
+        present = self._make_test(tree, record, branch, fractions[2])
         if not self.allows_missing:
             return present
         column = self.columns[record["feature"]]
         is_missing = apply("isMissing", make_field(column.name))
-        return apply("if", is_missing, make_constant(shares[1]), present)
+        return apply("if", is_missing, make_constant(fractions[1]), present)
 
     def _make_test(self, tree, record, branch, unseen):
-        """Make the share of a branch for values that are present."""
+        """Make the fraction of a branch for values that are present."""
         column = self.columns[record["feature"]]
         one, zero = make_constant(1.0), make_constant(0.0)
         if record["kind"] == NUMERIC:
