@@ -57,11 +57,11 @@ class ScoreExplainer:
     def _explain_row(self, row, prediction, probabilities, amounts, base):
         several = self.trees.n_outputs > 1
         outcomes = prediction if several else [prediction]
-        probabilities = probabilities if several else [probabilities]
+        of_outputs = probabilities if several else [probabilities]
         parts = [
             self._explain_output(row, output, outcome, probability, amounts, base)
             for output, (outcome, probability) in enumerate(
-                zip(outcomes, probabilities or [None] * len(outcomes), strict=True)
+                zip(outcomes, of_outputs or [None] * len(outcomes), strict=True)
             )
         ]
         lines = [line for part in parts for line in part["lines"]]

@@ -33,7 +33,7 @@ from sklearn_textbook.ensemble.output_codes.code_matrices import (
 )
 from sklearn_textbook.ensemble.output_codes.decoding import (
     LOSSES,
-    fit_shares,
+    fit_fractions,
     measure_hamming,
     sum_losses,
 )
@@ -200,14 +200,14 @@ def test_exact_shares_of_the_sides_give_exact_shares_of_the_classes(name):
         shares = rng.dirichlet(np.ones(n_classes), 40)
         above, below = shares @ (code > 0), shares @ (code < 0)
         given = above / (above + below)
-        assert_allclose(fit_shares(given, code), shares, atol=1e-7)
+        assert_allclose(fit_fractions(given, code), shares, atol=1e-7)
 
 
 def test_shares_of_pairs_are_those_of_wu_lin_and_weng():
     rng = np.random.default_rng(0)
     code = make_code("one_vs_one", 4)
     given = rng.random((20, 6))
-    for row, found in zip(given, fit_shares(given, code), strict=True):
+    for row, found in zip(given, fit_fractions(given, code), strict=True):
         r = np.zeros((4, 4))  # r[i, j]: share of i among i and j
         for q, column in zip(row, code.T, strict=True):
             i, j = np.argmin(column), np.argmax(column)
@@ -225,7 +225,7 @@ def test_shares_that_members_disagree_on_are_the_nearest():
     )
     code = make_code("one_vs_rest", 3)
     given = np.array([[0.9, 0.8, 0.1], [0.0, 0.0, 0.0], [1.0, 0.0, 0.7], [0.2, 0.1, 0]])
-    for row, found in zip(given, fit_shares(given, code), strict=True):
+    for row, found in zip(given, fit_fractions(given, code), strict=True):
         nearest = grid[((grid / 100 - row) ** 2).sum(axis=1).argmin()] / 100
         assert_allclose(found, nearest, atol=0.01)
         assert found.min() >= 0
@@ -233,7 +233,8 @@ def test_shares_that_members_disagree_on_are_the_nearest():
 
 def test_shares_that_nothing_tells_apart_are_even():
     code = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
-    assert_allclose(fit_shares(np.array([[0.5, 0.5]]), code), [[0.25] * 4], atol=1e-4)
+    found = fit_fractions(np.array([[0.5, 0.5]]), code)
+    assert_allclose(found, [[0.25] * 4], atol=1e-4)
 
 
 # -------------------------------------------------------------------- the ensemble
@@ -254,7 +255,7 @@ def test_members_are_those_fitted_one_by_one(name, decoding):
             outputs.append(member.predict_proba(X)[:, 1])
         outputs = np.array(outputs).T
         if decoding == "probability":
-            expected = fit_shares(outputs, model.code_book_)
+            expected = fit_fractions(outputs, model.code_book_)
             assert_allclose(model.predict_proba(X), expected, atol=1e-9)
             logarithms = model.predict_log_proba(X)
             assert_allclose(np.exp(logarithms), model.predict_proba(X))
@@ -389,7 +390,7 @@ def test_trees_over_one_table_are_those_fitted_by_themselves(estimator, decoding
             said.append(own.predict_proba(frame)[:, 1])
     said = np.array(said).T
     if decoding == "probability":
-        expected = fit_shares(said, model.code_book_)
+        expected = fit_fractions(said, model.code_book_)
         assert_allclose(model.predict_proba(frame), expected, atol=1e-9)
     else:
         said = said if decoding == "hamming" else 2 * said - 1

@@ -50,7 +50,7 @@ def _check_shapes(rule_list) -> None:
     if rule_list.shares.shape[1] != n_classes:
         raise ValueError(
             f"shares must have one column for each of the {n_classes} classes of the "
-            f"tree, got {rule_list.fractions.shape[1]}."
+            f"tree, got {rule_list.shares.shape[1]}."
         )
 
 
