@@ -1,12 +1,21 @@
 """Trees grown from gradients and hessians."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from sklearn_textbook.tree import CARTRegressor
-from sklearn_textbook.tree.grow.gradient_plan import GradientPlan
+from sklearn_textbook.tree.encode.block_table import BlockTable
+from sklearn_textbook.tree.grow.gradient_plan import (
+    GradientPlan,
+    count_level,
+    make_scale,
+    round_block,
+)
 from sklearn_textbook.tree.grow.rules import GrowthRules
 from sklearn_textbook.tree.members import MemberGrower
+from sklearn_textbook.tree.prune import cut_below, find_kept
 from sklearn_textbook.tree.route import find_leaves
 from tests.amount import FACTOR
 from tests.loops import loop_over
@@ -227,59 +236,81 @@ def test_numbers_that_are_no_gradients_are_refused(gradient, hessian):
         plan.grow(gradients, hessians, largest=(1.0, 1.0))
 
 
-def grow_from_blocks(plan, blocks, n_leaves):
-    """Grow a tree, the best split first, from blocks of rows that know no other.
+class BlockRows:
+    """The rows of a table in blocks that know no other, and count for a grower."""
 
-    Returns the column, the decrease and the rows of each split, in their order.
-    """
+    def __init__(self, table, gradient, hessian, rows, n_blocks):
+        curvature = 1.0 if hessian is None else hessian.max()
+        largest = float(np.abs(gradient).max()), float(curvature)
+        self.scale = make_scale(table.n_rows, largest, hessian is not None)
+        n_codes = table.n_distinct + (table.n_missing > 0)
+        self.start = np.concatenate([[0], np.cumsum(n_codes)])
+        codes, node = table.row_ranks()[0], np.full(table.n_rows, -1, dtype=np.int32)
+        node[slice(None) if rows is None else rows] = 0
+        self.blocks = [
+            (
+                codes[part].copy(),
+                round_block(
+                    gradient[part],
+                    None if hessian is None else hessian[part],
+                    self.scale,
+                ),
+                node[part].copy(),
+            )
+            for part in np.array_split(np.arange(table.n_rows), n_blocks)
+            if len(part)
+        ]
 
-    def search(rows_of_blocks, depth):
-        histogram = sum(
-            plan.count_block(codes, pairs, rows)
-            for (codes, pairs), rows in zip(blocks, rows_of_blocks, strict=True)
-        )
-        return (*plan.find_split(histogram, depth), rows_of_blocks, depth)
-
-    every_row = [np.arange(len(codes), dtype=np.uint32) for codes, _ in blocks]
-    waiting, made = [search(every_row, 0)], []
-    while len(made) < n_leaves - 1:
-        best = max(waiting, key=lambda node: node[0])
-        waiting = [node for node in waiting if node is not best]
-        decrease, column, child_of_code, rows_of_blocks, depth = best
-        if decrease == 0.0:
-            break
-        made.append((column, decrease, sum(map(len, rows_of_blocks))))
-        for child in range(2):
-            parts = [
-                rows[child_of_code[codes[rows, column]] == child]
-                for (codes, _), rows in zip(blocks, rows_of_blocks, strict=True)
-            ]
-            waiting.append(search(parts, depth + 1))
-    return made
+    def count(self, level):
+        sums = np.zeros((level[4].max() + 1, self.start[-1], 2), dtype=np.int64)
+        for codes, pairs, node in self.blocks:
+            count_level(codes, self.start, pairs, node, level, sums)
+        return sums
 
 
-def test_blocks_of_rows_on_disk_give_the_same_tree(large_case, tmp_path):
+def describe_rows_elsewhere(table):
+    """Describe a table to a grower that does not have its rows."""
+    columns = SimpleNamespace(
+        schema=table.schema, n_rows=table.n_rows, n_columns=table.n_columns
+    )
+    names = ("values", "upper_values", "n_distinct", "n_missing")
+    return BlockTable(columns, None, *(getattr(table, name) for name in names))
+
+
+def assert_same_from_blocks(table, limits, options, gradient, hessian, rows, n_blocks):
+    """Require that histograms counted block by block give the same tree."""
+    seed = {"random_state": 3}
+    whole = make_plan(table, limits, options).grow(gradient, hessian, rows, **seed)
+    plan = make_plan(describe_rows_elsewhere(table), limits, options)
+    counted = BlockRows(table, gradient, hessian, rows, n_blocks)
+    tree, node_of, surplus = plan.grow_by_levels(counted.count, counted.scale, **seed)
+    leaf = node_of[np.concatenate([node for *_, node in counted.blocks])]
+    if surplus.any():
+        assert "max_leaf_nodes" in limits
+        tree, kept = cut_below(tree, surplus), find_kept(tree, surplus)
+        leaf = kept[leaf]
+    for name in ("nodes", "statistics", "level_branch"):
+        assert getattr(tree, name).tobytes() == getattr(whole.tree, name).tobytes()
+    used = slice(None) if rows is None else rows
+    np.testing.assert_array_equal(leaf[used], whole.leaf_of_row[used])
+
+
+@loop_over("seed", range(60 * FACTOR))
+def test_blocks_of_rows_give_the_same_trees(seed):
+    X, nominal, gradient, hessian, limits, options, rows = draw_case(seed)
+    table, _ = encode(X, nominal)
+    if seed % 3 == 0:
+        hessian = None
+    n_blocks = 1 + seed % 4
+    assert_same_from_blocks(table, limits, options, gradient, hessian, rows, n_blocks)
+
+
+def test_large_blocks_of_rows_give_the_same_tree(large_case):
     X, gradient, hessian = large_case
     table, _ = encode(X, [3], max_bins=255)
-    rules = GrowthRules("squared_error", max_leaf_nodes=20, min_samples_leaf=30)
-    plan = GradientPlan(table, rules, 0.5)
-    nodes = plan.grow(gradient, hessian).tree.nodes
-    pairs, codes = plan.round_to_pairs(gradient, hessian), table.row_ranks()[0]
-    blocks = []
-    for number, rows in enumerate(np.array_split(np.arange(len(X)), 3)):
-        np.save(tmp_path / f"{number}.npy", codes[rows])
-        block = np.load(tmp_path / f"{number}.npy", mmap_mode="r")
-        blocks.append((block, pairs[rows]))
-    made = grow_from_blocks(plan, blocks, 20)
-    inner = nodes[nodes["n_children"] > 0]
-    expected = zip(
-        inner["feature"].tolist(),
-        (inner["improvement"] * inner["weight"]).tolist(),
-        inner["n_samples"].tolist(),
-        strict=True,
-    )
-    for split, whole in zip(sorted(made), sorted(expected), strict=True):
-        assert split == (whole[0], pytest.approx(whole[1]), whole[2])
+    for limits in ({"max_depth": 7, "max_features": 2, "shuffles_columns": True}, {}):
+        limits = {"max_leaf_nodes": 60, "min_samples_leaf": 30} | limits
+        assert_same_from_blocks(table, limits, {}, gradient, hessian, None, 5)
 
 
 def test_too_many_distinct_values_are_refused():

@@ -685,3 +685,28 @@ def bin_sorted_columns(
             &n_missing[0], &is_binned[0], max_bins, &starts[0, 0]
         )
     run_in_threads(n_threads, bin_task, &work, order.shape[0])
+
+
+def divide_values(const uint32_t[::1] starts, int64_t max_bins):
+    """Divide the distinct values of a column that is sorted elsewhere into bins.
+
+    Parameters
+    ----------
+    starts : memoryview of uint32, shape (n_values + 1,)
+        How many rows have smaller values than each one; last, how many have a value.
+    max_bins : int
+        Largest number of bins, at least 1.
+
+    Returns
+    -------
+    first : ndarray of int64, shape (n_bins,)
+        The lowest value of every bin, by its place.
+    """
+    cdef:
+        int64_t n_values = starts.shape[0] - 1, place = 0
+        int64_t capacity = find_capacity(&starts[0], n_values, max_bins)
+        list first = []
+    while place < n_values:
+        first.append(place)
+        place = fill_bin(&starts[0], n_values, place, capacity)
+    return np.array(first, dtype=np.int64)

@@ -114,6 +114,10 @@ class FrameTable:
         series = self.frame.get_column(self.columns[position])
         return column_from_series(series, name, as_levels)
 
+    def read_series(self, position):
+        """Return one column as it is in the frame."""
+        return self.frame.get_column(self.columns[position]).to_native()
+
 
 def column_from_series(series, name: str, as_levels: bool = False) -> Column:
     """Read a column from a narwhals series."""

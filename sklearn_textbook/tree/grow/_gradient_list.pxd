@@ -28,7 +28,7 @@ cdef struct WaitingNode:
 cdef struct GradientList:
     int64_t n_rows
     GradientTable table
-    const void* codes  # column by column
+    const void* codes  # column by column; NULL: histograms are counted elsewhere
     int64_t most_codes  # of a column, with that of missing values
     # interaction constraints: the groups that each column is in, as bits; or NULL
     const uint64_t* groups
@@ -72,7 +72,8 @@ cdef int search_root(
     const Problem* problem, GradientList* samples, Worker* worker, Frame* frame
 ) noexcept nogil
 cdef void search_children(
-    const Problem* problem, GradientList* samples, Worker* worker, int64_t n_frames
+    const Problem* problem, GradientList* samples, Worker* worker, int64_t first,
+    int64_t n_frames
 ) noexcept nogil
 cdef int settle_gradients(
     const Problem* problem, GradientList* samples, Worker* worker, const Frame* frame,

@@ -246,7 +246,7 @@ cdef void choose_column(
 # One or two nodes whose histograms are made and searched, column by column.
 cdef struct Family:
     const GradientList* samples
-    const uint32_t* rows  # of the node that is counted
+    const uint32_t* rows  # of the node that is counted; NULL: it has been
     int64_t n
     GradientPair* histogram
     GradientPair* rest  # the parent's; NULL if the other child needs none
@@ -264,9 +264,10 @@ cdef void count_and_search(void* context, int64_t task, int thread) noexcept nog
         const Searching* search
         int64_t first = task * family.step, i, k, column
         int64_t stop = min(first + family.step, samples.table.n_columns)
-    count_pairs(
-        &samples.table, family.rows, family.n, first, stop, family.histogram
-    )
+    if family.rows != NULL:
+        count_pairs(
+            &samples.table, family.rows, family.n, first, stop, family.histogram
+        )
     # The parent's histogram less the counted child's is the other child's.
     if family.rest != NULL:
         for i in range(start[first], start[stop]):
@@ -294,7 +295,9 @@ cdef void search_family(
         int64_t n_slots = samples.table.start[n_columns]
         bint keeps_counted = False
     family.samples = samples
-    family.rows = samples.rows + samples.counted_start
+    family.rows = NULL
+    if samples.codes != NULL:
+        family.rows = samples.rows + samples.counted_start
     family.n = samples.n_counted
     family.histogram = samples.counted.histogram
     family.rest = NULL if samples.rest == NULL else samples.rest.histogram
@@ -377,10 +380,10 @@ cdef int search_root(
 
 
 cdef void search_children(
-    const Problem* problem, GradientList* samples, Worker* worker, int64_t n_frames
+    const Problem* problem, GradientList* samples, Worker* worker, int64_t first,
+    int64_t n_frames
 ) noexcept nogil:
-    """Find the best splits of the children that wait on top of the stack."""
-    cdef int64_t first = worker.stack.n_frames - n_frames
+    """Find the best splits of the children of a node, which wait on the stack."""
     if samples.counted == NULL or n_frames == 0:
         return
     search_family(
@@ -565,13 +568,15 @@ cdef int partition_gradients(
         const uint8_t* is_leaf = worker.is_active
         int64_t smaller = n_rows[1] < n_rows[0], start = frame.start
         int64_t first = worker.buffer.nodes[frame.node].first_child
-    if reserve(
-        <void**>&samples.place, sizeof(int64_t), first, 2, &samples.place_capacity
-    ) < 0:
-        return -1
-    part_list(samples, parent, start, frame.n_rows)
-    samples.place[first] = start
-    samples.place[first + 1] = start + n_rows[0]
+    if samples.codes != NULL:
+        if reserve(
+            <void**>&samples.place, sizeof(int64_t), first, 2, &samples.place_capacity
+        ) < 0:
+            return -1
+        part_list(samples, parent, start, frame.n_rows)
+        samples.place[first] = start
+        samples.place[first + 1] = start + n_rows[0]
+        samples.counted_start = samples.place[first + smaller]
     samples.left_child = samples.right_child = samples.counted = NULL
     if is_last or (is_leaf[0] and is_leaf[1]):
         release_waiting(samples, parent)
@@ -587,7 +592,6 @@ cdef int partition_gradients(
         subtract_pair(&node.total, &parent.split.left)
     subtract_pair(&parent.total, &node.total)
     samples.counted = node
-    samples.counted_start = samples.place[first + smaller]
     samples.n_counted = n_rows[smaller]
     samples.rest = parent
     # The other child is a leaf and needs no histogram.

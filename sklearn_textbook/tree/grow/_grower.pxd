@@ -1,12 +1,12 @@
 # The loop over the nodes, and what it needs of a tree. A grower belongs to one thread;
 # tasks have growers of their own, which share the problem and the table.
 
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from sklearn_textbook._contract._threads cimport ThreadTeam
 from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer, Stack
 from sklearn_textbook.tree.grow._children cimport Children
-from sklearn_textbook.tree.grow._gradient_list cimport GradientList
+from sklearn_textbook.tree.grow._gradient_list cimport GradientList, WaitingNode
 from sklearn_textbook.tree.grow._layout cimport Node
 from sklearn_textbook.tree.grow._list_search cimport ListSearch
 from sklearn_textbook.tree.grow._small_node cimport SmallRoots
@@ -35,8 +35,22 @@ cdef struct Grower:
     SmallRoots roots
     int64_t n_outside  # nodes that wait outside of the local subtree
 
+# A split by gradient pairs that was made, and what is to be counted for its children.
+cdef struct WaitingSplit:
+    int32_t column
+    uint8_t* children  # of the codes of the column, to be filled in; or NULL
+    int32_t first_child
+    int32_t counted_child  # -1: both are leaves
+    WaitingNode* counted  # the histogram of that child, not counted yet; or NULL
+    WaitingNode* rest  # that of the parent, of which the other child's is left; or NULL
+    int64_t first_frame  # of the children that wait
+    int64_t n_frames
+
 cdef int grow_from(
     Grower* grower, const Frame* root, const int32_t* columns
+) noexcept nogil
+cdef int split_waiting(
+    Grower* grower, Frame* frame, WaitingSplit* made
 ) noexcept nogil
 cdef int grow_subtrees(
     const NodeBuffer* above, const Stack* tasks, Grower* growers, ThreadTeam* team,

@@ -960,31 +960,54 @@ cdef int expand_node(Grower* grower, Frame* frame) noexcept nogil:
     return make_split(grower, frame, &best, map_start, pair)
 
 
-cdef int expand_histograms(Grower* grower, Frame* frame) noexcept nogil:
-    """The same of a node with gradient pairs, whose best split is known: it was found
-    with that of the other child of the parent. Returns -1 when memory runs out."""
+cdef int split_waiting(
+    Grower* grower, Frame* frame, WaitingSplit* made
+) noexcept nogil:
+    """Make the split of a node with gradient pairs, which was found with that of the
+    other child of the parent. Returns -1 when memory runs out."""
     cdef:
         const Problem* problem = grower.problem
+        GradientList* samples = grower.gradients
         Worker* worker = grower.worker
+        Node* node = &worker.buffer.nodes[frame.node]
         Split best
-        int64_t pair = -1, map_start = worker.buffer.n_levels, n_before
+        int64_t pair = -1, map_start = worker.buffer.n_levels
+    made.first_frame = worker.stack.n_frames
+    node.improvement = frame.gain / node.weight
+    if settle_gradients(problem, samples, worker, frame, &best, &pair) < 0:
+        return -1
+    made.column = best.column
+    if made.children != NULL:
+        memcpy(
+            made.children, (<WaitingNode*>frame.waiting).child_of_code,
+            samples.table.start[best.column + 1] - samples.table.start[best.column]
+        )
+    if make_split(grower, frame, &best, map_start, pair) < 0:
+        return -1
+    made.first_child = worker.buffer.nodes[frame.node].first_child
+    made.n_frames = worker.stack.n_frames - made.first_frame
+    made.counted, made.rest = samples.counted, samples.rest
+    made.counted_child = -1
+    if made.counted != NULL:
+        made.counted_child = made.first_child + (made.counted == samples.right_child)
+    return 0
+
+
+cdef int expand_histograms(Grower* grower, Frame* frame) noexcept nogil:
+    """Split a node with gradient pairs if that is worth it. Returns -1 when memory runs
+    out."""
+    cdef WaitingSplit made
     if not frame.is_searched and (
-        search_root(problem, grower.gradients, worker, frame) < 0
+        search_root(grower.problem, grower.gradients, grower.worker, frame) < 0
     ):
         return -1
     if frame.gain <= 0.0:
         return 0
-    # The children that ``make_split`` pushes are on top of the stack.
-    n_before = worker.stack.n_frames
-    worker.buffer.nodes[frame.node].improvement = (
-        frame.gain / worker.buffer.nodes[frame.node].weight
-    )
-    if settle_gradients(
-        problem, grower.gradients, worker, frame, &best, &pair
-    ) < 0 or make_split(grower, frame, &best, map_start, pair) < 0:
+    made.children = NULL
+    if split_waiting(grower, frame, &made) < 0:
         return -1
     search_children(
-        problem, grower.gradients, worker, worker.stack.n_frames - n_before
+        grower.problem, grower.gradients, grower.worker, made.first_frame, made.n_frames
     )
     return 0
 

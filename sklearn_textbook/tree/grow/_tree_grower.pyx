@@ -7,7 +7,7 @@ of ``_grower``; a grower makes its columns or lists ready, and keeps their memor
 
 import numpy as np
 
-from libc.math cimport INFINITY, frexp, ldexp
+from libc.math cimport frexp, ldexp
 from libc.stdint cimport (
     int16_t,
     int32_t,
@@ -46,23 +46,28 @@ from sklearn_textbook.tree.grow._buffers cimport (
     free_buffer,
     free_buffers,
     free_stack,
+    push_frame,
+    reserve,
     start_buffer,
+    start_growth,
     start_stack,
 )
 from sklearn_textbook.tree.grow._gradient_list cimport (
     GradientList,
-    WaitingNode,
     forget_waiting,
     free_gradient_list,
+    release_waiting,
+    search_children,
     search_given,
-    settle_gradients,
     start_gradient_list,
 )
 from sklearn_textbook.tree.grow._grower cimport (
     Grower,
+    WaitingSplit,
     grow_from,
     grow_subtrees,
     measure_table_column,
+    split_waiting,
 )
 from sklearn_textbook.tree.grow._layout cimport DENSE_MAP, NOMINAL, Node
 from sklearn_textbook.tree.grow._list_search cimport (
@@ -88,11 +93,13 @@ from sklearn_textbook.tree.grow._workers cimport (
 )
 from sklearn_textbook.tree.split._gradients cimport (
     GradientPair,
+    GradientScale,
     GradientTable,
     add_pair,
-    count_pairs,
+    add_pairs,
     gradient_of,
     hessian_of,
+    samples_of,
     step_of_leaf,
 )
 from sklearn_textbook.tree.split._oblique cimport (
@@ -111,6 +118,7 @@ from sklearn_textbook.tree.split._samples cimport (
 )
 from sklearn_textbook.tree.split._steps cimport Scale
 from sklearn_textbook.tree.split._sums cimport (
+    FETCH_AHEAD,
     FEW_SAMPLES,
     NUMBER_BITS,
     make_counted,
@@ -123,7 +131,6 @@ from sklearn_textbook.tree.split._types cimport (
     POISSON,
     Problem,
     Rows,
-    Split,
 )
 
 
@@ -1043,7 +1050,7 @@ cdef struct Rounding:
     uint8_t* is_bad  # of each block
 
 
-cdef void round_rows(
+cdef void round_some(
     const Rounding* work, const Real* gradient, const Real* hessian, int64_t first,
     int64_t stop, uint8_t* is_bad
 ) noexcept nogil:
@@ -1079,7 +1086,7 @@ cdef void round_pair_block(void* context, int64_t task, int thread) noexcept nog
         const Rounding* work = <const Rounding*>context
         int64_t first = task * BLOCK_ROWS
         int64_t stop = min(first + BLOCK_ROWS, work.n_rows)
-    round_rows(
+    round_some(
         work, <const double*>work.gradient, <const double*>work.hessian, first, stop,
         &work.is_bad[task]
     )
@@ -1186,6 +1193,193 @@ def add_leaf_values(
 # ------------------------------------------------------------------------------------
 
 
+PAIR_DTYPE = np.dtype([("gradient", np.int64), ("counted", np.uint64)])
+
+
+def make_scale(int64_t n_rows, largest, bint has_hessian):
+    """Choose the units of gradients and hessians as integers, so that no sum of the
+    rows of a table overflows.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows of the table.
+    largest : tuple of two floats
+        The largest absolute gradient and the largest hessian.
+    has_hessian : bool
+        Whether hessians are given; otherwise they are 1.
+
+    Returns
+    -------
+    scale : tuple
+        The units, powers of two, and the bits for the number of rows.
+    """
+    # As many bits as the number of all rows needs.
+    count_bits = int(n_rows).bit_length()
+    factor = make_factor(largest[0] if largest[0] > 0.0 else 1.0, n_rows, SUM_BITS)
+    hessian_factor = 1.0
+    if has_hessian:
+        hessian_factor = make_factor(
+            largest[1] if largest[1] > 0.0 else 1.0, n_rows, COUNTED_BITS - count_bits
+        )
+    return 1.0 / factor, 1.0 / hessian_factor, count_bits
+
+
+def round_block(gradient, hessian, scale):
+    """Turn gradients and hessians of a block of rows into pairs of integers.
+
+    Parameters
+    ----------
+    gradient : ndarray of float64, shape (n_block_rows,)
+        First derivatives.
+    hessian : ndarray of float64, shape (n_block_rows,), or None
+        Second derivatives; None for 1.
+    scale : tuple
+        The units, by ``make_scale``.
+
+    Returns
+    -------
+    pairs : ndarray, shape (n_block_rows,)
+        The pairs.
+    """
+    pairs = np.empty(len(gradient), dtype=PAIR_DTYPE)
+    round_rows(gradient, hessian, scale, pairs, NULL)
+    return pairs
+
+
+cdef int round_rows(
+    gradient, hessian, scale, pairs, ThreadTeam* team
+) except -1:
+    """Turn gradients and hessians into integers, by a team of threads or none."""
+    cdef:
+        const double[::1] gradients = gradient
+        const double[::1] hessians
+        GradientPair[::1] rounded = pairs
+        int64_t n_rows = gradients.shape[0], task
+        int64_t n_tasks = n_rows // BLOCK_ROWS + 1
+        uint8_t[::1] is_bad = np.zeros(n_tasks, dtype=np.uint8)
+        Rounding work
+    memset(&work, 0, sizeof(Rounding))
+    work.n_rows = n_rows
+    work.gradient = &gradients[0]
+    if hessian is not None:
+        hessians = hessian
+        work.hessian = &hessians[0]
+    # Of powers of two the reciprocals are exact.
+    work.gradient_factor, work.hessian_factor = 1.0 / scale[0], 1.0 / scale[1]
+    work.count_bits = scale[2]
+    work.pairs = &rounded[0]
+    work.is_bad = &is_bad[0]
+    with nogil:
+        if team != NULL:
+            run_tasks(team, round_pair_block, &work, n_tasks)
+        else:
+            for task in range(n_tasks):
+                round_pair_block(&work, task, 0)
+    if np.any(is_bad):
+        raise ValueError(
+            "Gradients must be numbers, and hessians numbers that are not negative."
+        )
+    return 0
+
+
+cdef void send_rows(
+    const SmallCode* row_codes, int64_t n_columns, int64_t n_rows,
+    const int32_t* column, const int32_t* first_child, const int64_t* start,
+    const uint8_t* child_of_code, int32_t* node_of_row
+) noexcept nogil:
+    """Send the rows of a block to the children of the nodes that were split."""
+    cdef:
+        int64_t i
+        int32_t node
+    for i in range(n_rows):
+        node = node_of_row[i]
+        if node >= 0 and column[node] >= 0:
+            # As in ``part_rows``: all but child 0 is child 1.
+            node_of_row[i] = first_child[node] + (
+                child_of_code[start[node] + row_codes[i * n_columns + column[node]]] > 0
+            )
+
+
+def count_level(
+    row_codes, const int64_t[::1] column_start, pairs, int32_t[::1] node_of_row,
+    level, int64_t[:, :, ::1] sums
+):
+    """Send the rows of a block to the nodes of the next level, and sum up those of the
+    nodes that are to be counted.
+
+    Parameters
+    ----------
+    row_codes : ndarray of uint8 or uint16, shape (n_block_rows, n_columns)
+        The codes of the block.
+    column_start : ndarray of int64, shape (n_columns + 1,)
+        Where the codes of each column begin in a histogram.
+    pairs : ndarray, shape (n_block_rows,)
+        As ``round_block`` gives them.
+    node_of_row : ndarray of int32, shape (n_block_rows,)
+        Node of every row, in place; -1 for a row that takes no part.
+    level : tuple of ndarrays
+        As ``split_level`` gives it.
+    sums : ndarray of int64, shape (n_slots, n_codes, 2)
+        To which the sums of the rows of every slot are added.
+    """
+    cdef:
+        const int32_t[::1] column = level[0], first_child = level[1], slot = level[4]
+        const int64_t[::1] start = level[2]
+        const uint8_t[::1] child_of_code = level[3]
+        const uint8_t[:, ::1] narrow
+        const uint16_t[:, ::1] wide
+        const GradientPair[::1] block_pairs = pairs
+        int64_t n = node_of_row.shape[0], i, s, n_slots = sums.shape[0]
+        uint32_t[::1] listed = np.empty(n + FETCH_AHEAD, dtype=np.uint32)
+        int64_t[::1] place = np.zeros(n_slots + 1, dtype=np.int64)
+        const uint8_t* children = NULL
+        GradientTable block
+    if child_of_code.shape[0] > 0:
+        children = &child_of_code[0]
+    memset(&block, 0, sizeof(GradientTable))
+    block.n_columns = column_start.shape[0] - 1
+    block.start = &column_start[0]
+    block.pairs = &block_pairs[0]
+    block.code_size = row_codes.dtype.itemsize
+    if block.code_size == 1:
+        narrow = row_codes
+        block.row_codes = &narrow[0, 0]
+    else:
+        wide = row_codes
+        block.row_codes = &wide[0, 0]
+    with nogil:
+        if block.code_size == 1:
+            send_rows(
+                <const uint8_t*>block.row_codes, block.n_columns, n, &column[0],
+                &first_child[0], &start[0], children, &node_of_row[0]
+            )
+        else:
+            send_rows(
+                <const uint16_t*>block.row_codes, block.n_columns, n, &column[0],
+                &first_child[0], &start[0], children, &node_of_row[0]
+            )
+        # The rows of each slot one after the other, in their order.
+        for i in range(n):
+            if node_of_row[i] >= 0 and slot[node_of_row[i]] >= 0:
+                place[slot[node_of_row[i]] + 1] += 1
+        for s in range(n_slots):
+            place[s + 1] += place[s]
+        for i in range(n):
+            if node_of_row[i] >= 0 and slot[node_of_row[i]] >= 0:
+                s = slot[node_of_row[i]]
+                listed[place[s]] = <uint32_t>i
+                place[s] += 1
+        memset(&listed[place[n_slots]], 0, FETCH_AHEAD * sizeof(uint32_t))
+        # Each place is now where the next slot begins.
+        for s in range(n_slots):
+            i = place[s - 1] if s > 0 else 0
+            add_pairs(
+                &block, &listed[i], place[s] - i, 0, block.n_columns,
+                <GradientPair*>&sums[s, 0, 0]
+            )
+
+
 cdef class GradientGrower(TreeGrower):
     """Grows one tree after the other from gradient pairs.
 
@@ -1193,8 +1387,9 @@ cdef class GradientGrower(TreeGrower):
     ----------
     settings : Settings
         The table and the rules.
-    ranks, row_ranks : ndarray of uint8 or uint16
-        The codes of all rows, column by column and row by row.
+    ranks, row_ranks : ndarray of uint8 or uint16, or None
+        The codes of all rows, column by column and row by row. None: histograms are
+        counted elsewhere, and the tree grows level by level.
     max_leaf_nodes : int
         Largest number of leaves; 0: no limit.
     l2 : float
@@ -1213,9 +1408,14 @@ cdef class GradientGrower(TreeGrower):
         object pairs
         object start
         int64_t n_listed
-        uint8_t[::1] is_bad
         const uint64_t[::1] groups
         uint8_t[::1] takes_part
+        # of a tree that grows level by level
+        Grower level_grower
+        Stack spare_stack
+        WaitingSplit* families
+        int64_t n_families
+        int64_t family_capacity
 
     def __cinit__(
         self, Settings settings, ranks, row_ranks, int64_t max_leaf_nodes, double l2,
@@ -1228,14 +1428,16 @@ cdef class GradientGrower(TreeGrower):
             GradientList* samples = &self.samples
         memset(&self.samples, 0, sizeof(GradientList))
         memset(&self.worker, 0, sizeof(Worker))
+        start_stack(&self.spare_stack, self.problem.n_columns)
         self.ranks, self.row_ranks = ranks, row_ranks
         self.problem.max_leaf_nodes = max_leaf_nodes
         samples.n_threads = n_threads
         samples.table.n_columns = self.problem.n_columns
-        samples.n_rows = ranks.shape[1]
-        samples.table.code_size = ranks.dtype.itemsize
-        samples.codes = address_of(ranks)
-        samples.table.row_codes = address_of(row_ranks)
+        if ranks is not None:
+            samples.n_rows = ranks.shape[1]
+            samples.table.code_size = ranks.dtype.itemsize
+            samples.codes = address_of(ranks)
+            samples.table.row_codes = address_of(row_ranks)
         n_codes = settings.table.n_distinct + (settings.table.n_missing > 0)
         self.start = np.concatenate([[0], np.cumsum(n_codes)])
         start = self.start
@@ -1245,12 +1447,10 @@ cdef class GradientGrower(TreeGrower):
             self.groups = groups
             samples.groups = &self.groups[0]
         samples.table.l2 = l2
-        self.pairs = np.empty(
-            samples.n_rows, dtype=[("gradient", np.int64), ("counted", np.uint64)]
-        )
-        pairs = self.pairs
-        samples.table.pairs = &pairs[0]
-        self.is_bad = np.zeros(samples.n_rows // BLOCK_ROWS + 1, dtype=np.uint8)
+        self.pairs = np.empty(samples.n_rows, dtype=PAIR_DTYPE)
+        if ranks is not None:
+            pairs = self.pairs
+            samples.table.pairs = &pairs[0]
         if (
             start_gradient_list(&self.problem, samples) < 0
             or start_worker(&self.problem, &self.worker, 1, 8, True, NULL) < 0
@@ -1263,6 +1463,8 @@ cdef class GradientGrower(TreeGrower):
     def __dealloc__(self):
         # Threads first, which may be at work in the rest.
         self.stop_threads()
+        free_stack(&self.spare_stack)
+        free(self.families)
         free_gradient_list(&self.samples)
         free_buffer(&self.worker.buffer)
         free_worker(&self.worker)
@@ -1273,72 +1475,34 @@ cdef class GradientGrower(TreeGrower):
             stop_team(self.samples.team)
             self.samples.team = NULL
 
-    cdef int round_pairs(self, gradient, hessian, largest) except -1:
-        """Turn gradients and hessians into integers."""
-        cdef:
-            const double[::1] gradients = gradient
-            const double[::1] hessians
-            GradientPair[::1] pairs = self.pairs
-            GradientList* samples = &self.samples
-            int64_t n_rows = samples.n_rows, task, n_tasks = self.is_bad.shape[0]
-            Rounding work
-        start_interrupt(&self.interrupt)
-        memset(&work, 0, sizeof(Rounding))
-        work.n_rows = n_rows
-        # As many bits as the number of all rows needs.
-        work.count_bits = <int32_t>int(n_rows).bit_length()
-        work.gradient = &gradients[0]
-        work.gradient_factor = make_factor(
-            largest[0] if largest[0] > 0.0 else 1.0, n_rows, SUM_BITS
-        )
-        if hessian is None:
-            work.hessian_factor = 1.0
-        else:
-            hessians = hessian
-            work.hessian = &hessians[0]
-            work.hessian_factor = make_factor(
-                largest[1] if largest[1] > 0.0 else 1.0, n_rows,
-                COUNTED_BITS - work.count_bits
-            )
-        work.pairs = &pairs[0]
-        work.is_bad = &self.is_bad[0]
-        samples.table.scale.gradient_unit = 1.0 / work.gradient_factor
-        samples.table.scale.hessian_unit = 1.0 / work.hessian_factor
-        samples.table.scale.count_bits = work.count_bits
-        with nogil:
-            if samples.team != NULL:
-                run_tasks(samples.team, round_pair_block, &work, n_tasks)
-            else:
-                for task in range(n_tasks):
-                    round_pair_block(&work, task, 0)
-        if np.any(self.is_bad):
-            raise ValueError(
-                "Gradients must be numbers, and hessians numbers that are not negative."
-            )
+    cdef int set_scale(self, scale) except -1:
+        """Note the units of the pairs."""
+        cdef GradientScale* units = &self.samples.table.scale
+        units.gradient_unit, units.hessian_unit, units.count_bits = scale
         return 0
 
-    cdef make_root(self, random_state):
-        """Sum up the rows that take part."""
-        cdef:
-            GradientList* samples = &self.samples
-            GradientPair total
-            int64_t i
-        memset(&total, 0, sizeof(GradientPair))
-        with nogil:
-            for i in range(self.n_listed):
-                add_pair(&total, &samples.table.pairs[samples.rows[i]])
-        samples.total = total
-        hessian = hessian_of(&total, &samples.table.scale)
+    cdef make_root(self, const GradientPair* total, int64_t n_rows, random_state):
+        """Describe the root from the sum of the rows that take part."""
+        cdef GradientList* samples = &self.samples
+        samples.total = total[0]
+        hessian = hessian_of(total, &samples.table.scale)
         step = step_of_leaf(
-            gradient_of(&total, &samples.table.scale), hessian, samples.table.l2
+            gradient_of(total, &samples.table.scale), hessian, samples.table.l2
         )
         is_leaf = (
             self.problem.max_depth <= 0
-            or self.n_listed < 2 * max(self.problem.min_samples_leaf, 1)
-            or self.n_listed < self.problem.min_samples_split
+            or n_rows < 2 * max(self.problem.min_samples_leaf, 1)
+            or n_rows < self.problem.min_samples_split
             or self.problem.max_leaf_nodes == 1
         )
         return Root(np.array([step]), 0.0, hessian, is_leaf, random_state)
+
+    cdef void sum_listed(self, GradientPair* total) noexcept nogil:
+        """Sum up the rows that take part."""
+        cdef int64_t i
+        memset(total, 0, sizeof(GradientPair))
+        for i in range(self.n_listed):
+            add_pair(total, &self.samples.table.pairs[self.samples.rows[i]])
 
     def grow(
         self, gradient, hessian, largest, rows=None, random_state=0, variance=1.0
@@ -1368,10 +1532,14 @@ cdef class GradientGrower(TreeGrower):
         cdef:
             Grower grower
             Frame frame
+            GradientPair total
             GradientList* samples = &self.samples
             const uint32_t[::1] given
             int64_t i
-        self.round_pairs(gradient, hessian, largest)
+        start_interrupt(&self.interrupt)
+        scale = make_scale(samples.n_rows, largest, hessian is not None)
+        self.set_scale(scale)
+        round_rows(gradient, hessian, scale, self.pairs, samples.team)
         samples.table.variance = variance
         if rows is None:
             self.takes_part = None
@@ -1387,7 +1555,8 @@ cdef class GradientGrower(TreeGrower):
                 self.takes_part[given[i]] = 1
         memset(&grower, 0, sizeof(Grower))
         grower.gradients = samples
-        root = self.make_root(random_state)
+        self.sum_listed(&total)
+        root = self.make_root(&total, self.n_listed, random_state)
         forget_waiting(samples)
         self.start_tree(root, self.n_listed, &self.worker, &grower, &frame)
         frame.groups = ~<uint64_t>0
@@ -1395,117 +1564,193 @@ cdef class GradientGrower(TreeGrower):
             self.grow_nodes(&grower, &frame)
         return self.buffer.n_nodes
 
-    def round_to_pairs(self, gradient, hessian, largest):
-        """Turn gradients and hessians into pairs of integers.
+    # ------------------------------------------------- histograms counted elsewhere
+    # Rows are not known here. A tree grows level by level: the splits of all nodes of a
+    # level are made, then whoever has the rows counts the smaller child of each, and
+    # the children are searched. Nodes and splits are those of ``grow``, as they do not
+    # depend on the order in which nodes are searched.
+
+    def start_levels(
+        self, scale, const int64_t[:, ::1] histogram, random_state=0, variance=1.0
+    ):
+        """Start a tree.
 
         Parameters
         ----------
-        gradient, hessian, largest
-            As in ``grow``.
-
-        Returns
-        -------
-        pairs : ndarray, shape (n_rows,)
-            A copy.
-        """
-        self.round_pairs(gradient, hessian, largest)
-        return self.pairs.copy()
-
-    def count_block(self, row_codes, pairs, rows):
-        """Sum up some rows of a block that need not be rows of the table.
-
-        Parameters
-        ----------
-        row_codes : ndarray like ``row_ranks``, shape (n_block_rows, n_columns)
-            The codes of the block.
-        pairs : ndarray, shape (n_block_rows,)
-            Their pairs, of the scale of the last ``round_to_pairs``.
-        rows : ndarray of uint32
-            Which rows.
-
-        Returns
-        -------
+        scale : tuple
+            The units of the pairs, by ``make_scale``.
         histogram : ndarray of int64, shape (n_codes, 2)
-            Sums of all columns, concatenated; those of blocks may be added.
-        """
-        cdef:
-            const uint8_t[:, ::1] narrow
-            const uint16_t[:, ::1] wide
-            const GradientPair[::1] block_pairs = pairs
-            uint32_t[::1] listed = np.concatenate([rows, np.zeros(64, dtype=np.uint32)])
-            GradientTable block = self.samples.table
-            int64_t[:, ::1] sums = np.zeros(
-                (block.start[block.n_columns], 2), dtype=np.int64
-            )
-            int64_t n = len(rows)
-        block.pairs = &block_pairs[0]
-        if block.code_size == 1:
-            narrow = row_codes
-            block.row_codes = &narrow[0, 0]
-        else:
-            wide = row_codes
-            block.row_codes = &wide[0, 0]
-        with nogil:
-            count_pairs(
-                &block, &listed[0], n, 0, block.n_columns,
-                <GradientPair*>&sums[0, 0]
-            )
-        return sums.base
-
-    def find_split(self, const int64_t[:, ::1] histogram, int64_t depth):
-        """Find the best split of a node from its histogram.
-
-        Parameters
-        ----------
-        histogram : ndarray of int64, shape (n_codes, 2)
-            As ``count_block`` gives it.
-        depth : int
-            Depth of the node.
-
-        Returns
-        -------
-        decrease : float
-            Decrease of twice the loss; 0 if the node is not to be split.
-        column : int
-            What is tested.
-        child_of_code : ndarray of uint8
-            The child of every code of the column; 2: the row stays.
+            The sums of all rows that take part, of all columns one after the other.
+        random_state : int, default=0
+            Seed of the sampling of columns.
+        variance : float, default=1.0
+            As for ``grow``.
         """
         cdef:
             GradientList* samples = &self.samples
             const int64_t* start = samples.table.start
-            WaitingNode* node
+            const GradientPair* sums = <const GradientPair*>&histogram[0, 0]
+            GradientPair total
             Frame frame
-            int64_t pair = -1
-            Split split
-            uint8_t[::1] children
-        memset(&frame, 0, sizeof(Frame))
-        frame.lower = -INFINITY
-        frame.upper = INFINITY
-        frame.depth = depth
+            int64_t i
+        self.set_scale(scale)
+        samples.table.variance = variance
+        memset(&total, 0, sizeof(GradientPair))
+        for i in range(start[1]):
+            add_pair(&total, &sums[i])
+        n_rows = samples_of(&total, &samples.table.scale)
+        root = self.make_root(&total, n_rows, random_state)
+        forget_waiting(samples)
+        memset(&self.level_grower, 0, sizeof(Grower))
+        self.level_grower.gradients = samples
+        self.start_tree(root, n_rows, &self.worker, &self.level_grower, &frame)
         frame.groups = ~<uint64_t>0
-        frame.n_active = <int32_t>samples.table.n_columns
+        start_growth(&self.worker.stack, 0, self.buffer)
+        if root.is_leaf:
+            return
         memcpy(
             self.worker.active, self.settings.columns,
             samples.table.n_columns * sizeof(int32_t)
         )
-        forget_waiting(samples)
-        if search_given(
-            &self.problem, samples, &self.worker, &frame,
-            <const GradientPair*>&histogram[0, 0]
+        if search_given(&self.problem, samples, &self.worker, &frame, sums) < 0 or (
+            push_frame(&self.worker.stack, &frame, self.worker.active) < 0
+        ):
+            raise MemoryError()
+
+    def list_open(self):
+        """List the nodes that have been searched and may be split.
+
+        Returns
+        -------
+        nodes : list of int
+            Their numbers.
+        gains : list of float
+            By how much their splits decrease twice the loss.
+        """
+        cdef:
+            const Stack* stack = &self.worker.stack
+            int64_t i
+        places = [i for i in range(stack.n_frames) if stack.frames[i].gain > 0.0]
+        return (
+            [stack.frames[i].node for i in places],
+            [stack.frames[i].gain for i in places],
+        )
+
+    def split_level(self, wanted):
+        """Make the splits of nodes of a level; the others stay leaves.
+
+        Parameters
+        ----------
+        wanted : set of int
+            Which nodes of ``list_open``.
+
+        Returns
+        -------
+        level : tuple of ndarrays
+            ``column`` (n_nodes): what the nodes that have just been split test, -1 for
+            others; ``first_child`` (n_nodes); ``start`` (n_nodes) of the children of
+            the codes of that column in ``child_of_code``; ``slot`` (n_nodes): the
+            histogram for which the rows of a node are to be counted, or -1.
+        """
+        cdef:
+            GradientList* samples = &self.samples
+            Stack* stack = &self.worker.stack
+            Stack level
+            int64_t i, n_columns = samples.table.n_columns
+            Frame* frame
+            WaitingSplit split
+            const int64_t* start = samples.table.start
+            uint8_t[::1] children
+        # The frames of the level; their children take the place of these.
+        level = stack[0]
+        stack[0] = self.spare_stack
+        self.spare_stack = level
+        start_growth(stack, 0, self.buffer)
+        self.n_families = 0
+        splits, parts, n_children = [], [], 0
+        for i in range(level.n_frames):
+            frame = &level.frames[i]
+            if frame.gain <= 0.0:
+                continue
+            if frame.node not in wanted:
+                release_waiting(samples, frame.waiting)
+                continue
+            memcpy(
+                self.worker.active, level.active + i * n_columns,
+                n_columns * sizeof(int32_t)
+            )
+            children = np.empty(samples.most_codes, dtype=np.uint8)
+            split.children = &children[0]
+            if split_waiting(&self.level_grower, frame, &split) < 0:
+                raise_failure(&self.interrupt)
+            self.keep_family(&split)
+            n_codes = start[split.column + 1] - start[split.column]
+            splits.append(
+                (frame.node, split.column, split.first_child, n_children,
+                 split.counted_child)
+            )
+            parts.append(children.base[:n_codes])
+            n_children += n_codes
+        column = np.full(self.buffer.n_nodes, -1, dtype=np.int32)
+        first_child = np.zeros(self.buffer.n_nodes, dtype=np.int32)
+        start_of = np.zeros(self.buffer.n_nodes, dtype=np.int64)
+        slot = np.full(self.buffer.n_nodes, -1, dtype=np.int32)
+        n_slots = 0
+        for node, tested, first, begin, counted in splits:
+            column[node], first_child[node], start_of[node] = tested, first, begin
+            if counted >= 0:
+                slot[counted] = n_slots
+                n_slots += 1
+        child_of_code = np.concatenate(parts) if parts else np.empty(0, dtype=np.uint8)
+        return column, first_child, start_of, child_of_code, slot
+
+    cdef int keep_family(self, const WaitingSplit* split) except -1:
+        """Remember which nodes wait for a histogram."""
+        if reserve(
+            <void**>&self.families, sizeof(WaitingSplit), self.n_families, 1,
+            &self.family_capacity
         ) < 0:
             raise MemoryError()
-        node = <WaitingNode*>frame.waiting
-        if frame.gain <= 0.0 or depth >= self.problem.max_depth:
-            return 0.0, -1, None
-        if settle_gradients(
-            &self.problem, samples, &self.worker, &frame, &split, &pair
-        ) < 0:
+        self.families[self.n_families] = split[0]
+        self.n_families += 1
+        return 0
+
+    def search_level(self, const int64_t[:, :, ::1] histograms):
+        """Search the nodes that the splits of a level have made.
+
+        Parameters
+        ----------
+        histograms : ndarray of int64, shape (n_slots, n_codes, 2)
+            What was counted for the slots of ``split_level``.
+        """
+        cdef:
+            GradientList* samples = &self.samples
+            int64_t i, slot = 0, size = samples.table.start[samples.table.n_columns]
+            const WaitingSplit* family
+        for i in range(self.n_families):
+            family = &self.families[i]
+            if family.counted == NULL:
+                continue
+            memcpy(
+                family.counted.histogram, &histograms[slot, 0, 0],
+                size * sizeof(GradientPair)
+            )
+            slot += 1
+            samples.counted = family.counted
+            samples.rest = family.rest
+            samples.n_counted = 0
+            with nogil:
+                search_children(
+                    &self.problem, samples, &self.worker, family.first_frame,
+                    family.n_frames
+                )
+
+    def number_nodes(self):
+        """Return the number of every node in ``write_nodes``."""
+        cdef int32_t[::1] number = np.empty(self.buffer.n_nodes, dtype=np.int32)
+        if number_nodes(self.buffer, &number[0]) < 0:
             raise MemoryError()
-        n_codes = start[split.column + 1] - start[split.column]
-        children = np.empty(n_codes, dtype=np.uint8)
-        memcpy(&children[0], node.child_of_code, n_codes)
-        return frame.gain, split.column, children.base
+        return number.base
 
     def find_leaves(self, int32_t[::1] leaf_of_row):
         """Write the node where each row of the table ends.

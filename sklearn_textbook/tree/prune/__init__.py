@@ -20,7 +20,7 @@ from sklearn_textbook.tree.prune.node_losses import choose_loss
 from sklearn_textbook.tree.prune.out_of_bag import OutOfBagPruning
 from sklearn_textbook.tree.prune.outcome import PruningTable
 from sklearn_textbook.tree.prune.pre_pruning import PrePruning
-from sklearn_textbook.tree.prune.rebuild import cut_below
+from sklearn_textbook.tree.prune.rebuild import cut_below, find_kept
 from sklearn_textbook.tree.prune.reduced_error import ReducedErrorPruning
 from sklearn_textbook.tree.prune.rpart_sequence import compute_rpart_sequence
 from sklearn_textbook.tree.prune.simplify import merge_equal_leaves
@@ -44,6 +44,7 @@ __all__ = [
     "compute_rpart_sequence",
     "compute_weakest_link_sequence",
     "cut_below",
+    "find_kept",
     "keep_best_first",
     "merge_equal_leaves",
     "prune_by_error",

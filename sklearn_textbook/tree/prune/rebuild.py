@@ -77,6 +77,26 @@ def cut_below(tree, cut: np.ndarray | Sequence[int]):
     )
 
 
+def find_kept(tree, cut: np.ndarray | Sequence[int]) -> np.ndarray:
+    """Find where the rows of every node end once some nodes are leaves.
+
+    Returns the numbers of nodes in ``cut_below(tree, cut)``.
+    """
+    is_cut = _as_mask(tree, cut)
+    parent = tree.nodes["parent"]
+    number = np.zeros(tree.node_count, dtype=np.int32)
+    is_inside = is_cut.copy()
+    n_kept = 1
+    for node in range(1, tree.node_count):  # parents come before their children
+        above = parent[node]
+        if is_inside[above]:
+            number[node], is_inside[node] = number[above], True
+        else:
+            number[node] = n_kept
+            n_kept += 1
+    return number
+
+
 def _as_mask(tree, cut):
     """Convert the nodes to cut to a mask."""
     cut = np.asarray(cut)

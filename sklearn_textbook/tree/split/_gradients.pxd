@@ -149,6 +149,10 @@ cdef void count_pairs(
     const GradientTable* table, const uint32_t* rows, int64_t n, int64_t first,
     int64_t stop, GradientPair* histogram
 ) noexcept nogil
+cdef void add_pairs(
+    const GradientTable* table, const uint32_t* rows, int64_t n, int64_t first,
+    int64_t stop, GradientPair* histogram
+) noexcept nogil
 cdef void describe_node(
     const Problem* problem, const GradientTable* table, const GradientPair* histogram,
     const GradientPair* total, double lower, double upper, GradientSearch* search

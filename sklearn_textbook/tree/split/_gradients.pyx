@@ -81,6 +81,14 @@ cdef void count_pairs(
         histogram + table.start[first], 0,
         (table.start[stop] - table.start[first]) * sizeof(GradientPair)
     )
+    add_pairs(table, rows, n, first, stop, histogram)
+
+
+cdef void add_pairs(
+    const GradientTable* table, const uint32_t* rows, int64_t n, int64_t first,
+    int64_t stop, GradientPair* histogram
+) noexcept nogil:
+    """Add n rows to the histograms of some columns."""
     if table.code_size == 1:
         add_rows(
             table, <const uint8_t*>table.row_codes, rows, n, first, stop, histogram

@@ -1,0 +1,78 @@
+"""Tables that are read in blocks of rows, as they do not fit into the memory."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+#: Rows of a block. Sums of floating-point numbers are made by such blocks, also in
+#: memory, so that they do not depend on how a table is read.
+BLOCK_ROWS = 65536
+
+
+class BlockSource(ABC):
+    """A table that is read in blocks of rows; `sklearn_textbook.io.scan` makes it."""
+
+    #: Names of the columns.
+    names: tuple[str, ...]
+
+    @abstractmethod
+    def _describe(self) -> str:
+        """Name the table in messages."""
+
+    @abstractmethod
+    def _read(self, names: tuple[str, ...]) -> Iterator[Any]:
+        """Read some columns, block by block."""
+
+    def read_blocks(self, names: Sequence[str] | None = None) -> Iterator[Any]:
+        """Read the rows, in their order, as frames that narwhals supports.
+
+        Parameters
+        ----------
+        names : sequence of str, default=None
+            The columns to read, and their order. None: all.
+
+        Returns
+        -------
+        blocks : iterator of data frames
+            The rows.
+        """
+        names = self.names if names is None else tuple(names)
+        self._require_columns("the model", names)
+        return self._read(names)
+
+    def _require_columns(self, what: str, names: Iterable[str]) -> None:
+        """Raise ValueError for a name that is not that of a column."""
+        for name in names:
+            if name not in self.names:
+                raise ValueError(
+                    f"{what} has {name!r}, which is not a column of "
+                    f"{self._describe()}; there are {', '.join(map(repr, self.names))}."
+                )
+
+
+def list_blocks(n_rows: int, step: int = BLOCK_ROWS) -> Iterator[slice]:
+    """Cut the rows of a table into blocks."""
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def add_up(values: np.ndarray, total: float = 0.0) -> float:
+    """Add numbers to a total: the sum of one block of rows after the other."""
+    for rows in list_blocks(len(values)):
+        total += float(np.sum(values[rows]))
+    return total
+
+
+def run_each(function: Callable, n_workers: int) -> None:
+    """Call a function with the numbers of workers, each in a thread of its own."""
+    if n_workers == 1:
+        function(0)
+        return
+    with ThreadPoolExecutor(n_workers) as pool:
+        for _ in pool.map(function, range(n_workers)):
+            pass

@@ -1,0 +1,396 @@
+"""The columns of a table that is read in blocks, kept in files.
+
+A source is read once, so that it cannot change in between. What follows reads the
+files: a column to sort it, blocks of rows again and again, at the speed of the disk.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sklearn_textbook._contract.blocks import BlockSource, add_up, list_blocks
+from sklearn_textbook._contract.labels import check_target, encode_labels
+from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.tree.encode.columns import CATEGORY, Column, infinity_error
+from sklearn_textbook.tree.encode.frames import FrameTable
+from sklearn_textbook.tree.encode.read import (
+    code_column,
+    find_categorical,
+    read_numbers,
+)
+from sklearn_textbook.tree.encode.schema import TableSchema
+
+#: Values of a column that are sorted together.
+PIECE_ROWS = 1 << 19
+#: Code of a missing value in the file of a column of levels.
+MISSING = -1
+
+
+class FileArray:
+    """An array in a file, of which a stretch of rows is read or written at a time.
+
+    A memory map would count as memory of the process until the system takes it back.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    dtype : dtype
+        Type of the entries.
+    shape : tuple of int
+        Shape of the array.
+    """
+
+    def __init__(self, path: Path, dtype, shape: tuple[int, ...]) -> None:
+        self.path, self.dtype, self.shape = path, np.dtype(dtype), shape
+        self.row_bytes = self.dtype.itemsize * math.prod(shape[1:])
+        path.touch()
+        self._file = path.open("r+b", buffering=0)
+        self._lock = threading.Lock()
+        self.close = weakref.finalize(self, self._file.close)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def read(self, rows: slice) -> np.ndarray:
+        """Read some rows."""
+        array = np.empty((rows.stop - rows.start, *self.shape[1:]), self.dtype)
+        view = memoryview(array.reshape(-1).view(np.uint8))
+        with self._lock:
+            self._file.seek(rows.start * self.row_bytes)
+            n_read = 0
+            while n_read < len(view):
+                n_more = self._file.readinto(view[n_read:])
+                if not n_more:
+                    raise OSError(f"{self.path} is shorter than it was written.")
+                n_read += n_more
+        return array
+
+    def write(self, start: int, array: np.ndarray) -> None:
+        """Write rows from a place on."""
+        array = np.ascontiguousarray(array, dtype=self.dtype)
+        view = memoryview(array.reshape(-1).view(np.uint8))
+        with self._lock:
+            self._file.seek(start * self.row_bytes)
+            while len(view):
+                view = view[self._file.write(view) :]
+
+    def fill(self, value) -> None:
+        """Set all entries to a value."""
+        for rows in list_blocks(len(self)):
+            self.write(
+                rows.start,
+                np.full((rows.stop - rows.start, *self.shape[1:]), value, self.dtype),
+            )
+
+
+class ColumnWriter:
+    """Writes one column block by block.
+
+    Levels are numbered in the order in which they are first read; what they are called
+    in the end, ``finish`` says.
+    """
+
+    def __init__(self, path: Path, name: str, is_declared: bool | None) -> None:
+        self.path, self.name, self.is_declared = path, name, is_declared
+        self.file = path.open("wb")
+        self.n_rows = 0
+        self.first: Column | None = None
+        self.numbers: dict = {}  # of the levels
+        self.close = weakref.finalize(self, self.file.close)
+
+    def write(self, column: Column) -> None:
+        """Append the values of a block."""
+        has_levels = self.is_declared or (
+            self.is_declared is None and column.codes is not None
+        )
+        if self.first is None:
+            self.first = column
+            self.has_levels = has_levels
+        self._require_like_first(column, has_levels)
+        if has_levels:
+            self._write_codes(column)
+        else:
+            numbers, _ = read_numbers(column)
+            is_infinite = np.isinf(numbers)
+            if is_infinite.any():
+                raise infinity_error(
+                    self.name, self.n_rows + int(np.argmax(is_infinite))
+                )
+            self.file.write(np.ascontiguousarray(numbers, dtype=np.float64).data)
+            self.n_rows += len(numbers)
+
+    def _require_like_first(self, column, has_levels) -> None:
+        first = self.first
+        if (
+            column.source != first.source
+            or column.time_zone != first.time_zone
+            or column.is_ordered != first.is_ordered
+            or has_levels != self.has_levels
+        ):
+            raise ValueError(
+                f"Column {self.name!r} contains {column.source} values from row "
+                f"{self.n_rows} on, and {first.source} values before. Convert it to "
+                "one type."
+            )
+
+    def _write_codes(self, column) -> None:
+        if column.codes is None:  # no values
+            codes = np.full(len(column.numbers), MISSING, dtype=np.int32)
+        else:
+            numbers = [
+                self.numbers.setdefault(level, len(self.numbers))
+                for level in column.levels
+            ]
+            codes = np.array([*numbers, MISSING], dtype=np.int32)[column.codes]
+        self.file.write(codes.data)
+        self.n_rows += len(codes)
+
+    def finish(self):
+        """Describe the column; returns what the numbers of its levels become."""
+        self.close()
+        first, levels = self.first, [*self.numbers]
+        if not self.has_levels:
+            return read_numbers(first)[1], None
+        if not levels:
+            return code_column(first)[1], np.array([np.nan])
+        codes = np.arange(len(levels))
+        found = Column(
+            *(self.name, first.source, None, codes, levels),
+            is_ordered=first.is_ordered,
+            time_zone=first.time_zone,
+        )
+        final, schema = code_column(found)
+        if first.source == CATEGORY:
+            final = codes
+        return schema, np.append(final.astype(np.float64), np.nan)
+
+
+class BlockColumns:
+    """The columns of a table, its target and its weights, in files.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the files are; removed with this object.
+    schema : TableSchema
+        What the columns are.
+    mappings : list of ndarray of float64 or None
+        The code of every number in the file of a column of levels; NaN is the last.
+    n_rows : int
+        Number of rows.
+    """
+
+    def __init__(self, folder, schema, mappings, n_rows) -> None:
+        self.folder, self.schema, self.mappings = folder, schema, mappings
+        self.n_rows = n_rows
+        self._columns = [
+            FileArray(
+                folder / f"column-{position}",
+                np.float64 if mapping is None else np.int32,
+                (n_rows,),
+            )
+            for position, mapping in enumerate(mappings)
+        ]
+        self.labels: dict = {}
+        self.label_dtype = None
+        self.target: FileArray | None = None
+        self.weight: FileArray | None = None
+        self._remove = weakref.finalize(self, shutil.rmtree, folder, True)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.schema.columns)
+
+    def open_column(self, position: int) -> FileArray:
+        """Return the file of a column: numbers, or numbers of levels."""
+        return self._columns[position]
+
+    def make_array(self, name: str, dtype, shape) -> FileArray:
+        """Make a new file next to those of the columns."""
+        return FileArray(self.folder / name, dtype, shape)
+
+    def read_matrix(self, rows: slice) -> np.ndarray:
+        """Read a block of rows as numbers and codes, NaN where missing."""
+        matrix = np.empty((rows.stop - rows.start, self.n_columns), order="F")
+        for position, mapping in enumerate(self.mappings):
+            part = self.open_column(position).read(rows)
+            matrix[:, position] = part if mapping is None else mapping[part]
+        return matrix
+
+    def read_targets(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray | None]]:
+        """Read blocks of the target and of the weights."""
+        for rows in list_blocks(self.n_rows):
+            weight = None if self.weight is None else self.weight.read(rows)
+            yield rows, self.target.read(rows).astype(np.float64, copy=False), weight
+
+    def measure_weights(self) -> tuple[float, int]:
+        """Add up the weights, and count those above 0."""
+        if self.weight is None:
+            return float(self.n_rows), self.n_rows
+        total, n_weighted = 0.0, 0
+        for _, _, weight in self.read_targets():
+            total = add_up(weight, total)
+            n_weighted += int(np.count_nonzero(weight))
+        if n_weighted == 0:
+            raise ValueError("All sample weights are 0; at least one must be positive.")
+        return total, n_weighted
+
+    def sort_classes(self) -> np.ndarray:
+        """Return the classes, sorted; the file of the target then has their codes."""
+        labels = np.array([*self.labels], dtype=self.label_dtype)
+        (classes,), codes = encode_labels(labels[:, np.newaxis])
+        for rows in list_blocks(self.n_rows):
+            self.target.write(rows.start, codes[self.target.read(rows), 0])
+        self.labels = {label: code for code, label in enumerate(classes.tolist())}
+        return classes
+
+    def close(self) -> None:
+        """Remove the files."""
+        self._remove()
+
+
+class VectorWriter:
+    """Writes the target or the weights block by block."""
+
+    def __init__(self, path: Path, is_numeric: bool) -> None:
+        self.path, self.is_numeric = path, is_numeric
+        self.file = path.open("wb")
+        self.labels: dict = {}
+        self.dtype = None
+        self.close = weakref.finalize(self, self.file.close)
+
+    def write(self, values) -> None:
+        """Append the values of a block."""
+        values = check_target(values, is_numeric=self.is_numeric)[:, 0]
+        if self.is_numeric:
+            self.file.write(np.ascontiguousarray(values, dtype=np.float64).data)
+            return
+        found, places = np.unique(values, return_inverse=True)
+        self.dtype = (
+            found.dtype if self.dtype is None else np.result_type(self.dtype, found)
+        )
+        numbers = [
+            self.labels.setdefault(label, len(self.labels)) for label in found.tolist()
+        ]
+        self.file.write(np.array(numbers, dtype=np.int32)[places].data)
+
+    def finish(self, n_rows: int) -> FileArray:
+        """Open the file: numbers, or the numbers of ``labels``."""
+        self.close()
+        dtype = np.float64 if self.is_numeric else np.int32
+        return FileArray(self.path, dtype, (n_rows,))
+
+
+def read_block_columns(
+    source: BlockSource,
+    target: str,
+    sample_weight: str | None = None,
+    categorical_features="from_dtype",
+    *,
+    is_numeric: bool,
+    exclude: Sequence[str] = (),
+) -> BlockColumns:
+    """Read a source once, and write its columns to files.
+
+    Parameters
+    ----------
+    source : BlockSource
+        The table.
+    target, sample_weight : str
+        Columns of the target and of the weights.
+    categorical_features : "from_dtype", None, or array-like, default="from_dtype"
+        As in :func:`read_training_table`.
+    is_numeric : bool
+        Whether the target is numbers rather than classes.
+    exclude : sequence of str
+        Columns that are left out.
+    """
+    names = list_features(source, target, sample_weight, exclude)
+    folder = Path(tempfile.mkdtemp(prefix="sklearn_textbook-"))
+    try:
+        return _read_into(
+            folder,
+            source,
+            names,
+            target,
+            sample_weight,
+            find_categorical(categorical_features, names, len(names)),
+            is_numeric,
+        )
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def list_features(source, target, sample_weight, exclude=()) -> tuple[str, ...]:
+    """List the columns that are neither target nor weights."""
+    for role, name in (("y", target), ("sample_weight", sample_weight)):
+        if name is None and role == "sample_weight":
+            continue
+        if not isinstance(name, str):
+            raise TypeError(
+                f"{role} must be the name of a column of {source._describe()}, as the "
+                f"table is read in blocks; got {type(name).__name__}."
+            )
+        if name not in source.names:
+            raise ValueError(
+                f"{role}={name!r} is not a column of {source._describe()}; there are "
+                f"{', '.join(map(repr, source.names))}."
+            )
+    left_out = {target, sample_weight, *exclude}
+    names = tuple(name for name in source.names if name not in left_out)
+    if not names:
+        raise ValueError(f"{source._describe()} has no columns besides the target.")
+    return names
+
+
+def _read_into(
+    folder, source, names, target, sample_weight, is_categorical, is_numeric
+):
+    """Write the columns of a source to the files of a folder."""
+    writers = [
+        ColumnWriter(
+            folder / f"column-{position}",
+            name,
+            None if is_categorical is None else bool(is_categorical[position]),
+        )
+        for position, name in enumerate(names)
+    ]
+    targets = VectorWriter(folder / "target", is_numeric)
+    weights = None
+    if sample_weight is not None:
+        weights = VectorWriter(folder / "weight", is_numeric=True)
+    n_rows = 0
+    read = [*names, target, *[sample_weight][: sample_weight is not None]]
+    for block in source.read_blocks(dict.fromkeys(read)):
+        table = FrameTable(block)
+        places = {name: place for place, name in enumerate(table.names)}
+        for writer in writers:
+            writer.write(
+                table.read_column(
+                    places[writer.name], writer.name, as_levels=bool(writer.is_declared)
+                )
+            )
+        targets.write(table.read_series(places[target]))
+        if weights is not None:
+            values = table.read_series(places[sample_weight])
+            weights.write(check_weights(values, len(values)))
+        n_rows += table.n_rows
+    if n_rows == 0:
+        raise ValueError(f"{source._describe()} has no rows.")
+    schemas, mappings = zip(*(writer.finish() for writer in writers), strict=True)
+    columns = BlockColumns(folder, TableSchema(tuple(schemas), True), mappings, n_rows)
+    columns.target = targets.finish(n_rows)
+    columns.labels, columns.label_dtype = targets.labels, targets.dtype
+    columns.weight = None if weights is None else weights.finish(n_rows)
+    return columns
