@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, cast
 
+from sklearn_textbook._contract.blocks import BlockSource
 from sklearn_textbook._contract.types import Method
 
 
@@ -21,6 +22,7 @@ def all_or_nothing(fit: Method) -> Method:
 
     @functools.wraps(fit)
     def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
+        _require_whole_table(self, args[0] if args else kwargs.get("X"))
         before = dict(vars(self))
         try:
             return fit(self, *args, **kwargs)
@@ -29,6 +31,16 @@ def all_or_nothing(fit: Method) -> Method:
             raise
 
     return cast(Method, fit_or_restore)
+
+
+def _require_whole_table(estimator, X) -> None:
+    """Raise TypeError for a table in blocks, unless ``_fits_blocks`` is true."""
+    if isinstance(X, BlockSource) and not getattr(estimator, "_fits_blocks", False):
+        raise TypeError(
+            f"{type(estimator).__name__} cannot be fitted to {X._describe()}, which is "
+            "read in blocks; GradientBoostingClassifier and GradientBoostingRegressor "
+            "can. Read the table, or a part of it, with io.read_table."
+        )
 
 
 try:

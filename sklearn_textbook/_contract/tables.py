@@ -8,6 +8,8 @@ import numpy as np
 import scipy  # submodules are loaded on first use
 from numpy.typing import ArrayLike
 
+from sklearn_textbook._contract.blocks import BlockSource
+
 
 def count_rows(X) -> int:
     """Count the rows of a table that has not been read."""
@@ -36,6 +38,11 @@ def refuse_lazy_tables(X: object) -> None:
     """Raise TypeError for lazy frames, and for tables of other libraries."""
     import narwhals.stable.v2 as nw  # not needed to print a tree
 
+    if isinstance(X, BlockSource):
+        raise TypeError(
+            f"{X._describe()} is read in blocks, which this estimator does not do; "
+            "read it with io.read_table, or write predictions with io.predict_to."
+        )
     if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
         raise TypeError(
             f"X is a lazy data frame ({type(X)}); call its collect method first."

@@ -1,4 +1,8 @@
 from .arff import write_arff as write_arff
+from .block_sources import Batches as Batches
+from .block_sources import Scan as Scan
+from .block_sources import predict_to as predict_to
+from .block_sources import scan as scan
 from .c45_costs import read_c45_costs as read_c45_costs
 from .c45_writer import write_c45 as write_c45
 from .model_file import ModelFileError as ModelFileError

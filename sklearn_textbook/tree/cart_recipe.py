@@ -32,9 +32,14 @@ from sklearn_textbook.tree.recipe import BaseTree
 
 def warn_of_light_levels(table, smoothing, weight: np.ndarray | None) -> None:
     """Warn if weights are too small to tell levels of nominal columns apart."""
-    if weight is None:
-        return
-    total, n_rows = float(weight.sum()), np.count_nonzero(weight)
+    if weight is not None:
+        warn_of_light_sum(
+            table, smoothing, float(weight.sum()), np.count_nonzero(weight)
+        )
+
+
+def warn_of_light_sum(table, smoothing, total: float, n_rows: int) -> None:
+    """Warn if the sum of the weights of so many rows is too small for that."""
     levels = np.where(mark_smoothed(table, smoothing), table.n_distinct, 0)
     if total < min(levels.max(initial=0), n_rows / 10):
         name = table.schema.names[int(levels.argmax())]

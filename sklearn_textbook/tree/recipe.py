@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_textbook._contract.blocks import BlockSource
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
@@ -284,6 +285,16 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
 
     def _read_blocks(self, X, owner=None):
         """Read a new table as numbers and codes; a sparse one in blocks of rows."""
+        if isinstance(X, BlockSource):
+            names = getattr(self if owner is None else owner, "feature_names_in_", None)
+            if names is None:
+                raise ValueError(
+                    f"{X._describe()} has names of columns, but {type(self).__name__} "
+                    "was fitted to a table without them."
+                )
+            for block in X.read_blocks(names.tolist()):
+                yield from self._read_blocks(block, owner)
+            return
         check_columns(self if owner is None else owner, X, reset=False)
         for _, matrix in self.schema_.read_blocks(X):
             if self.missing == "error" or issparse(X):

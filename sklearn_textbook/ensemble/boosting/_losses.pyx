@@ -539,10 +539,9 @@ def make_memory(Py_ssize_t n_scores, int n_threads):
     return np.empty((n_threads, (n_scores + 4) * BLOCK_ROWS))
 
 
-cdef double add_tasks(const double[:, ::1] found) noexcept:
-    """Add the losses of the tasks, in their order."""
+cdef double add_tasks(const double[:, ::1] found, double total) noexcept:
+    """Add the losses of the tasks, in their order, to those of earlier rows."""
     cdef Py_ssize_t task
-    cdef double total = 0.0
     for task in range(found.shape[0]):
         total += found[task, 2]
     return total
@@ -551,10 +550,10 @@ cdef double add_tasks(const double[:, ::1] found) noexcept:
 def differentiate(
     int kind, double low, double high, const double[::1] y, const double[:, ::1] raw,
     const double[::1] weight, real[:, ::1] gradient, real[:, ::1] hessian,
-    double[:, ::1] memory, bint adds_losses=False,
+    double[:, ::1] memory, total=None,
 ):
     """Write the derivatives; return the largest |gradient| and the largest hessian, and
-    the sum of the losses if requested."""
+    the sum of the losses and of ``total``, unless that is None."""
     cdef:
         Pass work = note_rows(kind, low, high, y, raw, weight, memory)
         Py_ssize_t n_tasks = count_tasks(work.n_rows)
@@ -564,24 +563,26 @@ def differentiate(
         work.hessian = &hessian[0, 0]
     work.is_single = sizeof(real) == sizeof(float)
     work.found = &found[0, 0]
-    work.adds_losses = adds_losses
+    work.adds_losses = total is not None
     run_in_threads(memory.shape[0], differentiate_task, &work, n_tasks)
     largest_gradient, largest_hessian, _ = np.asarray(found).max(axis=0).tolist()
-    return largest_gradient, largest_hessian, add_tasks(found)
+    if total is not None:
+        total = add_tasks(found, total)
+    return (largest_gradient, largest_hessian), total
 
 
 def add_losses(
     int kind, double low, double high, const double[::1] y, const double[:, ::1] raw,
-    const double[::1] weight, double[:, ::1] memory,
+    const double[::1] weight, double[:, ::1] memory, double total=0.0,
 ):
-    """Add up the losses of all rows."""
+    """Add the losses of all rows to ``total``."""
     cdef:
         Pass work = note_rows(kind, low, high, y, raw, weight, memory)
         Py_ssize_t n_tasks = count_tasks(work.n_rows)
         double[:, ::1] found = np.zeros((n_tasks, N_FOUND))
     work.found = &found[0, 0]
     run_in_threads(memory.shape[0], add_task_losses, &work, n_tasks)
-    return add_tasks(found)
+    return add_tasks(found, total)
 
 
 # ------------------------------------------------------------------ values of leaves

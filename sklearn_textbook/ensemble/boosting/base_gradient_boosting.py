@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from itertools import combinations
 from math import ceil
 from typing import Self
@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from sklearn_textbook._contract.blocks import BlockSource
 from sklearn_textbook._contract.fitting import (
     CallbackSupportMixin,
     all_or_nothing,
@@ -37,6 +38,7 @@ from sklearn_textbook._contract.tables import check_sparse_format
 from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.boosting.block_rounds import BlockRounds, bound_values
 from sklearn_textbook.ensemble.boosting.losses import Loss
 from sklearn_textbook.ensemble.boosting.staged_mixins import StagedPredictionMixin
 from sklearn_textbook.ensemble.members.estimator_members import take_rows
@@ -51,10 +53,12 @@ from sklearn_textbook.ensemble.members.member_list import (
 from sklearn_textbook.ensemble.resample import draw_seeds
 from sklearn_textbook.tree import CARTRegressor
 from sklearn_textbook.tree.members import (
+    BlockBoostingGrower,
     BoostingGrower,
     MemberSum,
     add_leaf_values,
     add_predictions,
+    read_block_columns,
     read_blocks,
     read_matrix,
 )
@@ -143,30 +147,6 @@ def spread_values(tree, values: np.ndarray) -> np.ndarray:
         below = slice(first[node], first[node] + count[node])
         values[node] = np.average(values[below], weights=weight[below])
     return values
-
-
-def bound_values(tree, values: np.ndarray, monotonic: Sequence) -> np.ndarray:
-    """Keep the values of nodes within the bounds of monotonic constraints.
-
-    As in growth, the middle between the values of the children of a test of a
-    constrained column bounds the values of all nodes below them.
-    """
-    nodes = tree.nodes
-    first, count = nodes["first_child"], nodes["n_children"]
-    signs = np.asarray(monotonic)[np.where(count > 0, nodes["feature"], 0)]
-    lower = np.full(len(nodes), -np.inf)
-    upper = np.full(len(nodes), np.inf)
-    # Children come after their parents.
-    for node in np.flatnonzero(count):
-        below = slice(first[node], first[node] + count[node])
-        lower[below], upper[below] = lower[node], upper[node]
-        if signs[node] == 0:
-            continue
-        left, right = first[node], first[node] + 1
-        low, high = (left, right) if signs[node] > 0 else (right, left)
-        middle = values[left] / 2 + values[right] / 2
-        upper[low] = lower[high] = np.clip(middle, lower[node], upper[node])
-    return np.clip(values, lower, upper, out=values)
 
 
 class GradientRounds:
@@ -404,6 +384,7 @@ class BaseGradientBoosting(
 ):
     """Fitting and adding trees; what differs is the target and the loss."""
 
+    _fits_blocks = True
     _saved_fields = (
         SavedField("n_estimators_", "integer", least=1),
         SavedField("loss_", "part"),
@@ -468,6 +449,10 @@ class BaseGradientBoosting(
     @abstractmethod
     def _read_target(self, y):
         """Check the target; classes become codes."""
+
+    @abstractmethod
+    def _read_block_target(self, columns) -> None:
+        """Check the target of a table that is read in blocks; classes become codes."""
 
     @abstractmethod
     def _encode_known(self, y, name: str = "y_val"):
@@ -539,6 +524,10 @@ class BaseGradientBoosting(
         hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
         context.call_on_fit_task_begin(**hooks)
         validation = (X_val, y_val, sample_weight_val)
+        if isinstance(X, BlockSource):
+            self._fit_blocks(X, y, sample_weight, validation, context, hooks)
+            context.call_on_fit_task_end(**hooks)
+            return self
         if y is not None:
             y = self._read_target(y)
             (X, y, sample_weight), validation = self._hold_out(
@@ -553,12 +542,69 @@ class BaseGradientBoosting(
         if n_new == 0:
             warn_of_no_lack()
         else:
-            self._grow(grower, X, y, weight, validation, done, context, hooks)
+            rounds = self._start_rounds(grower, X, y, weight, done)
+            self._run_rounds(rounds, validation, done, context, hooks)
         # After an interruption a round may still be under way, which needs its threads;
         # they end with the grower then.
         grower.close()
         context.call_on_fit_task_end(**hooks)
         return self
+
+    def _fit_blocks(
+        self, source, target, sample_weight, validation, context, hooks
+    ) -> None:
+        """Fit to a table that is read in blocks; validation rows are in memory."""
+        self._require_blocks()
+        columns = read_block_columns(
+            source,
+            target,
+            sample_weight,
+            self.categorical_features,
+            is_numeric=not is_classifier(self),
+        )
+        with closing(columns), ExitStack() as ends:
+            rounds = self._start_block_rounds(columns)
+            ends.callback(rounds.grower.close)
+            _, validation = self._hold_out(None, None, None, validation)
+            self._run_rounds(rounds, validation, [], context, hooks)
+
+    def _require_blocks(self) -> None:
+        """Require parameters with which a table can be read in blocks."""
+        allowed = {
+            "init": (None, "zero"),
+            "subsample": (1.0,),
+            "ccp_alpha": (0.0,),
+            "min_weight_fraction_leaf": (0.0,),
+            "warm_start": (False,),
+            "class_weight": (None,),
+        }
+        for name, values in allowed.items():
+            value = getattr(self, name, values[0])
+            if not any(value is one or value == one for one in values):
+                words = " or ".join(map(repr, values))
+                raise ValueError(
+                    f"A table that is read in blocks requires {name}={words}, got "
+                    f"{value!r}."
+                )
+
+    def _start_block_rounds(self, columns) -> BlockRounds:
+        """Prepare the rounds over the columns of a table in files."""
+        self._read_block_target(columns)
+        total_weight, n_weighted = columns.measure_weights()
+        is_own = isinstance(self.loss, Loss)
+        self.loss_ = clone(self.loss) if is_own else self._make_loss()
+        self.loss_._require_sums()
+        grower = self._open_grower(BlockBoostingGrower, columns)
+        grower.prepare_blocks(total_weight, n_weighted)
+        self.init_, self._start_score = None, np.zeros(self.loss_.n_scores)
+        if self.init is None:
+            sums = self.loss_._add_blocks(columns)
+            self._start_score = self.loss_._start_from_sum(*sums)
+        return BlockRounds(
+            *(grower, self.loss_, self._start_score),
+            float(self.learning_rate),
+            total_weight,
+        )
 
     def _hold_out(self, X, y, weight, validation):
         """Hold out validation rows, if early stopping needs them."""
@@ -571,6 +617,11 @@ class BaseGradientBoosting(
                     "X_val is used only with n_iter_no_change, which is None."
                 )
             return (X, y, weight), None
+        if X is None and X_val is None:
+            raise ValueError(
+                "n_iter_no_change with a table that is read in blocks requires X_val "
+                "and y_val."
+            )
         if X_val is not None:
             if y_val is None:
                 raise ValueError("X_val requires y_val.")
@@ -594,22 +645,25 @@ class BaseGradientBoosting(
 
     def _read_table(self, X, y):
         """Read and encode the table."""
+        return self._open_grower(BoostingGrower, X, y, ccp_alpha=float(self.ccp_alpha))
+
+    def _open_grower(self, grower_class, *table, **options):
+        """Make the grower of a table."""
         groups = None
         if self.interaction_cst is not None:
 
             def groups(names):
                 return list_groups(self.interaction_cst, names)
 
-        return BoostingGrower(
+        return grower_class(
             self._make_template(),
-            X,
-            y,
+            *table,
             owner=self,
             n_jobs=self.n_jobs,
             max_bins=self.max_bins,
             l2_regularization=float(self.l2_regularization),
             interaction_groups=groups,
-            ccp_alpha=float(self.ccp_alpha),
+            **options,
         )
 
     def _limit_leaves(self, weight, n_rows):
@@ -652,11 +706,9 @@ class BaseGradientBoosting(
             return np.ascontiguousarray(self._score_init(X), dtype=np.float64)
         return np.repeat(self._start_score[:, np.newaxis], n_rows, axis=1)
 
-    def _grow(self, grower, X, y, weight, validation, done, context, hooks) -> None:
-        """Grow the new trees."""
+    def _start_rounds(self, grower, X, y, weight, done) -> GradientRounds:
+        """Prepare the rounds, after those that are done."""
         y = self.loss_.check_target(y)
-        self._template = grower.reader
-        self.max_features_ = grower.reader.max_features_
         scores = Scores(
             grower.rows.matrix, y, weight, self._start(X, y, weight, not done)
         )
@@ -664,7 +716,7 @@ class BaseGradientBoosting(
         before = [member.tree_ for members in done for member in members]
         if before:
             scores.add(before, names, grower.n_threads)
-        rounds = GradientRounds(
+        return GradientRounds(
             grower,
             self.loss_,
             scores,
@@ -672,6 +724,13 @@ class BaseGradientBoosting(
             float(self.subsample),
             float(self.l2_regularization),
         )
+
+    def _run_rounds(self, rounds, validation, done, context, hooks) -> None:
+        """Grow the new trees."""
+        grower = rounds.grower
+        names = grower.reader.schema_.names
+        self._template = grower.reader
+        self.max_features_ = grower.reader.max_features_
         stopping = self._plan_stopping(validation, done)
         seeds = draw_seeds(self.random_state, len(done), self.n_estimators - len(done))
         kept = self._keep_history(len(done))

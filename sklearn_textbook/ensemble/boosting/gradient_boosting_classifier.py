@@ -311,6 +311,15 @@ class GradientBoostingClassifier(
 
     def _read_target(self, y):
         (classes,), codes = encode_labels(self._read_labels(y, "y"))
+        self._check_classes(classes, len(codes))
+        return codes[:, 0].astype(np.float64)
+
+    def _read_block_target(self, columns) -> None:
+        classes = columns.sort_classes()
+        self._check_classes(classes, columns.n_rows)
+
+    def _check_classes(self, classes, n_rows) -> None:
+        """Keep the classes, if the parameters allow them."""
         if vars(self).get("estimators_") is not None and not np.array_equal(
             classes, self.classes_
         ):
@@ -329,8 +338,7 @@ class GradientBoostingClassifier(
                 "Monotonicity constraints are not supported with multiclass "
                 f"classification: y has {len(classes)} classes."
             )
-        self._warn_of_many_classes(len(codes))
-        return codes[:, 0].astype(np.float64)
+        self._warn_of_many_classes(n_rows)
 
     def _warn_of_many_classes(self, n_rows) -> None:
         """Warn if the scores of all rows and classes take gigabytes, or refuse them."""

@@ -309,6 +309,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     def _read_target(self, y):
         return column_or_1d(check_numbers(y, type(self).__name__), warn=True)
 
+    def _read_block_target(self, columns) -> None:
+        """Check the target of a table that is read in blocks."""
+
     def _encode_known(self, y, name: str = "y_val"):
         return column_or_1d(check_numbers(y, type(self).__name__, name=name))
 

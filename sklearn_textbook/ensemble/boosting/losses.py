@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize
 from sklearn.base import BaseEstimator
 
+from sklearn_textbook._contract.blocks import add_up, list_blocks
 from sklearn_textbook._contract.parameters import (
     check_choice,
     check_integer,
@@ -61,6 +62,11 @@ def check_rows(
             )
     if weight is not None and weight.shape != shape[1:]:
         raise ValueError(f"weight must have shape {shape[1:]}, got {weight.shape}.")
+
+
+def add_weights(weight: np.ndarray | None, n_rows: int) -> float:
+    """Add up the weights of rows, or count the rows."""
+    return float(n_rows) if weight is None else add_up(weight)
 
 
 def sum_by_node(
@@ -236,6 +242,26 @@ class Loss(BaseEstimator):
                 f"{row}."
             )
 
+    def _require_sums(self) -> None:
+        """Require that sums over the rows suffice, as a table is read in blocks."""
+        self.check_parameters()
+        needs_rows = type(self)._correct_sums is not Loss._correct_sums
+        if not (isinstance(self, CompiledLoss) and self.has_leaf_sums) or needs_rows:
+            raise ValueError(
+                f"The loss {self.name!r} needs all rows of a leaf at once; for a table "
+                "that is read in blocks, use 'squared_error', 'poisson', 'gamma', "
+                "'tweedie' or 'log_loss'."
+            )
+
+    def _add_blocks(self, columns):
+        """Add up what the constant scores depend on, of a table in files."""
+        total = sum_weight = 0.0
+        for _, y, weight in columns.read_targets():
+            y = self.check_target(y)
+            total = total + self._sum_target(y, weight)
+            sum_weight = sum_weight + self._sum_weight(y, weight)
+        return total, sum_weight
+
     def find_start(self, y: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
         """Find the constant scores with the smallest loss.
 
@@ -291,7 +317,12 @@ class Loss(BaseEstimator):
         return self._compute_loss(y, raw, weight, n_threads)
 
     def _compute_loss(self, y, raw, weight, n_threads) -> float:
-        return float(np.average(self.compute_row_losses(y, raw), weights=weight))
+        return self._add_losses(y, raw, weight, n_threads) / add_weights(weight, len(y))
+
+    def _add_losses(self, y, raw, weight, n_threads, total: float = 0.0) -> float:
+        """Add the weighted losses of rows, or of a block of them, to a total."""
+        losses = self.compute_row_losses(y, raw)
+        return add_up(losses if weight is None else losses * weight, total)
 
     def compute_gradients(
         self,
@@ -366,19 +397,30 @@ class Loss(BaseEstimator):
         return self._compute_with_loss(y, raw, weight, gradient, hessian, n_threads)
 
     def _compute_with_loss(self, y, raw, weight, gradient, hessian, n_threads):
-        return (
-            self._fill_gradients(y, raw, weight, gradient, hessian, n_threads),
-            self._compute_loss(y, raw, weight, n_threads),
+        largest, total = self._differentiate(
+            y, raw, weight, gradient, hessian, n_threads, total=0.0
         )
+        return largest, total / add_weights(weight, len(y))
 
     def _fill_gradients(self, y, raw, weight, gradient, hessian, n_threads):
+        return self._differentiate(y, raw, weight, gradient, hessian, n_threads)[0]
+
+    def _differentiate(
+        self, y, raw, weight, gradient, hessian, n_threads, total: float | None = None
+    ):
+        """Compute the derivatives of rows, or of a block of them, and their largest.
+
+        The losses are added to a total, unless that is None.
+        """
+        if total is not None:
+            total = self._add_losses(y, raw, weight, n_threads, total)
         slope, curvature = self.differentiate(y, raw)
         factor = 1.0 if weight is None else weight
         gradient[...] = slope * factor
         curvature = curvature * factor
         if hessian is not None:
             hessian[...] = curvature
-        return float(np.abs(gradient).max()), float(np.max(curvature))
+        return (float(np.abs(gradient).max()), float(np.max(curvature))), total
 
     def compute_leaf_values(
         self,
@@ -489,6 +531,16 @@ class Loss(BaseEstimator):
 # ------------------------------------------------------------------------------------
 
 
+def add_target(loss, y: np.ndarray, weight: np.ndarray | None):
+    """Add up what a loss sums of the target, and the weights, block by block."""
+    total = sum_weight = 0.0
+    for rows in list_blocks(len(y)):
+        of_block = None if weight is None else weight[rows]
+        total = total + loss._sum_target(y[rows], of_block)
+        sum_weight = sum_weight + loss._sum_weight(y[rows], of_block)
+    return total, sum_weight
+
+
 #: Ratios of sums are kept between this and its inverse: logarithms stay finite.
 SMALLEST_RATIO = 2.0**-52
 #: Largest exponent, as in the kernels.
@@ -512,26 +564,31 @@ class CompiledLoss(Loss):
         """Find what the kernel calls low and high."""
         return 0.0, 0.0
 
-    def _compute_loss(self, y, raw, weight, n_threads):
+    def _find_start(self, y, weight):
+        return self._start_from_sum(*add_target(self, y, weight))
+
+    def _start_from_sum(self, total, weight):
+        """Find the constant scores with the smallest loss from sums over all rows."""
+        raise NotImplementedError
+
+    def _sum_target(self, y, weight):
+        """Sum up what the constant scores with the smallest loss depend on."""
+        return float(np.sum(y if weight is None else y * weight))
+
+    def _sum_weight(self, y, weight):
+        return float(len(y)) if weight is None else float(np.sum(weight))
+
+    def _add_losses(self, y, raw, weight, n_threads, total=0.0):
         settings = self._find_settings(y, raw, weight)
         memory = _losses.make_memory(len(raw), n_threads)
-        total = _losses.add_losses(self.kind, *settings, y, raw, weight, memory)
-        return total / (len(y) if weight is None else weight.sum())
+        return _losses.add_losses(self.kind, *settings, y, raw, weight, memory, total)
 
-    def _fill_gradients(self, y, raw, weight, gradient, hessian, n_threads):
+    def _differentiate(self, y, raw, weight, gradient, hessian, n_threads, total=None):
         settings = self._find_settings(y, raw, weight)
         memory = _losses.make_memory(len(raw), n_threads)
         return _losses.differentiate(
-            self.kind, *settings, y, raw, weight, gradient, hessian, memory
-        )[:2]
-
-    def _compute_with_loss(self, y, raw, weight, gradient, hessian, n_threads):
-        settings = self._find_settings(y, raw, weight)
-        memory = _losses.make_memory(len(raw), n_threads)
-        *largest, total = _losses.differentiate(
-            self.kind, *settings, y, raw, weight, gradient, hessian, memory, True
+            self.kind, *settings, y, raw, weight, gradient, hessian, memory, total
         )
-        return tuple(largest), total / (len(y) if weight is None else weight.sum())
 
 
 # ------------------------------------------------------------------------------------
@@ -584,8 +641,8 @@ class SquaredError(CompiledLoss):
     def _find_settings(self, y, raw, weight):
         return -np.inf, np.inf
 
-    def _find_start(self, y, weight):
-        return np.array([np.average(y, weights=weight)])
+    def _start_from_sum(self, total, weight):
+        return np.array([total / weight])
 
 
 class _QuantileLeaves(CompiledLoss):
@@ -902,8 +959,8 @@ class TweedieLoss(CompiledLoss):
     def _find_settings(self, y, raw, weight):
         return 1.0 - self.power, 2.0 - self.power
 
-    def _find_start(self, y, weight):
-        return np.array([self._take_log(np.average(y, weights=weight))])
+    def _start_from_sum(self, total, weight):
+        return np.array([self._take_log(total / weight)])
 
     def _solve_leaves(self, gradient_sums, hessian_sums, l2):
         if self.leaf_rule == "newton":
@@ -1031,8 +1088,8 @@ class LogLoss(CompiledLoss):
     kind = _losses.Kind.LOGISTIC
     _link = "expit"
 
-    def _find_start(self, y, weight):
-        mean = np.average(y, weights=weight)
+    def _start_from_sum(self, total, weight):
+        mean = total / weight
         return np.array([take_log_ratio(mean, 1.0 - mean)]) / self._unit
 
     def _predict(self, raw):
@@ -1174,9 +1231,11 @@ class MultinomialLoss(CompiledLoss):
         check_integer("n_classes", self.n_classes, 2)
         check_truth("friedman_factor", self.friedman_factor)
 
-    def _find_start(self, y, weight):
-        totals = np.bincount(y.astype(np.intp), weight, self.n_classes)
-        scores = np.log(np.maximum(totals / totals.sum(), SMALLEST_RATIO))
+    def _sum_target(self, y, weight):
+        return np.bincount(y.astype(np.intp), weight, self.n_classes)
+
+    def _start_from_sum(self, total, weight):
+        scores = np.log(np.maximum(total / total.sum(), SMALLEST_RATIO))
         return scores - scores.mean()
 
     def _find_settings(self, y, raw, weight):

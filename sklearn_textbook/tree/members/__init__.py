@@ -5,6 +5,7 @@ vector of weights over its rows.
 """
 
 from sklearn_textbook.tree.encode import share_tables
+from sklearn_textbook.tree.encode.block_columns import read_block_columns
 from sklearn_textbook.tree.exchange import (
     add_columns,
     fit_on_codes,
@@ -15,7 +16,11 @@ from sklearn_textbook.tree.explain.page.notebook import PageReprMixin
 from sklearn_textbook.tree.grow._settings import mark_smoothed
 from sklearn_textbook.tree.grow.gradient_plan import add_leaf_values
 from sklearn_textbook.tree.grow.target import make_class_target, make_value_target
-from sklearn_textbook.tree.members.boosting_grower import BoostingGrower
+from sklearn_textbook.tree.members.block_grower import BlockBoostingGrower
+from sklearn_textbook.tree.members.boosting_grower import (
+    BoostingGrower,
+    square_gradients,
+)
 from sklearn_textbook.tree.members.grower import (
     MemberGrower,
     choose_member_classes,
@@ -35,6 +40,7 @@ from sklearn_textbook.tree.route.many_trees import (
 )
 
 __all__ = [
+    "BlockBoostingGrower",
     "BoostingGrower",
     "MemberGrower",
     "MemberSum",
@@ -56,8 +62,10 @@ __all__ = [
     "make_sklearn_tree",
     "make_value_target",
     "mark_smoothed",
+    "read_block_columns",
     "read_blocks",
     "read_matrix",
     "share_parameters",
     "share_tables",
+    "square_gradients",
 ]

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from sklearn_textbook.tree.cart_recipe import warn_of_light_levels
+from sklearn_textbook._contract.blocks import add_up
+from sklearn_textbook.tree.cart_recipe import warn_of_light_sum
 from sklearn_textbook.tree.encode import NOMINAL
 from sklearn_textbook.tree.grow.gradient_plan import MAX_CODES, GradientPlan
 from sklearn_textbook.tree.grow.target import make_value_target
@@ -20,6 +21,14 @@ MAX_EXACT_BINS = 1024
 #: Minimum sum of hessians in a leaf, in mean weights of a row, below which its Newton
 #: step is unreliable.
 MIN_HESSIAN = 1e-3
+
+
+def square_gradients(gradient: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    """Square the gradients of rows; of a row of weight w, those of w rows."""
+    if weight is None:
+        return gradient * gradient
+    scaled = np.divide(gradient, weight, out=np.zeros_like(gradient), where=weight > 0)
+    return gradient * scaled
 
 
 class BoostingGrower(MemberGrower):
@@ -84,16 +93,24 @@ class BoostingGrower(MemberGrower):
         rules = self.reader._resolve_rules(
             self.table, self.rows.target, None, self.n_rows
         )
-        mean = 1.0 if weight is None else float(weight[weight > 0].mean())
+        total = self.n_rows, self.n_rows
+        if weight is not None:
+            total = add_up(weight), int(np.count_nonzero(weight))
+        self.weight = weight
+        self._prepare_plan(rules, total, min_rows_leaf, min_weight_leaf)
+        if weight is not None:
+            smoothing = self.reader.categorical_smoothing
+            warn_of_light_sum(self.table, smoothing, *total)
+
+    def _prepare_plan(self, rules, total, min_rows_leaf=1, min_weight_leaf=0.0):
+        """Prepare the plan, of rows with a total weight and a number."""
+        weight, n_rows = total
         self._rules = replace(
             rules,
             min_samples_leaf=max(rules.min_samples_leaf, min_rows_leaf),
-            min_weight_leaf=max(MIN_HESSIAN * mean, min_weight_leaf),
+            min_weight_leaf=max(MIN_HESSIAN * (weight / n_rows), min_weight_leaf),
         )
         self._gradient_plan = self._choose_plan()
-        self.weight = weight
-        smoothing = self.reader.categorical_smoothing
-        warn_of_light_levels(self.table, smoothing, weight)
 
     def _choose_plan(self):
         """Make a plan of histograms, unless sorted columns are faster."""
@@ -131,19 +148,15 @@ class BoostingGrower(MemberGrower):
 
         A row of weight w counts as w rows.
         """
-        weight = self.weight
+        n_rows = len(gradient)
         if rows is not None:
-            gradient = gradient[rows]
-            hessian = None if hessian is None else hessian[rows]
-            weight = None if weight is None else weight[rows]
-        scaled = gradient
-        if weight is not None:
-            scaled = np.divide(
-                gradient, weight, out=np.zeros_like(gradient), where=weight > 0
-            )
-        total = len(gradient) if hessian is None else hessian.sum()
-        # Not by BLAS: its threads would spin, and its sum depend on their number.
-        return float(np.sum(gradient * scaled) / total) if total > 0 else 0.0
+            is_used = np.zeros(n_rows, dtype=bool)
+            is_used[rows] = True
+            gradient, n_rows = np.where(is_used, gradient, 0.0), len(rows)
+            hessian = None if hessian is None else np.where(is_used, hessian, 0.0)
+        total = n_rows if hessian is None else add_up(hessian)
+        squares = add_up(square_gradients(gradient, self.weight))
+        return squares / total if total > 0 else 0.0
 
     def grow_from(
         self,

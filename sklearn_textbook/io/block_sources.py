@@ -1,0 +1,441 @@
+"""Tables larger than memory: files that are read in blocks of rows."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.dataset as ds
+import pyarrow.parquet as parquet
+
+from sklearn_textbook._contract.blocks import BLOCK_ROWS, BlockSource
+from sklearn_textbook.io.missing_marks import MISSING_MARKS
+from sklearn_textbook.io.table_file import TableFileError, find_ending
+
+#: Formats of files by the endings of their names.
+FORMATS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".ipc": "feather",
+    ".csv": "csv",
+}
+
+_CSV = ds.CsvFileFormat(
+    convert_options=csv.ConvertOptions(
+        null_values=["", *MISSING_MARKS], strings_can_be_null=True
+    )
+)
+
+
+def scan(
+    source: str | os.PathLike[str] | Sequence | ds.Dataset | BlockSource | Any,
+    *,
+    columns: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+) -> Scan:
+    """Describe a table that does not fit into the memory; its rows are not read yet.
+
+    Estimators that can read a table in blocks take it as ``X``, with the names of
+    columns as ``y`` and ``sample_weight``, and give the same model as for the same rows
+    in memory. They read it once and keep its columns in temporary files, in the folder
+    that the environment variable ``TMPDIR`` names: about 9 bytes for each cell.
+
+    Parameters
+    ----------
+    source : path, sequence of paths, pyarrow.dataset.Dataset, LazyFrame or Batches
+        Files of one format, Parquet, Feather (Arrow IPC) or CSV, by their endings; a
+        path may have the wildcards ``*``, ``?`` and ``**``, and then stands for the
+        files in the order of their names. A lazy data frame of polars. `Batches`, for a
+        generator.
+    columns : sequence of str, default=None
+        The columns to read, and their order. None: all.
+    exclude : sequence of str, default=()
+        Columns to leave out.
+
+    Returns
+    -------
+    table : Scan
+        The table.
+
+    Raises
+    ------
+    TableFileError
+        If there is no such file, if it cannot be read, or if the files have different
+        columns.
+    ValueError
+        If a name is not that of a column.
+
+    See Also
+    --------
+    read_table : Read a table into the memory.
+    predict_to : Write predictions for such a table to a file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pyarrow as pa
+    >>> from pyarrow import parquet
+    >>> from sklearn_textbook import io
+    >>> from sklearn_textbook.ensemble import GradientBoostingRegressor
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part in range(3):
+    ...         table = pa.table({"x": [part, 1, 2], "y": [1.0 * part, 1.5, 2.5]})
+    ...         parquet.write_table(table, Path(folder, f"{part}.parquet"))
+    ...     table = io.scan(f"{folder}/*.parquet")
+    ...     model = GradientBoostingRegressor(n_estimators=5).fit(table, "y")
+    >>> table.names, model.n_features_in_
+    (('x', 'y'), 1)
+    """
+    return Scan(_open(source), columns, exclude)
+
+
+class Batches(BlockSource):
+    """A table from a function that makes an iterator of its blocks.
+
+    Parameters
+    ----------
+    make_iterator : callable
+        Returns a new iterator of data frames (pandas, polars or pyarrow) with the same
+        columns, each a block of rows.
+    names : sequence of str, default=None
+        Names of the columns. None: those of the first block, which is read for them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn_textbook.ensemble import GradientBoostingRegressor
+    >>> from sklearn_textbook.io import Batches
+    >>> def make_blocks():
+    ...     for start in range(3):
+    ...         yield pd.DataFrame({"x": range(start, start + 4), "y": [1.0, 2.0] * 2})
+    >>> table = Batches(make_blocks)
+    >>> GradientBoostingRegressor(n_estimators=2).fit(table, "y").n_features_in_
+    1
+    """
+
+    def __init__(
+        self,
+        make_iterator: Callable[[], Iterable],
+        names: Sequence[str] | None = None,
+    ) -> None:
+        if not callable(make_iterator):
+            raise TypeError(
+                "make_iterator must be a function that returns an iterator of data "
+                f"frames, got {type(make_iterator).__name__}."
+            )
+        self.make_iterator = make_iterator
+        if names is None:
+            first = next(iter(make_iterator()), None)
+            if first is None:
+                raise ValueError("make_iterator gives no blocks.")
+            names = getattr(first, "column_names", None) or first.columns
+        self.names = tuple(names)
+
+    def _read(self, names):
+        for block in self.make_iterator():
+            found = tuple(getattr(block, "column_names", None) or block.columns)
+            if found != self.names:
+                raise ValueError(
+                    f"A block of {self._describe()} has the columns {list(found)}, not "
+                    f"{list(self.names)}."
+                )
+            yield _select(block, names)
+
+    def _describe(self) -> str:
+        """Name the table in messages."""
+        return "the table of Batches"
+
+
+class Scan(BlockSource):
+    """A table that is read in blocks of rows, as :func:`scan` makes it.
+
+    Parameters
+    ----------
+    source : BlockSource
+        Where the rows come from.
+    columns : sequence of str, default=None
+        The columns to read, and their order. None: all.
+    exclude : sequence of str, default=()
+        Columns to leave out.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn_textbook import io
+    >>> blocks = [pd.DataFrame({"x": [1, 2], "y": [0, 1]})] * 2
+    >>> table = io.scan(io.Batches(lambda: iter(blocks)), exclude=["y"])
+    >>> table.names, len(list(table.read_blocks()))
+    (('x',), 2)
+    """
+
+    def __init__(
+        self,
+        source: BlockSource,
+        columns: Sequence[str] | None = None,
+        exclude: Sequence[str] = (),
+    ) -> None:
+        self.source = source
+        wanted = source.names if columns is None else tuple(columns)
+        for option, names in (("columns", wanted), ("exclude", tuple(exclude))):
+            source._require_columns(option, names)
+        self.names = tuple(name for name in wanted if name not in set(exclude))
+
+    def _read(self, names):
+        return self.source._read(names)
+
+    def _describe(self) -> str:
+        """Name the table in messages."""
+        return self.source._describe()
+
+    def __repr__(self) -> str:
+        return f"<Scan of {self._describe()}, {len(self.names)} columns>"
+
+
+def _select(block, names):
+    """Take some columns of a data frame."""
+    return block.select(list(names)) if hasattr(block, "select") else block[list(names)]
+
+
+class _Files(BlockSource):
+    """Files of one format, or another dataset of pyarrow."""
+
+    def __init__(self, dataset, what: str) -> None:
+        self.dataset, self.what = dataset, what
+        self.names = tuple(dataset.schema.names)
+
+    def _read(self, names):
+        """Read one file after the other."""
+        for fragment in self.dataset.get_fragments():
+            path = getattr(fragment, "path", self.what)
+            self._require_schema(fragment, path, names)
+            try:
+                for batch in self._read_fragment(fragment, list(names)):
+                    if batch.num_rows:
+                        yield pa.Table.from_batches([batch])
+            except (pa.ArrowException, OSError) as error:
+                reason = str(error).partition("\n")[0]
+                raise TableFileError(
+                    f"cannot be read to its end ({reason})",
+                    path=path,
+                    remedy="write it again",
+                ) from None
+
+    def _read_fragment(self, fragment, names):
+        """Read a file in batches."""
+        is_parquet = isinstance(fragment, ds.ParquetFileFragment)
+        if is_parquet and set(names) <= set(fragment.physical_schema.names):
+            # A scanner reads ahead, and keeps more the larger the file is.
+            with fragment.open() as file:
+                reader = parquet.ParquetFile(
+                    file, pre_buffer=False, buffer_size=1 << 20
+                )
+                yield from reader.iter_batches(BLOCK_ROWS, columns=names)
+            return
+        scanner = fragment.scanner(
+            schema=self.dataset.schema,
+            columns=names,
+            batch_size=BLOCK_ROWS,
+            batch_readahead=1,
+            fragment_readahead=1,
+        )
+        yield from scanner.to_batches()
+
+    def _require_schema(self, fragment, path, names):
+        """Require the columns of the first file, with the same types."""
+        try:
+            found = fragment.physical_schema
+        except (pa.ArrowException, OSError) as error:
+            reason = str(error).partition("\n")[0]
+            raise TableFileError(f"cannot be read ({reason})", path=path) from None
+        for name in names:
+            expected = self.dataset.schema.field(name).type
+            if name not in found.names:
+                if name in getattr(self.dataset, "partition_names", ()):
+                    continue
+                raise TableFileError("is missing in this file", path=path, column=name)
+            if found.field(name).type != expected:
+                raise TableFileError(
+                    f"has the type {found.field(name).type} in this file, and "
+                    f"{expected} in the first one",
+                    path=path,
+                    column=name,
+                    remedy="write the files with one type",
+                )
+
+    def _describe(self):
+        """Name the table in messages."""
+        return self.what
+
+
+class _LazyFrame(BlockSource):
+    """A lazy data frame of polars."""
+
+    def __init__(self, frame) -> None:
+        self.frame = frame
+        self.names = tuple(frame.collect_schema().names())
+
+    def _read(self, names):
+        """Read with the streaming engine of polars."""
+        yield from self.frame.select(names).collect_batches(
+            chunk_size=BLOCK_ROWS, maintain_order=True, lazy=True
+        )
+
+    def _describe(self):
+        """Name the table in messages."""
+        return "the lazy data frame"
+
+
+def _open(source) -> BlockSource:
+    """Open a source of any kind."""
+    if isinstance(source, BlockSource):
+        return source
+    if isinstance(source, ds.Dataset):
+        return _Files(source, "the dataset")
+    if type(source).__module__.partition(".")[0] == "polars" and hasattr(
+        source, "collect_batches"
+    ):
+        return _LazyFrame(source)
+    if isinstance(source, str | os.PathLike):
+        paths, what = _find_files(os.fspath(source)), os.fspath(source)
+    elif isinstance(source, Sequence) and source:
+        paths = [path for part in source for path in _find_files(os.fspath(part))]
+        what = f"{os.fspath(source[0])} and {len(source) - 1} more"
+    else:
+        raise TypeError(
+            "source must be a path, a sequence of paths, a pyarrow.dataset.Dataset, a "
+            f"polars LazyFrame or io.Batches, got {type(source).__name__}."
+        )
+    return _open_files(paths, what)
+
+
+def _find_files(pattern: str) -> list[str]:
+    """Find the files of a path or pattern; of a folder, those inside."""
+    if glob.has_magic(pattern) and not Path(pattern).exists():
+        paths = sorted(filter(os.path.isfile, glob.glob(pattern, recursive=True)))
+    elif Path(pattern).is_dir():
+        inside = Path(pattern).rglob("*")
+        paths = sorted(str(path) for path in inside if find_ending(path) in FORMATS)
+    else:
+        paths = [pattern]
+    if not paths:
+        raise TableFileError("no file has a name like this", path=pattern)
+    return paths
+
+
+def _open_files(paths, what):
+    """Open files of one format."""
+    endings = {find_ending(path) for path in paths}
+    formats = {FORMATS.get(ending) for ending in endings}
+    if len(formats) > 1 or None in formats:
+        raise TableFileError(
+            f"files in blocks must be of one of the formats {', '.join(FORMATS)}; got "
+            f"{', '.join(sorted(endings))}",
+            path=what,
+        )
+    (layout,) = formats
+    try:
+        dataset = ds.dataset(paths, format=_CSV if layout == "csv" else layout)
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).partition("\n")[0]
+        raise TableFileError(f"cannot be read ({reason})", path=paths[0]) from None
+    return _Files(dataset, what)
+
+
+def predict_to(
+    model: Any,
+    source: Any,
+    path: str | os.PathLike[str],
+    *,
+    method: str = "predict",
+) -> int:
+    """Write the predictions for a table that is read in blocks to a file.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator that takes data frames.
+    source : path, sequence of paths, dataset, LazyFrame, Batches or Scan
+        The table, as for :func:`scan`. Columns that the model has not seen are left
+        out.
+    path : str or path
+        A new Parquet file. It appears when it is whole.
+    method : {"predict", "predict_proba", "decision_function"}, default="predict"
+        What is predicted. Of probabilities there is a column for each class.
+
+    Returns
+    -------
+    n_rows : int
+        Number of rows.
+
+    Raises
+    ------
+    TableFileError
+        If a file cannot be read.
+    ValueError
+        If the table lacks columns of the model, or a parameter is invalid.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> from sklearn_textbook import io
+    >>> from sklearn_textbook.tree import CARTRegressor
+    >>> frame = pd.DataFrame({"x": [1.0, 2.0, 3.0]})
+    >>> model = CARTRegressor().fit(frame, [1.0, 2.0, 4.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "scores.parquet")
+    ...     n_rows = io.predict_to(model, io.Batches(lambda: iter([frame])), path)
+    ...     io.read_table(path).frame["prediction"].to_pylist()
+    [1.0, 2.0, 4.0]
+    """
+    allowed = ("predict", "predict_proba", "decision_function")
+    if method not in allowed or not hasattr(model, method):
+        raise ValueError(
+            f"method must be one of {', '.join(allowed)} that {type(model).__name__} "
+            f"has, got {method!r}."
+        )
+    table = scan(source)
+    names = getattr(model, "feature_names_in_", None)
+    path = Path(path)
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    n_rows, writer = 0, None
+    try:
+        for block in table.read_blocks(names):
+            found = _name_predictions(model, method, getattr(model, method)(block))
+            if writer is None:
+                writer = parquet.ParquetWriter(unfinished, found.schema)
+            writer.write_table(found)
+            n_rows += found.num_rows
+        if writer is None:
+            raise ValueError(f"{table._describe()} has no rows.")
+        writer.close()
+        unfinished.replace(path)
+    finally:
+        if writer is not None:
+            writer.close()
+        unfinished.unlink(missing_ok=True)
+    return n_rows
+
+
+def _name_predictions(model, method, values) -> pa.Table:
+    """Make a table of predictions."""
+    if values.ndim == 1:
+        return pa.table({"prediction": pa.array(values.tolist())})
+    names = [f"{method.removeprefix('predict_')}_{name}" for name in model.classes_]
+    return pa.table(
+        {name: pa.array(column) for name, column in zip(names, values.T, strict=True)}
+    )

@@ -1,0 +1,186 @@
+"""Growth of trees from the derivatives of a loss, over a table that is in files."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone
+
+from sklearn_textbook._contract.blocks import list_blocks, run_each
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook.tree.cart_recipe import warn_of_light_sum
+from sklearn_textbook.tree.encode.block_columns import BlockColumns, FileArray
+from sklearn_textbook.tree.encode.block_table import encode_blocks
+from sklearn_textbook.tree.grow.gradient_plan import (
+    MAX_CODES,
+    GradientPlan,
+    count_level,
+    make_scale,
+    round_block,
+)
+from sklearn_textbook.tree.grow.target import Target
+from sklearn_textbook.tree.members.boosting_grower import BoostingGrower
+from sklearn_textbook.tree.prune import Rows, cut_below, find_kept
+
+
+class BlockBoostingGrower(BoostingGrower):
+    """Grows trees like `BoostingGrower`, bit for bit, over columns in files.
+
+    Trees grow level by level: each level is a pass over the codes of all rows, their
+    derivatives and the nodes that they are in.
+
+    Parameters
+    ----------
+    template : CARTRegressor
+        A tree with the parameters of the members.
+    columns : BlockColumns
+        The table.
+    owner : estimator
+        The ensemble, whose attributes ``n_features_in_`` and ``feature_names_in_`` are
+        set.
+    n_jobs, max_bins, l2_regularization, interaction_groups
+        As for `BoostingGrower`.
+    """
+
+    def __init__(
+        self,
+        template,
+        columns: BlockColumns,
+        *,
+        owner,
+        n_jobs=None,
+        max_bins=None,
+        l2_regularization: float = 0.0,
+        interaction_groups=None,
+    ) -> None:
+        reader = clone(template)
+        reader._check_parameters()
+        self.pruner, self.ccp_alpha = None, 0.0
+        self.columns, self.max_bins = columns, max_bins
+        self.l2_regularization = l2_regularization
+        reader.schema_, reader.n_outputs_ = columns.schema, 1
+        names = np.array(columns.schema.names, dtype=object)
+        for estimator in (reader, owner):
+            estimator.n_features_in_ = len(names)
+            estimator.feature_names_in_ = names
+        self.reader = reader
+        # The values are in files; growth reads only how many there are.
+        target = np.broadcast_to(np.zeros(1), (columns.n_rows, 1))
+        self.rows = Rows(None, Target(None, target, np.ones(1, np.int64)))
+        self.n_threads = count_threads(n_jobs, columns.n_rows * len(names))
+        self.table = encode_blocks(columns, max_bins, self.n_threads)
+        reader._check_missing(self.table, is_sparse=False)
+        reader.n_missing_ = self.table.n_missing
+        self.weight = None
+        self.groups = None
+        if interaction_groups is not None:
+            self.groups = interaction_groups(columns.schema.names)
+        self._gradient_plan = None
+        self._is_closed = False
+        self.node_of_row = columns.make_array("nodes", np.int32, (columns.n_rows,))
+        n_codes = self.table.n_distinct + (self.table.n_missing > 0)
+        self._start = np.concatenate([[0], np.cumsum(n_codes)])
+
+    @property
+    def n_columns(self):
+        """Number of columns."""
+        return self.columns.n_columns
+
+    @property
+    def n_rows(self):
+        """Number of rows."""
+        return self.columns.n_rows
+
+    def _choose_plan(self):
+        table = self.table
+        n_codes = table.n_distinct + (table.n_missing > 0)
+        if n_codes.max() > MAX_CODES:
+            column = int(n_codes.argmax())
+            raise ValueError(
+                f"Column {table.schema.names[column]!r} has {table.n_distinct[column]} "
+                f"distinct values; read in blocks, a table may have {MAX_CODES - 1} of "
+                "them. Set max_bins, or drop a text column with so many levels."
+            )
+        return GradientPlan(
+            table,
+            self._rules,
+            self.l2_regularization,
+            interaction_groups=self.groups,
+        )
+
+    def grow_from_files(
+        self,
+        gradient: FileArray,
+        hessian: FileArray | None,
+        largest: tuple[float, float],
+        random_state: int,
+        variance: float,
+    ):
+        """Grow a tree; ``node_of_row`` then has the node of every row."""
+        scale = make_scale(self.n_rows, largest, hessian is not None)
+        plan = self._gradient_plan
+
+        def count(level):
+            return self._count(level, gradient, hessian, scale)
+
+        tree, node_of, surplus = plan.grow_by_levels(
+            count, scale, random_state, variance
+        )
+        if surplus.any():
+            node_of = find_kept(tree, surplus)[node_of]
+            tree = cut_below(tree, surplus)
+        return tree, node_of
+
+    def _count(self, level, gradient, hessian, scale):
+        """Send all rows to the nodes of a level, and sum up those in its slots."""
+        n_slots = int(level[4].max(initial=-1)) + 1
+        is_root = len(level[3]) == 0
+        blocks = [*list_blocks(self.n_rows)]
+        n_workers = min(self.n_threads, len(blocks))
+        parts = np.zeros((n_workers, n_slots, self._start[-1], 2), dtype=np.int64)
+
+        def count_some(worker):
+            for rows in blocks[worker::n_workers]:
+                if self._is_closed:
+                    raise RuntimeError("The fit has ended.")
+                node = self._list_root(rows) if is_root else self.node_of_row.read(rows)
+                pairs = round_block(
+                    gradient.read(rows),
+                    None if hessian is None else hessian.read(rows),
+                    scale,
+                )
+                codes = self.table.row_codes.read(rows)
+                count_level(codes, self._start, pairs, node, level, parts[worker])
+                self.node_of_row.write(rows.start, node)
+
+        run_each(count_some, n_workers)
+        return parts.sum(axis=0) if n_workers > 1 else parts[0]
+
+    def _list_root(self, rows):
+        """Put the rows that take part into the root."""
+        node = np.zeros(rows.stop - rows.start, dtype=np.int32)
+        if self.columns.weight is not None:
+            node[self.columns.weight.read(rows) == 0] = -1
+        return node
+
+    def close(self) -> None:
+        """End growth, also in other threads."""
+        self._is_closed = True
+
+    def find_node_values(self, rows: slice, values: np.ndarray) -> np.ndarray:
+        """Look up the value of the node of every row of a block; 0 outside of all."""
+        return np.append(values, 0.0)[self.node_of_row.read(rows)]
+
+    @property
+    def needs_variance(self) -> bool:
+        """Whether trees depend on the variance of the gradient."""
+        return self._gradient_plan.smooths_levels
+
+    def prepare_blocks(self, total_weight: float, n_weighted: int) -> None:
+        """Prepare to grow trees from rows of this total weight."""
+        rules = self.reader._resolve_rules(
+            self.table, self.rows.target, None, self.n_rows
+        )
+        self._prepare_plan(rules, (total_weight, n_weighted))
+        if self.columns.weight is not None:
+            smoothing = self.reader.categorical_smoothing
+            warn_of_light_sum(self.table, smoothing, total_weight, n_weighted)

@@ -1,0 +1,167 @@
+"""A model of a table read in blocks is that of the same rows in memory, bit for bit."""
+
+import hashlib
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sklearn_textbook.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+)
+from sklearn_textbook.io import Batches
+from sklearn_textbook.linear_model import LinearRegression
+from sklearn_textbook.tree import CARTClassifier
+from tests.amount import FACTOR
+from tests.blocks.tables import cut, draw_table, list_features
+
+#: More than one block of sums.
+N_ROWS = 70_000
+TABLE = draw_table(N_ROWS)
+NAMES = list_features(TABLE)
+
+
+def describe(model):
+    """A hash of the trees, and what else predictions depend on."""
+    found = hashlib.sha256()
+    for member in model.estimators_.ravel():
+        for name in ("nodes", "statistics", "level_branch"):
+            found.update(getattr(member.tree_, name).tobytes())
+    return found.hexdigest(), model._start_score.tolist(), model.train_score_.tolist()
+
+
+CASES = {
+    "squared error": (GradientBoostingRegressor, "value", None, {}),
+    "weights": (GradientBoostingRegressor, "value", "w", {"init": "zero"}),
+    "poisson": (GradientBoostingRegressor, "count", "w", {"loss": "poisson"}),
+    "two classes": (GradientBoostingClassifier, "answer", "w", {}),
+    "three classes": (GradientBoostingClassifier, "class", None, {"max_bins": 30}),
+    "best first": (
+        GradientBoostingRegressor,
+        "value",
+        "w",
+        {"max_leaf_nodes": 12, "max_depth": None, "l2_regularization": 1.0},
+    ),
+    "sampled columns": (
+        GradientBoostingClassifier,
+        "answer",
+        None,
+        {"max_features": 0.4, "min_samples_leaf": 40},
+    ),
+    "constraints": (
+        GradientBoostingRegressor,
+        "value",
+        None,
+        {"monotonic_cst": {"x2": 1, "x3": -1}, "interaction_cst": "pairwise"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", list(CASES))
+def test_the_model_is_that_of_memory(case):
+    estimator, target, weight, options = CASES[case]
+    model = estimator(n_estimators=4, random_state=0, **options)
+    columns = [TABLE.select(NAMES), TABLE[target].to_numpy(zero_copy_only=False)]
+    expected = describe(
+        model.fit(*columns, None if weight is None else TABLE[weight].to_numpy())
+    )
+    names = [*NAMES, target, *([weight] if weight else [])]
+    for step, n_jobs in ((1000, 1), (65_536, 2), (N_ROWS, 1))[: 1 + 2 * FACTOR]:
+        model.set_params(n_jobs=n_jobs)
+        model.fit(cut(TABLE, step, names), target, sample_weight=weight)
+        assert describe(model) == expected
+    np.testing.assert_array_equal(
+        model.predict(cut(TABLE, 999, names)), model.predict(TABLE.select(NAMES))
+    )
+
+
+def test_predictions_of_trees_and_forests_for_blocks():
+    rows = TABLE.slice(0, 3000)
+    X, y = rows.select(NAMES), rows["class"].to_numpy(zero_copy_only=False)
+    blocks = cut(rows, 700)
+    for model in (CARTClassifier(max_depth=5), RandomForestClassifier(5)):
+        model.fit(X, y)
+        for method in ("predict", "predict_proba", "apply"):
+            found = getattr(model, method)(blocks)
+            np.testing.assert_array_equal(found, getattr(model, method)(X))
+
+
+def test_early_stopping_on_rows_in_memory():
+    options = {"n_estimators": 60, "n_iter_no_change": 2, "learning_rate": 0.9}
+    model = GradientBoostingClassifier(**options)
+    fitted, held = TABLE.slice(0, 4000), TABLE.slice(4000, 1000)
+    labels = [part["class"].to_numpy(zero_copy_only=False) for part in (fitted, held)]
+    validation = {"X_val": held.select(NAMES), "y_val": labels[1]}
+    model.fit(fitted.select(NAMES), labels[0], **validation)
+    expected, losses = describe(model), model.validation_score_
+    assert model.n_estimators_ < 60
+    model.fit(cut(fitted, 900, [*NAMES, "class"]), "class", **validation)
+    assert describe(model) == expected
+    np.testing.assert_array_equal(model.validation_score_, losses)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"subsample": 0.5}, "requires subsample=1.0, got 0.5"),
+        ({"ccp_alpha": 0.1}, "requires ccp_alpha=0.0, got 0.1"),
+        ({"n_iter_no_change": 3}, "blocks requires X_val and y_val"),
+        ({"warm_start": True}, "requires warm_start=False, got True"),
+        ({"loss": "huber"}, "the loss 'huber' needs all rows of a leaf"),
+        ({"loss": "quantile"}, "needs all rows of a leaf at once"),
+        ({"max_bins": None}, "65535 of them. Set max_bins"),
+    ],
+)
+def test_what_blocks_do_not_allow(options, message):
+    model = GradientBoostingRegressor(n_estimators=2, **options)
+    table = TABLE.slice(0, 100)
+    if options == {"max_bins": None}:
+        table = TABLE.append_column("id", [range(N_ROWS)])
+    names = [name for name in table.column_names if name in ("id", "x0", "value")]
+    with pytest.raises(ValueError, match=message.replace("the loss", "(?i)the loss")):
+        model.fit(cut(table, 10_000, names), "value")
+
+
+def test_estimators_without_blocks_say_so():
+    source = cut(TABLE.slice(0, 100), 10, ["x2", "value"])
+    for model in (CARTClassifier(), RandomForestClassifier(), LinearRegression()):
+        name = type(model).__name__
+        with pytest.raises(TypeError, match=f"{name} cannot be fitted to the table of"):
+            model.fit(source, "value")
+    line = LinearRegression().fit(TABLE.select(["x2"]), TABLE["value"].to_numpy())
+    with pytest.raises(TypeError, match=r"use io.predict_to|io.predict_to"):
+        line.predict(source)
+
+
+def test_one_class_and_weights_of_zero():
+    table = TABLE.slice(0, 50).select(["x2", "answer", "value", "w"])
+    one = table.filter([name == "yes" for name in table["answer"].to_pylist()])
+    with pytest.raises(ValueError, match="requires at least two classes"):
+        GradientBoostingClassifier().fit(cut(one, 7, ["x2", "answer"]), "answer")
+    zero = table.set_column(3, "w", [[0.0] * 50])
+    with pytest.raises(ValueError, match="All sample weights are 0|weights"):
+        GradientBoostingRegressor().fit(
+            cut(zero, 7, ["x2", "value", "w"]), "value", sample_weight="w"
+        )
+
+
+def test_nothing_is_left_behind(tmp_path, monkeypatch):
+    """Neither after a fit nor after an error while the source is read."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    names = ["x2", "text", "value"]
+    GradientBoostingRegressor(n_estimators=2).fit(cut(TABLE, 9000, names), "value")
+    assert [*Path(tmp_path).iterdir()] == []
+
+    def make_blocks():
+        yield TABLE.select(names).slice(0, 100)
+        raise OSError("the connection is lost")
+
+    fitted = GradientBoostingRegressor(n_estimators=2)
+    fitted.fit(TABLE.select(["x2"]), TABLE["value"].to_numpy())
+    with pytest.raises(OSError, match="connection"):
+        fitted.fit(Batches(make_blocks, names), "value")
+    assert [*Path(tmp_path).iterdir()] == []
+    assert fitted.n_features_in_ == 1

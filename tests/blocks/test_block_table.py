@@ -1,0 +1,130 @@
+"""Columns in files are encoded as in memory, however they were read and sorted."""
+
+import numpy as np
+import pytest
+
+from sklearn_textbook._contract.blocks import BLOCK_ROWS, add_up
+from sklearn_textbook.tree.encode import encode_table, read_training_table
+from sklearn_textbook.tree.encode.block_columns import FileArray, read_block_columns
+from sklearn_textbook.tree.encode.block_table import ValueCounter, encode_blocks
+from tests.blocks.tables import cut, draw_table, list_features
+
+TABLE = draw_table(5000)
+NAMES = list_features(TABLE)
+
+
+def read(step, categorical="from_dtype"):
+    source = cut(TABLE, step, [*NAMES, "value", "w"])
+    return read_block_columns(source, "value", "w", categorical, is_numeric=True)
+
+
+@pytest.mark.parametrize("step", [100, 777, 5000])
+@pytest.mark.parametrize("categorical", ["from_dtype", ["text", "many", "whole"]])
+def test_columns_are_read_as_in_memory(step, categorical):
+    features = TABLE.select(NAMES)
+    if categorical != "from_dtype":
+        features = features.drop(["size"])
+        source = cut(TABLE, step, [*features.column_names, "value"])
+        columns = read_block_columns(
+            source, "value", None, categorical, is_numeric=True
+        )
+    else:
+        columns = read(step)
+    matrix, schema = read_training_table(features, categorical)
+    assert columns.schema == schema
+    for rows in (slice(0, 1), slice(1, 4999), slice(4999, 5000)):
+        np.testing.assert_array_equal(columns.read_matrix(rows), matrix[rows])
+    target = columns.target.read(slice(0, 5000))
+    np.testing.assert_array_equal(target, TABLE["value"].to_numpy())
+    columns.close()
+    assert not columns.folder.exists()
+
+
+@pytest.mark.parametrize(("piece_rows", "n_threads"), [(400, 1), (400, 3), (9999, 1)])
+@pytest.mark.parametrize("max_bins", [None, 255, 7])
+def test_codes_and_bins_are_those_of_memory(max_bins, piece_rows, n_threads):
+    columns = read(1234)
+    table = encode_blocks(columns, max_bins, n_threads, piece_rows)
+    matrix, schema = read_training_table(TABLE.select(NAMES))
+    expected = encode_table(matrix, schema, max_bins=max_bins)
+    np.testing.assert_array_equal(table.n_distinct, expected.n_distinct)
+    np.testing.assert_array_equal(table.n_missing, expected.n_missing)
+    codes = table.row_codes.read(slice(0, 5000))
+    assert codes.dtype == expected.ranks().dtype
+    np.testing.assert_array_equal(codes.T, expected.ranks())
+    for column, n in enumerate(table.n_distinct):
+        for name in ("values", "upper_values"):
+            found, wanted = getattr(table, name), getattr(expected, name)
+            np.testing.assert_array_equal(found[column, :n], wanted[column, :n])
+
+
+def test_values_are_counted_in_pieces():
+    """Runs in memory and in files, with and without equal values, are merged."""
+    rng = np.random.default_rng(0)
+    for distinct in (3, 50, 10**9):
+        numbers = rng.integers(0, distinct, 3000).astype(float)
+        numbers[rng.random(3000) < 0.1] = np.nan
+        numbers[rng.random(3000) < 0.1] = -0.0
+        columns = read(5000)
+        counter = ValueCounter(columns, 100)
+        for part in np.split(numbers, 30):
+            counter.add(part.copy())
+        values, starts = counter.finish()
+        expected, counts = np.unique(
+            numbers[~np.isnan(numbers)] + 0.0, return_counts=True
+        )
+        np.testing.assert_array_equal(values, expected)
+        np.testing.assert_array_equal(np.diff(starts), counts)
+        assert counter.n_missing == np.isnan(numbers).sum()
+        columns.close()
+
+
+def test_arrays_in_files(tmp_path):
+    array = FileArray(tmp_path / "a", np.int16, (1000, 3))
+    array.fill(7)
+    array.write(10, np.arange(6).reshape(2, 3))
+    assert array.read(slice(9, 13)).tolist() == [[7] * 3, [0, 1, 2], [3, 4, 5], [7] * 3]
+    with pytest.raises(OSError, match="shorter than it was written"):
+        array.read(slice(995, 1001))
+
+
+def test_sums_are_made_block_by_block():
+    values = np.random.default_rng(0).normal(size=BLOCK_ROWS + 17)
+    first, last = values[:BLOCK_ROWS], values[BLOCK_ROWS:]
+    assert add_up(values) == add_up(last, add_up(first)) == first.sum() + last.sum()
+
+
+@pytest.mark.parametrize(
+    ("names", "target", "weight", "error"),
+    [
+        (["x0"], "other", None, "y='other' is not a column of the table of Batches"),
+        (["value"], "value", None, "has no columns besides the target"),
+        (["x0", "value"], 3, None, "y must be the name of a column"),
+        (["x0", "value"], "value", "w", "sample_weight='w' is not a column"),
+        (["x0", "answer"], "answer", None, "y must be numbers"),
+        (["x0", "x2", "value"], "value", "x0", "sample_weight contains NaN"),
+    ],
+)
+def test_wrong_columns(names, target, weight, error):
+    source = cut(TABLE, 1000, names)
+    with pytest.raises((ValueError, TypeError), match=error):
+        read_block_columns(source, target, weight, is_numeric=True)
+
+
+def test_columns_that_change_their_type():
+    parts = [TABLE.select(["x0", "value"]), TABLE.select(["text", "value"])]
+    parts[1] = parts[1].rename_columns(["x0", "value"])
+    from sklearn_textbook.io import Batches
+
+    source = Batches(lambda: iter(parts), ["x0", "value"])
+    with pytest.raises(ValueError, match="'x0' contains string values from row 5000"):
+        read_block_columns(source, "value", is_numeric=True)
+
+
+def test_infinite_numbers_name_the_row():
+    table = TABLE.select(["x2", "value"]).to_pandas()
+    table.loc[3210, "x2"] = np.inf
+    source = cut(TABLE, 10, ["x2", "value"])
+    source.make_iterator = lambda: (table[i : i + 1000] for i in range(0, 5000, 1000))
+    with pytest.raises(ValueError, match="infinity: column 'x2', row 3210"):
+        read_block_columns(source, "value", is_numeric=True)
