@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 
 from sklearn_textbook._contract.labels import find_no_number, is_no_number
 from sklearn_textbook._contract.parameters import is_real, show_value, suggest
@@ -150,6 +150,20 @@ def apply_known_class_weight(
     for output, (of_class, known) in enumerate(zip(dicts, classes, strict=True)):
         expanded *= compute_sample_weight(of_class, known)[codes[:, output]]
     return _multiply(class_weight, expanded, y, weight)
+
+
+def weigh_classes(class_weight, classes: np.ndarray, n_rows: np.ndarray) -> np.ndarray:
+    """Find the weight of each class from the numbers of their rows."""
+    check_class_weight(class_weight, 1)
+    if isinstance(class_weight, str):
+        return n_rows.sum() / (len(classes) * n_rows)
+    of_class = compute_class_weight(class_weight, classes=classes, y=classes)
+    if not (np.isfinite(of_class) & (of_class >= 0)).all():
+        raise ValueError(
+            "The 'class_weight' parameter must be finite weights of at least 0; got "
+            f"{show_value(class_weight)}."
+        )
+    return of_class
 
 
 def balance_classes(codes: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:

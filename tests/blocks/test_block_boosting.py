@@ -39,6 +39,18 @@ CASES = {
     "poisson": (GradientBoostingRegressor, "count", "w", {"loss": "poisson"}),
     "two classes": (GradientBoostingClassifier, "answer", "w", {}),
     "three classes": (GradientBoostingClassifier, "class", None, {"max_bins": 30}),
+    "balanced classes": (
+        GradientBoostingClassifier,
+        "class",
+        "w",
+        {"class_weight": "balanced"},
+    ),
+    "weights of classes": (
+        GradientBoostingClassifier,
+        "answer",
+        None,
+        {"class_weight": {"yes": 3.0, "no": 0.5}},
+    ),
     "best first": (
         GradientBoostingRegressor,
         "value",

@@ -576,7 +576,6 @@ class BaseGradientBoosting(
             "ccp_alpha": (0.0,),
             "min_weight_fraction_leaf": (0.0,),
             "warm_start": (False,),
-            "class_weight": (None,),
         }
         for name, values in allowed.items():
             value = getattr(self, name, values[0])

@@ -25,7 +25,7 @@ from sklearn_textbook._contract.memory import (
 from sklearn_textbook._contract.monotonic import is_constrained
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook._contract.types import MatrixLike
-from sklearn_textbook._contract.weights import apply_class_weight
+from sklearn_textbook._contract.weights import apply_class_weight, weigh_classes
 from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
     BaseGradientBoosting,
 )
@@ -317,6 +317,9 @@ class GradientBoostingClassifier(
     def _read_block_target(self, columns) -> None:
         classes = columns.sort_classes()
         self._check_classes(classes, columns.n_rows)
+        if self.class_weight is not None:
+            n_rows = columns.count_classes()
+            columns.multiply_weights(weigh_classes(self.class_weight, classes, n_rows))
 
     def _check_classes(self, classes, n_rows) -> None:
         """Keep the classes, if the parameters allow them."""

@@ -13,6 +13,7 @@ import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -27,6 +28,11 @@ from sklearn_textbook.tree.encode.read import (
     read_numbers,
 )
 from sklearn_textbook.tree.encode.schema import TableSchema
+
+try:
+    import fcntl
+except ImportError:  # Windows, where files in use cannot be removed
+    fcntl = None  # type: ignore[assignment]
 
 #: Values of a column that are sorted together.
 PIECE_ROWS = 1 << 19
@@ -181,6 +187,8 @@ class BlockColumns:
     ----------
     folder : Path
         Where the files are; removed with this object.
+    lock : file
+        Marks the folder as used.
     schema : TableSchema
         What the columns are.
     mappings : list of ndarray of float64 or None
@@ -189,7 +197,7 @@ class BlockColumns:
         Number of rows.
     """
 
-    def __init__(self, folder, schema, mappings, n_rows) -> None:
+    def __init__(self, folder, lock, schema, mappings, n_rows) -> None:
         self.folder, self.schema, self.mappings = folder, schema, mappings
         self.n_rows = n_rows
         self._columns = [
@@ -204,7 +212,7 @@ class BlockColumns:
         self.label_dtype = None
         self.target: FileArray | None = None
         self.weight: FileArray | None = None
-        self._remove = weakref.finalize(self, shutil.rmtree, folder, True)
+        self._remove = weakref.finalize(self, remove_folder, folder, lock)
 
     @property
     def n_columns(self) -> int:
@@ -253,6 +261,22 @@ class BlockColumns:
             self.target.write(rows.start, codes[self.target.read(rows), 0])
         self.labels = {label: code for code, label in enumerate(classes.tolist())}
         return classes
+
+    def count_classes(self) -> np.ndarray:
+        """Count the rows of every class, of a target of codes."""
+        counts = np.zeros(len(self.labels), dtype=np.int64)
+        for rows in list_blocks(self.n_rows):
+            counts += np.bincount(self.target.read(rows), minlength=len(counts))
+        return counts
+
+    def multiply_weights(self, of_class: np.ndarray) -> None:
+        """Multiply the weights by those of the classes."""
+        if self.weight is None:
+            self.weight = self.make_array("weight", np.float64, (self.n_rows,))
+            self.weight.fill(1.0)
+        for rows in list_blocks(self.n_rows):
+            factor = of_class[self.target.read(rows)]
+            self.weight.write(rows.start, self.weight.read(rows) * factor)
 
     def close(self) -> None:
         """Remove the files."""
@@ -316,10 +340,11 @@ def read_block_columns(
         Columns that are left out.
     """
     names = list_features(source, target, sample_weight, exclude)
-    folder = Path(tempfile.mkdtemp(prefix="sklearn_textbook-"))
+    folder, lock = make_folder()
     try:
         return _read_into(
             folder,
+            lock,
             source,
             names,
             target,
@@ -328,8 +353,46 @@ def read_block_columns(
             is_numeric,
         )
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_folder(folder, lock)
         raise
+
+
+#: What the names of folders begin with, and a file in each that is locked while it is
+#: in use.
+PREFIX, LOCK = "sklearn_textbook-", "in use"
+
+
+def make_folder() -> tuple[Path, IO]:
+    """Make a folder for files, and remove those of processes that have been killed."""
+    for lock_file in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{LOCK}"):
+        try:
+            with lock_file.open("r+") as lock:
+                is_abandoned = _take_lock(lock)
+        except OSError:  # of another user, or gone
+            continue
+        if is_abandoned:
+            shutil.rmtree(lock_file.parent, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    lock = (folder / LOCK).open("w")
+    _take_lock(lock)
+    return folder, lock
+
+
+def _take_lock(file) -> bool:
+    """Lock a file for this process; return whether no other one has."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def remove_folder(folder: Path, lock: IO) -> None:
+    """Remove a folder and its files."""
+    shutil.rmtree(folder, ignore_errors=True)
+    lock.close()
 
 
 def list_features(source, target, sample_weight, exclude=()) -> tuple[str, ...]:
@@ -355,7 +418,7 @@ def list_features(source, target, sample_weight, exclude=()) -> tuple[str, ...]:
 
 
 def _read_into(
-    folder, source, names, target, sample_weight, is_categorical, is_numeric
+    folder, lock, source, names, target, sample_weight, is_categorical, is_numeric
 ):
     """Write the columns of a source to the files of a folder."""
     writers = [
@@ -389,7 +452,8 @@ def _read_into(
     if n_rows == 0:
         raise ValueError(f"{source._describe()} has no rows.")
     schemas, mappings = zip(*(writer.finish() for writer in writers), strict=True)
-    columns = BlockColumns(folder, TableSchema(tuple(schemas), True), mappings, n_rows)
+    schema = TableSchema(tuple(schemas), True)
+    columns = BlockColumns(folder, lock, schema, mappings, n_rows)
     columns.target = targets.finish(n_rows)
     columns.labels, columns.label_dtype = targets.labels, targets.dtype
     columns.weight = None if weights is None else weights.finish(n_rows)
