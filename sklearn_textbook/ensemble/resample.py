@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.random import sample_without_replacement
 
+from sklearn_textbook._contract.blocks import BLOCK_ROWS
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import is_integer
 from sklearn_textbook._contract.random_state import borrow_random_state
@@ -217,3 +218,36 @@ def list_random_states(estimator, seed: int) -> dict[str, int]:
         for name in sorted(estimator.get_params(deep=True))
         if name == "random_state" or name.endswith("__random_state")
     }
+
+
+class BlockDraw:
+    """Draws rows without replacement, from each block in proportion to its rows.
+
+    Parameters
+    ----------
+    n_among : ndarray of int64, shape (n_blocks,)
+        Numbers of rows to draw from, in blocks of `BLOCK_ROWS` rows.
+    fraction : float
+        Fraction of the rows that is drawn.
+    seed : int
+        The seed.
+    """
+
+    def __init__(self, n_among: np.ndarray, fraction: float, seed: int) -> None:
+        ends = np.cumsum(n_among)
+        n_drawn = max(1, int(fraction * int(ends[-1])))
+        shares = [int(end) * n_drawn // int(ends[-1]) for end in ends]
+        self.n_drawn = np.diff([0, *shares])
+        self.seed = seed
+
+    def mark(self, rows: slice, is_among: np.ndarray) -> np.ndarray:
+        """Mark the drawn ones among the rows of a block."""
+        block = rows.start // BLOCK_ROWS
+        random = np.random.default_rng([self.seed, block] if block else self.seed)
+        among = np.flatnonzero(is_among)
+        drawn = random.choice(
+            len(among), self.n_drawn[block], replace=False, shuffle=False
+        )
+        is_drawn = np.zeros(len(is_among), dtype=bool)
+        is_drawn[among[drawn]] = True
+        return is_drawn

@@ -30,7 +30,8 @@ def describe(model):
     for member in model.estimators_.ravel():
         for name in ("nodes", "statistics", "level_branch"):
             found.update(getattr(member.tree_, name).tobytes())
-    return found.hexdigest(), model._start_score.tolist(), model.train_score_.tolist()
+    losses = [*model.train_score_.tolist(), *getattr(model, "oob_scores_", ())]
+    return found.hexdigest(), model._start_score.tolist(), losses
 
 
 CASES = {
@@ -50,6 +51,13 @@ CASES = {
         "answer",
         None,
         {"class_weight": {"yes": 3.0, "no": 0.5}},
+    ),
+    "sampled rows": (GradientBoostingRegressor, "value", "w", {"subsample": 0.3}),
+    "sampled rows of classes": (
+        GradientBoostingClassifier,
+        "class",
+        None,
+        {"subsample": 0.5, "min_samples_leaf": 500},
     ),
     "best first": (
         GradientBoostingRegressor,
@@ -118,7 +126,6 @@ def test_early_stopping_on_rows_in_memory():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"subsample": 0.5}, "requires subsample=1.0, got 0.5"),
         ({"ccp_alpha": 0.1}, "requires ccp_alpha=0.0, got 0.1"),
         ({"n_iter_no_change": 3}, "blocks requires X_val and y_val"),
         ({"warm_start": True}, "requires warm_start=False, got True"),

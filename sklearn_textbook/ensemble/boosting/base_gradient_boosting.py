@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from sklearn_textbook._contract.blocks import BlockSource
+from sklearn_textbook._contract.blocks import BLOCK_ROWS, BlockSource, list_blocks
 from sklearn_textbook._contract.fitting import (
     CallbackSupportMixin,
     all_or_nothing,
@@ -39,7 +39,7 @@ from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.boosting.block_rounds import BlockRounds, bound_values
-from sklearn_textbook.ensemble.boosting.losses import Loss
+from sklearn_textbook.ensemble.boosting.losses import Loss, add_weights
 from sklearn_textbook.ensemble.boosting.staged_mixins import StagedPredictionMixin
 from sklearn_textbook.ensemble.members.estimator_members import take_rows
 from sklearn_textbook.ensemble.members.growth import grow_aside
@@ -50,7 +50,7 @@ from sklearn_textbook.ensemble.members.member_list import (
     warn_of_no_lack,
     yield_until_stopped,
 )
-from sklearn_textbook.ensemble.resample import draw_seeds
+from sklearn_textbook.ensemble.resample import BlockDraw, draw_seeds
 from sklearn_textbook.tree import CARTRegressor
 from sklearn_textbook.tree.members import (
     BlockBoostingGrower,
@@ -209,13 +209,13 @@ class GradientRounds:
         """Draw the rows that grow the trees of a round; None: all."""
         if self.subsample == 1.0:
             return self.weighted_rows
-        n_rows = len(self.scores.y)
-        among = n_rows if self.weighted_rows is None else self.weighted_rows
-        n_among = n_rows if self.weighted_rows is None else len(among)
-        random = np.random.default_rng(seed)
-        n_drawn = max(1, int(self.subsample * n_among))
-        drawn = random.choice(among, n_drawn, replace=False, shuffle=False)
-        return np.sort(drawn).astype(np.uint32)
+        n_rows, weight = len(self.scores.y), self.scores.weight
+        blocks = [*list_blocks(n_rows)]
+        is_among = np.ones(n_rows, dtype=bool) if weight is None else weight > 0
+        n_among = np.array([np.count_nonzero(is_among[rows]) for rows in blocks])
+        draw = BlockDraw(n_among, self.subsample, seed)
+        is_drawn = [draw.mark(rows, is_among[rows]) for rows in blocks]
+        return np.flatnonzero(np.concatenate(is_drawn)).astype(np.uint32)
 
     def grow(self, seed):
         """Grow the trees of a round, add them, and compute the losses."""
@@ -309,10 +309,15 @@ class GradientRounds:
         """Compute the mean loss of some rows; NaN without any."""
         if len(rows) == 0:
             return np.nan
-        scores = self.scores
-        weight = None if scores.weight is None else scores.weight[rows]
-        raw = np.ascontiguousarray(scores.raw[:, rows])
-        return self.loss.compute_loss(scores.y[rows], raw, weight)
+        scores, total, total_weight = self.scores, 0.0, 0.0
+        ends = np.searchsorted(rows, range(BLOCK_ROWS, len(scores.y), BLOCK_ROWS))
+        for part in np.split(rows, ends):
+            if len(part):
+                weight = None if scores.weight is None else scores.weight[part]
+                raw = np.ascontiguousarray(scores.raw[:, part])
+                total = self.loss._add_losses(scores.y[part], raw, weight, 1, total)
+                total_weight += add_weights(weight, len(part))
+        return total / total_weight
 
 
 class EarlyStopping:
@@ -572,7 +577,6 @@ class BaseGradientBoosting(
         """Require parameters with which a table can be read in blocks."""
         allowed = {
             "init": (None, "zero"),
-            "subsample": (1.0,),
             "ccp_alpha": (0.0,),
             "min_weight_fraction_leaf": (0.0,),
             "warm_start": (False,),
@@ -602,6 +606,7 @@ class BaseGradientBoosting(
         return BlockRounds(
             *(grower, self.loss_, self._start_score),
             float(self.learning_rate),
+            float(self.subsample),
             total_weight,
         )
 

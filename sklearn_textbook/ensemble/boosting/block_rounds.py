@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from sklearn_textbook._contract.blocks import list_blocks
-from sklearn_textbook.ensemble.boosting.losses import Loss
+from sklearn_textbook.ensemble.boosting.losses import Loss, add_weights
+from sklearn_textbook.ensemble.resample import BlockDraw
 from sklearn_textbook.tree.members import BlockBoostingGrower, square_gradients
 
 
@@ -50,6 +51,8 @@ class BlockRounds:
         The scores of all rows before the first round.
     learning_rate : float
         What the values of leaves are multiplied by.
+    subsample : float
+        Fraction of the rows that grow a tree.
     total_weight : float
         Sum of the weights of all rows.
     """
@@ -60,9 +63,11 @@ class BlockRounds:
         loss: Loss,
         start: np.ndarray,
         learning_rate: float,
+        subsample: float,
         total_weight: float,
     ) -> None:
         self.grower, self.loss = grower, loss
+        self.subsample = subsample
         self.learning_rate, self.total_weight = learning_rate, total_weight
         columns = self.columns = grower.columns
         shape = (columns.n_rows,)
@@ -78,6 +83,16 @@ class BlockRounds:
             self.hessian = [
                 columns.make_array(f"hessian-{k}", np.float64, shape) for k in scores
             ]
+        self._n_among = None
+        if subsample < 1.0:
+            self._n_among = np.array(
+                [
+                    np.count_nonzero(grower.takes_part(rows))
+                    for rows in list_blocks(columns.n_rows)
+                ]
+            )
+        self.oob_losses: list[float] = []
+        self.oob_decreases: list[float] = []
         self._train_losses: list[float] = []
         self._lacks_loss = False
 
@@ -107,8 +122,14 @@ class BlockRounds:
                 if hessian is not None:
                     self.hessian[k].write(rows.start, hessian[k])
                 if self.grower.needs_variance:
-                    squares[k] += float(np.sum(square_gradients(gradient[k], weight)))
-                    hessians[k] += len(y) if hessian is None else np.sum(hessian[k])
+                    is_used = self.grower.takes_part(rows)
+                    slopes = np.where(is_used, gradient[k], 0.0)
+                    squares[k] += float(np.sum(square_gradients(slopes, weight)))
+                    hessians[k] += (
+                        np.count_nonzero(is_used)
+                        if hessian is None
+                        else np.sum(np.where(is_used, hessian[k], 0.0))
+                    )
         variances = np.divide(
             squares, hessians, out=np.zeros(len(squares)), where=hessians > 0
         )
@@ -134,6 +155,10 @@ class BlockRounds:
 
     def grow(self, seed: int) -> list:
         """Grow the trees of a round, and add them to the scores."""
+        before = np.nan
+        if self._n_among is not None:
+            self.grower.draw = BlockDraw(self._n_among, self.subsample, seed)
+            before = self._compute_outside_loss()
         largest, loss_before, variances = self.differentiate()
         if self._lacks_loss:
             self._keep_loss(loss_before)
@@ -153,7 +178,26 @@ class BlockRounds:
                 raw += self.grower.find_node_values(rows, values[node_of])
                 self.raw[score].write(rows.start, raw)
         self._lacks_loss = True
+        if self._n_among is not None:
+            self.oob_losses.append(self._compute_outside_loss())
+            self.oob_decreases.append(before - self.oob_losses[-1])
         return trees
+
+    def _compute_outside_loss(self) -> float:
+        """Compute the mean loss of the rows that do not grow the trees; NaN without."""
+        total = total_weight = 0.0
+        for rows in list_blocks(self.columns.n_rows):
+            y, weight, raw = self._read_block(rows)
+            is_outside = ~self.grower.takes_part(rows)
+            if weight is not None:
+                is_outside &= weight > 0
+                weight = weight[is_outside]
+            y = y[is_outside]
+            if len(y):
+                raw = np.ascontiguousarray(raw[:, is_outside])
+                total = self.loss._add_losses(y, raw, weight, 1, total)
+                total_weight += add_weights(weight, len(y))
+        return total / total_weight if total_weight > 0 else np.nan
 
     def _keep_loss(self, loss) -> None:
         if not np.isfinite(loss):

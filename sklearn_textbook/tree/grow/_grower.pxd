@@ -1,7 +1,7 @@
 # The loop over the nodes, and what it needs of a tree. A grower belongs to one thread;
 # tasks have growers of their own, which share the problem and the table.
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from sklearn_textbook._contract._threads cimport ThreadTeam
 from sklearn_textbook.tree.grow._buffers cimport Frame, NodeBuffer, Stack
@@ -38,7 +38,6 @@ cdef struct Grower:
 # A split by gradient pairs that was made, and what is to be counted for its children.
 cdef struct WaitingSplit:
     int32_t column
-    uint8_t* children  # of the codes of the column, to be filled in; or NULL
     int32_t first_child
     int32_t counted_child  # -1: both are leaves
     WaitingNode* counted  # the histogram of that child, not counted yet; or NULL

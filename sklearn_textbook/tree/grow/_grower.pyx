@@ -977,11 +977,6 @@ cdef int split_waiting(
     if settle_gradients(problem, samples, worker, frame, &best, &pair) < 0:
         return -1
     made.column = best.column
-    if made.children != NULL:
-        memcpy(
-            made.children, (<WaitingNode*>frame.waiting).child_of_code,
-            samples.table.start[best.column + 1] - samples.table.start[best.column]
-        )
     if make_split(grower, frame, &best, map_start, pair) < 0:
         return -1
     made.first_child = worker.buffer.nodes[frame.node].first_child
@@ -1003,7 +998,6 @@ cdef int expand_histograms(Grower* grower, Frame* frame) noexcept nogil:
         return -1
     if frame.gain <= 0.0:
         return 0
-    made.children = NULL
     if split_waiting(grower, frame, &made) < 0:
         return -1
     search_children(

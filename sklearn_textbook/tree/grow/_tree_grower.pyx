@@ -1196,6 +1196,10 @@ def add_leaf_values(
 PAIR_DTYPE = np.dtype([("gradient", np.int64), ("counted", np.uint64)])
 
 
+cdef enum:
+    STAYS = 2  # in its node, a row whose code leads to no child
+
+
 def make_scale(int64_t n_rows, largest, bint has_hessian):
     """Choose the units of gradients and hessians as integers, so that no sum of the
     rows of a table overflows.
@@ -1291,14 +1295,16 @@ cdef void send_rows(
     """Send the rows of a block to the children of the nodes that were split."""
     cdef:
         int64_t i
-        int32_t node
+        int32_t node, child
     for i in range(n_rows):
         node = node_of_row[i]
-        if node >= 0 and column[node] >= 0:
-            # As in ``part_rows``: all but child 0 is child 1.
-            node_of_row[i] = first_child[node] + (
-                child_of_code[start[node] + row_codes[i * n_columns + column[node]]] > 0
-            )
+        node = node if node >= 0 else ~node
+        if column[node] < 0:
+            continue
+        child = child_of_code[start[node] + row_codes[i * n_columns + column[node]]]
+        if child < STAYS:
+            child += first_child[node]
+            node_of_row[i] = child if node_of_row[i] >= 0 else ~child
 
 
 def count_level(
@@ -1317,7 +1323,7 @@ def count_level(
     pairs : ndarray, shape (n_block_rows,)
         As ``round_block`` gives them.
     node_of_row : ndarray of int32, shape (n_block_rows,)
-        Node of every row, in place; -1 for a row that takes no part.
+        Node of every row, in place; ~node for a row that takes no part.
     level : tuple of ndarrays
         As ``split_level`` gives it.
     sums : ndarray of int64, shape (n_slots, n_codes, 2)
@@ -1661,6 +1667,8 @@ cdef class GradientGrower(TreeGrower):
             WaitingSplit split
             const int64_t* start = samples.table.start
             uint8_t[::1] children
+            int64_t code
+            int32_t branch
         # The frames of the level; their children take the place of these.
         level = stack[0]
         stack[0] = self.spare_stack
@@ -1679,17 +1687,22 @@ cdef class GradientGrower(TreeGrower):
                 self.worker.active, level.active + i * n_columns,
                 n_columns * sizeof(int32_t)
             )
-            children = np.empty(samples.most_codes, dtype=np.uint8)
-            split.children = &children[0]
             if split_waiting(&self.level_grower, frame, &split) < 0:
                 raise_failure(&self.interrupt)
             self.keep_family(&split)
             n_codes = start[split.column + 1] - start[split.column]
+            children = np.empty(n_codes, dtype=np.uint8)
+            # As rows are sent that take no part, whose codes the node may not know.
+            for code in range(n_codes):
+                branch = find_branch(
+                    &self.problem, self.buffer, &self.buffer.nodes[frame.node], code
+                )
+                children[code] = branch if branch >= 0 else STAYS
             splits.append(
                 (frame.node, split.column, split.first_child, n_children,
                  split.counted_child)
             )
-            parts.append(children.base[:n_codes])
+            parts.append(children.base)
             n_children += n_codes
         column = np.full(self.buffer.n_nodes, -1, dtype=np.int32)
         first_child = np.zeros(self.buffer.n_nodes, dtype=np.int32)

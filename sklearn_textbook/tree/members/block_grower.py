@@ -76,6 +76,7 @@ class BlockBoostingGrower(BoostingGrower):
             self.groups = interaction_groups(columns.schema.names)
         self._gradient_plan = None
         self._is_closed = False
+        self.draw = None
         self.node_of_row = columns.make_array("nodes", np.int32, (columns.n_rows,))
         n_codes = self.table.n_distinct + (self.table.n_missing > 0)
         self._start = np.concatenate([[0], np.cumsum(n_codes)])
@@ -157,18 +158,25 @@ class BlockBoostingGrower(BoostingGrower):
 
     def _list_root(self, rows):
         """Put the rows that take part into the root."""
-        node = np.zeros(rows.stop - rows.start, dtype=np.int32)
+        return np.where(self.takes_part(rows), 0, ~0).astype(np.int32)
+
+    def takes_part(self, rows: slice) -> np.ndarray:
+        """Mark the rows of a block that take part in the round at hand."""
+        is_used = np.ones(rows.stop - rows.start, dtype=bool)
         if self.columns.weight is not None:
-            node[self.columns.weight.read(rows) == 0] = -1
-        return node
+            is_used = self.columns.weight.read(rows) > 0
+        if self.draw is not None:
+            is_used = self.draw.mark(rows, is_used)
+        return is_used
 
     def close(self) -> None:
         """End growth, also in other threads."""
         self._is_closed = True
 
     def find_node_values(self, rows: slice, values: np.ndarray) -> np.ndarray:
-        """Look up the value of the node of every row of a block; 0 outside of all."""
-        return np.append(values, 0.0)[self.node_of_row.read(rows)]
+        """Look up the value of the node of every row of a block."""
+        node = self.node_of_row.read(rows)
+        return values[np.where(node >= 0, node, ~node)]
 
     @property
     def needs_variance(self) -> bool:
