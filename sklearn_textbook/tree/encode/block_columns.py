@@ -32,7 +32,7 @@ from sklearn_textbook.tree.encode.schema import TableSchema
 try:
     import fcntl
 except ImportError:  # Windows, where files in use cannot be removed
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
 #: Values of a column that are sorted together.
 PIECE_ROWS = 1 << 19
