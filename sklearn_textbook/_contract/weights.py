@@ -21,8 +21,9 @@ def check_weights(
     name: str = "sample_weight",
     *,
     is_rescaled: bool = False,
+    is_block: bool = False,
 ) -> np.ndarray | None:
-    """Read sample weights."""
+    """Read sample weights; of a block of rows they may all be zero."""
     if sample_weight is None:
         return None
     if np.isscalar(sample_weight):
@@ -58,29 +59,38 @@ def check_weights(
         raise ValueError(
             f"{name} must not be negative, got {weight[row]} in row {row}."
         )
-    if not (weight > 0).any():
+    if not is_block:
+        require_weights(_add_up(weight), weight.max(), name)
+        if not is_rescaled:
+            _require_squares(weight, name)
+    return weight
+
+
+def require_weights(total: float, largest: float, name: str = "sample_weight") -> None:
+    """Require weights that are not all zero and whose sum is finite."""
+    if not largest > 0:
         raise ValueError(
             f"All sample weights are zero: {name} must be non-zero for at least one "
             "row."
         )
-    if not np.isfinite(_add_up(weight)):
+    if not np.isfinite(total):
         raise ValueError(
             f"The sum of {name} is too large for a float64; divide the weights by a "
             "common factor."
         )
-    if not is_rescaled:
-        _require_squares(weight, name)
-    return weight
 
 
 def _require_squares(weight, name) -> None:
-    largest = weight.max()
+    require_square(weight.max(), name, f" in row {weight.argmax()}")
+
+
+def require_square(largest: float, name: str, where: str = "") -> None:
+    """Require that squares of weights neither vanish nor overflow."""
     if not SMALLEST <= largest <= LARGEST:
         what = "zero" if largest < SMALLEST else "infinite"
         raise ValueError(
-            f"The largest weight of {name}, {largest:.3g} in row {weight.argmax()}, "
-            f"has a square that is {what}, or nearly: multiply the weights by a power "
-            "of ten."
+            f"The largest weight of {name}, {largest:.3g}{where}, has a square that is "
+            f"{what}, or nearly: multiply the weights by a power of ten."
         )
 
 

@@ -161,7 +161,7 @@ def test_one_class_and_weights_of_zero():
     with pytest.raises(ValueError, match="requires at least two classes"):
         GradientBoostingClassifier().fit(cut(one, 7, ["x2", "answer"]), "answer")
     zero = table.set_column(3, "w", [[0.0] * 50])
-    with pytest.raises(ValueError, match="All sample weights are 0|weights"):
+    with pytest.raises(ValueError, match="All sample weights are zero"):
         GradientBoostingRegressor().fit(
             cut(zero, 7, ["x2", "value", "w"]), "value", sample_weight="w"
         )

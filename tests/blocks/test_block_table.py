@@ -121,6 +121,50 @@ def test_columns_that_change_their_type():
         read_block_columns(source, "value", is_numeric=True)
 
 
+def test_blocks_without_values():
+    """Before, between and behind those with values; and a column without any."""
+    import pandas as pd
+
+    from sklearn_textbook.io import Batches
+
+    frame = pd.DataFrame(
+        {"text": [None, None, "b", "a", None, None, "b", None], "none": [None] * 8}
+    )
+    frame["number"] = [None, None, 2.5, None, None, 1.0, None, None]
+    frame["day"] = pd.to_datetime([None, None, "2020-01-01", *[None] * 5])
+    frame["value"] = np.arange(8.0)
+    parts = [frame[i : i + 2].astype(object) for i in range(0, 8, 2)]
+    columns = read_block_columns(Batches(lambda: iter(parts)), "value", is_numeric=True)
+    features = frame.astype(object).drop(columns="value")
+    matrix, schema = read_training_table(features)
+    assert columns.schema == schema
+    np.testing.assert_array_equal(columns.read_matrix(slice(0, 8)), matrix)
+    encoded = encode_blocks(columns, 255)
+    assert encoded.n_missing.tolist() == np.isnan(matrix).sum(axis=0).tolist()
+
+
+def test_blocks_without_weight():
+    frame = TABLE.select(["x2", "value"]).to_pandas()
+    frame["w"] = np.repeat([0.0, 1.0], 2500)
+    from sklearn_textbook.io import Batches
+
+    def read(frame):
+        source = Batches(lambda: (frame[i : i + 500] for i in range(0, 5000, 500)))
+        return read_block_columns(source, "value", "w", is_numeric=True)
+
+    assert read(frame).measure_weights() == (2500.0, 2500)
+    for weight, error in (
+        (0.0, "All sample weights are zero"),
+        (1e-120, "has a square that is zero"),
+        (1e308, "The sum of sample_weight is too large"),
+    ):
+        with pytest.raises(ValueError, match=error):
+            read(frame.assign(w=weight)).measure_weights()
+    frame.loc[3210, "w"] = -1.0
+    with pytest.raises(ValueError, match=r"-1.0 in row 210. Rows are .* row 3000 of"):
+        read(frame)
+
+
 def test_infinite_numbers_name_the_row():
     table = TABLE.select(["x2", "value"]).to_pandas()
     table.loc[3210, "x2"] = np.inf

@@ -11,7 +11,8 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -19,8 +20,17 @@ import numpy as np
 
 from sklearn_textbook._contract.blocks import BlockSource, add_up, list_blocks
 from sklearn_textbook._contract.labels import check_target, encode_labels
-from sklearn_textbook._contract.weights import check_weights
-from sklearn_textbook.tree.encode.columns import CATEGORY, Column, infinity_error
+from sklearn_textbook._contract.weights import (
+    check_weights,
+    require_square,
+    require_weights,
+)
+from sklearn_textbook.tree.encode.columns import (
+    CATEGORY,
+    NULL,
+    Column,
+    infinity_error,
+)
 from sklearn_textbook.tree.encode.frames import FrameTable
 from sklearn_textbook.tree.encode.read import (
     code_column,
@@ -109,20 +119,32 @@ class ColumnWriter:
         self.path, self.name, self.is_declared = path, name, is_declared
         self.file = path.open("wb")
         self.n_rows = 0
-        self.first: Column | None = None
+        self.first: Column | None = None  # that has values
+        self.empty: Column | None = None
+        self.n_empty = 0  # rows before it
+        self.has_levels = bool(is_declared)
         self.numbers: dict = {}  # of the levels
+        self.levels: list = []
         self.close = weakref.finalize(self, self.file.close)
 
     def write(self, column: Column) -> None:
         """Append the values of a block."""
-        has_levels = self.is_declared or (
-            self.is_declared is None and column.codes is not None
-        )
+        n_rows = len(column.numbers if column.codes is None else column.codes)
+        has_no_levels = column.codes is not None and not column.levels
+        if column.source == NULL or (has_no_levels and column.source != CATEGORY):
+            if self.first is None:
+                self.empty = column
+                self.n_empty += n_rows
+            else:
+                self._write_missing(n_rows)
+            self.n_rows += n_rows
+            return
         if self.first is None:
             self.first = column
-            self.has_levels = has_levels
-        self._require_like_first(column, has_levels)
-        if has_levels:
+            self.has_levels |= self.is_declared is None and column.codes is not None
+            self._write_missing(self.n_empty)
+        self._require_like_first(column)
+        if self.has_levels:
             self._write_codes(column)
         else:
             numbers, _ = read_numbers(column)
@@ -132,15 +154,18 @@ class ColumnWriter:
                     self.name, self.n_rows + int(np.argmax(is_infinite))
                 )
             self.file.write(np.ascontiguousarray(numbers, dtype=np.float64).data)
-            self.n_rows += len(numbers)
+        self.n_rows += n_rows
 
-    def _require_like_first(self, column, has_levels) -> None:
+    def _write_missing(self, n_rows) -> None:
+        missing = np.int32(MISSING) if self.has_levels else np.float64(np.nan)
+        self.file.write(np.full(n_rows, missing).data)
+
+    def _require_like_first(self, column) -> None:
         first = self.first
         if (
             column.source != first.source
             or column.time_zone != first.time_zone
             or column.is_ordered != first.is_ordered
-            or has_levels != self.has_levels
         ):
             raise ValueError(
                 f"Column {self.name!r} contains {column.source} values from row "
@@ -149,21 +174,25 @@ class ColumnWriter:
             )
 
     def _write_codes(self, column) -> None:
-        if column.codes is None:  # no values
-            codes = np.full(len(column.numbers), MISSING, dtype=np.int32)
-        else:
-            numbers = [
-                self.numbers.setdefault(level, len(self.numbers))
-                for level in column.levels
-            ]
-            codes = np.array([*numbers, MISSING], dtype=np.int32)[column.codes]
+        numbers = []
+        for level in column.levels:
+            number = self.numbers.setdefault(level, len(self.numbers))
+            if number == len(self.levels):
+                self.levels.append(level)
+            elif type(level) is int:  # as in ``unify_levels``
+                self.levels[number] = level
+            numbers.append(number)
+        codes = np.array([*numbers, MISSING], dtype=np.int32)[column.codes]
         self.file.write(codes.data)
-        self.n_rows += len(codes)
 
     def finish(self):
         """Describe the column; returns what the numbers of its levels become."""
+        first, levels = self.first, self.levels
+        if first is None:
+            first = self.empty
+            self.has_levels |= self.is_declared is None and first.codes is not None
+            self._write_missing(self.n_empty)
         self.close()
-        first, levels = self.first, [*self.numbers]
         if not self.has_levels:
             return read_numbers(first)[1], None
         if not levels:
@@ -245,12 +274,14 @@ class BlockColumns:
         """Add up the weights, and count those above 0."""
         if self.weight is None:
             return float(self.n_rows), self.n_rows
-        total, n_weighted = 0.0, 0
+        total, n_weighted, largest = 0.0, 0, 0.0
         for _, _, weight in self.read_targets():
-            total = add_up(weight, total)
+            with np.errstate(over="ignore"):
+                total = add_up(weight, total)
             n_weighted += int(np.count_nonzero(weight))
-        if n_weighted == 0:
-            raise ValueError("All sample weights are 0; at least one must be positive.")
+            largest = max(largest, float(weight.max()))
+        require_weights(total, largest)
+        require_square(largest, "sample_weight")
         return total, n_weighted
 
     def sort_classes(self) -> np.ndarray:
@@ -322,7 +353,6 @@ def read_block_columns(
     categorical_features="from_dtype",
     *,
     is_numeric: bool,
-    exclude: Sequence[str] = (),
 ) -> BlockColumns:
     """Read a source once, and write its columns to files.
 
@@ -336,10 +366,8 @@ def read_block_columns(
         As in :func:`read_training_table`.
     is_numeric : bool
         Whether the target is numbers rather than classes.
-    exclude : sequence of str
-        Columns that are left out.
     """
-    names = list_features(source, target, sample_weight, exclude)
+    names = list_features(source, target, sample_weight)
     folder, lock = make_folder()
     try:
         return _read_into(
@@ -395,7 +423,7 @@ def remove_folder(folder: Path, lock: IO) -> None:
     lock.close()
 
 
-def list_features(source, target, sample_weight, exclude=()) -> tuple[str, ...]:
+def list_features(source, target, sample_weight) -> tuple[str, ...]:
     """List the columns that are neither target nor weights."""
     for role, name in (("y", target), ("sample_weight", sample_weight)):
         if name is None and role == "sample_weight":
@@ -410,11 +438,23 @@ def list_features(source, target, sample_weight, exclude=()) -> tuple[str, ...]:
                 f"{role}={name!r} is not a column of {source._describe()}; there are "
                 f"{', '.join(map(repr, source.names))}."
             )
-    left_out = {target, sample_weight, *exclude}
-    names = tuple(name for name in source.names if name not in left_out)
+    names = tuple(name for name in source.names if name not in (target, sample_weight))
     if not names:
         raise ValueError(f"{source._describe()} has no columns besides the target.")
     return names
+
+
+@contextmanager
+def count_rows_from(n_rows: int):
+    """Say in errors that the rows they name are counted from one of the table."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if n_rows == 0:
+            raise
+        raise type(error)(
+            f"{error} Rows are counted from row {n_rows} of the table."
+        ) from None
 
 
 def _read_into(
@@ -444,10 +484,13 @@ def _read_into(
                     places[writer.name], writer.name, as_levels=bool(writer.is_declared)
                 )
             )
-        targets.write(table.read_series(places[target]))
+        values = table.read_series(places[target])
+        with count_rows_from(n_rows):
+            targets.write(values)
         if weights is not None:
             values = table.read_series(places[sample_weight])
-            weights.write(check_weights(values, len(values)))
+            with count_rows_from(n_rows):
+                weights.write(check_weights(values, len(values), is_block=True))
         n_rows += table.n_rows
     if n_rows == 0:
         raise ValueError(f"{source._describe()} has no rows.")
