@@ -24,6 +24,7 @@ from benchmarks.works import WORKS
 
 #: Studies and comparisons with options of their own, and their modules.
 STUDIES = {
+    "blocks": "blocks",
     "boosting": "boosting_study",
     "combinations": "combinations",
     "diversity": "diversity",
