@@ -167,6 +167,13 @@ def test_one_class_and_weights_of_zero():
         )
 
 
+def test_identifiers_are_warned_of():
+    table = TABLE.slice(0, 200).select(["x2", "value"])
+    table = table.append_column("id", [[f"row {number}" for number in range(200)]])
+    with pytest.warns(UserWarning, match="'id' has 200 levels in 200 rows"):
+        GradientBoostingRegressor(n_estimators=1).fit(cut(table, 70), "value")
+
+
 def test_nothing_is_left_behind(tmp_path, monkeypatch):
     """Neither after a fit nor after an error while the source is read."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

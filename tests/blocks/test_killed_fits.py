@@ -56,6 +56,28 @@ def stop_fit(tmp_path, stage, number):
     return process.returncode
 
 
+def test_a_full_disk_names_the_folder(tmp_path):
+    """A limit of the size of files stands for the disk."""
+    program = [
+        "import resource, signal",
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)",
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))",
+        "from sklearn_textbook.ensemble import GradientBoostingRegressor",
+        "from tests.blocks.tables import cut, draw_table",
+        "source = cut(draw_table(70_000), 5000, ['x2', 'value'])",
+        "GradientBoostingRegressor(n_estimators=1).fit(source, 'value')",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(program)],
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "let TMPDIR name a folder on a larger disk" in done.stderr
+    assert list_folders(tmp_path) == []
+
+
 @pytest.mark.parametrize("stage", ["reading", "growing"])
 def test_an_interrupted_fit_removes_its_files(tmp_path, stage):
     assert stop_fit(tmp_path, stage, signal.SIGINT) != 0

@@ -6,6 +6,7 @@ files: a column to sort it, blocks of rows again and again, at the speed of the 
 
 from __future__ import annotations
 
+import errno
 import math
 import shutil
 import tempfile
@@ -36,6 +37,7 @@ from sklearn_textbook.tree.encode.read import (
     code_column,
     find_categorical,
     read_numbers,
+    warn_of_identifiers,
 )
 from sklearn_textbook.tree.encode.schema import TableSchema
 
@@ -48,6 +50,22 @@ except ImportError:  # Windows, where files in use cannot be removed
 PIECE_ROWS = 1 << 19
 #: Code of a missing value in the file of a column of levels.
 MISSING = -1
+
+
+@contextmanager
+def explain_full_disk(path: Path):
+    """Say which folder is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+            raise
+        raise OSError(
+            error.errno,
+            f"{error.strerror}: the columns of the table do not fit into the folder of "
+            "temporary files; let TMPDIR name a folder on a larger disk",
+            str(path.parent),
+        ) from None
 
 
 class FileArray:
@@ -94,7 +112,7 @@ class FileArray:
         """Write rows from a place on."""
         array = np.ascontiguousarray(array, dtype=self.dtype)
         view = memoryview(array.reshape(-1).view(np.uint8))
-        with self._lock:
+        with self._lock, explain_full_disk(self.path):
             self._file.seek(start * self.row_bytes)
             while len(view):
                 view = view[self._file.write(view) :]
@@ -153,12 +171,16 @@ class ColumnWriter:
                 raise infinity_error(
                     self.name, self.n_rows + int(np.argmax(is_infinite))
                 )
-            self.file.write(np.ascontiguousarray(numbers, dtype=np.float64).data)
+            self._append(np.ascontiguousarray(numbers, dtype=np.float64))
         self.n_rows += n_rows
+
+    def _append(self, array) -> None:
+        with explain_full_disk(self.path):
+            self.file.write(array.data)
 
     def _write_missing(self, n_rows) -> None:
         missing = np.int32(MISSING) if self.has_levels else np.float64(np.nan)
-        self.file.write(np.full(n_rows, missing).data)
+        self._append(np.full(n_rows, missing))
 
     def _require_like_first(self, column) -> None:
         first = self.first
@@ -182,8 +204,7 @@ class ColumnWriter:
             elif type(level) is int:  # as in ``unify_levels``
                 self.levels[number] = level
             numbers.append(number)
-        codes = np.array([*numbers, MISSING], dtype=np.int32)[column.codes]
-        self.file.write(codes.data)
+        self._append(np.array([*numbers, MISSING], dtype=np.int32)[column.codes])
 
     def finish(self):
         """Describe the column; returns what the numbers of its levels become."""
@@ -496,6 +517,7 @@ def _read_into(
         raise ValueError(f"{source._describe()} has no rows.")
     schemas, mappings = zip(*(writer.finish() for writer in writers), strict=True)
     schema = TableSchema(tuple(schemas), True)
+    warn_of_identifiers(schema, n_rows)
     columns = BlockColumns(folder, lock, schema, mappings, n_rows)
     columns.target = targets.finish(n_rows)
     columns.labels, columns.label_dtype = targets.labels, targets.dtype
