@@ -319,3 +319,13 @@ def test_too_many_distinct_values_are_refused():
     table, _ = encode(X)
     with pytest.raises(ValueError, match="has 70000 distinct values"):
         GradientPlan(table, GrowthRules("squared_error"))
+
+
+@pytest.mark.parametrize("hessian", [1e-320, 0.0])
+def test_hessians_that_are_nearly_zero(hessian):
+    """The factor that makes integers of them is infinite, and its inverse 0."""
+    X = np.arange(6.0)[:, np.newaxis]
+    table, _ = encode(X)
+    plan = GradientPlan(table, GrowthRules("squared_error"))
+    tree = plan.grow(np.zeros(6), np.full(6, hessian), largest=(0.0, 1e-320)).tree
+    assert tree.node_count == 1

@@ -1216,7 +1216,8 @@ def make_scale(int64_t n_rows, largest, bint has_hessian):
     Returns
     -------
     scale : tuple
-        The units, powers of two, and the bits for the number of rows.
+        What gradients and hessians are multiplied by, powers of two that are infinite
+        where all numbers are nearly zero; and the bits for the number of rows.
     """
     # As many bits as the number of all rows needs.
     count_bits = int(n_rows).bit_length()
@@ -1226,7 +1227,7 @@ def make_scale(int64_t n_rows, largest, bint has_hessian):
         hessian_factor = make_factor(
             largest[1] if largest[1] > 0.0 else 1.0, n_rows, COUNTED_BITS - count_bits
         )
-    return 1.0 / factor, 1.0 / hessian_factor, count_bits
+    return factor, hessian_factor, count_bits
 
 
 def round_block(gradient, hessian, scale):
@@ -1269,9 +1270,7 @@ cdef int round_rows(
     if hessian is not None:
         hessians = hessian
         work.hessian = &hessians[0]
-    # Of powers of two the reciprocals are exact.
-    work.gradient_factor, work.hessian_factor = 1.0 / scale[0], 1.0 / scale[1]
-    work.count_bits = scale[2]
+    work.gradient_factor, work.hessian_factor, work.count_bits = scale
     work.pairs = &rounded[0]
     work.is_bad = &is_bad[0]
     with nogil:
@@ -1483,8 +1482,11 @@ cdef class GradientGrower(TreeGrower):
 
     cdef int set_scale(self, scale) except -1:
         """Note the units of the pairs."""
-        cdef GradientScale* units = &self.samples.table.scale
-        units.gradient_unit, units.hessian_unit, units.count_bits = scale
+        cdef:
+            GradientScale* units = &self.samples.table.scale
+            double factor, hessian_factor
+        factor, hessian_factor, units.count_bits = scale
+        units.gradient_unit, units.hessian_unit = 1.0 / factor, 1.0 / hessian_factor
         return 0
 
     cdef make_root(self, const GradientPair* total, int64_t n_rows, random_state):
