@@ -236,8 +236,8 @@ class BlockDraw:
     def __init__(self, n_among: np.ndarray, fraction: float, seed: int) -> None:
         ends = np.cumsum(n_among)
         n_drawn = max(1, int(fraction * int(ends[-1])))
-        shares = [int(end) * n_drawn // int(ends[-1]) for end in ends]
-        self.n_drawn = np.diff([0, *shares])
+        drawn_until = [int(end) * n_drawn // int(ends[-1]) for end in ends]
+        self.n_drawn = np.diff([0, *drawn_until])
         self.seed = seed
 
     def mark(self, rows: slice, is_among: np.ndarray) -> np.ndarray:

@@ -136,12 +136,12 @@ class Batches(BlockSource):
             first = next(iter(make_iterator()), None)
             if first is None:
                 raise ValueError("make_iterator gives no blocks.")
-            names = getattr(first, "column_names", None) or first.columns
+            names = _list_names(first)
         self.names = tuple(names)
 
     def _read(self, names):
         for block in self.make_iterator():
-            found = tuple(getattr(block, "column_names", None) or block.columns)
+            found = _list_names(block)
             if found != self.names:
                 raise ValueError(
                     f"A block of {self._describe()} has the columns {list(found)}, not "
@@ -202,6 +202,13 @@ class Scan(BlockSource):
 
     def __repr__(self) -> str:
         return f"<Scan of {self._describe()}, {len(self.names)} columns>"
+
+
+def _list_names(block) -> tuple:
+    """List the names of the columns of a data frame."""
+    return tuple(
+        block.column_names if hasattr(block, "column_names") else block.columns
+    )
 
 
 def _select(block, names):

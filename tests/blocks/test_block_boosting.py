@@ -129,9 +129,9 @@ def test_early_stopping_on_rows_in_memory():
         ({"ccp_alpha": 0.1}, "requires ccp_alpha=0.0, got 0.1"),
         ({"n_iter_no_change": 3}, "blocks requires X_val and y_val"),
         ({"warm_start": True}, "requires warm_start=False, got True"),
-        ({"loss": "huber"}, "the loss 'huber' needs all rows of a leaf"),
+        ({"loss": "huber"}, "The loss 'huber' needs all rows of a leaf"),
         ({"loss": "quantile"}, "needs all rows of a leaf at once"),
-        ({"max_bins": None}, "65535 of them. Set max_bins"),
+        ({"max_bins": None}, "there may be 65536 of them. Set max_bins"),
     ],
 )
 def test_what_blocks_do_not_allow(options, message):
@@ -140,7 +140,7 @@ def test_what_blocks_do_not_allow(options, message):
     if options == {"max_bins": None}:
         table = TABLE.append_column("id", [range(N_ROWS)])
     names = [name for name in table.column_names if name in ("id", "x0", "value")]
-    with pytest.raises(ValueError, match=message.replace("the loss", "(?i)the loss")):
+    with pytest.raises(ValueError, match=message):
         model.fit(cut(table, 10_000, names), "value")
 
 
@@ -151,7 +151,7 @@ def test_estimators_without_blocks_say_so():
         with pytest.raises(TypeError, match=f"{name} cannot be fitted to the table of"):
             model.fit(source, "value")
     line = LinearRegression().fit(TABLE.select(["x2"]), TABLE["value"].to_numpy())
-    with pytest.raises(TypeError, match=r"use io.predict_to|io.predict_to"):
+    with pytest.raises(TypeError, match="predictions with io.predict_to"):
         line.predict(source)
 
 

@@ -1,9 +1,11 @@
 """Columns in files are encoded as in memory, however they were read and sorted."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sklearn_textbook._contract.blocks import BLOCK_ROWS, add_up
+from sklearn_textbook.io import Batches
 from sklearn_textbook.tree.encode import encode_table, read_training_table
 from sklearn_textbook.tree.encode.block_columns import FileArray, read_block_columns
 from sklearn_textbook.tree.encode.block_table import ValueCounter, encode_blocks
@@ -114,8 +116,6 @@ def test_wrong_columns(names, target, weight, error):
 def test_columns_that_change_their_type():
     parts = [TABLE.select(["x0", "value"]), TABLE.select(["text", "value"])]
     parts[1] = parts[1].rename_columns(["x0", "value"])
-    from sklearn_textbook.io import Batches
-
     source = Batches(lambda: iter(parts), ["x0", "value"])
     with pytest.raises(ValueError, match="'x0' contains string values from row 5000"):
         read_block_columns(source, "value", is_numeric=True)
@@ -123,10 +123,6 @@ def test_columns_that_change_their_type():
 
 def test_blocks_without_values():
     """Before, between and behind those with values; and a column without any."""
-    import pandas as pd
-
-    from sklearn_textbook.io import Batches
-
     frame = pd.DataFrame(
         {"text": [None, None, "b", "a", None, None, "b", None], "none": [None] * 8}
     )
@@ -146,7 +142,6 @@ def test_blocks_without_values():
 def test_blocks_without_weight():
     frame = TABLE.select(["x2", "value"]).to_pandas()
     frame["w"] = np.repeat([0.0, 1.0], 2500)
-    from sklearn_textbook.io import Batches
 
     def read(frame):
         source = Batches(lambda: (frame[i : i + 500] for i in range(0, 5000, 500)))

@@ -600,9 +600,13 @@ class BaseGradientBoosting(
         grower = self._open_grower(BlockBoostingGrower, columns)
         grower.prepare_blocks(total_weight, n_weighted)
         self.init_, self._start_score = None, np.zeros(self.loss_.n_scores)
+        targets = (
+            (self.loss_.check_target(y), weight)
+            for _, y, weight in columns.read_targets()
+        )
+        start = self.loss_._start_from_blocks(targets)
         if self.init is None:
-            sums = self.loss_._add_blocks(columns)
-            self._start_score = self.loss_._start_from_sum(*sums)
+            self._start_score = start
         return BlockRounds(
             *(grower, self.loss_, self._start_score),
             float(self.learning_rate),

@@ -117,12 +117,13 @@ class BlockRounds:
                 y, raw, weight, gradient, hessian, self.grower.n_threads, total
             )
             largest = np.maximum(largest, found)
+            if self.grower.needs_variance:
+                is_used = self.grower.takes_part(rows)
             for k in range(loss.n_scores):
                 self.gradient[k].write(rows.start, gradient[k])
                 if hessian is not None:
                     self.hessian[k].write(rows.start, hessian[k])
                 if self.grower.needs_variance:
-                    is_used = self.grower.takes_part(rows)
                     slopes = np.where(is_used, gradient[k], 0.0)
                     squares[k] += float(np.sum(square_gradients(slopes, weight)))
                     hessians[k] += (

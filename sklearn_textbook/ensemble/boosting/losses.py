@@ -253,15 +253,6 @@ class Loss(BaseEstimator):
                 "'tweedie' or 'log_loss'."
             )
 
-    def _add_blocks(self, columns):
-        """Add up what the constant scores depend on, of a table in files."""
-        total = sum_weight = 0.0
-        for _, y, weight in columns.read_targets():
-            y = self.check_target(y)
-            total = total + self._sum_target(y, weight)
-            sum_weight = sum_weight + self._sum_weight(y, weight)
-        return total, sum_weight
-
     def find_start(self, y: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
         """Find the constant scores with the smallest loss.
 
@@ -531,16 +522,6 @@ class Loss(BaseEstimator):
 # ------------------------------------------------------------------------------------
 
 
-def add_target(loss, y: np.ndarray, weight: np.ndarray | None):
-    """Add up what a loss sums of the target, and the weights, block by block."""
-    total = sum_weight = 0.0
-    for rows in list_blocks(len(y)):
-        of_block = None if weight is None else weight[rows]
-        total = total + loss._sum_target(y[rows], of_block)
-        sum_weight = sum_weight + loss._sum_weight(y[rows], of_block)
-    return total, sum_weight
-
-
 #: Ratios of sums are kept between this and its inverse: logarithms stay finite.
 SMALLEST_RATIO = 2.0**-52
 #: Largest exponent, as in the kernels.
@@ -565,7 +546,18 @@ class CompiledLoss(Loss):
         return 0.0, 0.0
 
     def _find_start(self, y, weight):
-        return self._start_from_sum(*add_target(self, y, weight))
+        return self._start_from_blocks(
+            (y[rows], None if weight is None else weight[rows])
+            for rows in list_blocks(len(y))
+        )
+
+    def _start_from_blocks(self, blocks):
+        """Find the constant scores from blocks of targets and of weights."""
+        total = sum_weight = 0.0
+        for y, weight in blocks:
+            total = total + self._sum_target(y, weight)
+            sum_weight = sum_weight + self._sum_weight(y, weight)
+        return self._start_from_sum(total, sum_weight)
 
     def _start_from_sum(self, total, weight):
         """Find the constant scores with the smallest loss from sums over all rows."""

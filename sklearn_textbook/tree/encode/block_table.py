@@ -258,10 +258,11 @@ def _measure_column(columns, position, max_bins, piece_rows):
         counter.add(numbers.read(rows))
     values, starts = counter.finish()
     if max_bins is None or len(values) <= max_bins:
-        return np.array(values), np.array(values), counter.n_missing
-    first = divide_values(starts, max_bins)
-    last = np.append(first[1:], len(values)) - 1
-    bins = np.array(values[first]), np.array(values[last])
+        bins = np.array(values), np.array(values)
+    else:
+        first = divide_values(starts, max_bins)
+        last = np.append(first[1:], len(values)) - 1
+        bins = np.array(values[first]), np.array(values[last])
     del values, starts  # before their files
     counter.remove()
     return *bins, counter.n_missing

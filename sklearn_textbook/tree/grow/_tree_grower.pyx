@@ -1240,7 +1240,7 @@ def round_block(gradient, hessian, scale):
     hessian : ndarray of float64, shape (n_block_rows,), or None
         Second derivatives; None for 1.
     scale : tuple
-        The units, by ``make_scale``.
+        By ``make_scale``.
 
     Returns
     -------
@@ -1586,7 +1586,7 @@ cdef class GradientGrower(TreeGrower):
         Parameters
         ----------
         scale : tuple
-            The units of the pairs, by ``make_scale``.
+            That of the pairs, by ``make_scale``.
         histogram : ndarray of int64, shape (n_codes, 2)
             The sums of all rows that take part, of all columns one after the other.
         random_state : int, default=0

@@ -146,9 +146,9 @@ class GradientPlan:
 
     Parameters
     ----------
-    table : EncodedTable
+    table : EncodedTable or BlockTable
         The table, with at most 65535 distinct values per column, for example after
-        binning.
+        binning. Over a `BlockTable` trees grow by levels only.
     rules : GrowthRules
         Growth rules; the criterion is ignored. ``min_weight_leaf`` is a sum of
         hessians. With ``max_leaf_nodes`` the split that decreases the loss most comes
@@ -174,7 +174,8 @@ class GradientPlan:
             column = int(n_codes.argmax())
             raise ValueError(
                 f"Column {table.schema.names[column]!r} has {n_codes[column]} distinct "
-                f"values; there may be {MAX_CODES} of them. Use bins, with max_bins."
+                f"values; there may be {MAX_CODES} of them. Set max_bins for a numeric "
+                "column, or drop a text column with so many levels."
             )
         self.table, self.rules = table, rules
         self.target = Target(None, np.zeros((table.n_rows, 1)), np.ones(1, np.int64))
@@ -225,7 +226,7 @@ class GradientPlan:
             has split, and sums up those in the slots of the level: see `count_level`.
             All rows start in node 0.
         scale : tuple
-            The units of the pairs that are summed up, by ``make_scale``.
+            That of the pairs that are summed up, by ``make_scale``.
         random_state : int, default=0
             Seed of the sampling of columns.
         variance : float, default=1.0

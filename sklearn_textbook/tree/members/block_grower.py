@@ -11,7 +11,6 @@ from sklearn_textbook.tree.cart_recipe import warn_of_light_sum
 from sklearn_textbook.tree.encode.block_columns import BlockColumns, FileArray
 from sklearn_textbook.tree.encode.block_table import encode_blocks
 from sklearn_textbook.tree.grow.gradient_plan import (
-    MAX_CODES,
     GradientPlan,
     count_level,
     make_scale,
@@ -92,17 +91,8 @@ class BlockBoostingGrower(BoostingGrower):
         return self.columns.n_rows
 
     def _choose_plan(self):
-        table = self.table
-        n_codes = table.n_distinct + (table.n_missing > 0)
-        if n_codes.max() > MAX_CODES:
-            column = int(n_codes.argmax())
-            raise ValueError(
-                f"Column {table.schema.names[column]!r} has {table.n_distinct[column]} "
-                f"distinct values; read in blocks, a table may have {MAX_CODES - 1} of "
-                "them. Set max_bins, or drop a text column with so many levels."
-            )
         return GradientPlan(
-            table,
+            self.table,
             self._rules,
             self.l2_regularization,
             interaction_groups=self.groups,
