@@ -21,6 +21,7 @@ from setuptools.errors import SetupError
 # The module sklearn_textbook.tree.encode._rank is compiled from
 # sklearn_textbook/tree/encode/_rank.pyx.
 EXTENSIONS = [
+    "sklearn_textbook._contract._file_memory",
     "sklearn_textbook._contract._threads",
     "sklearn_textbook.decomposition._jacobi",
     "sklearn_textbook.ensemble._count_draws",
@@ -55,6 +56,9 @@ EXTENSIONS = [
     "sklearn_textbook.tree.prune._subtree",
     "sklearn_textbook.tree.rules._rules",
 ]
+
+# Those that call numpy's functions in C; others see arrays as buffers.
+NUMPY_EXTENSIONS = {"sklearn_textbook._contract._file_memory"}
 
 # What Cython adds to every module that takes arrays, compiled once. Cython writes the
 # source; it is part of every build.
@@ -193,6 +197,10 @@ class BuildExtensions(build_ext):
         mode = Path("build", "mode.txt")
         write_if_changed(mode, f"{compile_flags} {link_flags} {DEBUG}\n")
         for extension in self.extensions:
+            if extension.name in NUMPY_EXTENSIONS:
+                import numpy
+
+                extension.include_dirs.append(numpy.get_include())
             extension.extra_compile_args += compile_flags
             extension.extra_link_args += link_flags
             if DEBUG:

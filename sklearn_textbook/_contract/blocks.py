@@ -19,6 +19,8 @@ class BlockSource(ABC):
 
     #: Names of the columns.
     names: tuple[str, ...]
+    #: Bytes of memory that a fit may use; None: what it needs.
+    memory_limit: int | None = None
 
     @abstractmethod
     def _describe(self) -> str:
@@ -53,6 +55,32 @@ class BlockSource(ABC):
                     f"{what} has {name!r}, which is not a column of "
                     f"{self._describe()}; there are {', '.join(map(repr, self.names))}."
                 )
+
+
+class StoredTable:
+    """A training table that was read in blocks, as numbers and codes of levels.
+
+    Parameters
+    ----------
+    matrix : ndarray of float64, shape (n_rows, n_columns)
+        The rows, in memory that may be in files.
+    schema : object
+        What the columns are.
+    names : tuple of str
+        Their names.
+    """
+
+    def __init__(self, matrix: np.ndarray, schema: Any, names: tuple[str, ...]) -> None:
+        self.matrix, self.schema, self.names = matrix, schema, names
+        self.shape = matrix.shape
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def set_columns(self, estimator: Any) -> None:
+        """Set the attributes of an estimator that tell the columns of its table."""
+        estimator.n_features_in_ = self.shape[1]
+        estimator.feature_names_in_ = np.array(self.names, dtype=object)
 
 
 def list_blocks(n_rows: int, step: int = BLOCK_ROWS) -> Iterator[slice]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import Any, cast
 
 from sklearn_textbook._contract.blocks import BlockSource
+from sklearn_textbook._contract.file_memory import arrays_in_files
 from sklearn_textbook._contract.types import Method
 
 
@@ -22,9 +24,10 @@ def all_or_nothing(fit: Method) -> Method:
 
     @functools.wraps(fit)
     def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
-        _require_whole_table(self, args[0] if args else kwargs.get("X"))
         before = dict(vars(self))
         try:
+            if isinstance(args[0] if args else kwargs.get("X"), BlockSource):
+                return _fit_to_blocks(fit, self, *args, **kwargs)
             return fit(self, *args, **kwargs)
         except BaseException:
             self.__dict__ = before
@@ -33,14 +36,31 @@ def all_or_nothing(fit: Method) -> Method:
     return cast(Method, fit_or_restore)
 
 
-def _require_whole_table(estimator, X) -> None:
-    """Raise TypeError for a table in blocks, unless ``_fits_blocks`` is true."""
-    if isinstance(X, BlockSource) and not getattr(estimator, "_fits_blocks", False):
+def _fit_to_blocks(fit, estimator, X, *args, **kwargs):
+    """Fit to a table in blocks.
+
+    Some estimators read blocks themselves (``_fits_blocks``). Others are fitted as they
+    are in memory to what their method ``_store_blocks`` returns for the table, the
+    target and the weights, while large arrays are in files.
+    """
+    if getattr(estimator, "_fits_blocks", False):
+        return fit(estimator, X, *args, **kwargs)
+    store = getattr(estimator, "_store_blocks", None)
+    if store is None:
         raise TypeError(
             f"{type(estimator).__name__} cannot be fitted to {X._describe()}, which is "
-            "read in blocks; GradientBoostingClassifier and GradientBoostingRegressor "
-            "can. Read the table, or a part of it, with io.read_table."
+            "read in blocks. Trees, bagging, forests, boosting and linear models can. "
+            "Read the table, or a part of it, with io.read_table."
         )
+    call = inspect.signature(fit).bind(estimator, X, *args, **kwargs)
+    given = call.arguments
+    with arrays_in_files(X.memory_limit):
+        given["X"], given["y"], weight = store(
+            X, given.get("y"), given.get("sample_weight")
+        )
+        if weight is not None:
+            given["sample_weight"] = weight
+        return fit(*call.args, **call.kwargs)
 
 
 try:

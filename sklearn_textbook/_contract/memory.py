@@ -7,6 +7,7 @@ import os
 import numpy as np
 
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.file_memory import is_in_files
 
 GIB = 2**30
 #: Bytes that are not compared with the memory: reading its size would take longer than
@@ -36,8 +37,11 @@ def measure_memory() -> int | None:
 def require_memory(
     n_bytes: float, what: str, purpose: str, remedy: str, error: type = MemoryError
 ) -> None:
-    """Raise an error before arrays are allocated that are larger than the memory."""
-    if n_bytes < NEGLIGIBLE:
+    """Raise an error before arrays are allocated that are larger than the memory.
+
+    Those in files may be.
+    """
+    if n_bytes < NEGLIGIBLE or is_in_files():
         return
     memory = measure_memory()
     if memory is not None and n_bytes > memory:

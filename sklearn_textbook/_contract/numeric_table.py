@@ -9,6 +9,7 @@ import numpy as np
 import scipy  # submodules are loaded on first use
 from sklearn.utils.validation import validate_data
 
+from sklearn_textbook._contract.blocks import StoredTable
 from sklearn_textbook._contract.labels import find_no_number, is_no_number
 from sklearn_textbook._contract.parameters import show_value
 from sklearn_textbook._contract.tables import (
@@ -31,6 +32,9 @@ def unique_names():
 
 def check_columns(estimator, X, *target, reset: bool = True) -> None:
     """Set, or compare, the number and the names of the columns; values are not read."""
+    if isinstance(X, StoredTable):
+        X.set_columns(estimator)
+        return
     if reset:
         refuse_other_tables(X)
     else:

@@ -28,6 +28,7 @@ from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights
 from sklearn_textbook.tree.encode import encode_table, read_training_table
+from sklearn_textbook.tree.encode.block_columns import store_blocks
 from sklearn_textbook.tree.encode.rank import require_table_memory
 from sklearn_textbook.tree.encode.read import warn_of_identifiers
 from sklearn_textbook.tree.explain.lazy_rules import LazyRules
@@ -59,6 +60,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
     Subclasses define in ``_grow`` how the tree is grown.
     """
 
+    _store_blocks = store_blocks
     # Whether growth needs nominal columns in sorted order.
     _sorts_nominal = True
     # Whether a tree of a subset of the rows can be grown over the sorted columns of all

@@ -76,6 +76,7 @@ from sklearn_textbook.ensemble.resample import (
     draw_seeds,
 )
 from sklearn_textbook.tree import CARTClassifier, CARTRegressor
+from sklearn_textbook.tree.members import store_blocks
 
 # ------------------------------------------------------------------------------------
 # Base class of bagging and random subspaces: fitting the members.
@@ -87,6 +88,7 @@ class BaseBagging(
 ):
     """Fitting members from draws of rows and columns."""
 
+    _store_blocks = store_blocks
     _predicts_classes = False
     _saved_fields = (
         SavedField("n_rows", "integer", least=1),

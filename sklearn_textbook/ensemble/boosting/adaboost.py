@@ -87,6 +87,7 @@ from sklearn_textbook.tree.members import (
     describe_stump,
     find_leaves_of_all,
     mark_smoothed,
+    store_blocks,
 )
 
 # ------------------------------------------------------------------------------------
@@ -582,6 +583,7 @@ _OF_STUMP = {"categorical_features": "from_dtype", "missing": "learned"}
 class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Parameters and rounds."""
 
+    _store_blocks = store_blocks
     _saved_fields = (
         SavedField("estimator_weights_", shape=("members",)),
         SavedField("estimator_errors_", shape=("members",), least=0),

@@ -90,6 +90,7 @@ from sklearn_textbook.tree.members import (
     NamedPruner,
     add_predictions,
     read_matrix,
+    store_blocks,
 )
 
 # ------------------------------------------------------------------------------------
@@ -296,6 +297,7 @@ class BaseForest(
 ):
     """Growing and reading a forest of trees."""
 
+    _store_blocks = store_blocks
     _splitter = "best"
     _missing = ("auto", "learned", "branch", "surrogate", "error")
     _categorical_splits = ("auto", "subset", "one_vs_rest", "multiway")

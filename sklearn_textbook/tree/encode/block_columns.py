@@ -13,13 +13,19 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
 
-from sklearn_textbook._contract.blocks import BlockSource, add_up, list_blocks
+from sklearn_textbook._contract.blocks import (
+    BlockSource,
+    StoredTable,
+    add_up,
+    list_blocks,
+)
 from sklearn_textbook._contract.labels import check_target, encode_labels
 from sklearn_textbook._contract.weights import (
     check_weights,
@@ -330,6 +336,17 @@ class BlockColumns:
             factor = of_class[self.target.read(rows)]
             self.weight.write(rows.start, self.weight.read(rows) * factor)
 
+    def store(self) -> StoredTable:
+        """Put the columns side by side in an array, and remove their files."""
+        matrix = np.empty((self.n_rows, self.n_columns), order="F")
+        for position, mapping in enumerate(self.mappings):
+            column = self.open_column(position)
+            for rows in list_blocks(self.n_rows):
+                part = column.read(rows)
+                matrix[rows, position] = part if mapping is None else mapping[part]
+            column.path.unlink()
+        return StoredTable(matrix, self.schema, self.schema.names)
+
     def close(self) -> None:
         """Remove the files."""
         self._remove()
@@ -404,6 +421,36 @@ def read_block_columns(
     except BaseException:
         remove_folder(folder, lock)
         raise
+
+
+def store_blocks(
+    estimator, source: BlockSource, target: str, sample_weight: str | None
+) -> tuple[StoredTable, np.ndarray, np.ndarray | None]:
+    """Read a source once; return the table, the target and the weights as arrays.
+
+    These are in files under :func:`arrays_in_files`. An ensemble reads the table as its
+    members do.
+    """
+    like = estimator._get_estimator() if hasattr(estimator, "_get_estimator") else None
+    columns = read_block_columns(
+        source,
+        target,
+        sample_weight,
+        getattr(estimator if like is None else like, "categorical_features", None),
+        is_numeric=not is_classifier(estimator),
+    )
+    with closing(columns):
+        classes = None if is_regressor(estimator) else columns.sort_classes()
+        y = np.empty(
+            columns.n_rows, dtype=np.float64 if classes is None else classes.dtype
+        )
+        weight = None if columns.weight is None else np.empty(columns.n_rows)
+        for rows in list_blocks(columns.n_rows):
+            found = columns.target.read(rows)
+            y[rows] = found if classes is None else classes[found]
+            if weight is not None:
+                weight[rows] = columns.weight.read(rows)
+        return columns.store(), y, weight
 
 
 #: What the names of folders begin with, and a file in each that is locked while it is

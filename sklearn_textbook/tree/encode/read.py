@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import sparse
 
+from sklearn_textbook._contract.blocks import StoredTable
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import read_feature_names
 from sklearn_textbook.tree.encode.arrays import ArrayTable, SparseTable
@@ -274,6 +275,8 @@ def read_training_table(
     >>> schema.columns[1].levels
     ('a', 'b')
     """
+    if isinstance(X, StoredTable):
+        return X.matrix, X.schema
     declared = categorical_features
     if not (declared is None or isinstance(declared, str)):
         declared = repr(np.asarray(declared).tolist())

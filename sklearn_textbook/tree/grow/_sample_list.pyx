@@ -13,10 +13,15 @@ hand has.
 
 from libc.math cimport INFINITY, log
 from libc.stdint cimport int16_t, int32_t, uint16_t, uint8_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.grow._partition_list cimport list_permutations
+from sklearn_textbook.tree.split._memory cimport (
+    Memory,
+    free_memory,
+    take_doubles,
+    take_memory,
+)
 from sklearn_textbook.tree.split._samples cimport (
     LIST_BINARY,
     LIST_MOMENTS,
@@ -79,10 +84,12 @@ cdef int start_sample_list(
     cdef:
         int64_t n_columns = problem.n_columns, n_slots = problem.max_features
         int64_t size = samples.table.code_size, width, n_outputs = problem.n_outputs
-        int64_t n_tiles = (n_slots + 1) * TILE_COLUMNS, i
+        int64_t n_tiles = (n_slots + 1) * TILE_COLUMNS, n_local, i
         Rows* rows = &samples.node_rows
+        Memory* memory = &samples.memory
     samples.n_outputs = n_outputs
     samples.n_samples = n_rows
+    memory.in_files = problem.in_files
     width = n_columns * (
         <int64_t>sizeof(int16_t) if problem.random_splitter else size + 1
     )
@@ -90,86 +97,72 @@ cdef int start_sample_list(
     samples.local_rows = min(
         samples.table.n_rows // 3, MAX_LOCAL_ROWS, LOCAL_BYTES // width
     )
+    n_local = samples.local_rows + 1
     if lender != NULL:
-        samples.is_lent = True
         samples.entries = lender.entries
         samples.logarithm = lender.logarithm
     else:
-        samples.entries = <uint64_t*>malloc((n_rows + FETCH_AHEAD) * sizeof(uint64_t))
-    samples.keys = <uint64_t*>malloc((n_rows + 1) * sizeof(uint64_t))
+        samples.entries = <uint64_t*>take_memory(
+            memory, n_rows + FETCH_AHEAD, sizeof(uint64_t)
+        )
+    samples.keys = <uint64_t*>take_memory(memory, n_rows + 1, sizeof(uint64_t))
     # Or flags, which are read 64 at a time.
-    samples.spare = <uint64_t*>malloc((n_rows + 64) * sizeof(uint64_t))
-    samples.gathered = <uint32_t*>malloc(
-        (n_slots + TILE_COLUMNS) * n_rows * sizeof(uint32_t)
+    samples.spare = <uint64_t*>take_memory(memory, n_rows + 64, sizeof(uint64_t))
+    samples.gathered = <uint32_t*>take_memory(
+        memory, (n_slots + TILE_COLUMNS) * n_rows, sizeof(uint32_t)
     )
-    samples.child = <uint8_t*>malloc(n_rows)
-    samples.tile_bins = <uint8_t*>malloc(n_tiles * n_rows)
-    samples.may_win = <uint8_t*>malloc(MAX_BINS)
+    samples.child = <uint8_t*>take_memory(memory, n_rows, 1)
+    samples.tile_bins = <uint8_t*>take_memory(memory, n_tiles * n_rows, 1)
+    samples.may_win = <uint8_t*>take_memory(memory, MAX_BINS, 1)
     # Codes and bins, or steps.
-    samples.local_codes = malloc(samples.local_rows * width + 1)
+    samples.local_codes = take_memory(memory, samples.local_rows * width + 1, 1)
     samples.local_bins = <uint8_t*>samples.local_codes + (
         samples.local_rows * n_columns * size
     )
     samples.local_steps = <int16_t*>samples.local_codes
-    samples.local_spans = <Span*>malloc(n_columns * sizeof(Span))
-    samples.local_scales = <Scale*>malloc(n_columns * sizeof(Scale))
-    samples.local_y = <double*>malloc((samples.local_rows + 1) * sizeof(double))
-    samples.local_weight = <double*>malloc((samples.local_rows + 1) * sizeof(double))
-    samples.local_logarithm = <double*>malloc(
-        (samples.local_rows + 1) * sizeof(double)
-    )
-    samples.local_row = <uint32_t*>malloc(
-        (samples.local_rows + 1) * sizeof(uint32_t)
-    )
+    samples.local_spans = <Span*>take_memory(memory, n_columns, sizeof(Span))
+    samples.local_scales = <Scale*>take_memory(memory, n_columns, sizeof(Scale))
+    samples.local_y = take_doubles(memory, n_local)
+    samples.local_weight = take_doubles(memory, n_local)
+    samples.local_logarithm = take_doubles(memory, n_local)
+    samples.local_row = <uint32_t*>take_memory(memory, n_local, sizeof(uint32_t))
     # Smallest, largest and limit: one number of up to 16 bits for each cell of a block.
-    samples.smallest = malloc(3 * BLOCK_ROWS * n_columns * sizeof(int16_t))
-    samples.amounts = NULL
+    samples.smallest = take_memory(
+        memory, 3 * BLOCK_ROWS * n_columns, sizeof(int16_t)
+    )
     if samples.kind == LIST_MOMENTS:
-        samples.amounts = <Moments*>malloc(n_rows * sizeof(Moments))
-    rows.label = <const int32_t*>malloc(n_rows * n_outputs * sizeof(int32_t))
-    rows.y = <const double*>malloc(n_rows * n_outputs * sizeof(double))
-    rows.weight = <const double*>malloc(n_rows * sizeof(double))
-    if (
-        samples.entries == NULL or samples.keys == NULL or samples.spare == NULL
-        or samples.gathered == NULL or samples.child == NULL
-        or samples.tile_bins == NULL or samples.may_win == NULL
-        or samples.local_codes == NULL
-        or samples.local_spans == NULL or samples.local_scales == NULL
-        or samples.local_y == NULL or samples.local_weight == NULL
-        or samples.local_logarithm == NULL
-        or samples.local_row == NULL or samples.smallest == NULL
-        or rows.label == NULL or rows.y == NULL
-        or rows.weight == NULL
-        or (samples.kind == LIST_MOMENTS and samples.amounts == NULL)
-    ):
+        samples.amounts = <Moments*>take_memory(memory, n_rows, sizeof(Moments))
+    rows.label = <const int32_t*>take_memory(
+        memory, n_rows * n_outputs, sizeof(int32_t)
+    )
+    rows.y = take_doubles(memory, n_rows * n_outputs)
+    rows.weight = take_doubles(memory, n_rows)
+    if problem.criterion == POISSON and n_outputs == 1 and lender == NULL:
+        samples.logarithm = take_doubles(memory, n_rows)
+    if problem.random_splitter:
+        take_targets(samples, n_rows)
+    if memory.is_short:
         return -1
     if problem.criterion == POISSON and n_outputs == 1 and lender == NULL:
-        samples.logarithm = <double*>malloc(n_rows * sizeof(double))
-        if samples.logarithm == NULL:
-            return -1
         for i in range(n_rows):
             samples.logarithm[i] = log(samples.y[i]) if samples.y[i] > 0.0 else 0.0
     samples.largest = <int16_t*>samples.smallest + BLOCK_ROWS * n_columns
     set_value_limits(problem, samples)
     list_permutations(samples.permutations)
-    if problem.random_splitter:
-        return start_targets(samples, n_rows)
     return 0
 
 
-cdef int start_targets(SampleList* samples, int64_t n_rows) noexcept nogil:
-    """Allocate what random thresholds sum up; returns -1 without memory."""
+cdef void take_targets(SampleList* samples, int64_t n_rows) noexcept nogil:
+    """Allocate what random thresholds sum up."""
+    cdef Memory* memory = &samples.memory
     if samples.kind == LIST_MOMENTS:
-        samples.fixed_first = <int64_t*>malloc(n_rows * sizeof(int64_t))
-        samples.fixed_weight = <int64_t*>malloc(n_rows * sizeof(int64_t))
-        if samples.fixed_first == NULL or samples.fixed_weight == NULL:
-            return -1
+        samples.fixed_first = <int64_t*>take_memory(memory, n_rows, sizeof(int64_t))
+        samples.fixed_weight = <int64_t*>take_memory(memory, n_rows, sizeof(int64_t))
     if samples.kind == LIST_BINARY:
-        samples.whole_weights = <uint16_t*>malloc(n_rows * sizeof(uint16_t))
-        samples.ones = <uint16_t*>malloc(n_rows * sizeof(uint16_t))
-        if samples.whole_weights == NULL or samples.ones == NULL:
-            return -1
-    return 0
+        samples.whole_weights = <uint16_t*>take_memory(
+            memory, n_rows, sizeof(uint16_t)
+        )
+        samples.ones = <uint16_t*>take_memory(memory, n_rows, sizeof(uint16_t))
 
 
 cdef void set_value_limits(const Problem* problem, SampleList* samples) noexcept nogil:
@@ -193,31 +186,7 @@ cdef void set_value_limits(const Problem* problem, SampleList* samples) noexcept
 
 cdef void free_sample_list(SampleList* samples) noexcept nogil:
     """Free all but what was lent by another thread."""
-    if not samples.is_lent:
-        free(samples.entries)
-        free(samples.logarithm)
-    free(samples.keys)
-    free(samples.spare)
-    free(samples.gathered)
-    free(samples.child)
-    free(samples.tile_bins)
-    free(samples.may_win)
-    free(samples.local_codes)
-    free(samples.local_spans)
-    free(samples.local_scales)
-    free(samples.local_y)
-    free(samples.local_weight)
-    free(samples.local_logarithm)
-    free(samples.local_row)
-    free(samples.smallest)
-    free(samples.amounts)
-    free(samples.whole_weights)
-    free(samples.ones)
-    free(samples.fixed_first)
-    free(samples.fixed_weight)
-    free(<void*>samples.node_rows.label)
-    free(<void*>samples.node_rows.y)
-    free(<void*>samples.node_rows.weight)
+    free_memory(&samples.memory)
     memset(samples, 0, sizeof(SampleList))
 
 

@@ -22,6 +22,7 @@ from libc.string cimport memcpy, memset
 
 from sklearn_textbook._contract import threads
 from sklearn_textbook.tree.grow.settings import Root
+from sklearn_textbook._contract._file_memory cimport free_bytes, take_bytes
 from sklearn_textbook._contract._interrupt cimport (
     Interrupt,
     raise_failure,
@@ -159,6 +160,7 @@ cdef class TreeGrower:
         self.problem = settings.problem
         self.problem.interrupt = &self.interrupt
         memset(&self.table, 0, sizeof(Arena))
+        self.table.memory.in_files = self.problem.in_files
         start_stack(&self.tasks, self.problem.n_columns)
 
     def __dealloc__(self):
@@ -364,7 +366,7 @@ cdef class ColumnGrower(TreeGrower):
         free(self.local_workers)
         free(self.local_arenas)
         free_arena(&self.table)
-        free(self.grower.local_number)
+        free_bytes(self.grower.local_number)
 
     cdef int set_rows(self, weight) except -1:
         """Point to targets and weights."""
@@ -432,9 +434,10 @@ cdef class ColumnGrower(TreeGrower):
         if not self.is_narrow:
             self.team = start_team(n_threads, &self.interrupt)
             # Tasks that share cases number them each for itself.
-            self.grower.local_number = <uint32_t*>malloc(
+            self.grower.local_number = <uint32_t*>take_bytes(
                 self.n_rows * sizeof(uint32_t)
-                * (n_threads if self.problem.divides_cases else 1)
+                * (n_threads if self.problem.divides_cases else 1),
+                self.problem.in_files
             )
             if self.grower.local_number == NULL:
                 raise MemoryError()

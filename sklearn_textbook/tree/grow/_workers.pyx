@@ -150,6 +150,7 @@ cdef int start_worker(
         Memory* memory = &worker.memory
         Scratch* scratch = &worker.scratch
     memset(worker, 0, sizeof(Worker))
+    memory.in_files = problem.in_files
     scratch.left = <double*>take_zeros(memory, size, sizeof(double))
     scratch.right = <double*>take_zeros(memory, size, sizeof(double))
     scratch.present = <double*>take_zeros(memory, size, sizeof(double))

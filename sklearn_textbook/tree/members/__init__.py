@@ -5,7 +5,10 @@ vector of weights over its rows.
 """
 
 from sklearn_textbook.tree.encode import share_tables
-from sklearn_textbook.tree.encode.block_columns import read_block_columns
+from sklearn_textbook.tree.encode.block_columns import (
+    read_block_columns,
+    store_blocks,
+)
 from sklearn_textbook.tree.exchange import (
     add_columns,
     fit_on_codes,
@@ -68,4 +71,5 @@ __all__ = [
     "share_parameters",
     "share_tables",
     "square_gradients",
+    "store_blocks",
 ]

@@ -8,9 +8,9 @@
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint32_t
-from libc.stdlib cimport realloc
 from libc.string cimport memcpy
 
+from sklearn_textbook._contract._file_memory cimport resize_bytes
 from sklearn_textbook.tree.grow._layout cimport (
     DENSE_MAP, FRACTIONAL, NOMINAL, NUMERIC, STAY, Node, find_level_child,
 )
@@ -63,6 +63,7 @@ cdef struct Stack:
     Case* cases
     int64_t top
     int64_t capacity
+    bint in_files  # the memory of the cases
     # as many cases as there are rows
     Case* scratch
     int32_t* branch_of
@@ -91,7 +92,10 @@ cdef inline int push_cases(
         Case* target
     if stack.top + n > capacity:
         capacity = max(stack.top + n, capacity + capacity // 2)
-        moved = realloc(stack.cases, capacity * sizeof(Case))
+        moved = resize_bytes(
+            stack.cases, stack.capacity * sizeof(Case), capacity * sizeof(Case),
+            stack.in_files
+        )
         if moved == NULL:
             return -1
         stack.cases = <Case*>moved

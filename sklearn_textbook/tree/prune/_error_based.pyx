@@ -8,9 +8,12 @@ cases, which are visited one after the other.
 from cython cimport floating
 from libc.math cimport log2
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from sklearn_textbook._contract._file_memory cimport (
+    free_bytes, take_bytes, take_zero_bytes,
+)
 from sklearn_textbook.tree.grow._layout cimport (
     FRACTIONAL, LEAF, STAY, Node, Surrogate,
 )
@@ -27,6 +30,7 @@ from sklearn_textbook.tree.prune._walk cimport prune_root
 
 import numpy as np
 
+from sklearn_textbook._contract.file_memory import is_in_files
 from sklearn_textbook.tree.grow.layout import NODE_DTYPE
 
 # What the numbers in a list of steps mean.
@@ -70,10 +74,14 @@ cdef Outcome allocate(Pruner* p, Py_ssize_t n_rows) noexcept nogil:
     for i in range(p.n_nodes):
         n_inner += p.nodes[i].kind != LEAF
     p.stack.capacity = 2 * n_rows
-    p.stack.cases = <Case*>malloc(p.stack.capacity * sizeof(Case))
-    p.stack.scratch = <Case*>malloc(n_rows * sizeof(Case))
-    p.stack.branch_of = <int32_t*>malloc(n_rows * sizeof(int32_t))
-    p.is_dropped = <uint8_t*>calloc(n_rows, sizeof(uint8_t))
+    p.stack.cases = <Case*>take_bytes(
+        p.stack.capacity * sizeof(Case), p.stack.in_files
+    )
+    p.stack.scratch = <Case*>take_bytes(n_rows * sizeof(Case), p.stack.in_files)
+    p.stack.branch_of = <int32_t*>take_bytes(
+        n_rows * sizeof(int32_t), p.stack.in_files
+    )
+    p.is_dropped = <uint8_t*>take_zero_bytes(n_rows, p.stack.in_files)
     # No way is longer than the number of inner nodes.
     p.frames = <Frame*>malloc(n_inner * sizeof(Frame))
     p.steps = <Step*>malloc(n_inner * sizeof(Step))
@@ -89,10 +97,10 @@ cdef Outcome allocate(Pruner* p, Py_ssize_t n_rows) noexcept nogil:
 
 cdef void release(Pruner* p) noexcept nogil:
     """Free the working memory; free(NULL) does nothing."""
-    free(p.stack.cases)
-    free(p.stack.scratch)
-    free(p.stack.branch_of)
-    free(p.is_dropped)
+    free_bytes(p.stack.cases)
+    free_bytes(p.stack.scratch)
+    free_bytes(p.stack.branch_of)
+    free_bytes(p.is_dropped)
     free(p.frames)
     free(p.steps)
     free(p.leaf_weights)
@@ -326,6 +334,7 @@ def prune_nodes(
     cdef Outcome outcome
     cdef uint8_t[::1] buffer
     memset(&p, 0, sizeof(Pruner))
+    p.stack.in_files = is_in_files()
     p.nodes, p.n_nodes, p.n_classes = &nodes[0], nodes.shape[0], statistics.shape[1]
     p.confidence.level, p.confidence.log_level, p.confidence.z = confidence
     p.raises_branches = raises_branches

@@ -3,13 +3,15 @@
 # ``is_short`` once in the end.
 
 from libc.stdint cimport int64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memset
+
+from sklearn_textbook._contract._file_memory cimport free_bytes, take_bytes
 
 # Begins as zeros.
 cdef struct Memory:
     void* last
     bint is_short  # an allocation failed
+    bint in_files  # large pieces are in temporary files
 
 # What comes before every piece.
 cdef struct Chunk:
@@ -18,7 +20,9 @@ cdef struct Chunk:
 
 cdef inline void* take_memory(Memory* memory, int64_t n, size_t size) noexcept nogil:
     """Memory for n numbers; notes where there is none left."""
-    cdef Chunk* chunk = <Chunk*>malloc(sizeof(Chunk) + n * size)
+    cdef Chunk* chunk = <Chunk*>take_bytes(
+        sizeof(Chunk) + n * size, memory.in_files
+    )
     if chunk == NULL:
         memory.is_short = True
         return NULL
@@ -42,4 +46,4 @@ cdef inline void free_memory(Memory* memory) noexcept nogil:
     while memory.last != NULL:
         chunk = <Chunk*>memory.last
         memory.last = chunk.next
-        free(chunk)
+        free_bytes(chunk)

@@ -107,6 +107,7 @@ cdef int start_oblique(
         int64_t k = min(p, <int64_t>MAX_USED) + 1, levels = problem.max_levels + 1
         int64_t i
         Memory* memory = &search.memory
+    memory.in_files = problem.in_files
     search.row = <uint32_t*>take_memory(memory, n_rows + 1, sizeof(uint32_t))
     search.response = take_doubles(memory, n_rows + 1)
     search.along = take_doubles(memory, n_rows + 1)

@@ -11,6 +11,7 @@ from libc.stdint cimport (
     uint64_t,
 )
 
+from sklearn_textbook.tree.split._memory cimport Memory
 from sklearn_textbook.tree.split._steps cimport Scale
 from sklearn_textbook.tree.split._sums cimport Moments
 from sklearn_textbook.tree.split._types cimport Rows
@@ -64,7 +65,7 @@ cdef struct SampleList:
     const int32_t* label
     const double* weight  # float weights of all rows; NULL: whole ones in the entries
     uint64_t* entries
-    bint is_lent  # the list, and the logarithms, by another thread
+    Memory memory  # of all below but what another thread lends: list, logarithms
     int64_t n_samples  # at most, of a node
     double min_weight
     int64_t most_weight  # of whole weights
