@@ -15,10 +15,14 @@ cdef extern from *:
     #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
     #include <errno.h>
     #include <stdint.h>
+    #include <stdio.h>
     #include <stdlib.h>
     #include <string.h>
+    #include <time.h>
     #include <Python.h>
     #include <numpy/arrayobject.h>
+
+    typedef struct Watch Watch;
 
     #if defined(_WIN32)
     /* No files there: all memory is that of malloc. */
@@ -28,7 +32,8 @@ cdef extern from *:
     static void *map_file(size_t size) { return malloc(size); }
     static size_t find_size(const void *start) { (void)start; return 0; }
     static void free_piece(void *start) { free(start); }
-    static void drop_all_pages(void) {}
+    static Watch *start_watch(size_t limit) { (void)limit; return NULL; }
+    static void end_watch(Watch *watch) { (void)watch; }
     #else
     #include <fcntl.h>
     #include <pthread.h>
@@ -155,16 +160,87 @@ cdef extern from *:
         free(piece);
     }
 
-    /* Nothing is lost: what was written is in the cache of the file. */
-    static void drop_all_pages(void) {
     #if defined(__linux__)
+    /* Give back the pages of all pieces of some size. Nothing is lost: what was
+       written is in the cache of the file. */
+    static void drop_pages(size_t smallest) {
         Piece *piece;
         pthread_mutex_lock(&pieces_lock);
         for (piece = pieces; piece != NULL; piece = piece->next)
-            madvise(piece->start, piece->size, MADV_DONTNEED);
+            if (piece->size >= smallest)
+                madvise(piece->start, piece->size, MADV_DONTNEED);
         pthread_mutex_unlock(&pieces_lock);
-    #endif
     }
+
+    static size_t find_largest(void) {
+        size_t largest = 0;
+        Piece *piece;
+        pthread_mutex_lock(&pieces_lock);
+        for (piece = pieces; piece != NULL; piece = piece->next)
+            largest = piece->size > largest ? piece->size : largest;
+        pthread_mutex_unlock(&pieces_lock);
+        return largest;
+    }
+
+    struct Watch {
+        pthread_t thread;
+        long most; /* pages */
+        long others; /* of programs and libraries, which stay */
+        volatile int has_ended;
+    };
+
+    /* Whether more pages are in memory than may be, and enough of them of pieces. */
+    static int is_above(Watch *watch) {
+        long resident = 0, of_files = 0;
+        FILE *file = fopen("/proc/self/statm", "r");
+        int n = file == NULL ? 0 : fscanf(file, "%*d %ld %ld", &resident, &of_files);
+        if (file != NULL)
+            fclose(file);
+        if (watch->others < 0)
+            watch->others = of_files;
+        return n == 2 && resident > watch->most
+            && of_files - watch->others > watch->most / 4;
+    }
+
+    static void *watch_memory(void *argument) {
+        Watch *watch = (Watch *)argument;
+        struct timespec pause = {0, 1000000};
+        while (!watch->has_ended) {
+            nanosleep(&pause, NULL);
+            /* What is read in order is larger than what is looked up in it. */
+            if (is_above(watch))
+                drop_pages(find_largest() / 4);
+            if (is_above(watch))
+                drop_pages(0);
+        }
+        return NULL;
+    }
+
+    static Watch *start_watch(size_t limit) {
+        Watch *watch = (Watch *)calloc(1, sizeof(Watch));
+        if (watch == NULL)
+            return NULL;
+        watch->most = (long)(limit / sysconf(_SC_PAGESIZE));
+        watch->others = -1;
+        is_above(watch);
+        if (pthread_create(&watch->thread, NULL, watch_memory, watch)) {
+            free(watch);
+            return NULL;
+        }
+        return watch;
+    }
+
+    static void end_watch(Watch *watch) {
+        if (watch == NULL)
+            return;
+        watch->has_ended = 1;
+        pthread_join(watch->thread, NULL);
+        free(watch);
+    }
+    #else
+    static Watch *start_watch(size_t limit) { (void)limit; return NULL; }
+    static void end_watch(Watch *watch) { (void)watch; }
+    #endif
     #endif
 
     static void *take_for_array(void *context, size_t size) {
@@ -217,7 +293,9 @@ cdef extern from *:
     int set_folder(const char* folder) noexcept
     void* map_file(size_t size) noexcept nogil
     void free_piece(void* start) noexcept nogil
-    void drop_all_pages() noexcept nogil
+    ctypedef struct Watch
+    Watch* start_watch(size_t limit) noexcept nogil
+    void end_watch(Watch* watch) noexcept nogil
     int load_numpy() except -1
     object make_handler()
     object PyDataMem_SetHandler(object handler)
@@ -279,7 +357,27 @@ def get_failure():
     return last_failure
 
 
-def drop_pages():
-    """Give back the memory of all pages, which are read again when they are needed."""
-    with nogil:
-        drop_all_pages()
+cdef class MemoryLimit:
+    """A thread that gives pages of files back while the process has more memory.
+
+    Parameters
+    ----------
+    limit : int
+        Bytes of memory of the process. A quarter of it may be pages of files in any
+        case. On other systems than Linux there is no limit.
+    """
+
+    cdef Watch* watch
+
+    def __cinit__(self, size_t limit):
+        with nogil:
+            self.watch = start_watch(limit)
+
+    def __dealloc__(self):
+        self.close()
+
+    def close(self):
+        """End the thread."""
+        with nogil:
+            end_watch(self.watch)
+        self.watch = NULL

@@ -5,14 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from pathlib import Path
 
 from sklearn_textbook._contract._file_memory import (
-    drop_pages,
+    MemoryLimit,
     get_failure,
     set_array_handler,
     set_files,
@@ -20,11 +18,6 @@ from sklearn_textbook._contract._file_memory import (
 
 #: Bytes from which on memory is in a file. Blocks of rows are smaller.
 SMALLEST_PIECE = 32 * 2**20
-#: Seconds between two looks at the memory in use.
-INTERVAL = 0.02
-#: Of a process on Linux: pages in all, resident, and resident ones of files.
-STATM = Path("/proc/self/statm")
-
 _is_in_files: ContextVar[bool] = ContextVar("is_in_files", default=False)
 
 
@@ -45,8 +38,9 @@ def arrays_in_files(
     Parameters
     ----------
     limit : int, default=None
-        Bytes of pages of files that may be in memory; where there are more, all are
-        given back. None: as many as the system leaves there.
+        Bytes of memory of the process from which on the pages of the files are given
+        back; a quarter of it may be such pages in any case. None: they stay there as
+        long as the system lets them.
     smallest : int, default=None
         Bytes from which on an array is large. None: 32 MiB.
 
@@ -61,9 +55,7 @@ def arrays_in_files(
     )
     before = set_array_handler()
     token = _is_in_files.set(True)
-    stop = threading.Event()
-    if limit is not None and STATM.exists():
-        threading.Thread(target=_watch, args=(limit, stop), daemon=True).start()
+    watch = None if limit is None else MemoryLimit(limit)
     try:
         yield
     except MemoryError:
@@ -77,15 +69,7 @@ def arrays_in_files(
             tempfile.gettempdir(),
         ) from None
     finally:
-        stop.set()
+        if watch is not None:
+            watch.close()
         _is_in_files.reset(token)
         set_array_handler(before)
-
-
-def _watch(limit: int, stop: threading.Event) -> None:
-    """Give pages of files back whenever more than the limit are in memory."""
-    page = os.sysconf("SC_PAGE_SIZE")
-    others = int(STATM.read_text().split()[2])  # of programs and libraries
-    while not stop.wait(INTERVAL):
-        if (int(STATM.read_text().split()[2]) - others) * page > limit:
-            drop_pages()

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
 from pathlib import Path
 from weakref import WeakSet
 
@@ -17,6 +18,7 @@ from threadpoolctl import LibController, register
 
 from sklearn_textbook._contract import _threads
 from sklearn_textbook._contract._threads import Flag, raise_in_thread
+from sklearn_textbook._contract.file_memory import is_in_files
 from sklearn_textbook._contract.parameters import is_checked, is_integer, show_value
 
 MAX_THREADS = 256  # more would only cost memory
@@ -142,6 +144,8 @@ class Call:
         self.flag = Flag()
         self._threads = set()
         self._inner = WeakSet()
+        # Large arrays of the tasks are in files, too.
+        self._context = copy_context() if is_in_files() else None
         outer = getattr(_local, "call", None)
         if outer is not None:
             outer._inner.add(self)
@@ -184,6 +188,8 @@ class Call:
         with _changed:
             self._threads.add(thread)
         try:
+            if self._context is not None:
+                return self._context.copy().run(function, *arguments)
             return function(*arguments)
         finally:
             with _changed:

@@ -23,6 +23,7 @@ from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights
 from sklearn_textbook.tree.c45 import C45Classifier
+from sklearn_textbook.tree.encode.block_columns import store_blocks
 from sklearn_textbook.tree.explain.lazy_rules import LazyRules
 from sklearn_textbook.tree.rules import (
     build_rule_list,
@@ -191,6 +192,8 @@ class C45RulesClassifier(ClassifierMixin, BaseEstimator):
       5       (a): class no
            9  (b): class yes
     """
+
+    _store_blocks = store_blocks
 
     def __init__(
         self,

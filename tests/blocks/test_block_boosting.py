@@ -10,6 +10,7 @@ import pytest
 from sklearn_textbook.ensemble import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    NegativeCorrelationRegressor,
     RandomForestClassifier,
 )
 from sklearn_textbook.io import Batches
@@ -146,10 +147,8 @@ def test_what_blocks_do_not_allow(options, message):
 
 def test_estimators_without_blocks_say_so():
     source = cut(TABLE.slice(0, 100), 10, ["x2", "value"])
-    for model in (CARTClassifier(), RandomForestClassifier(), LinearRegression()):
-        name = type(model).__name__
-        with pytest.raises(TypeError, match=f"{name} cannot be fitted to the table of"):
-            model.fit(source, "value")
+    with pytest.raises(TypeError, match="Regressor cannot be fitted to the table"):
+        NegativeCorrelationRegressor().fit(source, "value")
     line = LinearRegression().fit(TABLE.select(["x2"]), TABLE["value"].to_numpy())
     with pytest.raises(TypeError, match="predictions with io.predict_to"):
         line.predict(source)

@@ -42,6 +42,7 @@ from sklearn_textbook.tree.members import (
     add_predictions,
     make_value_target,
     read_matrix,
+    store_blocks,
 )
 
 #: Parameters that the trees have under the same names.
@@ -222,6 +223,7 @@ class BoostingTreeRegressor(
     [6.5, 3.5, 6.5, 4.5, 6.5, 2.5]
     """
 
+    _store_blocks = store_blocks
     _saved_fields = (SavedField("train_losses_", shape=("members",)),)
 
     def __init__(

@@ -16,6 +16,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
+from sklearn_textbook._contract.blocks import StoredTable
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
@@ -209,6 +210,11 @@ def read_table(owner, X, *, reset=True):
     table : ndarray, data frame, csr or csc matrix
         Frames as they are, but as arrays if a column may be drawn twice.
     """
+    if isinstance(X, StoredTable):
+        raise TypeError(
+            f"{type(owner).__name__} fits members that are not trees of this package "
+            "only to tables in memory; read the table with io.read_table."
+        )
     frame = as_frame(X)
     if frame is not None and frame.shape[0] and not owner._repeats_columns():
         check_columns(owner, X, reset=reset)

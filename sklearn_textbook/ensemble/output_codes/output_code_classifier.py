@@ -75,6 +75,7 @@ from sklearn_textbook.ensemble.output_codes.code_predictions import (
 from sklearn_textbook.ensemble.output_codes.decoding import LOSSES
 from sklearn_textbook.ensemble.resample import draw_seeds
 from sklearn_textbook.tree import CARTClassifier
+from sklearn_textbook.tree.members import store_blocks
 
 #: Columns that are compared with each other: each with all others.
 MOST_COMPARED = 5000
@@ -244,6 +245,8 @@ class OutputCodeClassifier(
     _saved_fields = (
         SavedField("code_book_", "integer", ("classes", "members"), least=-1),
     )
+
+    _store_blocks = store_blocks
 
     def __init__(
         self,

@@ -68,6 +68,7 @@ from sklearn_textbook.tree.members import (
     get_shown_tree,
     is_tree,
     read_blocks,
+    store_blocks,
 )
 
 
@@ -152,6 +153,8 @@ class BaseOutputPerturbation(
     ABC,
 ):
     """Fitting members to perturbed outputs, and their predictions."""
+
+    _store_blocks = store_blocks
 
     _saved_fields = (
         SavedField("n_rows", "integer", least=1),

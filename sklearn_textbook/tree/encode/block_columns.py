@@ -431,12 +431,16 @@ def store_blocks(
     These are in files under :func:`arrays_in_files`. An ensemble reads the table as its
     members do.
     """
-    like = estimator._get_estimator() if hasattr(estimator, "_get_estimator") else None
+    like = estimator
+    for name in ("_get_estimator", "_make_template"):
+        if hasattr(estimator, name):
+            like = getattr(estimator, name)()
+            break
     columns = read_block_columns(
         source,
         target,
         sample_weight,
-        getattr(estimator if like is None else like, "categorical_features", None),
+        getattr(like, "categorical_features", "from_dtype"),
         is_numeric=not is_classifier(estimator),
     )
     with closing(columns):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # whose submodules are loaded on first use
 
+from sklearn_textbook._contract.blocks import StoredTable
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.tables import check_sparse_format
 from sklearn_textbook.tree.encode.arrays import is_plain, require_size
@@ -259,6 +260,9 @@ class TableSchema:
 
     def read_blocks(self, X, max_bytes: int = BLOCK_BYTES):
         """Read a table in blocks of rows: a sparse one is converted piecewise."""
+        if isinstance(X, StoredTable):
+            yield slice(0, len(X)), X.matrix
+            return
         if not scipy.sparse.issparse(X) or X.ndim != 2:
             matrix = self.read(X)
             yield slice(0, matrix.shape[0]), matrix
