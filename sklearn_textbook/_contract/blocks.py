@@ -19,7 +19,7 @@ class BlockSource(ABC):
 
     #: Names of the columns.
     names: tuple[str, ...]
-    #: Bytes of memory that a fit may use; None: what it needs.
+    #: Bytes that a fit may keep in memory besides blocks of the source; None: any.
     memory_limit: int | None = None
 
     @abstractmethod
@@ -94,6 +94,32 @@ def add_up(values: np.ndarray, total: float = 0.0) -> float:
     for rows in list_blocks(len(values)):
         total += float(np.sum(values[rows]))
     return total
+
+
+def limit_workers(
+    n_workers: int, limit: int | None, each: int, shared: int, what: str
+) -> int:
+    """Return how many workers fit into a limit of memory, at least one.
+
+    Parameters
+    ----------
+    n_workers : int
+        How many there may be.
+    limit : int or None
+        Bytes that they may keep in memory.
+    each, shared : int
+        Bytes that each of them needs, and that are needed once.
+    what : str
+        What they do, for the error if a single one needs more.
+    """
+    if limit is None:
+        return n_workers
+    if shared + each > limit:
+        raise ValueError(
+            f"memory_limit is {limit / 2**20:,.1f} MiB, and {what} needs "
+            f"{(shared + each) / 2**20:,.1f} MiB."
+        )
+    return min(n_workers, (limit - shared) // each)
 
 
 def run_each(function: Callable, n_workers: int) -> None:

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-import glob
 import os
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.csv as csv
 import pyarrow.dataset as ds
 import pyarrow.parquet as parquet
 
 from sklearn_textbook._contract.blocks import BLOCK_ROWS, BlockSource
-from sklearn_textbook.io.missing_marks import MISSING_MARKS
-from sklearn_textbook.io.table_file import TableFileError, find_ending
-
-#: Formats of files by the endings of their names.
-FORMATS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".ipc": "feather",
-    ".csv": "csv",
-}
-
-_CSV = ds.CsvFileFormat(
-    convert_options=csv.ConvertOptions(
-        null_values=["", *MISSING_MARKS], strings_can_be_null=True
-    )
-)
+from sklearn_textbook._contract.parameters import is_integer
+from sklearn_textbook.io.block_files import Files, find_files, open_files
 
 
 def scan(
@@ -39,6 +23,7 @@ def scan(
     *,
     columns: Sequence[str] | None = None,
     exclude: Sequence[str] = (),
+    memory_limit: int | str | None = None,
 ) -> Scan:
     """Describe a table that does not fit into the memory; its rows are not read yet.
 
@@ -52,12 +37,24 @@ def scan(
     source : path, sequence of paths, pyarrow.dataset.Dataset, LazyFrame or Batches
         Files of one format, Parquet, Feather (Arrow IPC) or CSV, by their endings; a
         path may have the wildcards ``*``, ``?`` and ``**``, and then stands for the
-        files in the order of their names. A lazy data frame of polars. `Batches`, for a
-        generator.
+        files in the order of their names; a folder stands for the files inside. A
+        lazy data frame of polars. `Batches`, for a generator. Of files and datasets
+        nothing is read ahead: of Parquet some pages of each column are in memory, of
+        Feather a record batch, of CSV a MiB of text. polars and other sources decide
+        themselves.
     columns : sequence of str, default=None
         The columns to read, and their order. None: all.
     exclude : sequence of str, default=()
         Columns to leave out.
+    memory_limit : int or str, default=None
+        Limit of the memory that a fit needs for what grows with columns, bins and
+        threads: the values that are sorted together, blocks of codes, and the
+        histograms of gradient boosting; a number of bytes, or text such as "512MB" or
+        "1GiB". Fewer values are then sorted together, and fewer threads used; the model
+        is the same. A fit that needs more in one thread raises ValueError, which says
+        how much. The process itself, the model and the blocks of the source come on
+        top, and other estimators, which keep sums and blocks only, ignore it. None: no
+        limit.
 
     Returns
     -------
@@ -70,10 +67,11 @@ def scan(
         If there is no such file, if it cannot be read, or if the files have different
         columns.
     ValueError
-        If a name is not that of a column.
+        If a name is not that of a column, or ``memory_limit`` is not a size.
 
     See Also
     --------
+    folds : Split such a table for cross-validation.
     read_table : Read a table into the memory.
     predict_to : Write predictions for such a table to a file.
 
@@ -94,7 +92,32 @@ def scan(
     >>> table.names, model.n_features_in_
     (('x', 'y'), 1)
     """
-    return Scan(_open(source), columns, exclude)
+    return Scan(_open(source), columns, exclude, memory_limit)
+
+
+#: Bytes of the units that a limit of memory may have.
+_UNITS = {
+    "": 1,
+    "b": 1,
+    **{f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", 1)},
+    **{f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", 1)},
+}
+
+
+def read_memory_limit(limit: object) -> int | None:
+    """Read a number of bytes, or a size such as "1.5 GiB"."""
+    if limit is None:
+        return None
+    if isinstance(limit, str):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", limit.lower())
+        if match and match[2] in _UNITS:
+            limit = int(float(match[1]) * _UNITS[match[2]])
+    if not is_integer(limit) or limit < 1:
+        raise ValueError(
+            "memory_limit must be a positive number of bytes, or a text such as "
+            f"'512MB' or '1GiB', got {limit!r}."
+        )
+    return int(limit)
 
 
 class Batches(BlockSource):
@@ -104,9 +127,12 @@ class Batches(BlockSource):
     ----------
     make_iterator : callable
         Returns a new iterator of data frames (pandas, polars or pyarrow) with the same
-        columns, each a block of rows.
+        columns, each a block of rows. It must give the same rows each time: a fit reads
+        them once, but predictions, scores and folds read them again. Another number of
+        rows than before is an error; other values are not noticed.
     names : sequence of str, default=None
-        Names of the columns. None: those of the first block, which is read for them.
+        Names of the columns. None: those of the first block, which is kept until the
+        rows are read.
 
     Examples
     --------
@@ -132,15 +158,22 @@ class Batches(BlockSource):
                 f"frames, got {type(make_iterator).__name__}."
             )
         self.make_iterator = make_iterator
+        self._opened: Iterator | None = None  # for the names, and not read further
+        self._n_rows: int | None = None
         if names is None:
-            first = next(iter(make_iterator()), None)
+            blocks = iter(make_iterator())
+            first = next(blocks, None)
             if first is None:
                 raise ValueError("make_iterator gives no blocks.")
             names = _list_names(first)
+            self._opened = chain([first], blocks)
         self.names = tuple(names)
 
     def _read(self, names):
-        for block in self.make_iterator():
+        blocks, self._opened = self._opened or self.make_iterator(), None
+        n_rows = 0
+        for block in blocks:
+            n_rows += len(block)
             found = _list_names(block)
             if found != self.names:
                 raise ValueError(
@@ -148,6 +181,12 @@ class Batches(BlockSource):
                     f"{list(self.names)}."
                 )
             yield _select(block, names)
+        if self._n_rows not in (None, n_rows):
+            raise ValueError(
+                f"make_iterator gave {self._n_rows} rows before, and {n_rows} now. It "
+                "must return a new iterator of the same rows each time."
+            )
+        self._n_rows = n_rows
 
     def _describe(self) -> str:
         """Name the table in messages."""
@@ -165,11 +204,15 @@ class Scan(BlockSource):
         The columns to read, and their order. None: all.
     exclude : sequence of str, default=()
         Columns to leave out.
+    memory_limit : int or str, default=None
+        As for :func:`scan`. None: that of the source.
 
     Attributes
     ----------
     names : tuple of str
         Names of the columns.
+    memory_limit : int or None
+        Limit in bytes.
 
     Examples
     --------
@@ -186,8 +229,11 @@ class Scan(BlockSource):
         source: BlockSource,
         columns: Sequence[str] | None = None,
         exclude: Sequence[str] = (),
+        memory_limit: int | str | None = None,
     ) -> None:
         self.source = source
+        limit = read_memory_limit(memory_limit)
+        self.memory_limit = source.memory_limit if limit is None else limit
         wanted = source.names if columns is None else tuple(columns)
         for option, names in (("columns", wanted), ("exclude", tuple(exclude))):
             source._require_columns(option, names)
@@ -216,77 +262,6 @@ def _select(block, names):
     return block.select(list(names)) if hasattr(block, "select") else block[list(names)]
 
 
-class _Files(BlockSource):
-    """Files of one format, or another dataset of pyarrow."""
-
-    def __init__(self, dataset, what: str) -> None:
-        self.dataset, self.what = dataset, what
-        self.names = tuple(dataset.schema.names)
-
-    def _read(self, names):
-        """Read one file after the other."""
-        for fragment in self.dataset.get_fragments():
-            path = getattr(fragment, "path", self.what)
-            self._require_schema(fragment, path, names)
-            try:
-                for batch in self._read_fragment(fragment, list(names)):
-                    if batch.num_rows:
-                        yield pa.Table.from_batches([batch])
-            except (pa.ArrowException, OSError) as error:
-                reason = str(error).partition("\n")[0]
-                raise TableFileError(
-                    f"cannot be read to its end ({reason})",
-                    path=path,
-                    remedy="write it again",
-                ) from None
-
-    def _read_fragment(self, fragment, names):
-        """Read a file in batches."""
-        is_parquet = isinstance(fragment, ds.ParquetFileFragment)
-        if is_parquet and set(names) <= set(fragment.physical_schema.names):
-            # A scanner reads ahead, and keeps more the larger the file is.
-            with fragment.open() as file:
-                reader = parquet.ParquetFile(
-                    file, pre_buffer=False, buffer_size=1 << 20
-                )
-                yield from reader.iter_batches(BLOCK_ROWS, columns=names)
-            return
-        scanner = fragment.scanner(
-            schema=self.dataset.schema,
-            columns=names,
-            batch_size=BLOCK_ROWS,
-            batch_readahead=1,
-            fragment_readahead=1,
-        )
-        yield from scanner.to_batches()
-
-    def _require_schema(self, fragment, path, names):
-        """Require the columns of the first file, with the same types."""
-        try:
-            found = fragment.physical_schema
-        except (pa.ArrowException, OSError) as error:
-            reason = str(error).partition("\n")[0]
-            raise TableFileError(f"cannot be read ({reason})", path=path) from None
-        for name in names:
-            expected = self.dataset.schema.field(name).type
-            if name not in found.names:
-                if name in getattr(self.dataset, "partition_names", ()):
-                    continue
-                raise TableFileError("is missing in this file", path=path, column=name)
-            if found.field(name).type != expected:
-                raise TableFileError(
-                    f"has the type {found.field(name).type} in this file, and "
-                    f"{expected} in the first one",
-                    path=path,
-                    column=name,
-                    remedy="write the files with one type",
-                )
-
-    def _describe(self):
-        """Name the table in messages."""
-        return self.what
-
-
 class _LazyFrame(BlockSource):
     """A lazy data frame of polars."""
 
@@ -310,55 +285,22 @@ def _open(source) -> BlockSource:
     if isinstance(source, BlockSource):
         return source
     if isinstance(source, ds.Dataset):
-        return _Files(source, "the dataset")
+        return Files(source, "the dataset")
     if type(source).__module__.partition(".")[0] == "polars" and hasattr(
         source, "collect_batches"
     ):
         return _LazyFrame(source)
     if isinstance(source, str | os.PathLike):
-        paths, what = _find_files(os.fspath(source)), os.fspath(source)
+        paths, what = find_files(os.fspath(source)), os.fspath(source)
     elif isinstance(source, Sequence) and source:
-        paths = [path for part in source for path in _find_files(os.fspath(part))]
+        paths = [path for part in source for path in find_files(os.fspath(part))]
         what = f"{os.fspath(source[0])} and {len(source) - 1} more"
     else:
         raise TypeError(
             "source must be a path, a sequence of paths, a pyarrow.dataset.Dataset, a "
             f"polars LazyFrame or io.Batches, got {type(source).__name__}."
         )
-    return _open_files(paths, what)
-
-
-def _find_files(pattern: str) -> list[str]:
-    """Find the files of a path or pattern; of a folder, those inside."""
-    if glob.has_magic(pattern) and not Path(pattern).exists():
-        paths = sorted(filter(os.path.isfile, glob.glob(pattern, recursive=True)))
-    elif Path(pattern).is_dir():
-        inside = Path(pattern).rglob("*")
-        paths = sorted(str(path) for path in inside if find_ending(path) in FORMATS)
-    else:
-        paths = [pattern]
-    if not paths:
-        raise TableFileError("no file has a name like this", path=pattern)
-    return paths
-
-
-def _open_files(paths, what):
-    """Open files of one format."""
-    endings = {find_ending(path) for path in paths}
-    formats = {FORMATS.get(ending) for ending in endings}
-    if len(formats) > 1 or None in formats:
-        raise TableFileError(
-            f"files in blocks must be of one of the formats {', '.join(FORMATS)}; got "
-            f"{', '.join(sorted(endings))}",
-            path=what,
-        )
-    (layout,) = formats
-    try:
-        dataset = ds.dataset(paths, format=_CSV if layout == "csv" else layout)
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).partition("\n")[0]
-        raise TableFileError(f"cannot be read ({reason})", path=paths[0]) from None
-    return _Files(dataset, what)
+    return open_files(paths, what)
 
 
 def predict_to(

@@ -7,15 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sklearn_textbook._contract.blocks import run_each
 from sklearn_textbook.ensemble import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     NegativeCorrelationRegressor,
     RandomForestClassifier,
 )
-from sklearn_textbook.io import Batches
+from sklearn_textbook.io import Batches, scan
 from sklearn_textbook.linear_model import LinearRegression
 from sklearn_textbook.tree import CARTClassifier
+from sklearn_textbook.tree.members import block_grower
 from tests.amount import FACTOR
 from tests.blocks.tables import cut, draw_table, list_features
 
@@ -97,6 +99,30 @@ def test_the_model_is_that_of_memory(case):
     np.testing.assert_array_equal(
         model.predict(cut(TABLE, 999, names)), model.predict(TABLE.select(NAMES))
     )
+
+
+def test_a_limit_of_memory_leaves_the_model(monkeypatch):
+    model = GradientBoostingRegressor(n_estimators=2, max_depth=6, n_jobs=2)
+    expected = describe(model.fit(TABLE.select(NAMES), TABLE["value"].to_numpy()))
+    source = cut(TABLE, 20_000, [*NAMES, "value"])
+    n_workers = []
+
+    def count_workers(function, n):
+        n_workers.append(n)
+        run_each(function, n)
+
+    monkeypatch.setattr(block_grower, "run_each", count_workers)
+    for limit, most in (("1GiB", 2), ("18 MiB", 1)):
+        n_workers.clear()
+        model.fit(scan(source, memory_limit=limit), "value")
+        assert describe(model) == expected
+        assert max(n_workers) == most
+    model.set_params(max_leaf_nodes=None, max_depth=12)
+    with pytest.raises(
+        ValueError,
+        match=r"memory_limit is 18.0 MiB, and counting a level of \d+ nodes .* needs",
+    ):
+        model.fit(scan(source, memory_limit="18 MiB"), "value")
 
 
 def test_predictions_of_trees_and_forests_for_blocks():

@@ -1,5 +1,9 @@
 """Files, datasets, lazy frames and generators that are read in blocks."""
 
+import gzip
+import re
+import time
+
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -18,6 +22,7 @@ from tests.blocks.tables import draw_frame
 
 FRAME = draw_frame(4000)[["x0", "x1", "text", "whole", "value", "answer", "w"]]
 TABLE = pa.Table.from_pandas(FRAME, preserve_index=False)
+FEATURES = ["x0", "x1", "text", "whole"]
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +32,21 @@ def folder(tmp_path_factory):
     parquet.write_table(TABLE.slice(1500), folder / "b.parquet")
     feather.write_feather(TABLE, folder / "t.feather")
     csv.write_csv(TABLE, folder / "t.csv")
+    csv.write_csv(TABLE, folder / "other.txt", csv.WriteOptions(delimiter=";"))
+    (folder / "t.csv.gz").write_bytes(gzip.compress((folder / "t.csv").read_bytes()))
+    # In the order of the names of the folders.
+    for part, rows in enumerate((TABLE.slice(0, 2500), TABLE.slice(2500))):
+        below = folder / f"parts/part={part}"
+        below.mkdir(parents=True)
+        parquet.write_table(rows, below / "p.parquet")
     return folder
 
 
 def fit(source):
     model = GradientBoostingRegressor(n_estimators=3)
-    return model.fit(io.scan(source, exclude=["answer"]), "value", sample_weight="w")
+    table = io.scan(source)
+    wanted = [*FEATURES, "value", "w"]
+    return model.fit(io.scan(table, columns=wanted), "value", sample_weight="w")
 
 
 SOURCES = {
@@ -42,6 +56,19 @@ SOURCES = {
     "csv": lambda folder: folder / "t.csv",
     "dataset": lambda folder: ds.dataset(
         [folder / "a.parquet", folder / "b.parquet"], format="parquet"
+    ),
+    "partitioned": lambda folder: ds.dataset(folder / "parts", partitioning="hive"),
+    "packed csv": lambda folder: folder / "t.csv.gz",
+    "other csv": lambda folder: ds.dataset(
+        folder / "other.txt",
+        format=ds.CsvFileFormat(
+            csv.ParseOptions(delimiter=";"),
+            convert_options=csv.ConvertOptions(strings_can_be_null=True),
+        ),
+    ),
+    "table": lambda folder: ds.dataset(TABLE),
+    "two datasets": lambda folder: ds.dataset(
+        [ds.dataset(folder / "a.parquet"), ds.dataset(folder / "b.parquet")]
     ),
     "lazy frame": lambda folder: pl.scan_parquet(folder / "*.parquet"),
     "generator": lambda folder: io.Batches(
@@ -53,7 +80,7 @@ SOURCES = {
 
 @pytest.mark.parametrize("kind", list(SOURCES))
 def test_all_sources_give_the_model_of_memory(folder, kind):
-    names = ["x0", "x1", "text", "whole"]
+    names = FEATURES
     expected = GradientBoostingRegressor(n_estimators=3).fit(
         TABLE.select(names), TABLE["value"].to_numpy(), TABLE["w"].to_numpy()
     )
@@ -112,6 +139,63 @@ def test_no_half_written_predictions(folder, tmp_path):
         io.predict_to(model, io.scan(source, exclude=["x0"]), tmp_path / "s.parquet")
 
 
+def test_columns_of_the_names_of_folders(folder):
+    dataset = ds.dataset(folder / "parts", partitioning="hive")
+    for names in (["part", "x0"], ["part"]):
+        blocks = io.scan(dataset, columns=names).read_blocks()
+        found = pa.concat_tables(blocks)
+        assert found.column_names == names
+        assert found["part"].to_pylist() == [0] * 2500 + [1] * 1500
+    levels = pa.schema([("part", pa.dictionary(pa.int32(), pa.string()))])
+    kind = ds.partitioning(levels, flavor="hive", dictionaries="infer")
+    dataset = ds.dataset(folder / "parts", partitioning=kind)
+    found = pa.concat_tables(io.scan(dataset, columns=["part"]).read_blocks())
+    assert found["part"].to_pylist() == ["0"] * 2500 + ["1"] * 1500
+
+
+def test_a_subset_of_row_groups(folder):
+    (file,) = ds.dataset(folder / "a.parquet").get_fragments()
+    some = file.subset(row_group_ids=[2, 0])
+    dataset = ds.FileSystemDataset([some], some.physical_schema, some.format)
+    found = pa.concat_tables(io.scan(dataset, columns=["whole"]).read_blocks())
+    whole = TABLE["whole"].to_pylist()
+    assert found["whole"].to_pylist() == whole[:99] + whole[198:297]
+
+
+def test_a_filtered_dataset_is_refused(folder):
+    dataset = ds.dataset(folder / "a.parquet").filter(ds.field("x0") > 0)
+    with pytest.raises(ValueError, match="filtered or projected.* filter a LazyFrame"):
+        io.scan(dataset)
+
+
+def write_some(kind, rows, path):
+    if kind == "csv":
+        csv.write_csv(rows, path)
+    elif kind == "feather":
+        feather.write_feather(rows, path, chunksize=65_536)
+    else:
+        parquet.write_table(rows, path, row_group_size=65_536)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather", "csv", "dataset"])
+def test_nothing_is_read_ahead(kind, tmp_path):
+    """A larger file needs no more memory, however slow the reader is."""
+    peaks = []
+    for n_rows in (5_000_000, 10_000_000):
+        rows = pa.table({"x": np.arange(n_rows)})
+        path = tmp_path / f"{n_rows}.{kind}"
+        write_some(kind, rows, path)
+        del rows
+        source = ds.dataset(path) if kind == "dataset" else path
+        before = pa.total_allocated_bytes()
+        peak = 0
+        for _ in io.scan(source).read_blocks():
+            time.sleep(0.002)
+            peak = max(peak, pa.total_allocated_bytes() - before)
+        peaks.append(peak)
+    assert peaks[1] < 1.3 * peaks[0]
+
+
 def test_files_that_differ(tmp_path):
     parquet.write_table(TABLE.slice(0, 10), tmp_path / "a.parquet")
     parquet.write_table(TABLE.slice(0, 10).drop(["x1"]), tmp_path / "b.parquet")
@@ -131,7 +215,10 @@ def test_damaged_and_missing_files(tmp_path, folder):
     damaged = bytearray(content)
     damaged[200 : len(content) // 3] = bytes(len(content) // 3 - 200)
     (tmp_path / "damaged.parquet").write_bytes(damaged)
-    with pytest.raises(io.TableFileError, match=r"damaged.parquet: cannot be read to"):
+    with pytest.raises(
+        io.TableFileError,
+        match=r"damaged.parquet, column 'x0': row group 0 cannot be read \(",
+    ):
         fit(tmp_path / "damaged.parquet")
     with pytest.raises(io.TableFileError, match="no file has a name like this"):
         io.scan(tmp_path / "*.feather")
@@ -139,6 +226,99 @@ def test_damaged_and_missing_files(tmp_path, folder):
         io.scan(folder / "*")
     with pytest.raises(TypeError, match="source must be a path"):
         io.scan(5)
+
+
+def damage(path, place, n_bytes=40):
+    content = bytearray(path.read_bytes())
+    content[place : place + n_bytes] = b"\xff" * n_bytes
+    path.write_bytes(content)
+
+
+def test_the_damaged_row_group_and_column_are_named(tmp_path):
+    path = tmp_path / "t.parquet"
+    parquet.write_table(TABLE, path, row_group_size=1000, write_page_checksum=True)
+    column = parquet.ParquetFile(path).metadata.row_group(2).column(2)
+    damage(path, column.data_page_offset + 60)
+    with pytest.raises(
+        io.TableFileError, match=r"column 'text': row group 2 cannot be read .*write"
+    ):
+        fit(path)
+    # Other columns can be read.
+    assert len([*io.scan(path, columns=["x0"]).read_blocks()]) == 1
+
+
+def test_the_damaged_record_batch_and_column_are_named(tmp_path):
+    path = tmp_path / "t.feather"
+    feather.write_feather(TABLE, path, compression="lz4", chunksize=1000)
+    with path.open("rb") as file:
+        places = [*re.finditer(b"\x04\x22\x4d\x18", file.read())]
+    # The frames of LZ4, of one batch after the other.
+    damage(path, places[len(places) // 2].start() + 4)
+    with pytest.raises(
+        io.TableFileError,
+        match=r"t.feather, column '\w+': record batch 2 cannot be read",
+    ):
+        fit(path)
+    path.write_bytes(path.read_bytes()[:3000])
+    with pytest.raises(io.TableFileError, match=r"t.feather: cannot be read \("):
+        fit(path)
+
+
+def test_damaged_text(tmp_path):
+    path = tmp_path / "t.csv"
+    head = "x,value\n" + "1,2\n" * 500_000
+    for row, message in (
+        ("many,3", "t.csv, column 'x': 'many' in row 500001 is not of the type int64"),
+        ("3", r"t.csv: row 500001 is damaged \(Expected 2 columns, got 1"),
+    ):
+        path.write_text(f"{head}{row}\n1,2\n")
+        with pytest.raises(io.TableFileError, match=message):
+            GradientBoostingRegressor().fit(io.scan(path), "value")
+    packed = tmp_path / "t.csv.gz"
+    content = gzip.compress(head.encode(), mtime=0)
+    packed.write_bytes(content[: len(content) // 2])
+    with pytest.raises(io.TableFileError, match=r"t.csv.gz: cannot be read"):
+        GradientBoostingRegressor().fit(io.scan(packed), "value")
+
+
+def test_text_has_the_types_of_the_first_file(tmp_path):
+    (tmp_path / "a.csv").write_text("x,value\n1.5,2\n2,1\n")
+    (tmp_path / "b.csv").write_text("x,value\n3,2\n")
+    found = pa.concat_tables(io.scan(tmp_path / "*.csv").read_blocks())
+    assert found["x"].to_pylist() == [1.5, 2.0, 3.0]
+    (tmp_path / "c.csv").write_text("x,value\n3,2.5\n")
+    table = io.scan(tmp_path / "*.csv")
+    with pytest.raises(io.TableFileError, match=r"c.csv, .* '2.5' in row 1 is not of"):
+        GradientBoostingRegressor().fit(table, "value")
+
+
+def test_batches_that_change():
+    """A generator that is used up is noticed, whatever has been read of it."""
+    rows = FRAME[["x0", "value"]]
+    blocks = (rows[i : i + 1000] for i in range(0, 4000, 1000))
+    source = io.Batches(lambda: blocks)
+    # The block that was read for the names is not lost.
+    model = GradientBoostingRegressor(n_estimators=1).fit(source, "value")
+    assert model.estimators_[0, 0].tree_.nodes["n_samples"][0] == 4000
+    with pytest.raises(ValueError, match="gave 4000 rows before, and 0 now"):
+        model.predict(source)
+
+
+LIMITS = [("1GiB", 2**30), ("1.5 kb", 1500), (" 3MB ", 3 * 10**6), (77, 77)]
+
+
+@pytest.mark.parametrize(("limit", "expected"), LIMITS)
+def test_limits_of_memory(folder, limit, expected):
+    table = io.scan(folder / "*.parquet", memory_limit=limit)
+    assert table.memory_limit == expected
+    assert io.scan(table, exclude=["w"]).memory_limit == expected
+    assert io.scan(table, memory_limit=5).memory_limit == 5
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1.5, "much", "1 XB", True, "0", ""])
+def test_wrong_limits_of_memory(folder, limit):
+    with pytest.raises(ValueError, match="memory_limit must be a positive number of"):
+        io.scan(folder / "*.parquet", memory_limit=limit)
 
 
 def test_wrong_batches():

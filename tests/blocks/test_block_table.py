@@ -1,5 +1,7 @@
 """Columns in files are encoded as in memory, however they were read and sorted."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -58,6 +60,33 @@ def test_codes_and_bins_are_those_of_memory(max_bins, piece_rows, n_threads):
         for name in ("values", "upper_values"):
             found, wanted = getattr(table, name), getattr(expected, name)
             np.testing.assert_array_equal(found[column, :n], wanted[column, :n])
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_limit_of_memory_is_kept(n_threads):
+    """While values are sorted, and while codes are written."""
+    n_rows, step = 600_000, 50_000
+    values = np.random.default_rng(0).integers(0, n_rows, (n_rows, 3))
+    frame = pd.DataFrame(values, columns=["x0", "x1", "y"])
+    source = Batches(lambda: (frame[i : i + step] for i in range(0, n_rows, step)))
+    limit = 20 * 2**20
+
+    def encode(limit):
+        columns.memory_limit = limit
+        tracemalloc.start()
+        table = encode_blocks(columns, 255, n_threads)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return table.row_codes.read(slice(0, n_rows)), peak
+
+    columns = read_block_columns(source, "y", is_numeric=True)
+    expected, peak = encode(None)
+    assert peak > limit
+    found, peak = encode(limit)
+    assert peak <= limit
+    np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match="limit is 5.0 MiB, and sorting .* 8.0 MiB"):
+        encode(5 * 2**20)
 
 
 def test_values_are_counted_in_pieces():

@@ -256,6 +256,7 @@ class BlockColumns:
     def __init__(self, folder, lock, schema, mappings, n_rows) -> None:
         self.folder, self.schema, self.mappings = folder, schema, mappings
         self.n_rows = n_rows
+        self.memory_limit: int | None = None  # that of the source
         self._columns = [
             FileArray(
                 folder / f"column-{position}",
@@ -570,6 +571,7 @@ def _read_into(
     schema = TableSchema(tuple(schemas), True)
     warn_of_identifiers(schema, n_rows)
     columns = BlockColumns(folder, lock, schema, mappings, n_rows)
+    columns.memory_limit = source.memory_limit
     columns.target = targets.finish(n_rows)
     columns.labels, columns.label_dtype = targets.labels, targets.dtype
     columns.weight = None if weights is None else weights.finish(n_rows)

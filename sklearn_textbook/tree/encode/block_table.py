@@ -6,7 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_textbook._contract.blocks import list_blocks, run_each
+from sklearn_textbook._contract.blocks import (
+    BLOCK_ROWS,
+    limit_workers,
+    list_blocks,
+    run_each,
+)
 from sklearn_textbook.tree.encode._rank import divide_values
 from sklearn_textbook.tree.encode.block_columns import (
     PIECE_ROWS,
@@ -16,6 +21,10 @@ from sklearn_textbook.tree.encode.block_columns import (
 from sklearn_textbook.tree.encode.columns import NUMERIC
 from sklearn_textbook.tree.encode.rank import check_max_bins
 from sklearn_textbook.tree.encode.schema import TableSchema
+
+#: Bytes that sorting needs at most for each of the values that are sorted together, and
+#: the least number of these.
+SORT_BYTES, LEAST_PIECE = 256, 1 << 15
 
 
 @dataclass(frozen=True)
@@ -206,15 +215,21 @@ def encode_blocks(
     """
     check_max_bins(max_bins)
     schemas, n_columns = columns.schema.columns, columns.n_columns
+    limit = columns.memory_limit
+    n_sorting = limit_workers(
+        *(min(n_threads, n_columns), limit),
+        *(LEAST_PIECE * SORT_BYTES, 0, "sorting a column"),
+    )
+    if limit is not None:
+        piece_rows = min(piece_rows, limit // (n_sorting * SORT_BYTES))
     found: list = [None] * n_columns
 
     def measure(worker):
-        for position in range(worker, n_columns, n_threads):
+        for position in range(worker, n_columns, n_sorting):
             bins = max_bins if schemas[position].kind == NUMERIC else None
             found[position] = _measure_column(columns, position, bins, piece_rows)
 
-    n_threads = min(n_threads, n_columns)
-    run_each(measure, n_threads)
+    run_each(measure, n_sorting)
     lowest, highest, missing = zip(*found, strict=True)
     n_missing = np.array(missing, dtype=np.int64)
     n_distinct = np.array([len(low) for low in lowest], dtype=np.int64)
@@ -228,19 +243,28 @@ def encode_blocks(
         "codes", np.min_scalar_type(highest_code), (columns.n_rows, n_columns)
     )
     blocks = [*list_blocks(columns.n_rows)]
+    row_bytes = (8 + row_codes.dtype.itemsize) * n_columns + 32
+    n_writing = limit_workers(
+        *(min(n_threads, n_columns), limit),
+        *(min(BLOCK_ROWS, columns.n_rows) * row_bytes, 2 * values.nbytes),
+        "writing the codes of a block of rows",
+    )
+
+    def write_rows(rows):
+        matrix = columns.read_matrix(rows)
+        block = np.empty(matrix.shape, dtype=row_codes.dtype)
+        for position, low in enumerate(lowest):
+            numbers = matrix[:, position]
+            codes = np.searchsorted(low, numbers, side="right") - 1
+            codes[np.isnan(numbers)] = len(low)
+            block[:, position] = codes
+        row_codes.write(rows.start, block)
 
     def write(worker):
-        for rows in blocks[worker::n_threads]:
-            matrix = columns.read_matrix(rows)
-            block = np.empty(matrix.shape, dtype=row_codes.dtype)
-            for position, low in enumerate(lowest):
-                numbers = matrix[:, position]
-                codes = np.searchsorted(low, numbers, side="right") - 1
-                codes[np.isnan(numbers)] = len(low)
-                block[:, position] = codes
-            row_codes.write(rows.start, block)
+        for rows in blocks[worker::n_writing]:
+            write_rows(rows)  # and its arrays are gone before those of the next block
 
-    run_each(write, n_threads)
+    run_each(write, n_writing)
     return BlockTable(columns, row_codes, values, upper_values, n_distinct, n_missing)
 
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 
-from sklearn_textbook._contract.blocks import list_blocks, run_each
+from sklearn_textbook._contract.blocks import (
+    BLOCK_ROWS,
+    limit_workers,
+    list_blocks,
+    run_each,
+)
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.tree.cart_recipe import warn_of_light_sum
 from sklearn_textbook.tree.encode.block_columns import BlockColumns, FileArray
@@ -126,7 +131,7 @@ class BlockBoostingGrower(BoostingGrower):
         n_slots = int(level[4].max(initial=-1)) + 1
         is_root = len(level[3]) == 0
         blocks = [*list_blocks(self.n_rows)]
-        n_workers = min(self.n_threads, len(blocks))
+        n_workers = self._limit_workers(min(self.n_threads, len(blocks)), n_slots)
         parts = np.zeros((n_workers, n_slots, self._start[-1], 2), dtype=np.int64)
 
         def count_some(worker):
@@ -145,6 +150,18 @@ class BlockBoostingGrower(BoostingGrower):
 
         run_each(count_some, n_workers)
         return parts.sum(axis=0) if n_workers > 1 else parts[0]
+
+    def _limit_workers(self, n_workers, n_slots):
+        """Limit the threads that count a level, by the memory of their histograms."""
+        codes = self.table.row_codes
+        # The arrays of a block are replaced by those of the next.
+        block = 2 * min(BLOCK_ROWS, self.n_rows) * (codes.row_bytes + 64)
+        slots = n_slots * int(self._start[-1]) * 16
+        # The plan keeps two, and there is one for the sum.
+        return limit_workers(
+            *(n_workers, self.columns.memory_limit, slots + block, 3 * slots),
+            f"counting a level of {n_slots} nodes (fewer bins or leaves need less)",
+        )
 
     def _list_root(self, rows):
         """Put the rows that take part into the root."""
