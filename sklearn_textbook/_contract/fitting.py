@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from sklearn_textbook._contract.blocks import BlockSource
 from sklearn_textbook._contract.file_memory import arrays_in_files
+from sklearn_textbook._contract.tables import open_lazy_table
 from sklearn_textbook._contract.types import Method
 
 
@@ -20,12 +21,17 @@ def all_or_nothing(fit: Method) -> Method:
     of attributes and do not change them in place.
 
     It is the outermost decorator, so that callbacks end before the attributes return.
+    A lazy table becomes a table in blocks where the estimator is fitted to these.
     """
 
     @functools.wraps(fit)
     def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
+            if hasattr(self, "_fits_blocks") or hasattr(self, "_store_blocks"):
+                args = (*map(open_lazy_table, args[:1]), *args[1:])
+                for name in {"X", "X_val"} & kwargs.keys():
+                    kwargs[name] = open_lazy_table(kwargs[name])
             if isinstance(args[0] if args else kwargs.get("X"), BlockSource):
                 return _fit_to_blocks(fit, self, *args, **kwargs)
             return fit(self, *args, **kwargs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from itertools import chain
 
 import numpy as np
@@ -34,6 +35,19 @@ def refuse_other_tables(X: object) -> None:
     raise TypeError(f"X must be a table, got {found}. Pass {remedy}.")
 
 
+#: What classes of lazy tables have that `io.scan` reads block by block: LazyFrame of
+#: polars, and Dataset of pyarrow.
+_BLOCK_METHODS = ("collect_batches", "get_fragments")
+
+
+def open_lazy_table(X):
+    """Return `io.scan` of a lazy table that it reads, and anything else as it is."""
+    if any(hasattr(type(X), name) for name in _BLOCK_METHODS):
+        # By its name, as ``io`` imports the estimators.
+        return import_module("sklearn_textbook.io").scan(X)
+    return X
+
+
 def refuse_lazy_tables(X: object) -> None:
     """Raise TypeError for lazy frames, and for tables of other libraries."""
     import narwhals.stable.v2 as nw  # not needed to print a tree
@@ -47,6 +61,8 @@ def refuse_lazy_tables(X: object) -> None:
         raise TypeError(
             f"X is a lazy data frame ({type(X)}); call its collect method first."
         )
+    if hasattr(type(X), "get_fragments"):
+        raise TypeError(f"X is a dataset ({type(X)}); call its to_table method first.")
     if hasattr(X, "__arrow_c_array__") or hasattr(X, "__arrow_c_stream__"):
         raise TypeError(f"X is of {type(X)}; pass pyarrow.table(X) instead.")
 

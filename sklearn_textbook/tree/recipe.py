@@ -24,6 +24,7 @@ from sklearn_textbook._contract.labels import (
 from sklearn_textbook._contract.memory import warn_of_memory
 from sklearn_textbook._contract.numeric_table import check_columns
 from sklearn_textbook._contract.random_state import borrow_random_state
+from sklearn_textbook._contract.tables import open_lazy_table
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights
@@ -287,6 +288,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
 
     def _read_blocks(self, X, owner=None):
         """Read a new table as numbers and codes; a sparse one in blocks of rows."""
+        X = open_lazy_table(X)
         if isinstance(X, BlockSource):
             names = getattr(self if owner is None else owner, "feature_names_in_", None)
             if names is None:

@@ -18,6 +18,7 @@ from sklearn_textbook.ensemble import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
 )
+from sklearn_textbook.tree import C45Classifier
 from tests.blocks.tables import draw_frame
 
 FRAME = draw_frame(4000)[["x0", "x1", "text", "whole", "value", "answer", "w"]]
@@ -88,6 +89,27 @@ def test_all_sources_give_the_model_of_memory(folder, kind):
     assert model.feature_names_in_.tolist() == names
     rows = FRAME[names]
     np.testing.assert_array_equal(model.predict(rows), expected.predict(rows))
+
+
+@pytest.mark.parametrize(
+    "open_lazily", [pl.scan_parquet, lambda path: ds.dataset(path)]
+)
+def test_lazy_tables_are_fitted_as_they_are(folder, open_lazily):
+    X = open_lazily(folder / "b.parquet")
+    frame = FRAME[1500:]
+    model = GradientBoostingRegressor(n_estimators=3)
+    others = ["answer", "value"]
+    model.fit(frame.drop(columns=others), frame["value"])
+    wanted = model.predict(frame.drop(columns=others))
+    source = io.scan(X, exclude=["answer"])
+    assert model.fit(source, "value").n_features_in_ == 5
+    np.testing.assert_array_equal(model.predict(X), wanted)
+    model.fit(X=X, y="value")
+    assert model.feature_names_in_.tolist() == [n for n in FRAME if n != "value"]
+    with pytest.raises(TypeError, match="y must be the name of a column of the"):
+        model.fit(X, frame["value"])
+    with pytest.raises(TypeError, match="call its (collect|to_table) method first"):
+        C45Classifier().fit(X, frame["value"])
 
 
 def test_columns_of_a_scan(folder):

@@ -237,11 +237,14 @@ class BaseGradientBoosting(
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The training table.
-        y : array-like of shape (n_samples,)
-            The target.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; rows of weight 0 are ignored.
+            The training table. Or a table that is read in blocks: what
+            :func:`~sklearn_textbook.io.scan` returns, a LazyFrame of polars or a
+            Dataset of pyarrow.
+        y : array-like of shape (n_samples,), or str
+            The target; of a table in blocks, the name of its column.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+            Weights of the rows; rows of weight 0 are ignored. Of a table in blocks, the
+            name of their column.
         X_val, y_val : array-like, default=None
             Validation rows for ``n_iter_no_change``. None: the fraction
             ``validation_fraction`` of the training rows is held out.
