@@ -25,11 +25,13 @@ ctypedef fused real:
     float
     double
 
-# One task: BLOCK_ROWS * TASK_BLOCKS rows. N_FOUND: numbers that a task finds, see
-# ``found``. N_LANES: maxima that are taken side by side.
+# One task: BLOCK_ROWS * TASK_BLOCKS rows. SUM_TASKS: tasks of a block of the rows by
+# which sums are made, ``_contract.blocks.BLOCK_ROWS``. N_FOUND: numbers that a task
+# finds, see ``found``. N_LANES: maxima that are taken side by side.
 cdef enum:
     BLOCK_ROWS = 512
     TASK_BLOCKS = 16
+    SUM_TASKS = 8
     N_FOUND = 3
     N_LANES = 8
 
@@ -541,10 +543,15 @@ def make_memory(Py_ssize_t n_scores, int n_threads):
 
 cdef double add_tasks(const double[:, ::1] found, double total) noexcept:
     """Add the losses of the tasks, in their order, to those of earlier rows."""
-    cdef Py_ssize_t task
+    cdef:
+        Py_ssize_t task
+        double of_block = 0.0
     for task in range(found.shape[0]):
-        total += found[task, 2]
-    return total
+        of_block += found[task, 2]
+        if (task + 1) % SUM_TASKS == 0:
+            total += of_block
+            of_block = 0.0
+    return total + of_block
 
 
 def differentiate(

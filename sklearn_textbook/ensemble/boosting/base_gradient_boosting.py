@@ -316,7 +316,7 @@ class BaseGradientBoosting(
         )
         with closing(columns), ExitStack() as ends:
             rounds = self._start_block_rounds(columns)
-            ends.callback(rounds.grower.close)
+            ends.callback(rounds.close)
             _, validation = self._hold_out(None, None, None, validation)
             self._run_rounds(rounds, validation, [], context, hooks)
 
@@ -347,11 +347,9 @@ class BaseGradientBoosting(
         grower = self._open_grower(BlockBoostingGrower, columns)
         grower.prepare_blocks(total_weight, n_weighted)
         self.init_, self._start_score = None, np.zeros(self.loss_.n_scores)
-        targets = (
-            (self.loss_.check_target(y), weight)
-            for _, y, weight in columns.read_targets()
+        start = self.loss_._start_from_blocks(
+            columns.map_targets(self.loss_._check_block)
         )
-        start = self.loss_._start_from_blocks(targets)
         if self.init is None:
             self._start_score = start
         return BlockRounds(

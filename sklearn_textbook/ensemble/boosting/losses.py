@@ -547,17 +547,23 @@ class CompiledLoss(Loss):
 
     def _find_start(self, y, weight):
         return self._start_from_blocks(
-            (y[rows], None if weight is None else weight[rows])
+            self._sum_block(y[rows], None if weight is None else weight[rows])
             for rows in list_blocks(len(y))
         )
 
-    def _start_from_blocks(self, blocks):
-        """Find the constant scores from blocks of targets and of weights."""
-        total = sum_weight = 0.0
-        for y, weight in blocks:
-            total = total + self._sum_target(y, weight)
-            sum_weight = sum_weight + self._sum_weight(y, weight)
-        return self._start_from_sum(total, sum_weight)
+    def _start_from_blocks(self, sums):
+        """Find the constant scores from the sums of blocks."""
+        total = total_weight = 0.0
+        for of_block, weight in sums:
+            total, total_weight = total + of_block, total_weight + weight
+        return self._start_from_sum(total, total_weight)
+
+    def _sum_block(self, y, weight):
+        return self._sum_target(y, weight), self._sum_weight(y, weight)
+
+    def _check_block(self, y, weight):
+        """Check the targets of a block, and sum them up."""
+        return self._sum_block(self.check_target(y), weight)
 
     def _start_from_sum(self, total, weight):
         """Find the constant scores with the smallest loss from sums over all rows."""

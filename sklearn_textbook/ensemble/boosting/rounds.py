@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from sklearn_textbook.ensemble.boosting.losses import Loss, add_weights
 from sklearn_textbook.ensemble.resample import BlockDraw
 from sklearn_textbook.tree.members import (
     BlockBoostingGrower,
+    BlockRows,
     add_leaf_values,
     add_predictions,
     square_gradients,
@@ -320,9 +322,23 @@ class BlockRounds(Rounds):
     ) -> None:
         super().__init__(grower, loss, learning_rate, subsample)
         self.total_weight = total_weight
-        columns = self.columns = grower.columns
+        self.columns = grower.columns
+        self.has_hessian = not (
+            loss.has_constant_hessian and self.columns.weight is None
+        )
+        self._open(start)
+        self._n_among = None
+        if subsample < 1.0:
+            self._n_among = np.array([*self._list_n_among()])
+
+    def _open(self, start) -> None:
+        """Make the files."""
+        columns, scores = self.columns, range(self.loss.n_scores)
+        table = self.grower.table
+        self.rows = BlockRows(
+            columns, table.row_codes, table.column_start, self.grower.n_threads
+        )
         shape = (columns.n_rows,)
-        scores = range(loss.n_scores)
         self.raw = [columns.make_array(f"raw-{k}", np.float64, shape) for k in scores]
         for raw, value in zip(self.raw, start, strict=True):
             raw.fill(value)
@@ -330,18 +346,19 @@ class BlockRounds(Rounds):
             columns.make_array(f"gradient-{k}", np.float64, shape) for k in scores
         ]
         self.hessian = None
-        if not (loss.has_constant_hessian and columns.weight is None):
+        if self.has_hessian:
             self.hessian = [
                 columns.make_array(f"hessian-{k}", np.float64, shape) for k in scores
             ]
-        self._n_among = None
-        if subsample < 1.0:
-            self._n_among = np.array(
-                [
-                    np.count_nonzero(grower.takes_part(rows))
-                    for rows in list_blocks(columns.n_rows)
-                ]
-            )
+
+    def close(self) -> None:
+        """End growth, also in other threads."""
+        self.rows.close()
+
+    def _list_n_among(self):
+        """Count the rows of each block that may take part in a round."""
+        for rows in list_blocks(self.columns.n_rows):
+            yield np.count_nonzero(self.rows.takes_part(rows))
 
     def _read_block(self, rows):
         """Read the target, the weights and the scores of a block."""
@@ -353,88 +370,119 @@ class BlockRounds(Rounds):
 
     def differentiate(self):
         """Write the derivatives; return their largest, the mean loss and variances."""
-        loss, total = self.loss, 0.0
-        largest = np.zeros(2)
-        squares, hessians = np.zeros((2, loss.n_scores))
-        for rows in list_blocks(self.columns.n_rows):
-            y, weight, raw = self._read_block(rows)
-            gradient = np.empty(raw.shape)
-            hessian = None if self.hessian is None else np.empty(raw.shape)
-            found, total = loss._differentiate(
-                y, raw, weight, gradient, hessian, self.grower.n_threads, total
-            )
-            largest = np.maximum(largest, found)
-            if self.grower.needs_variance:
-                is_used = self.grower.takes_part(rows)
-            for k in range(loss.n_scores):
-                self.gradient[k].write(rows.start, gradient[k])
-                if hessian is not None:
-                    self.hessian[k].write(rows.start, hessian[k])
-                if self.grower.needs_variance:
-                    slopes = np.where(is_used, gradient[k], 0.0)
-                    squares[k] += float(np.sum(square_gradients(slopes, weight)))
-                    hessians[k] += (
-                        np.count_nonzero(is_used)
-                        if hessian is None
-                        else np.sum(np.where(is_used, hessian[k], 0.0))
-                    )
+        largest, total = np.zeros(2), 0.0
+        squares, hessians = np.zeros((2, self.loss.n_scores))
+        for found, loss, of_block in self._differentiate(self.grower.needs_variance):
+            largest, total = np.maximum(largest, found), total + loss
+            squares, hessians = squares + of_block[0], hessians + of_block[1]
         variances = np.divide(
             squares, hessians, out=np.zeros(len(squares)), where=hessians > 0
         )
         return tuple(largest.tolist()), total / self.total_weight, variances
 
-    def _compute_loss(self) -> float:
-        total = 0.0
+    def _differentiate(self, needs_variance: bool):
+        """Write the derivatives of each block, and measure them and the losses."""
+        n_scores = self.loss.n_scores
         for rows in list_blocks(self.columns.n_rows):
             y, weight, raw = self._read_block(rows)
-            total = self.loss._add_losses(y, raw, weight, self.grower.n_threads, total)
+            gradient = np.empty(raw.shape)
+            hessian = None if self.hessian is None else np.empty(raw.shape)
+            largest, loss = self.loss._differentiate(
+                y, raw, weight, gradient, hessian, self.rows.n_threads, 0.0
+            )
+            # Of the gradients, the sum of squares; of the hessians, the sum.
+            sums = np.zeros((2, n_scores))
+            if needs_variance:
+                is_used = self.rows.takes_part(rows)
+            for k in range(n_scores):
+                self.gradient[k].write(rows.start, gradient[k])
+                if hessian is not None:
+                    self.hessian[k].write(rows.start, hessian[k])
+                if needs_variance:
+                    slopes = np.where(is_used, gradient[k], 0.0)
+                    sums[0, k] = np.sum(square_gradients(slopes, weight))
+                    sums[1, k] = (
+                        np.count_nonzero(is_used)
+                        if hessian is None
+                        else np.sum(np.where(is_used, hessian[k], 0.0))
+                    )
+            yield largest, loss, sums
+
+    def _compute_loss(self) -> float:
+        total = 0.0
+        for loss in self._list_losses():
+            total += loss
         return total / self.total_weight
+
+    def _list_losses(self):
+        """Add up the losses of each block."""
+        for rows in list_blocks(self.columns.n_rows):
+            y, weight, raw = self._read_block(rows)
+            yield self.loss._add_losses(y, raw, weight, self.rows.n_threads)
 
     def grow(self, seed: int) -> list:
         """Grow the trees of a round by passes over the files."""
         before = np.nan
         if self._n_among is not None:
-            self.grower.draw = BlockDraw(self._n_among, self.subsample, seed)
+            self._draw(BlockDraw(self._n_among, self.subsample, seed))
             before = self._compute_outside_loss()
         largest, loss_before, variances = self.differentiate()
         if self._lacks_loss:
             self._keep_loss(loss_before)
         trees = []
         for score in range(self.loss.n_scores):
-            tree, node_of = self.grower.grow_from_files(
-                self.gradient[score],
-                None if self.hessian is None else self.hessian[score],
+            tree, node_of = self.grower.grow_by_levels(
+                partial(self._count, score),
                 largest,
+                self.has_hessian,
                 seed + score,
                 float(variances[score]) if self.grower.needs_variance else 1.0,
             )
             values = self._find_values(tree) * self.learning_rate
             trees.append(tree.replace(statistics=values.reshape(-1, 1, 1)))
-            for rows in list_blocks(self.columns.n_rows):
-                raw = self.raw[score].read(rows)
-                raw += self.grower.find_node_values(rows, values[node_of])
-                self.raw[score].write(rows.start, raw)
+            self._add_values(score, values[node_of])
         self._lacks_loss = True
         if self._n_among is not None:
             self.oob_losses.append(self._compute_outside_loss())
             self.oob_decreases.append(before - self.oob_losses[-1])
         return trees
 
+    def _draw(self, draw: BlockDraw) -> None:
+        """Let a sample of the rows grow the trees of a round."""
+        self.rows.draw = draw
+
+    def _count(self, score: int, level: tuple, scale: tuple) -> np.ndarray:
+        """Send all rows to the nodes of a level, and count their histograms."""
+        hessian = None if self.hessian is None else self.hessian[score]
+        return self.rows.count(level, self.gradient[score], hessian, scale)
+
+    def _add_values(self, score: int, values: np.ndarray) -> None:
+        """Add the value of the node of each row to a score."""
+        for rows in list_blocks(self.columns.n_rows):
+            raw = self.raw[score].read(rows)
+            raw += self.rows.find_node_values(rows, values)
+            self.raw[score].write(rows.start, raw)
+
     def _compute_outside_loss(self) -> float:
         """Compute the mean loss of the rows that do not grow the trees; NaN without."""
         total = total_weight = 0.0
+        for loss, weight in self._list_outside_losses():
+            total, total_weight = total + loss, total_weight + weight
+        return total / total_weight if total_weight > 0 else np.nan
+
+    def _list_outside_losses(self):
+        """Add up the losses and weights of each block's rows that grow no tree."""
         for rows in list_blocks(self.columns.n_rows):
             y, weight, raw = self._read_block(rows)
-            is_outside = ~self.grower.takes_part(rows)
+            is_outside = ~self.rows.takes_part(rows)
             if weight is not None:
                 is_outside &= weight > 0
                 weight = weight[is_outside]
             y = y[is_outside]
             if len(y):
                 raw = np.ascontiguousarray(raw[:, is_outside])
-                total = self.loss._add_losses(y, raw, weight, 1, total)
-                total_weight += add_weights(weight, len(y))
-        return total / total_weight if total_weight > 0 else np.nan
+                loss = self.loss._add_losses(y, raw, weight, 1)
+                yield loss, add_weights(weight, len(y))
 
     def _find_values(self, tree):
         """Find what each node adds to a score, before it is shrunk."""

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO
@@ -292,25 +292,20 @@ class BlockColumns:
             matrix[:, position] = part if mapping is None else mapping[part]
         return matrix
 
-    def read_targets(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray | None]]:
-        """Read blocks of the target and of the weights."""
+    def map_targets(self, function: Callable) -> Iterator:
+        """Call a function with the target and the weights of every block."""
         for rows in list_blocks(self.n_rows):
             weight = None if self.weight is None else self.weight.read(rows)
-            yield rows, self.target.read(rows).astype(np.float64, copy=False), weight
+            y = self.target.read(rows).astype(np.float64, copy=False)
+            with count_rows_from(rows.start):
+                found = function(y, weight)
+            yield found
 
     def measure_weights(self) -> tuple[float, int]:
         """Add up the weights, and count those above 0."""
         if self.weight is None:
             return float(self.n_rows), self.n_rows
-        total, n_weighted, largest = 0.0, 0, 0.0
-        for _, _, weight in self.read_targets():
-            with np.errstate(over="ignore"):
-                total = add_up(weight, total)
-            n_weighted += int(np.count_nonzero(weight))
-            largest = max(largest, float(weight.max()))
-        require_weights(total, largest)
-        require_square(largest, "sample_weight")
-        return total, n_weighted
+        return add_weights(self.map_targets(measure_weight))
 
     def sort_classes(self) -> np.ndarray:
         """Return the classes, sorted; the file of the target then has their codes."""
@@ -351,6 +346,24 @@ class BlockColumns:
     def close(self) -> None:
         """Remove the files."""
         self._remove()
+
+
+def measure_weight(_y, weight: np.ndarray) -> tuple[float, int, float]:
+    """Sum up the weights of a block, count those above 0, and find the largest."""
+    with np.errstate(over="ignore"):
+        total = add_up(weight)
+    return total, int(np.count_nonzero(weight)), float(weight.max())
+
+
+def add_weights(measured) -> tuple[float, int]:
+    """Add up what was measured of the weights of the blocks."""
+    total, n_weighted, largest = 0.0, 0, 0.0
+    for of_block, n_rows, most in measured:
+        total, n_weighted = total + of_block, n_weighted + n_rows
+        largest = max(largest, most)
+    require_weights(total, largest)
+    require_square(largest, "sample_weight")
+    return total, n_weighted
 
 
 class VectorWriter:

@@ -68,6 +68,12 @@ class BlockTable:
         """Number of columns."""
         return self.columns.n_columns
 
+    @property
+    def column_start(self) -> np.ndarray:
+        """Where the codes of each column begin in a histogram; how many there are."""
+        n_codes = self.n_distinct + (self.n_missing > 0)
+        return np.concatenate([[0], np.cumsum(n_codes)])
+
 
 class ValueCounter:
     """Counts the distinct values of a column, in pieces that are sorted and merged.

@@ -1322,8 +1322,8 @@ def count_level(
         The codes of the block.
     column_start : ndarray of int64, shape (n_columns + 1,)
         Where the codes of each column begin in a histogram.
-    pairs : ndarray, shape (n_block_rows,)
-        As ``round_block`` gives them.
+    pairs : ndarray, shape (n_block_rows,), or None
+        As ``round_block`` gives them; None without slots.
     node_of_row : ndarray of int32, shape (n_block_rows,)
         Node of every row, in place; ~node for a row that takes no part.
     level : tuple of ndarrays
@@ -1348,7 +1348,8 @@ def count_level(
     memset(&block, 0, sizeof(GradientTable))
     block.n_columns = column_start.shape[0] - 1
     block.start = &column_start[0]
-    block.pairs = &block_pairs[0]
+    if pairs is not None:
+        block.pairs = &block_pairs[0]
     block.code_size = row_codes.dtype.itemsize
     if block.code_size == 1:
         narrow = row_codes

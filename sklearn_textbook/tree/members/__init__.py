@@ -19,7 +19,7 @@ from sklearn_textbook.tree.explain.page.notebook import PageReprMixin
 from sklearn_textbook.tree.grow._settings import mark_smoothed
 from sklearn_textbook.tree.grow.gradient_plan import add_leaf_values
 from sklearn_textbook.tree.grow.target import make_class_target, make_value_target
-from sklearn_textbook.tree.members.block_grower import BlockBoostingGrower
+from sklearn_textbook.tree.members.block_grower import BlockBoostingGrower, BlockRows
 from sklearn_textbook.tree.members.boosting_grower import (
     BoostingGrower,
     square_gradients,
@@ -44,6 +44,7 @@ from sklearn_textbook.tree.route.many_trees import (
 
 __all__ = [
     "BlockBoostingGrower",
+    "BlockRows",
     "BoostingGrower",
     "MemberGrower",
     "MemberSum",

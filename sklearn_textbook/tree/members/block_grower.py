@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from sklearn.base import clone
 
@@ -13,7 +15,7 @@ from sklearn_textbook._contract.blocks import (
 )
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.tree.cart_recipe import warn_of_light_sum
-from sklearn_textbook.tree.encode.block_columns import BlockColumns, FileArray
+from sklearn_textbook.tree.encode.block_columns import BlockColumns
 from sklearn_textbook.tree.encode.block_table import encode_blocks
 from sklearn_textbook.tree.grow.gradient_plan import (
     GradientPlan,
@@ -24,6 +26,90 @@ from sklearn_textbook.tree.grow.gradient_plan import (
 from sklearn_textbook.tree.grow.target import Target
 from sklearn_textbook.tree.members.boosting_grower import BoostingGrower
 from sklearn_textbook.tree.prune import Rows, cut_below, find_kept
+
+
+class BlockRows:
+    """The rows of a table in blocks: their nodes, and the histograms of these.
+
+    Parameters
+    ----------
+    columns : BlockColumns
+        The table.
+    row_codes : FileArray
+        Its codes.
+    start : ndarray of int64, shape (n_columns + 1,)
+        Where the codes of each column begin in a histogram.
+    n_threads : int
+        Number of threads.
+    """
+
+    def __init__(self, columns, row_codes, start: np.ndarray, n_threads: int) -> None:
+        self.columns, self.n_threads = columns, n_threads
+        self.row_codes, self.start = row_codes, start
+        self.draw = None
+        self._is_closed = False
+        self.node_of_row = columns.make_array("nodes", np.int32, (columns.n_rows,))
+
+    def count(self, level, gradient, hessian, scale) -> np.ndarray:
+        """Send all rows to the nodes of a level, and sum up those in its slots."""
+        n_slots = int(level[4].max(initial=-1)) + 1
+        is_root = len(level[3]) == 0
+        blocks = [*list_blocks(self.columns.n_rows)]
+        n_workers = self._limit_workers(min(self.n_threads, len(blocks)), n_slots)
+        parts = np.zeros((n_workers, n_slots, self.start[-1], 2), dtype=np.int64)
+
+        def count_some(worker):
+            for rows in blocks[worker::n_workers]:
+                if self._is_closed:
+                    raise RuntimeError("The fit has ended.")
+                node = self._list_root(rows) if is_root else self.node_of_row.read(rows)
+                pairs = None
+                if n_slots > 0:
+                    pairs = round_block(
+                        gradient.read(rows),
+                        None if hessian is None else hessian.read(rows),
+                        scale,
+                    )
+                codes = self.row_codes.read(rows)
+                count_level(codes, self.start, pairs, node, level, parts[worker])
+                self.node_of_row.write(rows.start, node)
+
+        run_each(count_some, n_workers)
+        return parts.sum(axis=0) if n_workers > 1 else parts[0]
+
+    def _limit_workers(self, n_workers, n_slots):
+        """Limit the threads that count a level, by the memory of their histograms."""
+        # The arrays of a block are replaced by those of the next.
+        n_rows = min(BLOCK_ROWS, self.columns.n_rows)
+        block = 2 * n_rows * (self.row_codes.row_bytes + 64)
+        slots = n_slots * int(self.start[-1]) * 16
+        # The plan keeps two, and there is one for the sum.
+        return limit_workers(
+            *(n_workers, self.columns.memory_limit, slots + block, 3 * slots),
+            f"counting a level of {n_slots} nodes (fewer bins or leaves need less)",
+        )
+
+    def _list_root(self, rows):
+        """Put the rows that take part into the root."""
+        return np.where(self.takes_part(rows), 0, ~0).astype(np.int32)
+
+    def takes_part(self, rows: slice) -> np.ndarray:
+        """Mark the rows of a block that take part in the round at hand."""
+        is_used = np.ones(rows.stop - rows.start, dtype=bool)
+        if self.columns.weight is not None:
+            is_used = self.columns.weight.read(rows) > 0
+        if self.draw is not None:
+            is_used = self.draw.mark(rows, is_used)
+        return is_used
+
+    def find_node_values(self, rows: slice, values: np.ndarray) -> np.ndarray:
+        """Look up the value of the node of every row of a block."""
+        node = self.node_of_row.read(rows)
+        return values[np.where(node >= 0, node, ~node)]
+
+    def close(self) -> None:
+        """End growth, also in other threads."""
+        self._is_closed = True
 
 
 class BlockBoostingGrower(BoostingGrower):
@@ -41,6 +127,8 @@ class BlockBoostingGrower(BoostingGrower):
     owner : estimator
         The ensemble, whose attributes ``n_features_in_`` and ``feature_names_in_`` are
         set.
+    encode : callable
+        Encodes the columns.
     n_jobs, max_bins, l2_regularization, interaction_groups
         As for `BoostingGrower`.
     """
@@ -51,6 +139,7 @@ class BlockBoostingGrower(BoostingGrower):
         columns: BlockColumns,
         *,
         owner,
+        encode=encode_blocks,
         n_jobs=None,
         max_bins=None,
         l2_regularization: float = 0.0,
@@ -71,7 +160,7 @@ class BlockBoostingGrower(BoostingGrower):
         target = np.broadcast_to(np.zeros(1), (columns.n_rows, 1))
         self.rows = Rows(None, Target(None, target, np.ones(1, np.int64)))
         self.n_threads = count_threads(n_jobs, columns.n_rows * len(names))
-        self.table = encode_blocks(columns, max_bins, self.n_threads)
+        self.table = encode(columns, max_bins, self.n_threads)
         reader._check_missing(self.table, is_sparse=False)
         reader.n_missing_ = self.table.n_missing
         self.weight = None
@@ -79,11 +168,6 @@ class BlockBoostingGrower(BoostingGrower):
         if interaction_groups is not None:
             self.groups = interaction_groups(columns.schema.names)
         self._gradient_plan = None
-        self._is_closed = False
-        self.draw = None
-        self.node_of_row = columns.make_array("nodes", np.int32, (columns.n_rows,))
-        n_codes = self.table.n_distinct + (self.table.n_missing > 0)
-        self._start = np.concatenate([[0], np.cumsum(n_codes)])
 
     @property
     def n_columns(self):
@@ -103,87 +187,23 @@ class BlockBoostingGrower(BoostingGrower):
             interaction_groups=self.groups,
         )
 
-    def grow_from_files(
+    def grow_by_levels(
         self,
-        gradient: FileArray,
-        hessian: FileArray | None,
+        count: Callable,
         largest: tuple[float, float],
+        has_hessian: bool,
         random_state: int,
         variance: float,
     ):
-        """Grow a tree; ``node_of_row`` then has the node of every row."""
-        scale = make_scale(self.n_rows, largest, hessian is not None)
-        plan = self._gradient_plan
-
-        def count(level):
-            return self._count(level, gradient, hessian, scale)
-
-        tree, node_of, surplus = plan.grow_by_levels(
-            count, scale, random_state, variance
+        """Grow a tree; ``count(level, scale)`` sends the rows to their nodes."""
+        scale = make_scale(self.n_rows, largest, has_hessian)
+        tree, node_of, surplus = self._gradient_plan.grow_by_levels(
+            lambda level: count(level, scale), scale, random_state, variance
         )
         if surplus.any():
             node_of = find_kept(tree, surplus)[node_of]
             tree = cut_below(tree, surplus)
         return tree, node_of
-
-    def _count(self, level, gradient, hessian, scale):
-        """Send all rows to the nodes of a level, and sum up those in its slots."""
-        n_slots = int(level[4].max(initial=-1)) + 1
-        is_root = len(level[3]) == 0
-        blocks = [*list_blocks(self.n_rows)]
-        n_workers = self._limit_workers(min(self.n_threads, len(blocks)), n_slots)
-        parts = np.zeros((n_workers, n_slots, self._start[-1], 2), dtype=np.int64)
-
-        def count_some(worker):
-            for rows in blocks[worker::n_workers]:
-                if self._is_closed:
-                    raise RuntimeError("The fit has ended.")
-                node = self._list_root(rows) if is_root else self.node_of_row.read(rows)
-                pairs = round_block(
-                    gradient.read(rows),
-                    None if hessian is None else hessian.read(rows),
-                    scale,
-                )
-                codes = self.table.row_codes.read(rows)
-                count_level(codes, self._start, pairs, node, level, parts[worker])
-                self.node_of_row.write(rows.start, node)
-
-        run_each(count_some, n_workers)
-        return parts.sum(axis=0) if n_workers > 1 else parts[0]
-
-    def _limit_workers(self, n_workers, n_slots):
-        """Limit the threads that count a level, by the memory of their histograms."""
-        codes = self.table.row_codes
-        # The arrays of a block are replaced by those of the next.
-        block = 2 * min(BLOCK_ROWS, self.n_rows) * (codes.row_bytes + 64)
-        slots = n_slots * int(self._start[-1]) * 16
-        # The plan keeps two, and there is one for the sum.
-        return limit_workers(
-            *(n_workers, self.columns.memory_limit, slots + block, 3 * slots),
-            f"counting a level of {n_slots} nodes (fewer bins or leaves need less)",
-        )
-
-    def _list_root(self, rows):
-        """Put the rows that take part into the root."""
-        return np.where(self.takes_part(rows), 0, ~0).astype(np.int32)
-
-    def takes_part(self, rows: slice) -> np.ndarray:
-        """Mark the rows of a block that take part in the round at hand."""
-        is_used = np.ones(rows.stop - rows.start, dtype=bool)
-        if self.columns.weight is not None:
-            is_used = self.columns.weight.read(rows) > 0
-        if self.draw is not None:
-            is_used = self.draw.mark(rows, is_used)
-        return is_used
-
-    def close(self) -> None:
-        """End growth, also in other threads."""
-        self._is_closed = True
-
-    def find_node_values(self, rows: slice, values: np.ndarray) -> np.ndarray:
-        """Look up the value of the node of every row of a block."""
-        node = self.node_of_row.read(rows)
-        return values[np.where(node >= 0, node, ~node)]
 
     @property
     def needs_variance(self) -> bool:
