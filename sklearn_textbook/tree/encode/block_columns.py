@@ -132,61 +132,46 @@ class FileArray:
             )
 
 
-class ColumnWriter:
-    """Writes one column block by block.
+class ColumnMerger:
+    """Finds what a column is, from what it is in one block after the other.
 
     Levels are numbered in the order in which they are first read; what they are called
-    in the end, ``finish`` says.
+    in the end, ``describe`` says.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    is_declared : bool or None
+        Whether it is declared categorical; None: the dtype says so.
     """
 
-    def __init__(self, path: Path, name: str, is_declared: bool | None) -> None:
-        self.path, self.name, self.is_declared = path, name, is_declared
-        self.file = path.open("wb")
+    def __init__(self, name: str, is_declared: bool | None) -> None:
+        self.name, self.is_declared = name, is_declared
         self.n_rows = 0
         self.first: Column | None = None  # that has values
         self.empty: Column | None = None
-        self.n_empty = 0  # rows before it
         self.has_levels = bool(is_declared)
         self.numbers: dict = {}  # of the levels
         self.levels: list = []
-        self.close = weakref.finalize(self, self.file.close)
 
-    def write(self, column: Column) -> None:
-        """Append the values of a block."""
-        n_rows = len(column.numbers if column.codes is None else column.codes)
-        has_no_levels = column.codes is not None and not column.levels
-        if column.source == NULL or (has_no_levels and column.source != CATEGORY):
-            if self.first is None:
-                self.empty = column
-                self.n_empty += n_rows
-            else:
-                self._write_missing(n_rows)
-            self.n_rows += n_rows
-            return
-        if self.first is None:
-            self.first = column
-            self.has_levels |= self.is_declared is None and column.codes is not None
-            self._write_missing(self.n_empty)
-        self._require_like_first(column)
-        if self.has_levels:
-            self._write_codes(column)
+    def merge(self, column: Column, n_rows: int) -> np.ndarray | None:
+        """Add a block; return the numbers of its levels, if it has any.
+
+        The last is that of a missing value.
+        """
+        numbers = None
+        if is_blank(column):
+            self.empty = column
         else:
-            numbers, _ = read_numbers(column)
-            is_infinite = np.isinf(numbers)
-            if is_infinite.any():
-                raise infinity_error(
-                    self.name, self.n_rows + int(np.argmax(is_infinite))
-                )
-            self._append(np.ascontiguousarray(numbers, dtype=np.float64))
+            if self.first is None:
+                self.first = column
+                self.has_levels |= self.is_declared is None and column.codes is not None
+            self._require_like_first(column)
+            if self.has_levels:
+                numbers = self._number_levels(column)
         self.n_rows += n_rows
-
-    def _append(self, array) -> None:
-        with explain_full_disk(self.path):
-            self.file.write(array.data)
-
-    def _write_missing(self, n_rows) -> None:
-        missing = np.int32(MISSING) if self.has_levels else np.float64(np.nan)
-        self._append(np.full(n_rows, missing))
+        return numbers
 
     def _require_like_first(self, column) -> None:
         first = self.first
@@ -201,7 +186,7 @@ class ColumnWriter:
                 "one type."
             )
 
-    def _write_codes(self, column) -> None:
+    def _number_levels(self, column):
         numbers = []
         for level in column.levels:
             number = self.numbers.setdefault(level, len(self.numbers))
@@ -210,16 +195,14 @@ class ColumnWriter:
             elif type(level) is int:  # as in ``unify_levels``
                 self.levels[number] = level
             numbers.append(number)
-        self._append(np.array([*numbers, MISSING], dtype=np.int32)[column.codes])
+        return np.array([*numbers, MISSING], dtype=np.int32)
 
-    def finish(self):
+    def describe(self):
         """Describe the column; returns what the numbers of its levels become."""
         first, levels = self.first, self.levels
         if first is None:
             first = self.empty
             self.has_levels |= self.is_declared is None and first.codes is not None
-            self._write_missing(self.n_empty)
-        self.close()
         if not self.has_levels:
             return read_numbers(first)[1], None
         if not levels:
@@ -234,6 +217,66 @@ class ColumnWriter:
         if first.source == CATEGORY:
             final = codes
         return schema, np.append(final.astype(np.float64), np.nan)
+
+
+def is_blank(column: Column) -> bool:
+    """Return whether a block of a column has no values that say what it is."""
+    has_no_levels = column.codes is not None and not column.levels
+    return column.source == NULL or (has_no_levels and column.source != CATEGORY)
+
+
+class ColumnWriter(ColumnMerger):
+    """Writes a column to a file block by block: numbers, or numbers of its levels.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    name, is_declared
+        As for `ColumnMerger`.
+    """
+
+    def __init__(self, path: Path, name: str, is_declared: bool | None) -> None:
+        super().__init__(name, is_declared)
+        self.path = path
+        self.file = path.open("wb")
+        self.close = weakref.finalize(self, self.file.close)
+
+    def write(self, column: Column) -> None:
+        """Append the values of a block."""
+        n_before, has_begun = self.n_rows, self.first is not None
+        n_rows = len(column.numbers if column.codes is None else column.codes)
+        level_numbers = self.merge(column, n_rows)
+        if self.first is None:
+            return
+        if not has_begun:
+            self._write_missing(n_before)
+        if is_blank(column):
+            self._write_missing(n_rows)
+        elif level_numbers is not None:
+            self._append(level_numbers[column.codes])
+        else:
+            numbers, _ = read_numbers(column)
+            is_infinite = np.isinf(numbers)
+            if is_infinite.any():
+                raise infinity_error(self.name, n_before + int(np.argmax(is_infinite)))
+            self._append(np.ascontiguousarray(numbers, dtype=np.float64))
+
+    def _append(self, array) -> None:
+        with explain_full_disk(self.path):
+            self.file.write(array.data)
+
+    def _write_missing(self, n_rows) -> None:
+        missing = np.int32(MISSING) if self.has_levels else np.float64(np.nan)
+        self._append(np.full(n_rows, missing))
+
+    def finish(self):
+        """Describe the column; returns what the numbers of its levels become."""
+        described = self.describe()
+        if self.first is None:
+            self._write_missing(self.n_rows)
+        self.close()
+        return described
 
 
 class BlockColumns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,12 +99,9 @@ class ValueCounter:
 
     def add(self, numbers: np.ndarray) -> None:
         """Count the values of a piece, a copy that is sorted in place."""
-        numbers.sort()  # NaN last
-        n_present = int(np.searchsorted(numbers, np.inf, side="right"))
-        self.n_missing += len(numbers) - n_present
-        present = numbers[:n_present]
-        present += 0.0  # minus zero equals zero
-        self.runs.append(_count_sorted(present, np.ones(n_present, np.uint32)))
+        run, n_missing = count_values(numbers)
+        self.n_missing += n_missing
+        self.runs.append(run)
         if sum(len(values) for values, _ in self.runs) > 2 * self.piece_rows:
             self.runs = [_merge_runs(self.runs)]
             if len(self.runs[0][0]) > self.piece_rows:
@@ -126,8 +124,7 @@ class ValueCounter:
         The second array has one entry more, the number of rows with a value.
         """
         if not self.stored:
-            values, counts = _merge_runs(self.runs)
-            return values, np.append(np.uint32(0), np.cumsum(counts, dtype=np.uint32))
+            return add_up_counts(self.runs)
         if self.runs and len(self.runs[0][0]):
             self.runs = [_merge_runs(self.runs)]
             self._store()
@@ -178,6 +175,22 @@ class ValueCounter:
             merged = _merge_runs(parts)
             if len(merged[0]):
                 yield merged
+
+
+def count_values(numbers: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], int]:
+    """Count the distinct values of an array, which is sorted, and the missing ones."""
+    numbers.sort()  # NaN last
+    n_present = int(np.searchsorted(numbers, np.inf, side="right"))
+    present = numbers[:n_present]
+    present += 0.0  # minus zero equals zero
+    counted = _count_sorted(present, np.ones(n_present, np.uint32))
+    return counted, len(numbers) - n_present
+
+
+def add_up_counts(runs) -> tuple[np.ndarray, np.ndarray]:
+    """Merge values with counts; returns what `ValueCounter.finish` does."""
+    values, counts = _merge_runs(runs)
+    return values, np.append(np.uint32(0), np.cumsum(counts, dtype=np.uint32))
 
 
 def _count_sorted(values, counts):
@@ -236,42 +249,68 @@ def encode_blocks(
             found[position] = _measure_column(columns, position, bins, piece_rows)
 
     run_each(measure, n_sorting)
-    lowest, highest, missing = zip(*found, strict=True)
-    n_missing = np.array(missing, dtype=np.int64)
-    n_distinct = np.array([len(low) for low in lowest], dtype=np.int64)
-    width = max(1, int(n_distinct.max()))
-    values, upper_values = np.empty((2, n_columns, width))
-    for position, (low, high) in enumerate(zip(lowest, highest, strict=True)):
-        values[position, : len(low)] = low
-        upper_values[position, : len(high)] = high
-    highest_code = int((n_distinct - (n_missing == 0)).max(initial=0))
-    row_codes = columns.make_array(
-        "codes", np.min_scalar_type(highest_code), (columns.n_rows, n_columns)
-    )
+    lowest, code_dtype, fields = list_values(found)
+    row_codes = columns.make_array("codes", code_dtype, (columns.n_rows, n_columns))
     blocks = [*list_blocks(columns.n_rows)]
     row_bytes = (8 + row_codes.dtype.itemsize) * n_columns + 32
     n_writing = limit_workers(
         *(min(n_threads, n_columns), limit),
-        *(min(BLOCK_ROWS, columns.n_rows) * row_bytes, 2 * values.nbytes),
+        *(min(BLOCK_ROWS, columns.n_rows) * row_bytes, 2 * fields[0].nbytes),
         "writing the codes of a block of rows",
     )
 
-    def write_rows(rows):
-        matrix = columns.read_matrix(rows)
-        block = np.empty(matrix.shape, dtype=row_codes.dtype)
-        for position, low in enumerate(lowest):
-            numbers = matrix[:, position]
-            codes = np.searchsorted(low, numbers, side="right") - 1
-            codes[np.isnan(numbers)] = len(low)
-            block[:, position] = codes
-        row_codes.write(rows.start, block)
-
     def write(worker):
         for rows in blocks[worker::n_writing]:
-            write_rows(rows)  # and its arrays are gone before those of the next block
+            # Its arrays are gone before those of the next block.
+            row_codes.write(
+                rows.start,
+                encode_matrix(columns.read_matrix(rows), lowest, code_dtype),
+            )
 
     run_each(write, n_writing)
-    return BlockTable(columns, row_codes, values, upper_values, n_distinct, n_missing)
+    return BlockTable(columns, row_codes, *fields)
+
+
+def list_values(found: Sequence[tuple[np.ndarray, np.ndarray, int]]):
+    """Put together what has been found of the columns.
+
+    Parameters
+    ----------
+    found : sequence of tuples
+        Of each column, the lowest and the highest value of every rank or bin, and the
+        number of missing values.
+
+    Returns
+    -------
+    lowest : tuple of ndarrays
+        The lowest values.
+    code_dtype : dtype
+        Type of the codes.
+    fields : tuple of ndarrays
+        ``values``, ``upper_values``, ``n_distinct`` and ``n_missing``.
+    """
+    lowest, highest, missing = zip(*found, strict=True)
+    n_missing = np.array(missing, dtype=np.int64)
+    n_distinct = np.array([len(low) for low in lowest], dtype=np.int64)
+    width = max(1, int(n_distinct.max()))
+    values, upper_values = np.empty((2, len(lowest), width))
+    for position, (low, high) in enumerate(zip(lowest, highest, strict=True)):
+        values[position, : len(low)] = low
+        upper_values[position, : len(high)] = high
+    highest_code = int((n_distinct - (n_missing == 0)).max(initial=0))
+    code_dtype = np.min_scalar_type(highest_code)
+    return lowest, code_dtype, (values, upper_values, n_distinct, n_missing)
+
+
+def encode_matrix(matrix: np.ndarray, lowest: Sequence, code_dtype) -> np.ndarray:
+    """Find the codes of a block of rows."""
+    block = np.empty(matrix.shape, dtype=code_dtype)
+    for position, low in enumerate(lowest):
+        numbers = matrix[:, position]
+        codes = np.searchsorted(low, numbers, side="right") - 1
+        codes[np.isnan(numbers)] = len(low)
+        block[:, position] = codes
+    return block
 
 
 def _measure_column(columns, position, max_bins, piece_rows):
@@ -281,18 +320,25 @@ def _measure_column(columns, position, max_bins, piece_rows):
         counts = np.zeros(len(mapping), dtype=np.int64)
         for rows in list_blocks(columns.n_rows, piece_rows):
             counts += np.bincount(numbers.read(rows) + 1, minlength=len(mapping))
-        present = np.sort(mapping[:-1][counts[1:] > 0])
-        return present, present, int(counts[0])
+        return find_levels(mapping, counts)
     counter = ValueCounter(columns, piece_rows, f"sorted-{position}")
     for rows in list_blocks(columns.n_rows, piece_rows):
         counter.add(numbers.read(rows))
-    values, starts = counter.finish()
-    if max_bins is None or len(values) <= max_bins:
-        bins = np.array(values), np.array(values)
-    else:
-        first = divide_values(starts, max_bins)
-        last = np.append(first[1:], len(values)) - 1
-        bins = np.array(values[first]), np.array(values[last])
-    del values, starts  # before their files
+    bins = bin_values(*counter.finish(), max_bins)
     counter.remove()
     return *bins, counter.n_missing
+
+
+def find_levels(mapping: np.ndarray, counts: np.ndarray):
+    """Find what `list_values` takes, from the rows without a level and of each."""
+    present = np.sort(mapping[:-1][counts[1:] > 0])
+    return present, present, int(counts[0])
+
+
+def bin_values(values: np.ndarray, starts: np.ndarray, max_bins: int | None):
+    """Find the lowest and the highest value of every bin, or of every value."""
+    if max_bins is None or len(values) <= max_bins:
+        return np.array(values), np.array(values)
+    first = divide_values(starts, max_bins)
+    last = np.append(first[1:], len(values)) - 1
+    return np.array(values[first]), np.array(values[last])
