@@ -16,6 +16,8 @@ def count_rows(X) -> int:
     """Count the rows of a table that has not been read."""
     if hasattr(X, "shape"):
         return X.shape[0]
+    if isinstance(X, BlockSource):
+        refuse_lazy_tables(X)
     return len(X) if hasattr(X, "__len__") else len(np.asarray(X))
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin, RegressorMixin
 
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.fitting import all_or_nothing
+from sklearn_textbook._contract.scoring import ClassifierMixin, RegressorMixin
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.tree.cart_recipe import BaseCART
 from sklearn_textbook.tree.grow.target import require_counts, require_squares

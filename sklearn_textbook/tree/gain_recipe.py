@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.labels import require_classes
@@ -18,6 +17,7 @@ from sklearn_textbook._contract.parameters import (
     is_integer,
     resolve_max_features,
 )
+from sklearn_textbook._contract.scoring import ClassifierMixin
 from sklearn_textbook.tree.grow import layout
 from sklearn_textbook.tree.grow._settings import MOST_PLAIN_LEVELS
 from sklearn_textbook.tree.grow.rules import UNLIMITED, GrowthRules

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import (
     BaseEstimator,
-    ClassifierMixin,
     MetaEstimatorMixin,
-    RegressorMixin,
     clone,
     is_classifier,
     is_regressor,
@@ -42,6 +40,7 @@ from sklearn_textbook._contract.parameters import (
     is_integer,
 )
 from sklearn_textbook._contract.saved_field import SavedField
+from sklearn_textbook._contract.scoring import ClassifierMixin, RegressorMixin
 from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights

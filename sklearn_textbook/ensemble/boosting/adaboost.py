@@ -15,7 +15,6 @@ from scipy.special import log_softmax, softmax
 from sklearn import config_context, get_config
 from sklearn.base import (
     BaseEstimator,
-    ClassifierMixin,
     MetaEstimatorMixin,
     clone,
     is_classifier,
@@ -49,6 +48,7 @@ from sklearn_textbook._contract.parameters import (
     is_checked,
 )
 from sklearn_textbook._contract.saved_field import SavedField
+from sklearn_textbook._contract.scoring import ClassifierMixin
 from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights

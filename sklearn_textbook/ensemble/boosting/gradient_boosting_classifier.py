@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin
 from sklearn.utils import column_or_1d
 
 from sklearn_textbook._contract.caller import warn_caller
@@ -24,6 +23,7 @@ from sklearn_textbook._contract.memory import (
 )
 from sklearn_textbook._contract.monotonic import is_constrained
 from sklearn_textbook._contract.parameters import check_choice
+from sklearn_textbook._contract.scoring import ClassifierMixin
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import apply_class_weight, weigh_classes
 from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (

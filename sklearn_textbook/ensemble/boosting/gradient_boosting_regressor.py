@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 
 from sklearn_textbook._contract.labels import (
     check_numbers,
 )
 from sklearn_textbook._contract.parameters import check_choice, check_real
+from sklearn_textbook._contract.scoring import RegressorMixin
 from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
     BaseGradientBoosting,
 )

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    RegressorMixin,
-    clone,
-    is_classifier,
-)
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
@@ -48,6 +42,7 @@ from sklearn_textbook._contract.parameters import (
     suggest,
 )
 from sklearn_textbook._contract.saved_field import SavedField
+from sklearn_textbook._contract.scoring import ClassifierMixin, RegressorMixin
 from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import (

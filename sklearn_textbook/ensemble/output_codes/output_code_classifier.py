@@ -7,13 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    MetaEstimatorMixin,
-    clone,
-    is_regressor,
-)
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_regressor
 from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -41,6 +35,7 @@ from sklearn_textbook._contract.parameters import (
     show_value,
 )
 from sklearn_textbook._contract.saved_field import SavedField
+from sklearn_textbook._contract.scoring import ClassifierMixin
 from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights

@@ -12,7 +12,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state, column_or_1d, get_tags
 from sklearn.utils.validation import (
     check_consistent_length,
@@ -39,6 +39,7 @@ from sklearn_textbook._contract.parameters import (
     check_verbose,
 )
 from sklearn_textbook._contract.saved_field import SavedField
+from sklearn_textbook._contract.scoring import ClassifierMixin
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights

@@ -10,10 +10,12 @@ from scipy import sparse
 from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 
+from sklearn_textbook._contract.blocks import BlockSource
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.memory import warn_of_memory
 from sklearn_textbook._contract.monotonic import resolve_monotonic
 from sklearn_textbook.tree.encode import NUMERIC, encode_table
+from sklearn_textbook.tree.encode.block_matrix import BlockMatrix
 from sklearn_textbook.tree.encode.rank import check_max_bins, require_table_memory
 from sklearn_textbook.tree.grow.plan import GrowthPlan
 from sklearn_textbook.tree.grow.storage import COMPACTED_NODES
@@ -28,7 +30,15 @@ def read_blocks(owner, X, template):
 
 
 def read_matrix(owner, X, template):
-    """Read a whole new table at once; see :func:`read_blocks`."""
+    """Read a whole new table at once; see :func:`read_blocks`.
+
+    That of a table in blocks is in a file, which the array maps.
+    """
+    if isinstance(X, BlockSource):
+        rows = BlockMatrix(len(template.schema_.names))
+        for matrix in read_blocks(owner, X, template):
+            rows.append(matrix)
+        return rows.map_matrix()
     blocks = list(read_blocks(owner, X, template))
     if len(blocks) == 1:
         return blocks[0]
