@@ -14,6 +14,9 @@ from sklearn_textbook.ensemble import (
     NegativeCorrelationRegressor,
     RandomForestClassifier,
 )
+from sklearn_textbook.ensemble.boosting import block_quantiles
+from sklearn_textbook.ensemble.boosting.block_quantiles import find_block_quantiles
+from sklearn_textbook.ensemble.boosting.losses import HuberLoss, Loss, find_quantile
 from sklearn_textbook.io import Batches, scan
 from sklearn_textbook.linear_model import LinearRegression
 from sklearn_textbook.tree import CARTClassifier
@@ -80,6 +83,36 @@ CASES = {
         None,
         {"monotonic_cst": {"x2": 1, "x3": -1}, "interaction_cst": "pairwise"},
     ),
+    "exponential loss": (
+        GradientBoostingClassifier,
+        "answer",
+        "w",
+        {"loss": "exponential", "l2_regularization": 0.5, "learning_rate": 1.0},
+    ),
+    "absolute error": (
+        GradientBoostingRegressor,
+        "value",
+        None,
+        {"loss": "absolute_error"},
+    ),
+    "quantiles": (
+        GradientBoostingRegressor,
+        "count",
+        "w",
+        {"loss": "quantile", "alpha": 0.8, "subsample": 0.7},
+    ),
+    "Huber's loss": (
+        GradientBoostingRegressor,
+        "value",
+        "w",
+        {"loss": "huber", "subsample": 0.6, "monotonic_cst": {"x2": 1}},
+    ),
+    "Huber's loss with a bound": (
+        GradientBoostingRegressor,
+        "value",
+        None,
+        {"loss": HuberLoss(delta=0.5)},
+    ),
 }
 
 
@@ -136,6 +169,40 @@ def test_predictions_of_trees_and_forests_for_blocks():
             np.testing.assert_array_equal(found, getattr(model, method)(X))
 
 
+@pytest.mark.parametrize("most_sorted", [0, 200])
+@pytest.mark.parametrize("quantile", [0.0, 0.3, 0.5, 1.0])
+def test_quantiles_by_passes(quantile, most_sorted, monkeypatch):
+    """They are those that are selected in memory, for any weights and ties."""
+    monkeypatch.setattr(block_quantiles, "MOST_SORTED", most_sorted)
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=3000) * 10.0 ** rng.integers(-300, 300, 3000)
+    numbers[::3] = rng.integers(-3, 3, 1000)
+    numbers[7::50] = -0.0
+    group = rng.integers(-1, 9, 3000).astype(np.int32)
+    group[group == 5] = 6  # one group is empty
+    for weight in (None, rng.integers(0, 3, 3000) / 10.0, rng.random(3000) ** 50):
+        total = 3000.0 if weight is None else weight.sum()
+
+        def read(weight=weight):
+            for first in range(0, 3000, 700):
+                rows = slice(first, first + 700)
+                yield (
+                    group[rows],
+                    numbers[rows],
+                    None if weight is None else weight[rows],
+                )
+
+        found = find_block_quantiles(read, 9, quantile, total)
+        for number in range(9):
+            rows = group == number
+            weight_here = None if weight is None else weight[rows]
+            expected = 0.0
+            if rows.any():
+                expected = find_quantile(numbers[rows], weight_here, quantile, total)
+            assert found[number] == expected
+            assert np.signbit(found[number]) == np.signbit(expected)
+
+
 def test_early_stopping_on_rows_in_memory():
     options = {"n_estimators": 60, "n_iter_no_change": 2, "learning_rate": 0.9}
     model = GradientBoostingClassifier(**options)
@@ -150,14 +217,17 @@ def test_early_stopping_on_rows_in_memory():
     np.testing.assert_array_equal(model.validation_score_, losses)
 
 
+class OwnLoss(Loss):
+    name = "own"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"ccp_alpha": 0.1}, "requires ccp_alpha=0.0, got 0.1"),
         ({"n_iter_no_change": 3}, "blocks requires X_val and y_val"),
         ({"warm_start": True}, "requires warm_start=False, got True"),
-        ({"loss": "huber"}, "The loss 'huber' needs all rows of a leaf"),
-        ({"loss": "quantile"}, "needs all rows of a leaf at once"),
+        ({"loss": OwnLoss()}, "The loss 'own' is user-defined, but a table"),
         ({"max_bins": None}, "there may be 65536 of them. Set max_bins"),
     ],
 )

@@ -1,12 +1,14 @@
 # Weighted quantiles by selection, in time proportional to the number of values:
 # header-only.
 
-from libc.stdint cimport uint32_t
+from libc.stdint cimport int64_t, uint32_t
 
 
+# Weights are multiples of a power of two, so that their sums are exact and do not
+# depend on the order of the rows.
 cdef struct Pair:
     double value
-    double weight
+    int64_t weight
 
 
 cdef inline double clip(double value, double bound) noexcept nogil:
@@ -29,7 +31,7 @@ cdef inline double choose_pivot(
 
 
 cdef inline double select_quantile(
-    Pair* pairs, Py_ssize_t n_pairs, double total, double quantile
+    Pair* pairs, Py_ssize_t n_pairs, int64_t total, double quantile
 ) noexcept nogil:
     """The lowest value with at least that fraction of the weight up to it.
 
@@ -37,13 +39,13 @@ cdef inline double select_quantile(
     """
     cdef:
         Py_ssize_t first = 0, last = n_pairs, less, i, more
-        double target = quantile * total, slack = 1e-12 * total
-        double below = 0.0, lighter, equal, pivot = pairs[0].value
+        double enough = quantile * total - 1e-12 * total, pivot = pairs[0].value
+        int64_t below = 0, lighter, equal
         uint32_t seed = 1
         Pair held
     while first < last:
         pivot = choose_pivot(pairs + first, last - first, &seed)
-        less, i, more, lighter, equal = first, first, last, 0.0, 0.0
+        less, i, more, lighter, equal = first, first, last, 0, 0
         while i < more:
             # In order: less than the pivot, equal to it, not looked at yet, greater.
             held = pairs[i]
@@ -60,9 +62,9 @@ cdef inline double select_quantile(
                 i += 1
         # On with the lower values if their weight, with all below, reaches the target;
         # also if it fails to by rounding alone.
-        if less > first and below + lighter >= target - slack:
+        if less > first and below + lighter >= enough:
             last = less
-        elif below + lighter + equal >= target - slack:
+        elif below + lighter + equal >= enough:
             return pivot
         else:
             below += lighter + equal

@@ -7,7 +7,7 @@ summed up is summed up by task, and the tasks' sums are added in their order: th
 of threads changes no bit.
 """
 
-from libc.math cimport fabs, log
+from libc.math cimport fabs, log, rint
 from libc.stdint cimport int32_t, int64_t
 
 from sklearn_textbook._contract._threads cimport run_in_threads
@@ -20,6 +20,11 @@ from sklearn_textbook.ensemble.boosting._leaf_quantile cimport (
 )
 
 import numpy as np
+
+from sklearn_textbook._contract.blocks import BLOCK_ROWS as _SUM_ROWS
+
+# Sums of floating-point numbers are made by blocks of so many rows.
+cdef Py_ssize_t SUM_ROWS = _SUM_ROWS
 
 ctypedef fused real:
     float
@@ -596,6 +601,8 @@ def add_losses(
 cdef struct Leaves:
     const double* residuals
     const double* weight
+    # how many units of the quantile a weight of 1 is
+    double unit
     # rows of leaf i: order[starts[i] : starts[i + 1]]
     const int32_t* order
     const int64_t* starts
@@ -639,41 +646,70 @@ def sort_by_leaf(
 cdef void value_leaf(void* context, int64_t leaf, int thread) noexcept nogil:
     """Quantile of the residuals of a leaf plus a step from it; 0 for an empty leaf.
 
-    With ``delta``, the step of Huber's loss: the weighted mean of the residuals less
-    the median, clipped to [-delta, delta]. Rows without weight are left out.
+    Rows without weight are left out.
     """
     cdef:
         const Leaves* work = <Leaves*> context
-        int64_t place
+        int64_t place, total = 0
         Pair* pairs = work.pairs + work.starts[leaf]
-        Py_ssize_t n_pairs = 0, row, i
-        double weight = 1.0, total = 0.0, middle, step = 0.0
+        Py_ssize_t n_pairs = 0, row
+        double middle
     for place in range(work.starts[leaf], work.starts[leaf + 1]):
         row = work.order[place] if work.order != NULL else place
+        if work.weight != NULL and work.weight[row] <= 0.0:
+            continue
+        # + 0.0: minus zero equals zero
+        pairs[n_pairs].value, pairs[n_pairs].weight = work.residuals[row] + 0.0, 1
         if work.weight != NULL:
-            weight = work.weight[row]
-        if weight > 0.0:
-            pairs[n_pairs].value, pairs[n_pairs].weight = work.residuals[row], weight
-            total += weight
-            n_pairs += 1
+            pairs[n_pairs].weight = max(
+                <int64_t> rint(work.weight[row] * work.unit), <int64_t> 1
+            )
+        total += pairs[n_pairs].weight
+        n_pairs += 1
     if n_pairs == 0:
         work.values[leaf] = 0.0
         return
     middle = select_quantile(pairs, n_pairs, total, work.quantile)
     if work.delta >= 0.0:
-        for i in range(n_pairs):
-            step += pairs[i].weight * clip(pairs[i].value - middle, work.delta)
-    work.values[leaf] = middle + step / total
+        middle += find_step(work, leaf, middle)
+    work.values[leaf] = middle
+
+
+cdef double find_step(
+    const Leaves* work, int64_t leaf, double middle
+) noexcept nogil:
+    """The step of Huber's loss: the weighted mean of the residuals less the median,
+    clipped to [-delta, delta]."""
+    cdef:
+        double step = 0.0, total = 0.0, block_step = 0.0, block_total = 0.0
+        double weight = 1.0
+        int64_t place
+        Py_ssize_t row, end = SUM_ROWS
+    for place in range(work.starts[leaf], work.starts[leaf + 1]):
+        row = work.order[place] if work.order != NULL else place
+        if row >= end:
+            step += block_step
+            total += block_total
+            block_step = block_total = 0.0
+            end = (row // SUM_ROWS + 1) * SUM_ROWS
+        if work.weight != NULL:
+            weight = work.weight[row]
+        if weight > 0.0:
+            block_step += weight * clip(work.residuals[row] - middle, work.delta)
+            block_total += weight
+    return (step + block_step) / (total + block_total)
 
 
 def find_leaf_quantiles(
-    const double[::1] residuals, const double[::1] weight, const int32_t[::1] order,
-    const int64_t[::1] starts, double quantile, double delta, int n_threads,
+    const double[::1] residuals, const double[::1] weight, double unit,
+    const int32_t[::1] order, const int64_t[::1] starts, double quantile, double delta,
+    int n_threads,
 ):
     """Weighted quantiles of the residuals of each leaf.
 
-    order: rows by leaf, as `sort_by_leaf` writes it; None: as stored. delta: Huber's,
-    negative for none.
+    Weights are rounded to multiples of 1 / ``unit``, and are at least one. order: rows
+    by leaf, as `sort_by_leaf` writes it; None: as stored. delta: Huber's, negative for
+    none.
     """
     cdef:
         Leaves work
@@ -681,6 +717,7 @@ def find_leaf_quantiles(
         double[::1] values = np.zeros(n_leaves + 1)
         double[:, ::1] pairs = np.empty((residuals.shape[0] + 1, 2))
     work.residuals, work.weight, work.order = &residuals[0], NULL, NULL
+    work.unit = unit
     if weight is not None:
         work.weight = &weight[0]
     if order is not None:

@@ -343,13 +343,13 @@ class BaseGradientBoosting(
         total_weight, n_weighted = columns.measure_weights()
         is_own = isinstance(self.loss, Loss)
         self.loss_ = clone(self.loss) if is_own else self._make_loss()
-        self.loss_._require_sums()
+        self.loss_._require_blocks()
         grower = self._open_grower(BlockBoostingGrower, columns)
         grower.prepare_blocks(total_weight, n_weighted)
         self.init_, self._start_score = None, np.zeros(self.loss_.n_scores)
-        start = self.loss_._start_from_blocks(
-            columns.map_targets(self.loss_._check_block)
-        )
+        for _ in columns.map_targets(self.loss_._check_block):
+            pass
+        start = self.loss_._start_from_blocks(columns.map_targets)
         if self.init is None:
             self._start_score = start
         return BlockRounds(

@@ -26,6 +26,9 @@ is beyond them: no derivative is infinite, however large a score has become.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize
@@ -39,6 +42,10 @@ from sklearn_textbook._contract.parameters import (
     check_truth,
 )
 from sklearn_textbook.ensemble.boosting import _losses
+from sklearn_textbook.ensemble.boosting.block_quantiles import (
+    find_block_quantiles,
+    find_unit,
+)
 
 # ------------------------------------------------------------------------------------
 # Checks of the arrays passed to losses, and sums by node.
@@ -67,6 +74,14 @@ def check_rows(
 def add_weights(weight: np.ndarray | None, n_rows: int) -> float:
     """Add up the weights of rows, or count the rows."""
     return float(n_rows) if weight is None else add_up(weight)
+
+
+def add_pairs(pairs: Iterable[tuple[Any, float]]) -> tuple[Any, float]:
+    """Add up the sums of blocks and their weights."""
+    total, total_weight = 0.0, 0.0
+    for of_block, weight in pairs:
+        total, total_weight = total + of_block, total_weight + weight
+    return total, total_weight
 
 
 def sum_by_node(
@@ -153,7 +168,9 @@ class Loss(BaseEstimator):
     has_constant_hessian = False
     #: Whether the sums of the derivatives suffice for the values of leaves.
     has_leaf_sums = True
-    #: Whether these are -G / (H + l2).
+    #: Whether numbers of rows correct these sums.
+    has_leaf_counts = False
+    #: Whether the values of leaves are -G / (H + l2).
     has_newton_leaves = True
 
     def compute_row_losses(self, y: np.ndarray, raw: np.ndarray) -> np.ndarray:
@@ -224,6 +241,10 @@ class Loss(BaseEstimator):
             If a target or a parameter is invalid; the message names the row.
         """
         self.check_parameters()
+        return self._check_block(y)
+
+    def _check_block(self, y, weight=None):
+        """Check the targets of a block of rows, each by itself."""
         y = np.ascontiguousarray(y, dtype=np.float64)
         if y.ndim != 1 or len(y) == 0:
             raise ValueError(f"y must have shape (n_rows,), got {y.shape}.")
@@ -242,15 +263,13 @@ class Loss(BaseEstimator):
                 f"{row}."
             )
 
-    def _require_sums(self) -> None:
-        """Require that sums over the rows suffice, as a table is read in blocks."""
+    def _require_blocks(self) -> None:
+        """Require a loss that is computed block by block."""
         self.check_parameters()
-        needs_rows = type(self)._correct_sums is not Loss._correct_sums
-        if not (isinstance(self, CompiledLoss) and self.has_leaf_sums) or needs_rows:
+        if not isinstance(self, CompiledLoss):
             raise ValueError(
-                f"The loss {self.name!r} needs all rows of a leaf at once; for a table "
-                "that is read in blocks, use 'squared_error', 'poisson', 'gamma', "
-                "'tweedie' or 'log_loss'."
+                f"The loss {self.name!r} is user-defined, but a table that is read in "
+                "blocks requires a loss of this package."
             )
 
     def find_start(self, y: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
@@ -306,6 +325,13 @@ class Loss(BaseEstimator):
         """
         check_rows(self.n_scores, y, raw, weight)
         return self._compute_loss(y, raw, weight, n_threads)
+
+    def _settle(self, find_quantile: Callable[[float], float]) -> Loss:
+        """Return the loss, with parameters that depend on the rows determined.
+
+        ``find_quantile`` finds a quantile of the absolute residuals of the rows.
+        """
+        return self
 
     def _compute_loss(self, y, raw, weight, n_threads) -> float:
         return self._add_losses(y, raw, weight, n_threads) / add_weights(weight, len(y))
@@ -477,14 +503,18 @@ class Loss(BaseEstimator):
             self.compute_gradients(y, raw, weight, gradient, hessian, n_threads)
             gradient_sums = sum_by_node(gradient[score], leaf_of_row, n_nodes)
             hessian_sums = sum_by_node(hessian[score], leaf_of_row, n_nodes)
-        gradient_sums = self._correct_sums(
-            y, weight, leaf_of_row, gradient_sums, hessian_sums
-        )
+        if self.has_leaf_counts:
+            counts = self._count_rows(y, weight, leaf_of_row, n_nodes)
+            gradient_sums = self._correct_sums(gradient_sums, hessian_sums, counts)
         return self._solve_leaves(gradient_sums, hessian_sums, l2)
 
-    def _correct_sums(self, y, weight, leaf_of_row, gradient_sums, hessian_sums):
-        """Return the sums of the gradients, corrected where more is known."""
-        return gradient_sums
+    def _count_rows(self, y, weight, leaf_of_row, n_nodes) -> np.ndarray:
+        """Count the rows of each node by their targets."""
+        raise NotImplementedError
+
+    def _correct_sums(self, gradient_sums, hessian_sums, counts):
+        """Return the sums of the gradients, corrected by the numbers of rows."""
+        raise NotImplementedError
 
     def _solve_leaves(self, gradient_sums, hessian_sums, l2):
         """Compute the values of leaves from their sums."""
@@ -546,24 +576,21 @@ class CompiledLoss(Loss):
         return 0.0, 0.0
 
     def _find_start(self, y, weight):
-        return self._start_from_blocks(
-            self._sum_block(y[rows], None if weight is None else weight[rows])
-            for rows in list_blocks(len(y))
-        )
+        def map_targets(function):
+            for rows in list_blocks(len(y)):
+                yield function(y[rows], None if weight is None else weight[rows])
 
-    def _start_from_blocks(self, sums):
-        """Find the constant scores from the sums of blocks."""
-        total = total_weight = 0.0
-        for of_block, weight in sums:
-            total, total_weight = total + of_block, total_weight + weight
-        return self._start_from_sum(total, total_weight)
+        return self._start_from_blocks(map_targets)
+
+    def _start_from_blocks(self, map_targets):
+        """Find the constant scores with the smallest loss.
+
+        ``map_targets`` calls a function with the targets and weights of each block.
+        """
+        return self._start_from_sum(*add_pairs(map_targets(self._sum_block)))
 
     def _sum_block(self, y, weight):
-        return self._sum_target(y, weight), self._sum_weight(y, weight)
-
-    def _check_block(self, y, weight):
-        """Check the targets of a block, and sum them up."""
-        return self._sum_block(self.check_target(y), weight)
+        return self._sum_target(y, weight), add_weights(weight, len(y))
 
     def _start_from_sum(self, total, weight):
         """Find the constant scores with the smallest loss from sums over all rows."""
@@ -572,9 +599,6 @@ class CompiledLoss(Loss):
     def _sum_target(self, y, weight):
         """Sum up what the constant scores with the smallest loss depend on."""
         return float(np.sum(y if weight is None else y * weight))
-
-    def _sum_weight(self, y, weight):
-        return float(len(y)) if weight is None else float(np.sum(weight))
 
     def _add_losses(self, y, raw, weight, n_threads, total=0.0):
         settings = self._find_settings(y, raw, weight)
@@ -595,13 +619,20 @@ class CompiledLoss(Loss):
 
 
 def find_quantile(
-    values: np.ndarray, weight: np.ndarray | None, quantile: float
+    values: np.ndarray,
+    weight: np.ndarray | None,
+    quantile: float,
+    total_weight: float | None = None,
 ) -> float:
-    """Find a weighted quantile."""
+    """Find a weighted quantile of some rows; ``total_weight`` is that of all rows."""
     ends = np.array([0, len(values)])
-    return float(
-        _losses.find_leaf_quantiles(values, weight, None, ends, quantile, -1.0, 1)[0]
+    if total_weight is None:
+        total_weight = add_weights(weight, len(values))
+    unit = find_unit(total_weight)
+    found = _losses.find_leaf_quantiles(
+        values, weight, unit, None, ends, quantile, -1.0, 1
     )
+    return float(found[0])
 
 
 class SquaredError(CompiledLoss):
@@ -660,6 +691,19 @@ class _QuantileLeaves(CompiledLoss):
     def _find_start(self, y, weight):
         return np.array([find_quantile(y, weight, self._get_quantile())])
 
+    def _start_from_blocks(self, map_targets):
+        def take_all(y, weight):
+            return np.zeros(len(y), dtype=np.int32), y, weight
+
+        _, total_weight = add_pairs(map_targets(self._sum_block))
+        return find_block_quantiles(
+            lambda: map_targets(take_all), 1, self._get_quantile(), total_weight
+        )
+
+    def _measure_blocks(self, read, n_leaves, total_weight):
+        """Compute the values of leaves, as `find_block_quantiles` finds quantiles."""
+        return find_block_quantiles(read, n_leaves, self._get_quantile(), total_weight)
+
     def _measure_leaves(self, y, raw, weight, leaf_of_row, n_nodes, n_threads):
         starts = np.zeros(n_nodes + 1, dtype=np.int64)
         order = np.empty(len(y), dtype=np.int32)
@@ -667,6 +711,7 @@ class _QuantileLeaves(CompiledLoss):
         return _losses.find_leaf_quantiles(
             y - raw[0],
             weight,
+            find_unit(add_weights(weight, len(y))),
             order,
             starts,
             self._get_quantile(),
@@ -839,15 +884,45 @@ class HuberLoss(_QuantileLeaves):
         delta = self._get_delta(y, raw, weight)
         return -delta, delta
 
+    def _measure_blocks(self, read, n_leaves, total_weight):
+        middle = super()._measure_blocks(read, n_leaves, total_weight)
+        steps, totals = np.zeros((2, n_leaves))
+        for leaf, residuals, weight in read():
+            rows = np.flatnonzero(leaf >= 0)
+            leaf = leaf[rows]
+            weight = np.ones(len(rows)) if weight is None else weight[rows]
+            clipped = np.clip(residuals[rows] - middle[leaf], -self.delta, self.delta)
+            steps += np.bincount(leaf, weight * clipped, n_leaves)
+            totals += np.bincount(leaf, weight, n_leaves)
+        return middle + np.divide(steps, totals, out=steps, where=totals > 0)
+
+    def _settle(self, find_quantile):
+        if self.delta is not None:
+            return self
+        return HuberLoss(self.alpha, find_quantile(float(self.alpha)))
+
     def _find_start(self, y, weight):
-        if self.delta is None or y.min() == y.max():
+        if self.delta is None:
             return super()._find_start(y, weight)
+        return CompiledLoss._find_start(self, y, weight)
+
+    def _start_from_blocks(self, map_targets):
+        if self.delta is None:
+            return super()._start_from_blocks(map_targets)
+        ranges = [*map_targets(lambda y, _: (y.min(), y.max()))]
+        lowest, highest = min(ranges)[0], max(high for _, high in ranges)
+        if lowest == highest:
+            return np.array([lowest])
 
         def add_gradients(start):
-            clipped = np.clip(start - y, -self.delta, self.delta)
-            return np.average(clipped, weights=weight)
+            def sum_block(y, weight):
+                clipped = np.clip(start - y, -self.delta, self.delta)
+                return self._sum_block(clipped, weight)
 
-        return np.array([brentq(add_gradients, y.min(), y.max(), xtol=1e-14)])
+            total, total_weight = add_pairs(map_targets(sum_block))
+            return total / total_weight
+
+        return np.array([brentq(add_gradients, lowest, highest, xtol=1e-14)])
 
 
 # ------------------------------------------------------------------------------------
@@ -939,11 +1014,15 @@ class TweedieLoss(CompiledLoss):
             If a target is negative (with power 2, not above 0), or all targets are 0.
         """
         y = super().check_target(y)
+        self._take_log(y.max())
+        return y
+
+    def _check_block(self, y, weight=None):
+        y = super()._check_block(y)
         if self.power == 2.0:
             self._require(y, y > 0.0, "above 0")
         else:
             self._require(y, y >= 0.0, "at least 0")
-        self._take_log(y.max())
         return y
 
     def _take_log(self, mean):
@@ -1134,16 +1213,18 @@ class ExponentialLoss(LogLoss):
 
     name = "exponential"
     kind = _losses.Kind.EXPONENTIAL
+    has_leaf_counts = True
     has_newton_leaves = False
     _unit = 2.0  # of the raw score, in log odds
 
-    def _correct_sums(self, y, weight, leaf_of_row, gradient_sums, hessian_sums):
-        # In a leaf of one class, they differ by rounding errors only.
+    def _count_rows(self, y, weight, leaf_of_row, n_nodes):
         if weight is not None:
             leaf_of_row = np.where(weight > 0, leaf_of_row, -1)
-        n_nodes = len(gradient_sums)
-        n_above = sum_by_node(y, leaf_of_row, n_nodes)
-        n_below = sum_by_node(1.0 - y, leaf_of_row, n_nodes)
+        return np.array([sum_by_node(of, leaf_of_row, n_nodes) for of in (1.0 - y, y)])
+
+    def _correct_sums(self, gradient_sums, hessian_sums, counts):
+        # In a leaf of one class, they differ by rounding errors only.
+        n_below, n_above = counts
         return np.select(
             [(n_below == 0) & (n_above > 0), (n_above == 0) & (n_below > 0)],
             [-hessian_sums, hessian_sums],

@@ -9,7 +9,13 @@ from functools import partial
 import numpy as np
 
 from sklearn_textbook._contract.blocks import BLOCK_ROWS, list_blocks
-from sklearn_textbook.ensemble.boosting.losses import Loss, add_weights
+from sklearn_textbook.ensemble.boosting.block_quantiles import find_block_quantiles
+from sklearn_textbook.ensemble.boosting.losses import (
+    Loss,
+    add_pairs,
+    add_weights,
+    find_quantile,
+)
 from sklearn_textbook.ensemble.resample import BlockDraw
 from sklearn_textbook.tree.members import (
     BlockBoostingGrower,
@@ -280,14 +286,24 @@ class GradientRounds(Rounds):
         if len(rows) == 0:
             return np.nan
         scores, total, total_weight = self.scores, 0.0, 0.0
+        loss = self.loss._settle(lambda quantile: self._find_quantile(rows, quantile))
         ends = np.searchsorted(rows, range(BLOCK_ROWS, len(scores.y), BLOCK_ROWS))
         for part in np.split(rows, ends):
             if len(part):
                 weight = None if scores.weight is None else scores.weight[part]
                 raw = np.ascontiguousarray(scores.raw[:, part])
-                total = self.loss._add_losses(scores.y[part], raw, weight, 1, total)
+                total = loss._add_losses(scores.y[part], raw, weight, 1, total)
                 total_weight += add_weights(weight, len(part))
         return total / total_weight
+
+    def _find_quantile(self, rows, quantile):
+        """Find a quantile of the absolute residuals of some rows."""
+        y, raw, weight = self.scores.y, self.scores.raw[0], self.scores.weight
+        sizes = np.abs(y[rows] - raw[rows])
+        total = add_weights(weight, len(y))
+        return find_quantile(
+            sizes, None if weight is None else weight[rows], quantile, total
+        )
 
 
 class BlockRounds(Rounds):
@@ -326,6 +342,7 @@ class BlockRounds(Rounds):
         self.has_hessian = not (
             loss.has_constant_hessian and self.columns.weight is None
         )
+        self.settled = loss
         self._open(start)
         self._n_among = None
         if subsample < 1.0:
@@ -370,6 +387,7 @@ class BlockRounds(Rounds):
 
     def differentiate(self):
         """Write the derivatives; return their largest, the mean loss and variances."""
+        self._settle(lambda rows: True)
         largest, total = np.zeros(2), 0.0
         squares, hessians = np.zeros((2, self.loss.n_scores))
         for found, loss, of_block in self._differentiate(self.grower.needs_variance):
@@ -387,7 +405,7 @@ class BlockRounds(Rounds):
             y, weight, raw = self._read_block(rows)
             gradient = np.empty(raw.shape)
             hessian = None if self.hessian is None else np.empty(raw.shape)
-            largest, loss = self.loss._differentiate(
+            largest, loss = self.settled._differentiate(
                 y, raw, weight, gradient, hessian, self.rows.n_threads, 0.0
             )
             # Of the gradients, the sum of squares; of the hessians, the sum.
@@ -408,7 +426,26 @@ class BlockRounds(Rounds):
                     )
             yield largest, loss, sums
 
+    def _settle(self, takes_part) -> None:
+        """Determine the parameters of the loss that depend on the scores of rows."""
+
+        def find_quantile(quantile):
+            def read():
+                for rows in list_blocks(self.columns.n_rows):
+                    y, weight, raw = self._read_block(rows)
+                    group = np.zeros(len(y), dtype=np.int32)
+                    yield (
+                        np.where(takes_part(rows), group, -1),
+                        np.abs(y - raw[0]),
+                        weight,
+                    )
+
+            return float(find_block_quantiles(read, 1, quantile, self.total_weight)[0])
+
+        self.settled = self.loss._settle(find_quantile)
+
     def _compute_loss(self) -> float:
+        self._settle(lambda rows: True)
         total = 0.0
         for loss in self._list_losses():
             total += loss
@@ -418,7 +455,7 @@ class BlockRounds(Rounds):
         """Add up the losses of each block."""
         for rows in list_blocks(self.columns.n_rows):
             y, weight, raw = self._read_block(rows)
-            yield self.loss._add_losses(y, raw, weight, self.rows.n_threads)
+            yield self.settled._add_losses(y, raw, weight, self.rows.n_threads)
 
     def grow(self, seed: int) -> list:
         """Grow the trees of a round by passes over the files."""
@@ -438,7 +475,7 @@ class BlockRounds(Rounds):
                 seed + score,
                 float(variances[score]) if self.grower.needs_variance else 1.0,
             )
-            values = self._find_values(tree) * self.learning_rate
+            values = self._find_values(tree, node_of, score) * self.learning_rate
             trees.append(tree.replace(statistics=values.reshape(-1, 1, 1)))
             self._add_values(score, values[node_of])
         self._lacks_loss = True
@@ -449,7 +486,7 @@ class BlockRounds(Rounds):
 
     def _draw(self, draw: BlockDraw) -> None:
         """Let a sample of the rows grow the trees of a round."""
-        self.rows.draw = draw
+        self.rows.draw_rows(draw)
 
     def _count(self, score: int, level: tuple, scale: tuple) -> np.ndarray:
         """Send all rows to the nodes of a level, and count their histograms."""
@@ -465,34 +502,73 @@ class BlockRounds(Rounds):
 
     def _compute_outside_loss(self) -> float:
         """Compute the mean loss of the rows that do not grow the trees; NaN without."""
-        total = total_weight = 0.0
-        for loss, weight in self._list_outside_losses():
-            total, total_weight = total + loss, total_weight + weight
+        self._settle(self._mark_outside)
+        total, total_weight = add_pairs(self._list_outside_losses())
         return total / total_weight if total_weight > 0 else np.nan
+
+    def _mark_outside(self, rows) -> np.ndarray:
+        """Mark the rows of a block that do not grow the trees."""
+        is_outside = ~self.rows.takes_part(rows)
+        if self.columns.weight is not None:
+            is_outside &= self.columns.weight.read(rows) > 0
+        return is_outside
 
     def _list_outside_losses(self):
         """Add up the losses and weights of each block's rows that grow no tree."""
         for rows in list_blocks(self.columns.n_rows):
             y, weight, raw = self._read_block(rows)
-            is_outside = ~self.rows.takes_part(rows)
-            if weight is not None:
-                is_outside &= weight > 0
-                weight = weight[is_outside]
+            is_outside = self._mark_outside(rows)
+            weight = None if weight is None else weight[is_outside]
             y = y[is_outside]
             if len(y):
                 raw = np.ascontiguousarray(raw[:, is_outside])
-                loss = self.loss._add_losses(y, raw, weight, 1)
+                loss = self.settled._add_losses(y, raw, weight, 1)
                 yield loss, add_weights(weight, len(y))
 
-    def _find_values(self, tree):
+    def _find_values(self, tree, node_of, score):
         """Find what each node adds to a score, before it is shrunk."""
         values = tree.statistics[:, 0, 0].copy()
-        if self.loss.has_newton_leaves:
+        loss = self.loss
+        if loss.has_newton_leaves:
             return values
-        weight, l2 = tree.nodes["weight"], self.grower.l2_regularization
-        values = self.loss._solve_leaves(-values * (weight + l2), weight, l2)
+        if loss.has_leaf_sums:
+            weight, l2 = tree.nodes["weight"], self.grower.l2_regularization
+            sums = -values * (weight + l2)
+            if loss.has_leaf_counts:
+                counts = self._count_targets(node_of, len(values))
+                sums = loss._correct_sums(sums, weight, counts)
+            values = loss._solve_leaves(sums, weight, l2)
+        else:
+            values = spread_values(tree, self._measure_leaves(tree, node_of, score))
         if self.grower.monotonic is not None:
             bound_values(tree, values, self.grower.monotonic)
+        return values
+
+    def _count_targets(self, node_of, n_nodes) -> np.ndarray:
+        """Count the rows of each node by their targets."""
+        counts = np.zeros((2, n_nodes))
+        for rows in list_blocks(self.columns.n_rows):
+            y, weight, _ = self._read_block(rows)
+            nodes = self.rows.list_nodes(rows, node_of)
+            counts += self.loss._count_rows(y, weight, nodes, n_nodes)
+        return counts
+
+    def _measure_leaves(self, tree, node_of, score) -> np.ndarray:
+        """Compute the values of leaves from their rows; 0 for the other nodes."""
+        leaves = np.flatnonzero(tree.nodes["n_children"] == 0)
+        number = np.full(len(tree.nodes), -1, dtype=np.int32)
+        number[leaves] = np.arange(len(leaves))
+
+        def read():
+            for rows in list_blocks(self.columns.n_rows):
+                y, weight, raw = self._read_block(rows)
+                leaf = self.rows.list_nodes(rows, number[node_of])
+                yield leaf, y - raw[score], weight
+
+        values = np.zeros(len(tree.nodes))
+        values[leaves] = self.settled._measure_blocks(
+            read, len(leaves), self.total_weight
+        )
         return values
 
 

@@ -15,7 +15,7 @@ from sklearn_textbook._contract.blocks import (
 )
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.tree.cart_recipe import warn_of_light_sum
-from sklearn_textbook.tree.encode.block_columns import BlockColumns
+from sklearn_textbook.tree.encode.block_columns import BlockColumns, FileArray
 from sklearn_textbook.tree.encode.block_table import encode_blocks
 from sklearn_textbook.tree.grow.gradient_plan import (
     GradientPlan,
@@ -46,7 +46,7 @@ class BlockRows:
     def __init__(self, columns, row_codes, start: np.ndarray, n_threads: int) -> None:
         self.columns, self.n_threads = columns, n_threads
         self.row_codes, self.start = row_codes, start
-        self.draw = None
+        self._is_drawn: FileArray | None = None
         self._is_closed = False
         self.node_of_row = columns.make_array("nodes", np.int32, (columns.n_rows,))
 
@@ -93,14 +93,30 @@ class BlockRows:
         """Put the rows that take part into the root."""
         return np.where(self.takes_part(rows), 0, ~0).astype(np.int32)
 
+    def draw_rows(self, draw) -> None:
+        """Let a sample of the rows take part in the round at hand."""
+        n_rows = self.columns.n_rows
+        is_drawn = self.columns.make_array("drawn", np.bool_, (n_rows,))
+        for rows in list_blocks(n_rows):
+            is_drawn.write(rows.start, draw.mark(rows, self._has_weight(rows)))
+        self._is_drawn = is_drawn
+
+    def _has_weight(self, rows: slice) -> np.ndarray:
+        """Mark the rows of a block whose weights are above 0."""
+        if self.columns.weight is None:
+            return np.ones(rows.stop - rows.start, dtype=bool)
+        return self.columns.weight.read(rows) > 0
+
     def takes_part(self, rows: slice) -> np.ndarray:
         """Mark the rows of a block that take part in the round at hand."""
-        is_used = np.ones(rows.stop - rows.start, dtype=bool)
-        if self.columns.weight is not None:
-            is_used = self.columns.weight.read(rows) > 0
-        if self.draw is not None:
-            is_used = self.draw.mark(rows, is_used)
-        return is_used
+        if self._is_drawn is not None:
+            return self._is_drawn.read(rows)
+        return self._has_weight(rows)
+
+    def list_nodes(self, rows: slice, number: np.ndarray) -> np.ndarray:
+        """List the numbers of the nodes of a block's rows; -1: it takes no part."""
+        node = self.node_of_row.read(rows)
+        return np.where(node >= 0, number[np.maximum(node, 0)], -1)
 
     def find_node_values(self, rows: slice, values: np.ndarray) -> np.ndarray:
         """Look up the value of the node of every row of a block."""
