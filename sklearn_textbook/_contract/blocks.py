@@ -47,6 +47,15 @@ class BlockSource(ABC):
         self._require_columns("the model", names)
         return self._read(names)
 
+    def _require_name(self, role: str, name: Any) -> None:
+        """Raise unless an argument is the name of a column."""
+        if not isinstance(name, str):
+            raise TypeError(
+                f"{role} must be the name of a column of {self._describe()}, as the "
+                f"table is read in blocks; got {type(name).__name__}."
+            )
+        self._require_columns(role, (name,))
+
     def _require_columns(self, what: str, names: Iterable[str]) -> None:
         """Raise ValueError for a name that is not that of a column."""
         for name in names:

@@ -290,13 +290,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         """Read a new table as numbers and codes; a sparse one in blocks of rows."""
         X = open_lazy_table(X)
         if isinstance(X, BlockSource):
-            names = getattr(self if owner is None else owner, "feature_names_in_", None)
-            if names is None:
-                raise ValueError(
-                    f"{X._describe()} has names of columns, but {type(self).__name__} "
-                    "was fitted to a table without them."
-                )
-            for block in X.read_blocks(names.tolist()):
+            for block in X.read_blocks(self._list_names(X, owner)):
                 yield from self._read_blocks(block, owner)
             return
         check_columns(self if owner is None else owner, X, reset=False)
@@ -304,6 +298,16 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
             if self.missing == "error" or issparse(X):
                 self._require_present(matrix, self.schema_.names, issparse(X))
             yield matrix
+
+    def _list_names(self, source, owner=None) -> list[str]:
+        """List the columns of the model, to be read from a table in blocks."""
+        names = getattr(self if owner is None else owner, "feature_names_in_", None)
+        if names is None:
+            raise ValueError(
+                f"{source._describe()} has names of columns, but "
+                f"{type(self).__name__} was fitted to a table without them."
+            )
+        return names.tolist()
 
     def _route(self, function, X, join=np.concatenate, tree=None):
         """Call a routing function on a new table."""

@@ -19,7 +19,7 @@ from sklearn_textbook.ensemble.boosting.block_quantiles import find_block_quanti
 from sklearn_textbook.ensemble.boosting.losses import HuberLoss, Loss, find_quantile
 from sklearn_textbook.io import Batches, scan
 from sklearn_textbook.linear_model import LinearRegression
-from sklearn_textbook.tree import CARTClassifier
+from sklearn_textbook.tree import CARTClassifier, CARTRegressor
 from sklearn_textbook.tree.members import block_grower
 from tests.amount import FACTOR
 from tests.blocks.tables import cut, draw_table, list_features
@@ -113,6 +113,36 @@ CASES = {
         None,
         {"loss": HuberLoss(delta=0.5)},
     ),
+    "pruning": (
+        GradientBoostingRegressor,
+        "value",
+        "w",
+        {"ccp_alpha": 0.02, "subsample": 0.8},
+    ),
+    "a fraction of the weight": (
+        GradientBoostingRegressor,
+        "value",
+        "w",
+        {"min_weight_fraction_leaf": 0.06},
+    ),
+    "a fraction of the weight of classes": (
+        GradientBoostingClassifier,
+        "class",
+        "w",
+        {"min_weight_fraction_leaf": 0.06},
+    ),
+    "a fraction of the rows": (
+        GradientBoostingClassifier,
+        "answer",
+        None,
+        {"min_weight_fraction_leaf": 0.1},
+    ),
+    "an initial estimator": (
+        GradientBoostingClassifier,
+        "class",
+        "w",
+        {"init": GradientBoostingClassifier(n_estimators=1)},
+    ),
 }
 
 
@@ -203,18 +233,86 @@ def test_quantiles_by_passes(quantile, most_sorted, monkeypatch):
             assert np.signbit(found[number]) == np.signbit(expected)
 
 
-def test_early_stopping_on_rows_in_memory():
-    options = {"n_estimators": 60, "n_iter_no_change": 2, "learning_rate": 0.9}
-    model = GradientBoostingClassifier(**options)
-    fitted, held = TABLE.slice(0, 4000), TABLE.slice(4000, 1000)
-    labels = [part["class"].to_numpy(zero_copy_only=False) for part in (fitted, held)]
-    validation = {"X_val": held.select(NAMES), "y_val": labels[1]}
-    model.fit(fitted.select(NAMES), labels[0], **validation)
+@pytest.mark.parametrize(
+    ("estimator", "target", "options"),
+    [
+        (GradientBoostingClassifier, "class", {}),
+        (GradientBoostingRegressor, "count", {"loss": "huber"}),
+        (
+            GradientBoostingRegressor,
+            "value",
+            {"init": GradientBoostingRegressor(n_estimators=1)},
+        ),
+    ],
+)
+def test_early_stopping(estimator, target, options, tmp_path, monkeypatch):
+    """Whether the validation rows are in memory or read in blocks, or the others."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    options |= {"n_estimators": 80, "n_iter_no_change": 2, "learning_rate": 0.9}
+    model = estimator(**options)
+    fitted, held = TABLE.slice(0, 4000), TABLE.slice(4000, 2000)
+    y, y_val = (part[target].to_numpy(zero_copy_only=False) for part in (fitted, held))
+    in_memory = {"X_val": held.select(NAMES), "y_val": y_val}
+    in_memory["sample_weight_val"] = held["w"].to_numpy()
+    in_blocks = {"X_val": cut(held, 900), "y_val": target, "sample_weight_val": "w"}
+    model.fit(fitted.select(NAMES), y, **in_memory)
     expected, losses = describe(model), model.validation_score_
-    assert model.n_estimators_ < 60
-    model.fit(cut(fitted, 900, [*NAMES, "class"]), "class", **validation)
-    assert describe(model) == expected
-    np.testing.assert_array_equal(model.validation_score_, losses)
+    assert model.n_estimators_ < 80
+    source = cut(fitted, 900, [*NAMES, target])
+    for X, target_of_X, validation in (
+        (source, target, in_memory),
+        (source, target, in_blocks),
+        (fitted.select(NAMES), y, in_blocks),
+    ):
+        model.fit(X, target_of_X, **validation)
+        assert describe(model) == expected
+        np.testing.assert_array_equal(model.validation_score_, losses)
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"y_val": "nothing"}, ValueError, "y_val has 'nothing', which is not a col"),
+        ({"y_val": [1.0]}, TypeError, "y_val must be the name of a column of"),
+        ({"y_val": "text"}, ValueError, "y_val must be numbers"),
+        ({"sample_weight_val": "value"}, ValueError, "sample_weight_val must not be"),
+        ({"sample_weight_val": "zero"}, ValueError, "All sample weights are zero"),
+        ({"X_val": cut(TABLE, 900, ["x3"])}, ValueError, "not a column of"),
+    ],
+)
+def test_wrong_validation_rows(change, error, message, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    table = TABLE.slice(0, 500).append_column("zero", [[0.0] * 500])
+    model = GradientBoostingRegressor(n_iter_no_change=2)
+    validation = {"X_val": cut(table, 200), "y_val": "value"} | change
+    with pytest.raises(error, match=message):
+        model.fit(cut(table, 200, ["x2", "value"]), "value", **validation)
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("options", [{}, {"init": "zero", "subsample": 0.5}])
+def test_warm_start(options):
+    """Rounds are added in blocks to those of a fit in memory, and in blocks."""
+    options |= {"random_state": 0, "warm_start": True}
+    X, y = TABLE.select(NAMES), TABLE["class"].to_numpy(zero_copy_only=False)
+    expected = GradientBoostingClassifier(n_estimators=2, **options).fit(X, y)
+    model = GradientBoostingClassifier(n_estimators=2, **options).fit(X, y)
+    source = cut(TABLE, 9000, [*NAMES, "class"])
+    for n_estimators in (3, 4):
+        expected.set_params(n_estimators=n_estimators).fit(X, y)
+        model.set_params(n_estimators=n_estimators).fit(source, "class")
+        assert describe(model) == describe(expected)
+    with pytest.warns(UserWarning, match="does not fit new trees"):
+        model.fit(source, "class")
+    assert describe(model) == describe(expected)
+
+
+def test_an_initial_estimator_with_class_weights():
+    init = GradientBoostingClassifier(n_estimators=1)
+    model = GradientBoostingClassifier(init=init, class_weight="balanced")
+    with pytest.raises(ValueError, match="requires class_weight=None with the"):
+        model.fit(cut(TABLE.slice(0, 100), 50, ["x2", "answer"]), "answer")
 
 
 class OwnLoss(Loss):
@@ -224,9 +322,8 @@ class OwnLoss(Loss):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"ccp_alpha": 0.1}, "requires ccp_alpha=0.0, got 0.1"),
+        ({"init": CARTRegressor()}, "requires init=None, 'zero' or an estimator that"),
         ({"n_iter_no_change": 3}, "blocks requires X_val and y_val"),
-        ({"warm_start": True}, "requires warm_start=False, got True"),
         ({"loss": OwnLoss()}, "The loss 'own' is user-defined, but a table"),
         ({"max_bins": None}, "there may be 65536 of them. Set max_bins"),
     ],

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from sklearn_textbook._contract.blocks import BlockSource
+from sklearn_textbook._contract.blocks import BlockSource, add_up
 from sklearn_textbook._contract.fitting import (
     CallbackSupportMixin,
     all_or_nothing,
@@ -41,6 +41,7 @@ from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.boosting.losses import Loss
 from sklearn_textbook.ensemble.boosting.rounds import (
     BlockRounds,
+    BlockScores,
     EarlyStopping,
     GradientRounds,
     Scores,
@@ -66,6 +67,7 @@ from sklearn_textbook.tree.members import (
     read_block_columns,
     read_blocks,
     read_matrix,
+    store_rows,
 )
 
 
@@ -239,17 +241,19 @@ class BaseGradientBoosting(
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The training table. Or a table that is read in blocks: what
             :func:`~sklearn_textbook.io.scan` returns, a LazyFrame of polars or a
-            Dataset of pyarrow.
+            Dataset of pyarrow; an estimator given as ``init`` reads it again.
         y : array-like of shape (n_samples,), or str
             The target; of a table in blocks, the name of its column.
         sample_weight : array-like of shape (n_samples,) or str, default=None
             Weights of the rows; rows of weight 0 are ignored. Of a table in blocks, the
             name of their column.
         X_val, y_val : array-like, default=None
-            Validation rows for ``n_iter_no_change``. None: the fraction
-            ``validation_fraction`` of the training rows is held out.
+            Validation rows for ``n_iter_no_change``; or a table in blocks, and the name
+            of its target. None: the fraction ``validation_fraction`` of the training
+            rows is held out; if they are read in blocks, validation rows are required.
         sample_weight_val : array-like of shape (n_val,), default=None
-            Weights of the validation rows.
+            Weights of the validation rows; of a table in blocks, the name of their
+            column.
 
         Returns
         -------
@@ -277,7 +281,7 @@ class BaseGradientBoosting(
         context.call_on_fit_task_begin(**hooks)
         validation = (X_val, y_val, sample_weight_val)
         if isinstance(X, BlockSource):
-            self._fit_blocks(X, y, sample_weight, validation, context, hooks)
+            self._fit_blocks(X, y, sample_weight, validation, done, context, hooks)
             context.call_on_fit_task_end(**hooks)
             return self
         if y is not None:
@@ -290,7 +294,7 @@ class BaseGradientBoosting(
         if not done:
             is_own = isinstance(self.loss, Loss)
             self.loss_ = clone(self.loss) if is_own else self._make_loss()
-        grower.prepare(weight, **self._limit_leaves(weight, grower.n_rows))
+        grower.prepare(weight, **self._limit_leaves_of(weight, grower.n_rows))
         if n_new == 0:
             warn_of_no_lack()
         else:
@@ -303,9 +307,9 @@ class BaseGradientBoosting(
         return self
 
     def _fit_blocks(
-        self, source, target, sample_weight, validation, context, hooks
+        self, source, target, sample_weight, validation, done, context, hooks
     ) -> None:
-        """Fit to a table that is read in blocks; validation rows are in memory."""
+        """Fit to a table that is read in blocks."""
         self._require_blocks()
         columns = read_block_columns(
             source,
@@ -315,43 +319,78 @@ class BaseGradientBoosting(
             is_numeric=not is_classifier(self),
         )
         with closing(columns), ExitStack() as ends:
-            rounds = self._start_block_rounds(columns)
+            rounds = self._start_block_rounds(columns, done)
             ends.callback(rounds.close)
             _, validation = self._hold_out(None, None, None, validation)
-            self._run_rounds(rounds, validation, [], context, hooks)
+            if self.n_estimators == len(done):
+                warn_of_no_lack()
+                return
+            if self.init_ is not None and not done:
+                self.init_.fit(source, target, sample_weight)
+            self._score_start(source, rounds.scores)
+            if done:
+                before = [member.tree_ for members in done for member in members]
+                names = rounds.grower.reader.schema_.names
+                rounds.scores.add(before, names, rounds.grower.n_threads)
+            self._run_rounds(rounds, validation, done, context, hooks)
 
     def _require_blocks(self) -> None:
         """Require parameters with which a table can be read in blocks."""
-        allowed = {
-            "init": (None, "zero"),
-            "ccp_alpha": (0.0,),
-            "min_weight_fraction_leaf": (0.0,),
-            "warm_start": (False,),
-        }
-        for name, values in allowed.items():
-            value = getattr(self, name, values[0])
-            if not any(value is one or value == one for one in values):
-                words = " or ".join(map(repr, values))
-                raise ValueError(
-                    f"A table that is read in blocks requires {name}={words}, got "
-                    f"{value!r}."
-                )
+        if self.init is None or isinstance(self.init, str):
+            return
+        if not getattr(self.init, "_fits_blocks", False):
+            raise ValueError(
+                "A table that is read in blocks requires init=None, 'zero' or an "
+                f"estimator that is fitted to such tables, got {self.init!r}."
+            )
+        if getattr(self, "class_weight", None) is not None:
+            raise ValueError(
+                "A table that is read in blocks requires class_weight=None with the "
+                f"estimator {self.init!r} as init, since it is fitted to the same "
+                f"weights; got {self.class_weight!r}. Give sample_weight."
+            )
 
-    def _start_block_rounds(self, columns) -> BlockRounds:
+    def _score_start(self, source, scores) -> None:
+        """Set the scores before the first round of rows that are in files."""
+        if self.init_ is None:
+            return
+        n_rows = 0
+        for block in source.read_blocks(self.feature_names_in_.tolist()):
+            found = np.asarray(self._score_init(block), dtype=np.float64)
+            for raw, values in zip(scores.raw, found, strict=True):
+                raw.write(n_rows, values)
+            n_rows += found.shape[1]
+        if n_rows != scores.rows.n_rows:
+            raise ValueError(
+                f"{source._describe()} had {scores.rows.n_rows} rows when it was first "
+                f"read, and {n_rows} when it was read for init={self.init!r}."
+            )
+
+    def _start_block_rounds(self, columns, done) -> BlockRounds:
         """Prepare the rounds over the columns of a table in files."""
         self._read_block_target(columns)
         total_weight, n_weighted = columns.measure_weights()
-        is_own = isinstance(self.loss, Loss)
-        self.loss_ = clone(self.loss) if is_own else self._make_loss()
+        if not done:
+            is_own = isinstance(self.loss, Loss)
+            self.loss_ = clone(self.loss) if is_own else self._make_loss()
         self.loss_._require_blocks()
         grower = self._open_grower(BlockBoostingGrower, columns)
-        grower.prepare_blocks(total_weight, n_weighted)
-        self.init_, self._start_score = None, np.zeros(self.loss_.n_scores)
+        lowest, highest = 1.0, 1.0
+        if columns.weight is not None and self.min_weight_fraction_leaf:
+            lowest, highest = grower.measure_weights()
+        limits = self._limit_leaves(
+            total_weight, n_weighted, lowest == highest, grower.sort_weights
+        )
+        grower.prepare_blocks(total_weight, n_weighted, **limits)
         for _ in columns.map_targets(self.loss_._check_block):
             pass
-        start = self.loss_._start_from_blocks(columns.map_targets)
-        if self.init is None:
-            self._start_score = start
+        if not done:
+            self.init_, self._start_score = None, np.zeros(self.loss_.n_scores)
+            start = self.loss_._start_from_blocks(columns.map_targets)
+            if self.init is None:
+                self._start_score = start
+            elif not isinstance(self.init, str):
+                self.init_ = clone(self.init)
         return BlockRounds(
             *(grower, self.loss_, self._start_score),
             float(self.learning_rate),
@@ -378,7 +417,9 @@ class BaseGradientBoosting(
         if X_val is not None:
             if y_val is None:
                 raise ValueError("X_val requires y_val.")
-            return (X, y, weight), (X_val, self._encode_known(y_val), weight_val)
+            if not isinstance(X_val, BlockSource):
+                y_val = self._encode_known(y_val)
+            return (X, y, weight), (X_val, y_val, weight_val)
         check_consistent_length(X, y, weight)
         check_sparse_format(X)
         X = X.tocsr() if sparse.issparse(X) else X
@@ -398,9 +439,9 @@ class BaseGradientBoosting(
 
     def _read_table(self, X, y):
         """Read and encode the table."""
-        return self._open_grower(BoostingGrower, X, y, ccp_alpha=float(self.ccp_alpha))
+        return self._open_grower(BoostingGrower, X, y)
 
-    def _open_grower(self, grower_class, *table, **options):
+    def _open_grower(self, grower_class, *table):
         """Make the grower of a table."""
         groups = None
         if self.interaction_cst is not None:
@@ -416,24 +457,47 @@ class BaseGradientBoosting(
             max_bins=self.max_bins,
             l2_regularization=float(self.l2_regularization),
             interaction_groups=groups,
-            **options,
+            ccp_alpha=float(self.ccp_alpha),
         )
 
-    def _limit_leaves(self, weight, n_rows):
-        """Convert ``min_weight_fraction_leaf`` to what the grower takes."""
+    def _limit_leaves_of(self, weight, n_rows):
+        """Convert ``min_weight_fraction_leaf`` for weights in memory."""
+        if weight is None:
+            return self._limit_leaves(n_rows, n_rows, True, None)
+        present = weight[weight > 0]
+        return self._limit_leaves(
+            add_up(weight),
+            len(present),
+            present.min() == present.max(),
+            lambda: [np.sort(present)],
+        )
+
+    def _limit_leaves(self, total, n_rows, is_equal, sort_weights):
+        """Convert ``min_weight_fraction_leaf`` to what the grower takes.
+
+        Of the weights above 0, ``total`` is the sum and ``n_rows`` the number;
+        ``sort_weights`` gives them in blocks, ascending.
+        """
         fraction = self.min_weight_fraction_leaf * self.subsample
         if not fraction:
             return {}
-        if weight is not None:
-            weight = weight[weight > 0]
-            n_rows = len(weight)
-        if weight is None or (weight == weight[0]).all():
+        if is_equal:
             return {"min_rows_leaf": ceil(fraction * n_rows)}
         if self.loss_.has_constant_hessian:
-            return {"min_weight_leaf": fraction * float(weight.sum())}
+            return {"min_weight_leaf": fraction * total}
+
         # The grower knows hessians, not weights: so many rows have the weight.
-        lightest = np.cumsum(np.sort(weight))
-        n_rows_leaf = 1 + int(np.searchsorted(lightest, fraction * lightest[-1]))
+        def add_lightest():
+            total = 0.0
+            for weight in sort_weights():
+                sums = np.cumsum([total, *weight])[1:]
+                total = sums[-1]
+                yield sums
+
+        *_, last = add_lightest()
+        enough, n_rows_leaf = fraction * last[-1], 1
+        for sums in add_lightest():
+            n_rows_leaf += int(np.searchsorted(sums, enough))
         return {"min_rows_leaf": min(n_rows_leaf, n_rows)}
 
     def _start(self, X, y, weight, is_new):
@@ -484,16 +548,17 @@ class BaseGradientBoosting(
         names = grower.reader.schema_.names
         self._template = grower.reader
         self.max_features_ = grower.reader.max_features_
-        stopping = self._plan_stopping(validation, done)
         seeds = draw_seeds(self.random_state, len(done), self.n_estimators - len(done))
         kept = self._keep_history(len(done))
+        with ExitStack() as ends:
+            stopping = self._plan_stopping(validation, done, ends)
 
-        def describe():
-            return self._describe(rounds, stopping, done, kept)
+            def describe():
+                return self._describe(rounds, stopping, done, kept)
 
-        grown = grow_aside(rounds, None, [[seed] for seed in seeds], grow_round)
-        new = yield_until_stopped(grown, context, "round", hooks, describe)
-        with closing(new):
+            grown = grow_aside(rounds, None, [[seed] for seed in seeds], grow_round)
+            new = yield_until_stopped(grown, context, "round", hooks, describe)
+            ends.enter_context(closing(new))
             for trees in new:
                 done.append([grower.make_member(tree) for tree in trees])
                 self._report(len(done), rounds, stopping)
@@ -504,16 +569,41 @@ class BaseGradientBoosting(
         for name, value in describe().items():
             setattr(self, name, value)
 
-    def _plan_stopping(self, validation, done):
+    def _score_validation(self, X, y, weight, ends):
+        """Compute the scores of validation rows before the first round."""
+        if not isinstance(X, BlockSource):
+            matrix = read_matrix(self, X, self._template)
+            weight = check_weights(weight, len(y), name="sample_weight_val")
+            raw = self._find_start(X, len(y))
+            return Scores(matrix, self.loss_.check_target(y), weight, raw)
+        for role, name in (("y_val", y), ("sample_weight_val", weight)):
+            if role == "y_val" or name is not None:
+                X._require_name(role, name)
+
+        def check_target(values):
+            return self.loss_._check_block(self._encode_known(values))
+
+        def check_block(values):
+            return check_weights(
+                values, len(values), "sample_weight_val", is_block=True
+            )
+
+        vectors = {"target": (y, check_target)}
+        if weight is not None:
+            vectors["weight"] = (weight, check_block)
+        rows = store_rows(self, X, self._template, **vectors)
+        ends.callback(rows.close)
+        total = rows.measure_weights("sample_weight_val")
+        scores = BlockScores(rows, self._start_score, total)
+        self._score_start(X, scores)
+        return scores
+
+    def _plan_stopping(self, validation, done, ends):
         """Prepare early stopping on the validation rows."""
         if validation is None:
             return None
-        X, y, weight = validation
-        matrix = read_matrix(self, X, self._template)
-        weight = check_weights(weight, len(y), name="sample_weight_val")
-        raw = self._find_start(X, len(y))
         stopping = EarlyStopping(
-            Scores(matrix, self.loss_.check_target(y), weight, raw),
+            self._score_validation(*validation, ends),
             self.loss_,
             int(self.n_iter_no_change),
             float(self.tol),

@@ -23,6 +23,7 @@ from sklearn_textbook.tree.members import (
     add_leaf_values,
     add_predictions,
     square_gradients,
+    sum_gradients,
 )
 
 
@@ -55,6 +56,66 @@ class Scores:
     def compute_loss(self, loss, n_threads: int = 1):
         """Compute the mean loss."""
         return loss.compute_loss(self.y, self.raw, self.weight, n_threads)
+
+
+class BlockScores:
+    """Raw scores, in files, of rows that are in files, too.
+
+    Parameters
+    ----------
+    rows : BlockColumns or BlockMatrix
+        The rows, with their targets and weights.
+    start : ndarray of float64, shape (n_scores,)
+        The scores of all rows.
+    total_weight : float
+        Sum of the weights of all rows.
+    """
+
+    def __init__(self, rows, start: np.ndarray, total_weight: float) -> None:
+        self.rows, self.total_weight = rows, total_weight
+        self.raw = [
+            rows.make_array(f"raw-{score}", np.float64, (rows.n_rows,))
+            for score in range(len(start))
+        ]
+        for raw, value in zip(self.raw, start, strict=True):
+            raw.fill(value)
+
+    def read(self, block: slice):
+        """Read the targets, the weights and the scores of a block."""
+        rows = self.rows
+        y = rows.target.read(block).astype(np.float64, copy=False)
+        weight = None if rows.weight is None else rows.weight.read(block)
+        return y, weight, np.stack([raw.read(block) for raw in self.raw])
+
+    def add(self, trees, names, n_threads) -> None:
+        """Add the predictions of trees, as `Scores` does."""
+        for block in list_blocks(self.rows.n_rows):
+            matrix = self.rows.read_matrix(block)
+            for score, raw in enumerate(self.raw):
+                out = raw.read(block)
+                own = trees[score :: len(self.raw)]
+                add_predictions(own, matrix, out.reshape(-1, 1, 1), n_threads, names)
+                raw.write(block.start, out)
+
+    def find_quantile(self, quantile: float, takes_part=None) -> float:
+        """Find a quantile of the absolute residuals of the rows, or some of them."""
+
+        def read():
+            for block in list_blocks(self.rows.n_rows):
+                y, weight, raw = self.read(block)
+                group = np.zeros(len(y), dtype=np.int32)
+                if takes_part is not None:
+                    group = np.where(takes_part(block), group, -1)
+                yield group, np.abs(y - raw[0]), weight
+
+        return float(find_block_quantiles(read, 1, quantile, self.total_weight)[0])
+
+    def compute_loss(self, loss, n_threads: int = 1) -> float:
+        """Compute the mean loss."""
+        loss, total = loss._settle(self.find_quantile), 0.0
+        for y, weight, raw in map(self.read, list_blocks(self.rows.n_rows)):
+            total += loss._add_losses(y, raw, weight, n_threads)
+        return total / self.total_weight
 
 
 def spread_values(tree, values: np.ndarray) -> np.ndarray:
@@ -356,9 +417,8 @@ class BlockRounds(Rounds):
             columns, table.row_codes, table.column_start, self.grower.n_threads
         )
         shape = (columns.n_rows,)
-        self.raw = [columns.make_array(f"raw-{k}", np.float64, shape) for k in scores]
-        for raw, value in zip(self.raw, start, strict=True):
-            raw.fill(value)
+        self.scores = BlockScores(columns, start, self.total_weight)
+        self.raw, self._read_block = self.scores.raw, self.scores.read
         self.gradient = [
             columns.make_array(f"gradient-{k}", np.float64, shape) for k in scores
         ]
@@ -377,17 +437,9 @@ class BlockRounds(Rounds):
         for rows in list_blocks(self.columns.n_rows):
             yield np.count_nonzero(self.rows.takes_part(rows))
 
-    def _read_block(self, rows):
-        """Read the target, the weights and the scores of a block."""
-        columns = self.columns
-        y = columns.target.read(rows)
-        weight = None if columns.weight is None else columns.weight.read(rows)
-        raw = np.stack([scores.read(rows) for scores in self.raw])
-        return y.astype(np.float64, copy=False), weight, raw
-
     def differentiate(self):
         """Write the derivatives; return their largest, the mean loss and variances."""
-        self._settle(lambda rows: True)
+        self._settle()
         largest, total = np.zeros(2), 0.0
         squares, hessians = np.zeros((2, self.loss.n_scores))
         for found, loss, of_block in self._differentiate(self.grower.needs_variance):
@@ -426,26 +478,14 @@ class BlockRounds(Rounds):
                     )
             yield largest, loss, sums
 
-    def _settle(self, takes_part) -> None:
+    def _settle(self, takes_part=None) -> None:
         """Determine the parameters of the loss that depend on the scores of rows."""
-
-        def find_quantile(quantile):
-            def read():
-                for rows in list_blocks(self.columns.n_rows):
-                    y, weight, raw = self._read_block(rows)
-                    group = np.zeros(len(y), dtype=np.int32)
-                    yield (
-                        np.where(takes_part(rows), group, -1),
-                        np.abs(y - raw[0]),
-                        weight,
-                    )
-
-            return float(find_block_quantiles(read, 1, quantile, self.total_weight)[0])
-
-        self.settled = self.loss._settle(find_quantile)
+        self.settled = self.loss._settle(
+            partial(self.scores.find_quantile, takes_part=takes_part)
+        )
 
     def _compute_loss(self) -> float:
-        self._settle(lambda rows: True)
+        self._settle()
         total = 0.0
         for loss in self._list_losses():
             total += loss
@@ -475,6 +515,8 @@ class BlockRounds(Rounds):
                 seed + score,
                 float(variances[score]) if self.grower.needs_variance else 1.0,
             )
+            if self.grower.ccp_alpha > 0.0:
+                tree, node_of = self._prune(tree, node_of, score)
             values = self._find_values(tree, node_of, score) * self.learning_rate
             trees.append(tree.replace(statistics=values.reshape(-1, 1, 1)))
             self._add_values(score, values[node_of])
@@ -483,6 +525,22 @@ class BlockRounds(Rounds):
             self.oob_losses.append(self._compute_outside_loss())
             self.oob_decreases.append(before - self.oob_losses[-1])
         return trees
+
+    def _prune(self, tree, node_of, score):
+        """Prune a tree; returns also what the numbers of nodes become."""
+        sums = np.zeros((3, len(tree.nodes)))
+        for rows in list_blocks(self.columns.n_rows):
+            _, weight, _ = self._read_block(rows)
+            nodes = self.rows.list_nodes(rows, node_of)
+            used = nodes >= 0
+            sums += sum_gradients(
+                nodes[used],
+                self.gradient[score].read(rows)[used],
+                None if weight is None else weight[used],
+                len(tree.nodes),
+            )
+        tree, kept = self.grower.prune(tree, sums)
+        return tree, kept[node_of]
 
     def _draw(self, draw: BlockDraw) -> None:
         """Let a sample of the rows grow the trees of a round."""

@@ -398,14 +398,14 @@ def measure_weight(_y, weight: np.ndarray) -> tuple[float, int, float]:
     return total, int(np.count_nonzero(weight)), float(weight.max())
 
 
-def add_weights(measured) -> tuple[float, int]:
+def add_weights(measured, name: str = "sample_weight") -> tuple[float, int]:
     """Add up what was measured of the weights of the blocks."""
     total, n_weighted, largest = 0.0, 0, 0.0
     for of_block, n_rows, most in measured:
         total, n_weighted = total + of_block, n_weighted + n_rows
         largest = max(largest, most)
-    require_weights(total, largest)
-    require_square(largest, "sample_weight")
+    require_weights(total, largest, name)
+    require_square(largest, name)
     return total, n_weighted
 
 

@@ -6,9 +6,12 @@ import weakref
 
 import numpy as np
 
+from sklearn_textbook._contract.blocks import list_blocks
 from sklearn_textbook.tree.encode.block_columns import (
     FileArray,
+    add_weights,
     make_folder,
+    measure_weight,
     remove_folder,
 )
 
@@ -34,11 +37,11 @@ class BlockMatrix:
         """Make a new file next to the others."""
         return FileArray(self.folder / name, dtype, shape)
 
-    def append(self, matrix, y=None, weight=None) -> None:
+    def append(self, matrix, target=None, weight=None) -> None:
         """Append a block of rows."""
         self._matrix.write(self.n_rows, matrix)
-        if y is not None:
-            self.target.write(self.n_rows, y)
+        if target is not None:
+            self.target.write(self.n_rows, target)
         if weight is not None:
             if self.weight is None:
                 self.weight = self.make_array("weight", np.float64, (0,))
@@ -48,6 +51,13 @@ class BlockMatrix:
     def read_matrix(self, rows: slice) -> np.ndarray:
         """Read a block of rows."""
         return self._matrix.read(rows)
+
+    def measure_weights(self, name: str) -> float:
+        """Add up the weights; messages call them by a name."""
+        if self.weight is None:
+            return float(self.n_rows)
+        blocks = map(self.weight.read, list_blocks(self.n_rows))
+        return add_weights((measure_weight(None, block) for block in blocks), name)[0]
 
     def map_matrix(self) -> np.ndarray:
         """Map all rows into memory; the files are removed with the array."""

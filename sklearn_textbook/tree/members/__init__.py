@@ -23,6 +23,7 @@ from sklearn_textbook.tree.members.block_grower import BlockBoostingGrower, Bloc
 from sklearn_textbook.tree.members.boosting_grower import (
     BoostingGrower,
     square_gradients,
+    sum_gradients,
 )
 from sklearn_textbook.tree.members.grower import (
     MemberGrower,
@@ -32,6 +33,7 @@ from sklearn_textbook.tree.members.grower import (
     is_tree,
     read_blocks,
     read_matrix,
+    store_rows,
 )
 from sklearn_textbook.tree.members.stumps import StumpBuilder, describe_stump
 from sklearn_textbook.tree.pruning_parameter import NamedPruner
@@ -73,4 +75,6 @@ __all__ = [
     "share_tables",
     "square_gradients",
     "store_blocks",
+    "store_rows",
+    "sum_gradients",
 ]

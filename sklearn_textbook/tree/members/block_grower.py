@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from sklearn.base import clone
@@ -16,7 +16,7 @@ from sklearn_textbook._contract.blocks import (
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.tree.cart_recipe import warn_of_light_sum
 from sklearn_textbook.tree.encode.block_columns import BlockColumns, FileArray
-from sklearn_textbook.tree.encode.block_table import encode_blocks
+from sklearn_textbook.tree.encode.block_table import ValueCounter, encode_blocks
 from sklearn_textbook.tree.grow.gradient_plan import (
     GradientPlan,
     count_level,
@@ -96,10 +96,11 @@ class BlockRows:
     def draw_rows(self, draw) -> None:
         """Let a sample of the rows take part in the round at hand."""
         n_rows = self.columns.n_rows
-        is_drawn = self.columns.make_array("drawn", np.bool_, (n_rows,))
+        if self._is_drawn is None:
+            self._is_drawn = self.columns.make_array("drawn", np.bool_, (n_rows,))
         for rows in list_blocks(n_rows):
-            is_drawn.write(rows.start, draw.mark(rows, self._has_weight(rows)))
-        self._is_drawn = is_drawn
+            is_drawn = draw.mark(rows, self._has_weight(rows))
+            self._is_drawn.write(rows.start, is_drawn)
 
     def _has_weight(self, rows: slice) -> np.ndarray:
         """Mark the rows of a block whose weights are above 0."""
@@ -145,7 +146,7 @@ class BlockBoostingGrower(BoostingGrower):
         set.
     encode : callable
         Encodes the columns.
-    n_jobs, max_bins, l2_regularization, interaction_groups
+    n_jobs, max_bins, l2_regularization, interaction_groups, ccp_alpha
         As for `BoostingGrower`.
     """
 
@@ -160,10 +161,11 @@ class BlockBoostingGrower(BoostingGrower):
         max_bins=None,
         l2_regularization: float = 0.0,
         interaction_groups=None,
+        ccp_alpha: float = 0.0,
     ) -> None:
         reader = clone(template)
         reader._check_parameters()
-        self.pruner, self.ccp_alpha = None, 0.0
+        self.pruner, self.ccp_alpha = None, ccp_alpha
         self.columns, self.max_bins = columns, max_bins
         self.l2_regularization = l2_regularization
         reader.schema_, reader.n_outputs_ = columns.schema, 1
@@ -226,12 +228,39 @@ class BlockBoostingGrower(BoostingGrower):
         """Whether trees depend on the variance of the gradient."""
         return self._gradient_plan.smooths_levels
 
-    def prepare_blocks(self, total_weight: float, n_weighted: int) -> None:
-        """Prepare to grow trees from rows of this total weight."""
+    def prepare_blocks(
+        self, total_weight: float, n_weighted: int, **limits: float
+    ) -> None:
+        """Prepare to grow trees from rows of this total weight.
+
+        ``limits`` are those of `BoostingGrower.prepare`.
+        """
         rules = self.reader._resolve_rules(
             self.table, self.rows.target, None, self.n_rows
         )
-        self._prepare_plan(rules, (total_weight, n_weighted))
+        self._prepare_plan(rules, (total_weight, n_weighted), **limits)
         if self.columns.weight is not None:
             smoothing = self.reader.categorical_smoothing
             warn_of_light_sum(self.table, smoothing, total_weight, n_weighted)
+
+    def measure_weights(self) -> tuple[float, float]:
+        """Find the lowest and the highest weight above 0."""
+        lowest, highest = np.inf, 0.0
+        for rows in list_blocks(self.n_rows):
+            weight = self.columns.weight.read(rows)
+            lowest = min(lowest, weight.min(initial=np.inf, where=weight > 0))
+            highest = max(highest, weight.max())
+        return lowest, highest
+
+    def sort_weights(self) -> Iterator[np.ndarray]:
+        """List the weights above 0, ascending, in blocks."""
+        counter = ValueCounter(self.columns, name="sorted-weights")
+        for rows in list_blocks(self.n_rows):
+            weight = self.columns.weight.read(rows)
+            counter.add(weight[weight > 0])
+        values, starts = counter.finish()
+        for rows in list_blocks(int(starts[-1])):
+            places = np.arange(rows.start, rows.stop, dtype=starts.dtype)
+            yield values[np.searchsorted(starts, places, side="right") - 1]
+        del values, starts  # before their files
+        counter.remove()

@@ -7,13 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from sklearn_textbook._contract.blocks import add_up
+from sklearn_textbook._contract.blocks import add_up, list_blocks
 from sklearn_textbook.tree.cart_recipe import warn_of_light_sum
 from sklearn_textbook.tree.encode import NOMINAL
 from sklearn_textbook.tree.grow.gradient_plan import MAX_CODES, GradientPlan
 from sklearn_textbook.tree.grow.target import make_value_target
 from sklearn_textbook.tree.members.grower import MemberGrower
-from sklearn_textbook.tree.prune import compute_weakest_link_sequence, prune_to_alpha
+from sklearn_textbook.tree.prune import (
+    compute_weakest_link_sequence,
+    cut_below,
+    find_kept,
+)
 from sklearn_textbook.tree.route import RoutedTree, find_leaves
 
 #: Up to this number of distinct values each value is a bin; above, sorting is faster.
@@ -29,6 +33,17 @@ def square_gradients(gradient: np.ndarray, weight: np.ndarray | None) -> np.ndar
         return gradient * gradient
     scaled = np.divide(gradient, weight, out=np.zeros_like(gradient), where=weight > 0)
     return gradient * scaled
+
+
+def sum_gradients(
+    leaf: np.ndarray, gradient: np.ndarray, weight: np.ndarray | None, n_nodes: int
+) -> np.ndarray:
+    """Sum up weights, gradients and squared gradients of a block's rows by node."""
+    squares = square_gradients(gradient, weight)
+    weight = np.ones(len(gradient)) if weight is None else weight
+    return np.array(
+        [np.bincount(leaf, of, n_nodes) for of in (weight, gradient, squares)]
+    )
 
 
 class BoostingGrower(MemberGrower):
@@ -201,16 +216,25 @@ class BoostingGrower(MemberGrower):
         """Prune a tree to minimal cost complexity."""
         if self.ccp_alpha == 0.0:
             return tree, leaf_of_row
-        nodes = tree.nodes.copy()
-        used = slice(None) if rows is None else rows
-        weight = np.ones(len(gradient)) if self.weight is None else self.weight
-        weight, gradient, leaf = weight[used], gradient[used], leaf_of_row[used]
-        squares = np.divide(
-            gradient**2, weight, out=np.zeros_like(weight), where=weight > 0
-        )
-        sums = np.array(
-            [np.bincount(leaf, of, len(nodes)) for of in (weight, gradient, squares)]
-        )
+        sums = np.zeros((3, len(tree.nodes)))
+        for block in list_blocks(len(gradient)):
+            used = block
+            if rows is not None:
+                used = rows[slice(*np.searchsorted(rows, (block.start, block.stop)))]
+            weight = None if self.weight is None else self.weight[used]
+            sums += sum_gradients(
+                leaf_of_row[used], gradient[used], weight, len(tree.nodes)
+            )
+        tree, node_of = self.prune(tree, sums)
+        leaf_of_row[:] = node_of[leaf_of_row]
+        return tree, leaf_of_row
+
+    def prune(self, tree, sums: np.ndarray):
+        """Prune a tree by the sums of the rows that ended in each node.
+
+        Returns the tree, and the nodes in which the rows end then.
+        """
+        nodes, sums = tree.nodes.copy(), sums.copy()
         for node in range(len(nodes) - 1, 0, -1):  # children come after their parents
             sums[:, nodes["parent"][node]] += sums[:, node]
         weight, gradient, squares = sums
@@ -218,10 +242,8 @@ class BoostingGrower(MemberGrower):
         nodes["weight"] = weight
         nodes["impurity"] = squares / safe - (gradient / safe) ** 2
         sequence = compute_weakest_link_sequence(tree.replace(nodes=nodes))
-        pruned = prune_to_alpha(tree, self.ccp_alpha, sequence)
-        if pruned is not tree:
-            leaf_of_row[:] = find_leaves(pruned, self.rows.matrix, self.n_threads)
-        return pruned, leaf_of_row
+        cut = sequence.find_cut(sequence.find_step(self.ccp_alpha))
+        return cut_below(tree, cut), find_kept(tree, cut)
 
     @property
     def adds_l2(self) -> bool:

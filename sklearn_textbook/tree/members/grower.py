@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 
+import narwhals as nw
 import numpy as np
 from scipy import sparse
 from scipy.sparse import issparse
@@ -15,6 +17,7 @@ from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.memory import warn_of_memory
 from sklearn_textbook._contract.monotonic import resolve_monotonic
 from sklearn_textbook.tree.encode import NUMERIC, encode_table
+from sklearn_textbook.tree.encode.block_columns import count_rows_from
 from sklearn_textbook.tree.encode.block_matrix import BlockMatrix
 from sklearn_textbook.tree.encode.rank import check_max_bins, require_table_memory
 from sklearn_textbook.tree.grow.plan import GrowthPlan
@@ -35,15 +38,44 @@ def read_matrix(owner, X, template):
     That of a table in blocks is in a file, which the array maps.
     """
     if isinstance(X, BlockSource):
-        rows = BlockMatrix(len(template.schema_.names))
-        for matrix in read_blocks(owner, X, template):
-            rows.append(matrix)
-        return rows.map_matrix()
+        return store_rows(owner, X, template).map_matrix()
     blocks = list(read_blocks(owner, X, template))
     if len(blocks) == 1:
         return blocks[0]
     join = sparse.vstack if any(map(sparse.issparse, blocks)) else np.concatenate
     return join(blocks)
+
+
+def store_rows(
+    owner, source: BlockSource, template, **vectors: tuple[str, Callable]
+) -> BlockMatrix:
+    """Write the rows of a new table, in blocks, to a file.
+
+    ``target`` and ``weight`` may be names of columns, each with a function that checks
+    the values of a block.
+    """
+    features = template._list_names(source, owner)
+    needed = [*features, *(name for name, _ in vectors.values())]
+    rows = BlockMatrix(len(features))
+    try:
+        for block in source.read_blocks(dict.fromkeys(needed)):
+            frame = nw.from_native(block, eager_only=True)
+            n_before = rows.n_rows
+            with count_rows_from(n_before):
+                checked = {
+                    role: check(frame.get_column(name).to_native())
+                    for role, (name, check) in vectors.items()
+                }
+            for matrix in read_blocks(
+                owner, frame.select(features).to_native(), template
+            ):
+                rows.append(matrix, **checked)
+        if rows.n_rows == 0:
+            raise ValueError(f"{source._describe()} has no rows.")
+    except BaseException:
+        rows.close()
+        raise
+    return rows
 
 
 def decides_by_largest_fraction(member) -> bool:
