@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -10,6 +11,7 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklearn_textbook._contract.blocks import BlockSource, list_blocks
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import check_choice, name_some
 from sklearn_textbook._contract.tables import check_sizes, check_sparse_format
@@ -24,12 +26,21 @@ from sklearn_textbook.linear_model.design.design import make_plain_design
 from sklearn_textbook.linear_model.design.reading import (
     check_finite_design,
     read_more_rows,
+    read_new_blocks,
     read_new_rows,
     read_training_rows,
     require_scores,
     select_rows,
 )
+from sklearn_textbook.linear_model.design.stored_rows import (
+    StoredRows,
+    open_columns,
+    read_stored_rows,
+    read_vectors,
+)
+from sklearn_textbook.linear_model.solve.row_blocks import read_rows
 from sklearn_textbook.tree.encode import NOMINAL
+from sklearn_textbook.tree.encode.block_columns import BlockColumns
 from sklearn_textbook.tree.encode.read import default_names
 
 
@@ -96,6 +107,7 @@ class BaseLinearModel(BaseEstimator):
 
         Returns (matrix, weight, is_present).
         """
+        require_all_rows(X)
         shape = getattr(X, "shape", ())
         if len(shape) == 2 and shape[0] and not shape[1]:
             raise ValueError(
@@ -126,8 +138,19 @@ class BaseLinearModel(BaseEstimator):
         self._require_finite_squares(matrix, is_present)
         return matrix, weight, is_present
 
+    def _read_stored_rows(self, columns: BlockColumns) -> StoredRows:
+        """Read training rows in files; sets what `_read_training_table` sets."""
+        return read_stored_rows(
+            self, columns, self.reference_level, squares_columns=self._squares_columns
+        )
+
+    def _open_columns(self, source: BlockSource, *names, **options) -> BlockColumns:
+        """Write the columns of a source to files, which the caller closes."""
+        return open_columns(source, *names, self.categorical_features, **options)
+
     def _read_more_rows(self, X, sample_weight=None):
         """Read further training rows like the first ones; returns the same."""
+        require_all_rows(X)
         matrix, weight, is_present = read_more_rows(
             self, X, sample_weight, is_rescaled=self._rescales_weights
         )
@@ -137,11 +160,40 @@ class BaseLinearModel(BaseEstimator):
     def _read_new_table(self, X):
         """Read rows to predict, encoded like the training rows."""
         check_is_fitted(self)
+        require_all_rows(X)
         if self.design_.is_plain and self._is_plain_table(X, None):
             matrix = self._validate_numbers(X, reset=False)
             check_finite_design(self, matrix, is_training=False)
             return matrix
         return read_new_rows(self, X, self.handle_unknown)
+
+    def _predict_blocks(self, X, function: Callable) -> np.ndarray | Any:
+        """Apply a function to the blocks of the design matrix of rows to predict.
+
+        Blocks have the same rows however the table is read, and so the results the same
+        bits.
+        """
+        check_is_fitted(self)
+        is_plain = self.design_.is_plain and self._is_plain_table(X, None)
+        if is_plain or issparse(X):
+            matrix = self._read_new_table(X)
+            n_rows = max(matrix.shape[0], 1)
+            blocks = (read_rows(matrix, rows) for rows in list_blocks(n_rows))
+        else:
+            blocks = read_new_blocks(self, X, self.handle_unknown)
+        found = [function(block) for block in blocks]
+        if isinstance(found[0], tuple):
+            return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def _read_score_columns(self, X, **names):
+        """Read the columns of a source that a score is computed from, by their names.
+
+        Of a table in memory, what is given in place of names is returned.
+        """
+        if not isinstance(X, BlockSource):
+            return list(names.values())
+        return read_vectors(X, names)
 
     def _forget(self, *names) -> None:
         """Delete attributes of an earlier fit."""
@@ -199,6 +251,16 @@ class BaseLinearModel(BaseEstimator):
             accept_sparse="csr" if self._accepts_sparse else False,
             dtype=np.float64,
             ensure_all_finite=False,
+        )
+
+
+def require_all_rows(X) -> None:
+    """Raise TypeError for a table that is read in blocks."""
+    if isinstance(X, BlockSource):
+        raise TypeError(
+            f"{X._describe()} is read in blocks, but this method needs all of its rows "
+            "in memory: read the table, or a part of it, with io.read_table, or write "
+            "predictions with io.predict_to."
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Self
@@ -10,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from sklearn_textbook._contract.blocks import add_up, list_blocks
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.types import MatrixLike
@@ -17,7 +20,6 @@ from sklearn_textbook.linear_model.design.levels import (
     choose_reference,
     find_declared,
     find_declared_levels,
-    find_used,
     list_references,
     order_levels,
     read_value,
@@ -150,9 +152,9 @@ class Design:
 
         Parameters
         ----------
-        matrix : ndarray or csr_array of shape (n_rows, n_made)
+        matrix : ndarray, csr_array or StoredRows of shape (n_rows, n_made)
             Their design matrix.
-        weight : ndarray of shape (n_rows,), or None
+        weight : ndarray or FileArray of shape (n_rows,), or None
             Their weights; None: 1.
 
         Returns
@@ -162,9 +164,14 @@ class Design:
         """
         if self.is_plain:
             return self
-        total = float(matrix.shape[0] if weight is None else weight.sum())
-        weight = np.ones(matrix.shape[0]) if weight is None else weight
-        return self._combine(weight @ matrix / total, total)
+        n_rows = matrix.shape[0]
+        total = float(n_rows if weight is None else add_up(weight))
+        sums = np.zeros(len(self.names))
+        for rows in list_blocks(n_rows):
+            block = matrix[rows]
+            each = np.ones(block.shape[0]) if weight is None else weight[rows]
+            sums += each @ block
+        return self._combine(sums / total, total)
 
     def merge(self, other: Design) -> Self:
         """Combine the means with those of the rows of an equal design.
@@ -321,11 +328,11 @@ class Design:
         ValueError
             If a row has an unseen level, or a missing one with ``missing="error"``.
         """
-        if self.is_plain:
-            return matrix
         places = {}
         try:
-            made = self._expand(matrix, handle_unknown, places)
+            made = self._expand(
+                matrix, self._prefers_sparse(len(matrix)), handle_unknown, places
+            )
         except _LevelError as error:
             place = error.position, error.row + first_row
             raise self._explain(error, place, table) from None
@@ -334,13 +341,19 @@ class Design:
                 unseen.setdefault(position, []).append(rows + first_row)
         return made
 
-    def _expand(self, matrix, handle_unknown, unseen):
-        n_rows, n_made = len(matrix), len(self.names)
+    def _prefers_sparse(self, n_rows: int) -> bool:
+        """Whether the matrix of so many rows is large and has many zeros."""
+        n_made = len(self.names)
         n_filled = sum(1 for term in self.terms if term.names)
         is_small = n_rows * n_made <= DENSE_CELLS
-        if is_small or n_filled > SPARSE_FRACTION * n_made:
-            return self._expand_dense(matrix, handle_unknown, unseen)
-        return self._expand_sparse(matrix, handle_unknown, unseen)
+        return not (self.is_plain or is_small or n_filled > SPARSE_FRACTION * n_made)
+
+    def _expand(self, matrix, is_sparse, handle_unknown, unseen):
+        """Make a dense or sparse matrix; the rows with unseen levels are noted."""
+        if self.is_plain:
+            return matrix
+        expand = self._expand_sparse if is_sparse else self._expand_dense
+        return expand(matrix, handle_unknown, unseen)
 
     def _expand_dense(self, matrix, handle_unknown, unseen):
         made = np.zeros((len(matrix), len(self.names)))
@@ -444,11 +457,13 @@ class Design:
         parts = []
         for position, rows in unseen.items():
             rows, name = np.concatenate(rows), self.terms[position].name
-            levels = read_values(table, position, rows)
-            listed = ", ".join(map(repr, levels[:MAX_WARNED]))
-            listed += ", ..." if len(levels) > MAX_WARNED else ""
             n_rows = f"{len(rows)} row{'s' * (len(rows) > 1)}"
-            parts.append(f"{name!r} in {n_rows} ({listed})")
+            parts.append(f"{name!r} in {n_rows}")
+            if table is not None:
+                levels = read_values(table, position, rows)
+                listed = ", ".join(map(repr, levels[:MAX_WARNED]))
+                listed += ", ..." if len(levels) > MAX_WARNED else ""
+                parts[-1] += f" ({listed})"
         warn_caller(
             "Levels not seen in training: " + "; ".join(parts) + ". They take the mean "
             "of the effects of the levels in the training rows; handle_unknown='error' "
@@ -460,11 +475,7 @@ class Design:
         position, row = place
         term = self.terms[position]
         if error.is_missing:
-            return ValueError(
-                f"Input X contains NaN: column {term.name!r}, row {row}. With "
-                f"missing='error' this is not allowed: {MISSING_REMEDY}, or declare a "
-                "level for missing values."
-            )
+            return make_missing_error(term.name, row)
         known = self.schema.columns[position].levels
         if term.kind == NOMINAL:
             kept = {*term.codes, term.reference}
@@ -489,20 +500,27 @@ class _LevelError(Exception):
         self.position, self.row, self.is_missing = position, row, is_missing
 
 
+def make_missing_error(name: str, row: int) -> ValueError:
+    """Make the error for a level that is missing with ``missing="error"``."""
+    return ValueError(
+        f"Input X contains NaN: column {name!r}, row {row}. With missing='error' this "
+        f"is not allowed: {MISSING_REMEDY}, or declare a level for missing values."
+    )
+
+
 def make_term(
     column,
-    codes: np.ndarray,
+    counts: np.ndarray | None,
     reference_level: str | dict | None,
     is_kept: np.ndarray | None = None,
 ) -> Term:
-    """Choose the encoding of one column."""
+    """Choose the encoding of one column, from the number of rows of each level."""
     if column.kind != NOMINAL:
         return Term(column.name, column.kind, names=(column.name,))
-    present = codes[~np.isnan(codes)]
-    is_used = find_used(present, len(column.levels)) if is_kept is None else is_kept
+    is_used = counts > 0 if is_kept is None else is_kept
     if not is_used.any():
         return Term(column.name, NOMINAL)
-    reference = choose_reference(column, present, is_used, reference_level)
+    reference = choose_reference(column, counts, is_used, reference_level)
     used = [code for code in np.flatnonzero(is_used).tolist() if code != reference]
     return _name_levels(column, used, reference)
 
@@ -697,11 +715,11 @@ def read_rows(
     kept = {}
     if keeps_all_levels:
         kept = find_declared_levels(X, schema, orders, reference_level)
-    terms = _make_terms(matrix, schema, references, kept, missing, weight)
-    total_weight = 0.0
-    if missing == "mean":
-        total_weight = float(matrix.shape[0] if weight is None else weight.sum())
-    design = Design(schema, terms, total_weight, missing, n_dropped)
+    by_columns = matrix.tocsc() if sparse.issparse(matrix) else matrix
+    design = make_design(
+        lambda position: take_column(by_columns, position),
+        *(matrix.shape[0], schema, references, missing, weight, n_dropped, kept),
+    )
     if not sparse.issparse(matrix):
         return design.expand(matrix), design, is_present
     step = max(1, DENSE_CELLS // max(1, matrix.shape[1]))
@@ -712,19 +730,89 @@ def read_rows(
     return sparse.csr_array(sparse.vstack(blocks)), design, is_present
 
 
-def _make_terms(matrix, schema, references, kept, missing, weight):
-    """Choose the encoding of every column."""
+def make_design(
+    read_column: Callable,
+    n_rows: int,
+    schema: TableSchema,
+    references: list,
+    missing: str,
+    weight,
+    n_dropped: int,
+    kept: dict | None = None,
+) -> Design:
+    """Choose the encoding of every column.
+
+    ``read_column`` returns the values of a column by its number, of which blocks of
+    rows are read, as of the weights.
+    """
     terms, seen = [], set()
-    by_columns = matrix.tocsc() if sparse.issparse(matrix) else matrix
     for position, column in enumerate(schema.columns):
-        values = None
+        measured = None
         if column.kind == NOMINAL or missing == "mean":
-            values = take_column(by_columns, position)
-        term = make_term(column, values, references[position], kept.get(position))
+            values = read_column(position)
+            has_means = missing == "mean"
+            measured = _measure_column(column, values, n_rows, weight, has_means)
+        is_kept = (kept or {}).get(position)
+        counts = None if measured is None else measured.counts
+        term = make_term(column, counts, references[position], is_kept)
         if missing == "mean":
-            term = _measure_means(term, column, values, weight, seen)
+            term = _set_means(term, measured, seen)
         terms.append(term)
-    return tuple(terms)
+    total_weight = 0.0
+    if missing == "mean":
+        total_weight = float(n_rows if weight is None else add_up(weight))
+    return Design(schema, tuple(terms), total_weight, missing, n_dropped)
+
+
+@dataclass
+class _MeasuredColumn:
+    """What the rows of a column add up to."""
+
+    #: Number of rows of each level; None of a numeric column.
+    counts: np.ndarray | None
+    #: Weight of each level, or weighted sum of the values.
+    sums: Any = 0.0
+    #: Weight of the rows with a value.
+    total: float = 0.0
+    #: Number of rows without a value, and a hash of which these are.
+    n_missing: int = 0
+    missing_rows: bytes = b""
+    #: Whether no row has a value.
+    is_empty: bool = False
+
+
+def _measure_column(column, values, n_rows, weight, has_means):
+    """Add up a column, block by block."""
+    n_levels = 0 if column.kind == NUMERIC else len(column.levels)
+    measured = _MeasuredColumn(None)
+    if column.kind == NOMINAL:
+        measured.counts = np.zeros(n_levels, dtype=np.int64)
+    found = hashlib.blake2b()
+    scale = max(1, n_levels - 1) if column.kind == ORDINAL else 1
+    for rows in list_blocks(n_rows):
+        block = values[rows]
+        is_missing = np.isnan(block)
+        measured.n_missing += int(np.count_nonzero(is_missing))
+        # An infinite value is reported when the matrix is checked.
+        is_used = np.isfinite(block)
+        used = block[is_used]
+        if column.kind == NOMINAL:
+            used = used.astype(np.intp)
+            measured.counts += np.bincount(used, minlength=n_levels)
+        if not has_means:
+            continue
+        found.update(is_missing.tobytes())
+        each = np.ones(len(block)) if weight is None else weight[rows]
+        each = each[is_used]
+        measured.total += float(each.sum())
+        with np.errstate(over="ignore"):
+            if column.kind == NOMINAL:
+                measured.sums += np.bincount(used, each, n_levels)
+            elif len(used):
+                measured.sums += float(each @ (used / scale))
+    measured.missing_rows = found.digest()
+    measured.is_empty = measured.n_missing == n_rows
+    return measured
 
 
 def _find_complete(matrix, schema):
@@ -741,38 +829,33 @@ def _find_complete(matrix, schema):
         n_missing = is_missing.sum(axis=0)
         is_complete = ~is_missing.any(axis=1)
     if len(is_complete) and not is_complete.any():
-        worst = schema.names[int(np.argmax(n_missing))]
-        raise ValueError(
-            "Every row has a missing value, so missing='drop' leaves none; column "
-            f"{worst!r} has the most. Leave out columns, or set missing='mean'."
-        )
+        raise make_all_missing_error(schema, n_missing)
     return is_complete
 
 
-def _measure_means(term, column, values, weight, seen):
+def make_all_missing_error(schema: TableSchema, n_missing: np.ndarray) -> ValueError:
+    """Make the error for a table without a complete row."""
+    worst = schema.names[int(np.argmax(n_missing))]
+    return ValueError(
+        "Every row has a missing value, so missing='drop' leaves none; column "
+        f"{worst!r} has the most. Leave out columns, or set missing='mean'."
+    )
+
+
+def _set_means(term, measured, seen):
     """Set the means of a term, and give it an indicator of missing values.
 
     ``seen`` has the sets of missing rows of earlier columns, and gets this one.
     """
-    is_missing = np.isnan(values)
-    if is_missing.all():
+    if measured.is_empty:
         return replace(term, names=(), codes=(), reference=None)
-    # An infinite value is reported when the matrix is checked.
-    is_used = np.isfinite(values)
-    weight = np.ones(len(values)) if weight is None else weight
-    used, weight = values[is_used], weight[is_used]
-    total = weight.sum()
     if term.kind == NOMINAL:
-        sums = np.bincount(used.astype(np.intp), weight, len(column.levels))
-        means = sums[list(term.codes)] / total
+        means = measured.sums[list(term.codes)] / measured.total
     else:
-        scale = max(1, len(column.levels) - 1) if term.kind == ORDINAL else 1
-        with np.errstate(over="ignore"):
-            mean = weight @ (used / scale) / total if len(used) else 0.0
+        mean = measured.sums / measured.total if measured.total else 0.0
         means = [mean if np.isfinite(mean) else 0.0]
-    key = is_missing.tobytes()
     # Indicators of the same rows would be equal columns.
-    if is_missing.any() and term.names and key not in seen:
-        seen.add(key)
+    if measured.n_missing and term.names and measured.missing_rows not in seen:
+        seen.add(measured.missing_rows)
         term, means = _add_indicator(term), [*means, 0.0]
     return replace(term, means=tuple(map(float, means)))

@@ -88,25 +88,13 @@ def order_levels(
     columns = list(schema.columns)
     changed = {}
     for key, levels in orders.items():
-        position = schema.names.index(key) if isinstance(key, str) else int(key)
-        column = columns[position]
-        is_set = isinstance(levels, frozenset)
-        levels = sorted(levels, key=_rank_level) if is_set else levels
-        kind = NOMINAL if is_set else ORDINAL
-        declared = ColumnSchema(column.name, kind, tuple(levels), column.source)
-        places = np.array([declared.codes.get(level, -1) for level in column.levels])
+        position = find_position(key, schema)
         codes = take_column(matrix, position)
         is_present = ~np.isnan(codes)
-        used = find_used(codes[is_present], len(column.levels))
-        if (places[used] < 0).any():
-            lacking = column.levels[np.flatnonzero(used)[np.argmax(places[used] < 0)]]
-            raise ValueError(
-                f"Column {column.name!r} contains {lacking!r}, which is not one of the "
-                f"levels declared by categorical_features: {levels}."
-            )
+        used = find_used(codes[is_present], len(columns[position].levels))
+        columns[position], places = declare_levels(columns[position], levels, used)
         changed[position] = np.full(len(codes), np.nan)
         changed[position][is_present] = places[codes[is_present].astype(np.intp)]
-        columns[position] = declared
     if issparse(matrix):
         matrix = replace_columns(matrix.tocsc(), changed)
     else:
@@ -114,6 +102,32 @@ def order_levels(
         for position, codes in changed.items():
             matrix[:, position] = codes
     return matrix, TableSchema(tuple(columns), schema.has_names)
+
+
+def find_position(key: str | int, schema: TableSchema) -> int:
+    """Find a column by its name or number."""
+    return schema.names.index(key) if isinstance(key, str) else int(key)
+
+
+def declare_levels(
+    column: ColumnSchema, levels: list | frozenset, is_used: np.ndarray
+) -> tuple[ColumnSchema, np.ndarray]:
+    """Give a column the declared levels.
+
+    Returns (column, places), the places of the former levels among the declared ones.
+    """
+    is_set = isinstance(levels, frozenset)
+    levels = sorted(levels, key=_rank_level) if is_set else levels
+    kind = NOMINAL if is_set else ORDINAL
+    declared = ColumnSchema(column.name, kind, tuple(levels), column.source)
+    places = np.array([declared.codes.get(level, -1) for level in column.levels])
+    if (places[is_used] < 0).any():
+        lacking = column.levels[np.flatnonzero(is_used)[np.argmax(places[is_used] < 0)]]
+        raise ValueError(
+            f"Column {column.name!r} contains {lacking!r}, which is not one of the "
+            f"levels declared by categorical_features: {levels}."
+        )
+    return declared, places
 
 
 def _rank_level(level):
@@ -206,7 +220,7 @@ def list_references(schema: TableSchema, reference_level: str | dict | None) -> 
 
 
 def choose_reference(
-    column: ColumnSchema, codes: np.ndarray, is_used: np.ndarray, reference_level
+    column: ColumnSchema, counts: np.ndarray, is_used: np.ndarray, reference_level
 ) -> int | None:
     """Choose the level that gets no indicator; None if every level gets one."""
     if reference_level is None:
@@ -224,5 +238,5 @@ def choose_reference(
             )
         return int(code)
     if reference_level == "most_frequent":
-        return int(np.bincount(codes.astype(np.intp)).argmax())
+        return int(counts.argmax())
     return int(used[0] if reference_level == "first" else used[-1])

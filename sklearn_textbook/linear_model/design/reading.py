@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -9,10 +10,12 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
+from sklearn_textbook._contract.blocks import BLOCK_ROWS, BlockSource, list_blocks
 from sklearn_textbook._contract.numeric_table import check_columns
 from sklearn_textbook._contract.tables import check_finite_rows, check_sparse_format
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.design.design import MISSING_REMEDY, read_rows
+from sklearn_textbook.tree.encode.block_columns import count_rows_from
 from sklearn_textbook.tree.encode.read import open_table
 
 
@@ -120,6 +123,57 @@ def read_new_rows(estimator, X, handle_unknown: str = "mean"):
     matrix = read_like_training(estimator, X, handle_unknown)
     check_finite_design(estimator, matrix, is_training=False)
     return matrix
+
+
+def read_new_blocks(
+    estimator: BaseEstimator, X, handle_unknown: str = "mean"
+) -> Iterator[np.ndarray | csr_array]:
+    """Read rows to predict in blocks of ``BLOCK_ROWS``; X may be a BlockSource."""
+    design, unseen, n_rows = estimator.design_, {}, 0
+    table = None if isinstance(X, BlockSource) else X
+    for codes in _read_codes(estimator, X):
+        made = design.expand(
+            codes, handle_unknown, table=table, first_row=n_rows, unseen=unseen
+        )
+        made = make_double(made)
+        with count_rows_from(n_rows):
+            check_finite_design(estimator, made, is_training=False)
+        yield made if issparse(made) else np.ascontiguousarray(made)
+        n_rows += len(codes)
+    if unseen:
+        design._warn_of_unseen(unseen, table)
+
+
+def _read_codes(estimator, X):
+    """Read blocks of ``BLOCK_ROWS`` new rows as numbers and codes."""
+    if not isinstance(X, BlockSource):
+        check_columns(estimator, X, reset=False)
+        matrix = estimator.design_.schema.read(X)
+        for rows in list_blocks(max(len(matrix), 1)):
+            yield matrix[rows]
+        return
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        raise ValueError(
+            f"{X._describe()} has names of columns, but {type(estimator).__name__} was "
+            "fitted to a table without them."
+        )
+    waiting, n_waiting, n_rows = [], 0, 0
+    for block in X.read_blocks(names.tolist()):
+        with count_rows_from(n_rows):
+            check_columns(estimator, block, reset=False)
+            matrix = estimator.design_.schema.read(block)
+        waiting.append(matrix)
+        n_waiting += len(matrix)
+        n_rows += len(matrix)
+        while n_waiting >= BLOCK_ROWS:
+            codes = np.concatenate(waiting)
+            yield codes[:BLOCK_ROWS]
+            waiting, n_waiting = [codes[BLOCK_ROWS:]], n_waiting - BLOCK_ROWS
+    if not n_rows:
+        raise ValueError(f"{X._describe()} has no rows.")
+    if n_waiting:
+        yield np.concatenate(waiting)
 
 
 def read_like_training(estimator, X, handle_unknown):

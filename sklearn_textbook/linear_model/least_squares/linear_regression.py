@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.blocks import BlockSource
 from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.parameters import (
     check_choice,
@@ -37,7 +39,11 @@ from sklearn_textbook.linear_model.least_squares.solution import (
 from sklearn_textbook.linear_model.least_squares.summary import (
     summarise_regression,
 )
-from sklearn_textbook.linear_model.least_squares.targets import read_numeric_targets
+from sklearn_textbook.linear_model.least_squares.targets import (
+    read_numeric_targets,
+    read_stored_targets,
+)
+from sklearn_textbook.linear_model.solve.row_blocks import is_sparse, is_stored
 from sklearn_textbook.linear_model.solve.row_triangle import (
     RowTriangle,
     is_worth_products,
@@ -224,6 +230,8 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
     array([[2.8 , 3.39]])
     """
 
+    _fits_blocks = True
+
     def __init__(
         self,
         *,
@@ -261,12 +269,14 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         Parameters
         ----------
         X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
-            The training rows.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            The targets.
-        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            The training rows, or a table that :func:`sklearn_textbook.io.scan` reads in
+            blocks.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), or str
+            The targets; the name of a column of a table in blocks.
+        sample_weight : array-like of shape (n_samples,), float, str or None, \
+                default=None
             Weights of the rows; see the parameter ``weight_type``. Rows of weight 0 are
-            ignored.
+            ignored. The name of a column of a table in blocks.
 
         Returns
         -------
@@ -286,19 +296,31 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             ``positive``.
         """
         self._check_parameters()
+        if isinstance(X, BlockSource):
+            with closing(
+                self._open_columns(X, y, sample_weight, is_numeric=True)
+            ) as columns:
+                matrix = self._read_stored_rows(columns)
+                Y = read_stored_targets(columns, self)
+                self._fit_rows(matrix, Y, columns.weight, 1)
+            return self
         matrix, weight, is_present = self._read_training_table(X, sample_weight)
         Y = read_numeric_targets(y, X, self, is_present)
+        self._fit_rows(matrix, Y.reshape(len(Y), -1), weight, Y.ndim)
+        return self
+
+    def _fit_rows(self, matrix, Y, weight, n_dimensions) -> None:
+        """Fit to rows with the targets in columns."""
         if self._is_too_large(matrix):
-            self._fit_iteratively(matrix, Y, weight)
+            self._fit_iteratively(matrix, Y, weight, n_dimensions)
         else:
-            self._solve(self._reduce(matrix, Y, weight), Y.ndim)
+            self._solve(self._reduce(matrix, Y, weight), n_dimensions)
             if self._alpha == 0 and not self._positive:
                 self._warn_of_dependence(
                     self.rank_,
                     self._rows.n_rows,
                     lambda: ~self._infer().is_determined,
                 )
-        return self
 
     @all_or_nothing
     def partial_fit(
@@ -342,7 +364,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         Y = read_numeric_targets(y, X, self, is_present)
         if not is_first:
             self._require_alike(self._rows, Y)
-        rows = self._reduce(matrix, Y, weight)
+        rows = self._reduce(matrix, Y.reshape(len(Y), -1), weight)
         self._solve(rows if is_first else self._rows.merge(rows), Y.ndim)
         return self
 
@@ -419,11 +441,36 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             the mean because the rank is deficient.
         """
         check_is_fitted(self)
-        matrix = self._read_new_table(X)
-        predicted = matrix @ self.coef_.T + self.intercept_
-        if not return_std:
-            return predicted
-        return predicted, self._scale(self._infer().compute_unit_errors(matrix))
+
+        def predict_block(matrix):
+            predicted = matrix @ self.coef_.T + self.intercept_
+            if not return_std:
+                return predicted
+            return predicted, self._scale(self._infer().compute_unit_errors(matrix))
+
+        return self._predict_blocks(X, predict_block)
+
+    def score(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Compute the coefficient of determination of the predictions.
+
+        Parameters
+        ----------
+        X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), or str
+            Their targets; the name of a column of a table in blocks.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+            Weights of the rows; the name of a column of a table in blocks.
+
+        Returns
+        -------
+        score : float
+            :math:`R^2`, at most 1.
+        """
+        y, sample_weight = self._read_score_columns(X, y=y, sample_weight=sample_weight)
+        return super().score(X, y, sample_weight)
 
     def _scale(self, unit_errors):
         """Multiply errors by the residual standard error of each target."""
@@ -734,7 +781,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         self._check_table_parameters()
 
     def _is_too_large(self, matrix: np.ndarray | csr_array) -> bool:
-        if not issparse(matrix) or self.positive:
+        if not is_sparse(matrix) or self.positive:
             return False
         n_rows, n_columns = matrix.shape
         n_products = n_rows if not is_worth_products(matrix) else 0
@@ -746,7 +793,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         with np.errstate(over="ignore", invalid="ignore"):
             rows = reduce_rows(
                 matrix,
-                Y.reshape(len(Y), -1),
+                Y,
                 weight,
                 has_intercept=bool(self.fit_intercept),
                 n_threads=n_threads,
@@ -782,19 +829,26 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         self._keep(solution.coefficients, solution.intercepts, n_dimensions)
 
     def _fit_iteratively(
-        self, matrix: csr_array, Y: np.ndarray, weight: np.ndarray | None
+        self, matrix, Y: np.ndarray, weight: np.ndarray | None, n_dimensions: int
     ) -> None:
+        if is_stored(matrix):
+            raise ValueError(
+                "The table is so large that it is fitted iteratively, which needs all "
+                f"rows in memory: {matrix.shape[0]} rows and {matrix.shape[1]} columns "
+                "of the design matrix, most of them zero. Leave out columns of many "
+                "levels, or read the table with io.read_table."
+            )
         self._forget(*FITTED)
         self._rows = None
         found = solve_iteratively(
             matrix,
-            Y.reshape(len(Y), -1),
+            Y,
             weight,
             has_intercept=self.fit_intercept,
             alpha=float(self.alpha),
             tol=self.tol,
         )
-        self._keep(*found, Y.ndim)
+        self._keep(*found, n_dimensions)
 
     def _keep(self, coefficients, intercepts, n_dimensions) -> None:
         self.coef_ = np.ascontiguousarray(coefficients.T)

@@ -10,7 +10,13 @@ import numpy as np
 from scipy.linalg import blas, lapack
 from scipy.sparse import csr_array, issparse
 
+from sklearn_textbook._contract.blocks import add_up, list_blocks
 from sklearn_textbook.linear_model.solve.blas_threads import use_one_blas_thread
+from sklearn_textbook.linear_model.solve.row_blocks import (
+    is_sparse,
+    read_rows,
+    read_weights,
+)
 
 #: Cells of a block of rows: about as many as fit in the cache of a core.
 BLOCK_CELLS = 2**16
@@ -138,28 +144,42 @@ def reduce_rows(
 
     Blocks of rows that fit in the cache are put below the current triangle, and reduced
     with it by LAPACK's Householder reflections. Parts of the table are processed in
-    parallel; the division into parts does not depend on the number of threads.
+    parallel; the division into parts does not depend on the number of threads. The
+    triangles of blocks of ``BLOCK_ROWS`` rows are merged in their order.
     """
     n_rows, n_columns = X.shape
     origins = np.zeros(n_columns), np.zeros(Y.shape[1])
     reduced = None
-    if issparse(X) and n_rows > n_columns > 0 and is_worth_products(X):
+    if is_sparse(X) and n_rows > n_columns > 0 and is_worth_products(X):
         reduced = reduce_products(X, Y, weight, has_intercept)
     if reduced is None:
         reduced, origins = _reduce_dense(X, Y, weight, has_intercept, n_threads)
-    sums = ()
+    sums, sum_log_weight = (), 0.0
+    if weight is not None:
+        for rows in list_blocks(n_rows):
+            sum_log_weight += float(np.log(weight[rows]).sum())
     if not has_intercept:
-        each = np.ones(n_rows) if weight is None else weight
-        sums = X.T @ each, Y.T @ each
+        sums = _sum_columns(X, Y, weight)
     return RowTriangle(
         has_intercept,
         *origins,
         *reduced,
         n_rows,
-        float(n_rows) if weight is None else float(weight.sum()),
-        0.0 if weight is None else float(np.log(weight).sum()),
+        float(n_rows) if weight is None else add_up(weight),
+        sum_log_weight,
         *sums,
     )
+
+
+def _sum_columns(X, Y, weight):
+    """Weighted sums of the columns and of the targets."""
+    sums = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
+    for rows in list_blocks(X.shape[0]):
+        block, targets = read_rows(X, rows), read_rows(Y, rows)
+        each = read_weights(weight, rows, len(targets))
+        sums[0][:] += block.T @ each
+        sums[1][:] += targets.T @ each
+    return sums
 
 
 def _reduce_dense(X, Y, weight, has_intercept, n_threads):
@@ -168,19 +188,51 @@ def _reduce_dense(X, Y, weight, has_intercept, n_threads):
     origins = np.zeros(n_columns), np.zeros(Y.shape[1])
     if has_intercept:
         origins = _find_origin(X), _find_origin(Y)
-    if n_columns == 1 and has_intercept and not issparse(X):
-        reduced = _reduce_one_column(X, Y, weight, origins)
-    elif n_rows <= n_columns + has_intercept:
-        Z, T = _load(X, Y, weight, has_intercept, origins)
-        reduced = _turn_ones(Z, T) if has_intercept else (Z, T, np.zeros(T.shape[1]))
-    else:
-        reduced = _reduce_tall(X, Y, weight, has_intercept, origins, n_threads)
+
+    def reduce_block(rows, n_threads=1):
+        of_block = None if weight is None else weight[rows]
+        return _reduce_block(
+            X[rows], Y[rows], of_block, has_intercept, origins, n_threads
+        )
+
+    blocks = list(list_blocks(n_rows))
+    reduced = None
+    # Few blocks, or wide ones, have parallel parts or threads of LAPACK.
+    if len(blocks) < 2 * n_threads or n_columns > MAX_BLOCK_COLUMNS or n_threads == 1:
+        for rows in blocks:
+            reduced = _merge(reduced, reduce_block(rows, n_threads))
+        return reduced, origins
+    with use_one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:
+        for start in range(0, len(blocks), n_threads):
+            for found in pool.map(reduce_block, blocks[start : start + n_threads]):
+                reduced = _merge(reduced, found)
     return reduced, origins
+
+
+def _merge(above, below):
+    """Merge what two blocks about the same origin are reduced to."""
+    if above is None:
+        return below
+    triangle, targets, residual = _reduce(
+        np.vstack([above[0], below[0]]), np.vstack([above[1], below[1]])
+    )
+    return triangle, targets, above[2] + below[2] + residual
+
+
+def _reduce_block(X, Y, weight, has_intercept, origins, n_threads):
+    """Reduce one block of rows."""
+    n_rows, n_columns = X.shape
+    if n_columns == 1 and has_intercept and not issparse(X):
+        return _reduce_one_column(X, Y, weight, origins)
+    if n_rows <= n_columns + has_intercept:
+        Z, T = _load(X, Y, weight, has_intercept, origins)
+        return _turn_ones(Z, T) if has_intercept else (Z, T, np.zeros(T.shape[1]))
+    return _reduce_tall(X, Y, weight, has_intercept, origins, n_threads)
 
 
 def _find_origin(X):
     """Find a point near the mean of rows; for a constant column, its value."""
-    head = X[:ORIGIN_ROWS]
+    head = read_rows(X, slice(0, ORIGIN_ROWS))
     head = head.toarray() if issparse(head) else head
     return head[0] + (head - head[0]).mean(axis=0)
 
@@ -346,8 +398,11 @@ def _turn_blocks(X, Y, weight, has_intercept, origins, n_block):
 def is_worth_products(X):
     """Whether products of the sparse columns cost less than dense rows would."""
     n_rows, n_columns = X.shape
-    in_rows = np.diff(X.indptr).astype(np.float64)
-    return SPARSE_COST * (in_rows @ in_rows) < float(n_rows) * n_columns**2
+    cost = 0.0
+    for rows in [slice(None)] if issparse(X) else list_blocks(n_rows):
+        in_rows = np.diff(X[rows].indptr).astype(np.float64)
+        cost += float(in_rows @ in_rows)  # exact: they are integers
+    return SPARSE_COST * cost < float(n_rows) * n_columns**2
 
 
 def reduce_products(
@@ -360,13 +415,22 @@ def reduce_products(
     :math:`R^T R b = \tilde X^T W y`, repeatedly for the residuals, until b is accurate:
     corrected seminormal equations.
     """
-    X = csr_array(X)
-    w = np.ones(X.shape[0]) if weight is None else weight
-    total = w.sum()
-    mean, target_mean = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
-    if has_intercept:
-        mean, target_mean = X.T @ w / total, w @ Y / total
-    products = (X.T @ X.multiply(w[:, np.newaxis]).tocsr()).toarray()
+    n_rows, n_columns = X.shape
+    total = float(n_rows) if weight is None else add_up(weight)
+    mean, target_mean = np.zeros(n_columns), np.zeros(Y.shape[1])
+
+    def read_blocks():
+        for rows in list_blocks(n_rows):
+            block = csr_array(read_rows(X, rows))
+            yield block, read_rows(Y, rows), read_weights(weight, rows, block.shape[0])
+
+    products = np.zeros((n_columns, n_columns))
+    for block, targets, w in read_blocks():
+        products += (block.T @ block.multiply(w[:, np.newaxis]).tocsr()).toarray()
+        if has_intercept:
+            mean += block.T @ w
+            target_mean += w @ targets
+    mean, target_mean = mean / total, target_mean / total
     squares = np.diagonal(products) - total * mean**2
     if not (squares > total * mean**2 / NEAR_ORIGIN**2).all():
         return None
@@ -374,25 +438,42 @@ def reduce_products(
     triangle = _factorise(products, np.sqrt(squares))
     if triangle is None:
         return None
-    coefficients = np.zeros((X.shape[1], Y.shape[1]))
-    left = Y - target_mean
-    for _ in range(1 + N_REFINEMENTS):
-        weighted = w[:, np.newaxis] * left
-        sums = X.T @ weighted - np.outer(mean, weighted.sum(axis=0))
-        step, _ = lapack.dtrtrs(triangle, sums, trans=1)
-        step, _ = lapack.dtrtrs(triangle, step)
-        coefficients += step
-        left = (Y - target_mean) - (X @ coefficients - mean @ coefficients)
+    coefficients, residual = _refine_solution(read_blocks, triangle, mean, target_mean)
     targets = triangle @ coefficients
-    residual = w @ left**2
     if has_intercept:
         root = np.sqrt(total)
-        size = X.shape[1]
         triangle = np.block(
-            [[np.full((1, 1), root), root * mean], [np.zeros((size, 1)), triangle]]
+            [
+                [np.full((1, 1), root), root * mean],
+                [np.zeros((n_columns, 1)), triangle],
+            ]
         )
         targets = np.vstack([root * target_mean, targets])
     return triangle, targets, residual
+
+
+def _refine_solution(read_blocks, triangle, mean, target_mean):
+    """Solve for the coefficients repeatedly; return them and the sum of squares."""
+    coefficients = np.zeros((len(mean), len(target_mean)))
+
+    def find_residuals(block, targets):
+        left = targets - target_mean
+        if coefficients.any():
+            left = left - (block @ coefficients - mean @ coefficients)
+        return left
+
+    for _ in range(1 + N_REFINEMENTS):
+        sums = np.zeros_like(coefficients)
+        for block, targets, w in read_blocks():
+            weighted = w[:, np.newaxis] * find_residuals(block, targets)
+            sums += block.T @ weighted - np.outer(mean, weighted.sum(axis=0))
+        step, _ = lapack.dtrtrs(triangle, sums, trans=1)
+        step, _ = lapack.dtrtrs(triangle, step)
+        coefficients += step
+    residual = np.zeros(len(target_mean))
+    for block, targets, w in read_blocks():
+        residual += w @ find_residuals(block, targets) ** 2
+    return coefficients, residual
 
 
 def _factorise(products, lengths):

@@ -123,6 +123,20 @@ class FileArray:
             while len(view):
                 view = view[self._file.write(view) :]
 
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        """Read a slice of rows, as of an array in memory."""
+        start, stop, _ = rows.indices(len(self))
+        return self.read(slice(start, max(start, stop)))
+
+    def __setitem__(self, rows: slice, array: np.ndarray) -> None:
+        """Write a slice of rows, as of an array in memory."""
+        self.write(rows.start, array)
+
+    def truncate(self, n_rows: int) -> None:
+        """Leave out the rows at the end."""
+        self.shape = (n_rows, *self.shape[1:])
+        self._file.truncate(n_rows * self.row_bytes)
+
     def fill(self, value) -> None:
         """Set all entries to a value."""
         for rows in list_blocks(len(self)):
@@ -280,7 +294,7 @@ class ColumnWriter(ColumnMerger):
 
 
 class BlockColumns:
-    """The columns of a table, its target and its weights, in files.
+    """The columns of a table, its target, weights and other vectors, in files.
 
     Parameters
     ----------
@@ -312,6 +326,8 @@ class BlockColumns:
         self.label_dtype = None
         self.target: FileArray | None = None
         self.weight: FileArray | None = None
+        #: Further columns of numbers, by what they are for.
+        self.vectors: dict[str, FileArray] = {}
         self._remove = weakref.finalize(self, remove_folder, folder, lock)
 
     @property
@@ -334,6 +350,29 @@ class BlockColumns:
             part = self.open_column(position).read(rows)
             matrix[:, position] = part if mapping is None else mapping[part]
         return matrix
+
+    def select_rows(
+        self, find_rows: Callable[[slice, np.ndarray, np.ndarray | None], np.ndarray]
+    ) -> None:
+        """Leave out rows: those not in the masks of a function of the blocks.
+
+        The function gets a slice of rows, their matrix and their weights.
+        """
+        files = [*self._columns, self.target, self.weight, *self.vectors.values()]
+        files = [file for file in files if file is not None]
+        n_kept = 0
+        for rows in list_blocks(self.n_rows):
+            weight = None if self.weight is None else self.weight.read(rows)
+            is_kept = find_rows(rows, self.read_matrix(rows), weight)
+            n_new = int(np.count_nonzero(is_kept))
+            if n_kept + n_new < rows.stop:
+                for file in files:
+                    file.write(n_kept, file.read(rows)[is_kept])
+            n_kept += n_new
+        if n_kept < self.n_rows:
+            self.n_rows = n_kept
+            for file in files:
+                file.truncate(n_kept)
 
     def map_targets(self, function: Callable) -> Iterator:
         """Call a function with the target and the weights of every block."""
@@ -410,10 +449,10 @@ def add_weights(measured, name: str = "sample_weight") -> tuple[float, int]:
 
 
 class VectorWriter:
-    """Writes the target or the weights block by block."""
+    """Writes the target, the weights or other numbers block by block."""
 
-    def __init__(self, path: Path, is_numeric: bool) -> None:
-        self.path, self.is_numeric = path, is_numeric
+    def __init__(self, path: Path, is_numeric: bool, role: str = "y") -> None:
+        self.path, self.is_numeric, self.role = path, is_numeric, role
         self.file = path.open("wb")
         self.labels: dict = {}
         self.dtype = None
@@ -421,7 +460,7 @@ class VectorWriter:
 
     def write(self, values) -> None:
         """Append the values of a block."""
-        values = check_target(values, is_numeric=self.is_numeric)[:, 0]
+        values = check_target(values, is_numeric=self.is_numeric, name=self.role)[:, 0]
         if self.is_numeric:
             self.file.write(np.ascontiguousarray(values, dtype=np.float64).data)
             return
@@ -448,6 +487,7 @@ def read_block_columns(
     categorical_features="from_dtype",
     *,
     is_numeric: bool,
+    vectors: dict[str, str] | None = None,
 ) -> BlockColumns:
     """Read a source once, and write its columns to files.
 
@@ -461,8 +501,11 @@ def read_block_columns(
         As in :func:`read_training_table`.
     is_numeric : bool
         Whether the target is numbers rather than classes.
+    vectors : dict of str, default=None
+        Further columns of numbers that are no features, by what they are for.
     """
-    names = list_features(source, target, sample_weight)
+    vectors = vectors or {}
+    names = list_features(source, target, sample_weight, vectors)
     folder, lock = make_folder()
     try:
         return _read_into(
@@ -474,6 +517,7 @@ def read_block_columns(
             sample_weight,
             find_categorical(categorical_features, names, len(names)),
             is_numeric,
+            vectors,
         )
     except BaseException:
         remove_folder(folder, lock)
@@ -552,10 +596,10 @@ def remove_folder(folder: Path, lock: IO) -> None:
     lock.close()
 
 
-def list_features(source, target, sample_weight) -> tuple[str, ...]:
-    """List the columns that are neither target nor weights."""
-    for role, name in (("y", target), ("sample_weight", sample_weight)):
-        if name is None and role == "sample_weight":
+def require_names(source: BlockSource, roles: dict) -> None:
+    """Require names of columns for y, and, unless they are None, for other roles."""
+    for role, name in roles.items():
+        if name is None and role != "y":
             continue
         if not isinstance(name, str):
             raise TypeError(
@@ -567,7 +611,13 @@ def list_features(source, target, sample_weight) -> tuple[str, ...]:
                 f"{role}={name!r} is not a column of {source._describe()}; there are "
                 f"{', '.join(map(repr, source.names))}."
             )
-    names = tuple(name for name in source.names if name not in (target, sample_weight))
+
+
+def list_features(source, target, sample_weight, vectors=()) -> tuple[str, ...]:
+    """List the columns that are neither target nor weights nor other vectors."""
+    roles = {"y": target, "sample_weight": sample_weight, **dict(vectors)}
+    require_names(source, roles)
+    names = tuple(name for name in source.names if name not in roles.values())
     if not names:
         raise ValueError(f"{source._describe()} has no columns besides the target.")
     return names
@@ -587,7 +637,15 @@ def count_rows_from(n_rows: int):
 
 
 def _read_into(
-    folder, lock, source, names, target, sample_weight, is_categorical, is_numeric
+    folder,
+    lock,
+    source,
+    names,
+    target,
+    sample_weight,
+    is_categorical,
+    is_numeric,
+    vectors,
 ):
     """Write the columns of a source to the files of a folder."""
     writers = [
@@ -602,8 +660,13 @@ def _read_into(
     weights = None
     if sample_weight is not None:
         weights = VectorWriter(folder / "weight", is_numeric=True)
+    further = {
+        role: VectorWriter(folder / role, is_numeric=True, role=role)
+        for role in vectors
+    }
     n_rows = 0
     read = [*names, target, *[sample_weight][: sample_weight is not None]]
+    read += vectors.values()
     for block in source.read_blocks(dict.fromkeys(read)):
         table = FrameTable(block)
         places = {name: place for place, name in enumerate(table.names)}
@@ -620,6 +683,10 @@ def _read_into(
             values = table.read_series(places[sample_weight])
             with count_rows_from(n_rows):
                 weights.write(check_weights(values, len(values), is_block=True))
+        for role, writer in further.items():
+            values = table.read_series(places[vectors[role]])
+            with count_rows_from(n_rows):
+                writer.write(values)
         n_rows += table.n_rows
     if n_rows == 0:
         raise ValueError(f"{source._describe()} has no rows.")
@@ -631,4 +698,5 @@ def _read_into(
     columns.target = targets.finish(n_rows)
     columns.labels, columns.label_dtype = targets.labels, targets.dtype
     columns.weight = None if weights is None else weights.finish(n_rows)
+    columns.vectors = {role: file.finish(n_rows) for role, file in further.items()}
     return columns

@@ -1,0 +1,75 @@
+"""Blocks of the rows of a table and of vectors, in memory or in files.
+
+Both are read by slices. Sums over rows are made block by block, in their order, so that
+they have the same bits for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from sklearn_textbook._contract.blocks import list_blocks
+
+
+def is_sparse(X: Any) -> bool:
+    """Return whether the blocks of a table are sparse."""
+    return issparse(X) or getattr(X, "is_sparse", False)
+
+
+def is_stored(X: Any) -> bool:
+    """Return whether the rows of a table are in files."""
+    return not (issparse(X) or isinstance(X, np.ndarray))
+
+
+def read_rows(X: Any, rows: slice) -> np.ndarray | csr_array:
+    """Read a block of a table or a vector.
+
+    A dense one is stored row after row, since the order of sums depends on that.
+    """
+    if issparse(X) and rows == slice(0, X.shape[0]):
+        return X  # which a slice would copy
+    block = X[rows]
+    return block if issparse(block) else np.ascontiguousarray(block)
+
+
+def read_weights(weight: Any, rows: slice, n_rows: int) -> np.ndarray:
+    """Read a block of weights; None: 1 each."""
+    if weight is None:
+        return np.ones(n_rows)
+    return read_rows(weight, rows)
+
+
+@dataclass(frozen=True)
+class MappedRows:
+    """A table in files with a function applied to its blocks."""
+
+    X: Any
+    function: Callable
+    n_columns: int
+    is_sparse: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return self.X.shape[0], self.n_columns
+
+    def __getitem__(self, rows: slice):
+        return self.function(read_rows(self.X, rows))
+
+
+def map_rows(X: Any, function: Callable, n_columns: int) -> Any:
+    """Apply a function to the blocks of a table; those of files when they are read.
+
+    The function makes dense blocks.
+    """
+    if is_stored(X):
+        return MappedRows(X, function, n_columns)
+    mapped = np.empty((X.shape[0], n_columns))
+    for rows in list_blocks(len(mapped)):
+        mapped[rows] = function(read_rows(X, rows))
+    return mapped
