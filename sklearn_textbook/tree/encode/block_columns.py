@@ -27,6 +27,7 @@ from sklearn_textbook._contract.blocks import (
     list_blocks,
 )
 from sklearn_textbook._contract.labels import check_target, encode_labels
+from sklearn_textbook._contract.parameters import show_value
 from sklearn_textbook._contract.weights import (
     check_weights,
     require_square,
@@ -378,7 +379,9 @@ class BlockColumns:
         """Call a function with the target and the weights of every block."""
         for rows in list_blocks(self.n_rows):
             weight = None if self.weight is None else self.weight.read(rows)
-            y = self.target.read(rows).astype(np.float64, copy=False)
+            y = None
+            if self.target is not None:
+                y = self.target.read(rows).astype(np.float64, copy=False)
             with count_rows_from(rows.start):
                 found = function(y, weight)
             yield found
@@ -482,11 +485,11 @@ class VectorWriter:
 
 def read_block_columns(
     source: BlockSource,
-    target: str,
+    target: str | None,
     sample_weight: str | None = None,
     categorical_features="from_dtype",
     *,
-    is_numeric: bool,
+    is_numeric: bool | None,
     vectors: dict[str, str] | None = None,
 ) -> BlockColumns:
     """Read a source once, and write its columns to files.
@@ -495,17 +498,20 @@ def read_block_columns(
     ----------
     source : BlockSource
         The table.
-    target, sample_weight : str
+    target, sample_weight : str or None
         Columns of the target and of the weights.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         As in :func:`read_training_table`.
-    is_numeric : bool
-        Whether the target is numbers rather than classes.
+    is_numeric : bool or None
+        Whether the target is numbers rather than classes. None: the model has no
+        target, so that ``target`` must be None.
     vectors : dict of str, default=None
         Further columns of numbers that are no features, by what they are for.
     """
-    vectors = vectors or {}
-    names = list_features(source, target, sample_weight, vectors)
+    vectors, has_target = vectors or {}, is_numeric is not None
+    names = list_features(
+        source, target, sample_weight, vectors, has_target=has_target
+    )
     folder, lock = make_folder()
     try:
         return _read_into(
@@ -613,13 +619,22 @@ def require_names(source: BlockSource, roles: dict) -> None:
             )
 
 
-def list_features(source, target, sample_weight, vectors=()) -> tuple[str, ...]:
+def list_features(
+    source, target, sample_weight, vectors=(), *, has_target: bool = True
+) -> tuple[str, ...]:
     """List the columns that are neither target nor weights nor other vectors."""
-    roles = {"y": target, "sample_weight": sample_weight, **dict(vectors)}
+    if not has_target and target is not None:
+        raise ValueError(
+            f"y must be None, as the model has no target; got {show_value(target)}. "
+            "exclude of io.scan leaves out a column."
+        )
+    roles = {"y": target} if has_target else {}
+    roles |= {"sample_weight": sample_weight, **dict(vectors)}
     require_names(source, roles)
     names = tuple(name for name in source.names if name not in roles.values())
     if not names:
-        raise ValueError(f"{source._describe()} has no columns besides the target.")
+        role = "target" if has_target else "weights"
+        raise ValueError(f"{source._describe()} has no columns besides the {role}.")
     return names
 
 
@@ -656,8 +671,9 @@ def _read_into(
         )
         for position, name in enumerate(names)
     ]
-    targets = VectorWriter(folder / "target", is_numeric)
-    weights = None
+    targets = weights = None
+    if target is not None:
+        targets = VectorWriter(folder / "target", is_numeric)
     if sample_weight is not None:
         weights = VectorWriter(folder / "weight", is_numeric=True)
     further = {
@@ -665,7 +681,7 @@ def _read_into(
         for role in vectors
     }
     n_rows = 0
-    read = [*names, target, *[sample_weight][: sample_weight is not None]]
+    read = [*names, *(name for name in (target, sample_weight) if name is not None)]
     read += vectors.values()
     for block in source.read_blocks(dict.fromkeys(read)):
         table = FrameTable(block)
@@ -676,9 +692,10 @@ def _read_into(
                     places[writer.name], writer.name, as_levels=bool(writer.is_declared)
                 )
             )
-        values = table.read_series(places[target])
-        with count_rows_from(n_rows):
-            targets.write(values)
+        if targets is not None:
+            values = table.read_series(places[target])
+            with count_rows_from(n_rows):
+                targets.write(values)
         if weights is not None:
             values = table.read_series(places[sample_weight])
             with count_rows_from(n_rows):
@@ -695,8 +712,9 @@ def _read_into(
     warn_of_identifiers(schema, n_rows)
     columns = BlockColumns(folder, lock, schema, mappings, n_rows)
     columns.memory_limit = source.memory_limit
-    columns.target = targets.finish(n_rows)
-    columns.labels, columns.label_dtype = targets.labels, targets.dtype
+    if targets is not None:
+        columns.target = targets.finish(n_rows)
+        columns.labels, columns.label_dtype = targets.labels, targets.dtype
     columns.weight = None if weights is None else weights.finish(n_rows)
     columns.vectors = {role: file.finish(n_rows) for role, file in further.items()}
     return columns
