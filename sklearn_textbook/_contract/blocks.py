@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+
+from sklearn_textbook._contract.types import Method
 
 #: Rows of a block. Sums of floating-point numbers are made by such blocks, also in
 #: memory, so that they do not depend on how a table is read.
@@ -90,6 +93,45 @@ class StoredTable:
         """Set the attributes of an estimator that tell the columns of its table."""
         estimator.n_features_in_ = self.shape[1]
         estimator.feature_names_in_ = np.array(self.names, dtype=object)
+
+
+def accept_blocks(method: Method) -> Method:
+    """Let a method that computes something of every row take a table in blocks, too."""
+
+    @functools.wraps(method)
+    def compute(self: Any, X: Any) -> Any:
+        if not isinstance(X, BlockSource):
+            return method(self, X)
+        from sklearn.utils.validation import check_is_fitted  # slow to import
+
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            raise ValueError(
+                f"{X._describe()} has names of columns, but {type(self).__name__} was "
+                "fitted to a table without them."
+            )
+        parts = [method(self, block) for block in X.read_blocks(names.tolist())]
+        if not parts:
+            raise ValueError(f"{X._describe()} has no rows.")
+        return np.concatenate(parts)
+
+    return cast(Method, compute)
+
+
+def read_vector(values: Any, X: Any, role: str) -> Any:
+    """Read the column that ``values`` names of a table in blocks; others stay."""
+    if not isinstance(X, BlockSource) or values is None:
+        return values
+    if not isinstance(values, str):
+        raise TypeError(
+            f"{role} must be the name of a column of {X._describe()}, as the table is "
+            f"read in blocks; got {type(values).__name__}."
+        )
+    X._require_columns(role, (values,))
+    return np.concatenate(
+        [np.asarray(block[values]) for block in X.read_blocks((values,))]
+    )
 
 
 def list_blocks(n_rows: int, step: int = BLOCK_ROWS) -> Iterator[slice]:

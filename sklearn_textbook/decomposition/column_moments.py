@@ -2,7 +2,8 @@
 
 A block of rows is summed about its own mean, and two blocks are merged by the formula
 of Chan, Golub and LeVeque. No large numbers are subtracted from each other, so that
-precision does not depend on the origin of the columns or the size of the blocks.
+precision does not depend on the origin of the columns or the size of the blocks. The
+rows may be in files.
 """
 
 from __future__ import annotations
@@ -11,6 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import issparse
+
+from sklearn_textbook._contract.blocks import BLOCK_ROWS, list_blocks
+from sklearn_textbook.linear_model.design.block_rows import (
+    cut_rows,
+    read_rows,
+    sum_weights,
+)
 
 #: Numbers in a block: about as many as fit in a cache.
 BLOCK_SIZE = 2**19
@@ -63,9 +71,7 @@ def count_block_rows(n_columns):
 
 def iterate_blocks(n_rows, n_columns):
     """Slices of rows that cover a table once."""
-    step = count_block_rows(n_columns)
-    for start in range(0, n_rows, step):
-        yield slice(start, min(start + step, n_rows))
+    return list_blocks(n_rows, count_block_rows(n_columns))
 
 
 def sum_columns(X, weight: np.ndarray | None = None):
@@ -76,11 +82,11 @@ def sum_columns(X, weight: np.ndarray | None = None):
     if moments is not None:
         return moments
     n_rows, n_columns = X.shape
-    buffer = np.empty((min(count_block_rows(n_columns), n_rows), n_columns))
+    step = count_block_rows(n_columns)
+    buffer = np.empty((min(step, n_rows), n_columns))
     origin = _find_origin(X)
-    for rows in iterate_blocks(n_rows, n_columns):
-        of_block = None if weight is None else weight[rows]
-        block = _sum_block(X[rows], of_block, origin, buffer)
+    for rows, of_block in cut_rows(step, X, weight):
+        block = _sum_block(rows, of_block, origin, buffer)
         moments = block if moments is None else moments.merge(block)
     return moments
 
@@ -88,34 +94,82 @@ def sum_columns(X, weight: np.ndarray | None = None):
 def center_columns(
     X: np.ndarray, weight: np.ndarray | None = None, out: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Subtract the mean of each column."""
-    # Relative to the first row, a constant column is exactly 0.
-    first = X[0].astype(np.float64)
-    centered = np.subtract(X, X[0].copy(), out=out)
+    """Subtract the mean of each column; the result is in C order."""
+    rows = CenteredRows(X, weight)
+    centered = np.subtract(X, rows.first, out=out, order="C")
+    centered -= rows.shift
+    return rows.mean, centered
+
+
+class CenteredRows:
+    """Rows, in memory or in files, minus the means of their columns.
+
+    Parameters
+    ----------
+    X : ndarray or matrix in files, of shape (n_rows, n_columns)
+        The rows.
+    weight : ndarray or vector in files, of shape (n_rows,), or None
+        Their weights; None: 1 each.
+    """
+
+    def __init__(self, X, weight=None) -> None:
+        self.X, self.weight = X, weight
+        # Relative to the first row, a constant column is exactly 0.
+        self.first = read_rows(X, slice(0, 1))[0].copy()
+        sums = np.zeros(X.shape[1])
+        for rows, of_block in cut_rows(BLOCK_ROWS, X, weight):
+            centered = rows - self.first
+            if weight is None:
+                sums += centered.sum(axis=0, dtype=np.float64)
+            else:
+                sums += of_block @ centered
+        total = X.shape[0] if weight is None else sum_weights(weight)
+        shift = sums / total
+        self.mean = self.first.astype(np.float64) + shift
+        self.shift = shift.astype(X.dtype)
+
+    def cut(self, step: int):
+        """Read blocks of the rows and of the weights."""
+        for rows, of_block in cut_rows(step, self.X, self.weight):
+            centered = rows - self.first
+            centered -= self.shift
+            yield centered, of_block
+
+    def sum_squares(self) -> np.ndarray:
+        """Add up the squares of every column."""
+        squares = np.zeros(self.X.shape[1])
+        for rows, of_block in self.cut(BLOCK_ROWS):
+            squares += sum_squares(rows, of_block)
+        return squares
+
+
+def sum_squares(rows: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    """Add up the squares of every column of some rows."""
     if weight is None:
-        shift = centered.mean(axis=0, dtype=np.float64)
-    else:
-        shift = weight @ centered / weight.sum()
-    centered -= shift.astype(centered.dtype)
-    return first + shift, centered
+        return np.einsum("ij,ij->j", rows, rows, dtype=np.float64)
+    return np.einsum("i,ij,ij->j", weight, rows, rows, dtype=np.float64)
 
 
 def _seems_near_origin(X, weight):
     """Whether the first rows suggest that all can be summed without centring."""
-    if weight is not None or X.dtype != np.float64 or X.size <= BLOCK_SIZE:
+    is_small = X.shape[0] * X.shape[1] <= BLOCK_SIZE
+    if weight is not None or X.dtype != np.float64 or is_small:
         return False
-    head = X[:ORIGIN_ROWS]
+    head = _read_head(X)
     return (np.abs(head.mean(axis=0)) < NEAR_ORIGIN * head.std(axis=0)).all()
 
 
 def _sum_near_origin(X):
     """Compute the moments of rows without centring; None if that would lose digits.
 
-    Threads run one large product more efficiently than many small ones.
+    Threads run large products more efficiently than many small ones.
     """
-    n_rows = len(X)
-    mean = np.ones(n_rows) @ X / n_rows
-    scatter = X.T @ X
+    n_rows, n_columns = X.shape
+    mean, scatter = np.zeros(n_columns), np.zeros((n_columns, n_columns))
+    for (rows,) in cut_rows(BLOCK_ROWS, X):
+        mean += np.ones(len(rows)) @ rows
+        scatter += rows.T @ rows
+    mean /= n_rows
     if not _subtract_mean(scatter, mean, float(n_rows)):
         return None
     return ColumnMoments(n_rows, float(n_rows), mean, scatter)
@@ -134,11 +188,17 @@ def _subtract_mean(scatter, mean, total) -> bool:
     return True
 
 
+def _read_head(X):
+    """Read the first rows."""
+    return read_rows(X, slice(0, min(ORIGIN_ROWS, X.shape[0])))
+
+
 def _find_origin(X):
     """Find a point near the mean of rows."""
+    head = _read_head(X)
     # Relative to the first row, a constant column is exactly 0.
-    first = X[0].astype(np.float64)
-    return first + (X[:ORIGIN_ROWS] - first).mean(axis=0)
+    first = head[0].astype(np.float64)
+    return first + (head - first).mean(axis=0)
 
 
 def _sum_block(X, weight, origin, buffer):

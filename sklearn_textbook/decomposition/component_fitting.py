@@ -21,24 +21,36 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.tables import check_finite_rows, check_sparse_format
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.decomposition.column_moments import (
+    CenteredRows,
     center_columns,
     fix_constant_columns,
     sum_columns,
+    sum_squares,
 )
 from sklearn_textbook.decomposition.component_measures import (
     FLOATS,
     ComponentMeasures,
 )
 from sklearn_textbook.decomposition.spectrum import (
+    TALL,
     complete_directions,
     count_by_contribution,
     decompose_at_random,
     decompose_by_arpack,
     decompose_matrix,
     decompose_rows,
+    decompose_tall_rows,
     estimate_dimension,
     find_signs,
     make_centered_operator,
+)
+from sklearn_textbook.decomposition.triangle import count_triangle_rows
+from sklearn_textbook.linear_model.design.block_rows import (
+    BlockRows,
+    is_in_files,
+    lay_out,
+    open_block_rows,
+    sum_weights,
 )
 from sklearn_textbook.linear_model.design.design import MISSING, MISSING_REMEDY
 from sklearn_textbook.linear_model.design.reading import (
@@ -122,6 +134,22 @@ class ComponentFitting(ComponentMeasures):
             matrix = matrix.toarray()
         return matrix, weight
 
+    def _open_source(self, source, y, sample_weight) -> BlockRows:
+        """Read the rows and weights of a table in blocks."""
+        for name, allowed in (("categorical_features", None), ("missing", "error")):
+            value = getattr(self, name)
+            if not (value is None if allowed is None else value == allowed):
+                raise ValueError(
+                    f"A table that is read in blocks requires {name}={allowed!r}, got "
+                    f"{value!r}."
+                )
+        vars(self).pop("design_", None)
+
+        def read(frame, *, is_first):
+            return self._read_rows(frame, is_first=is_first, min_rows=1)
+
+        return open_block_rows(self, source, y, sample_weight, read)
+
     def _refuse_sparse(self, X) -> None:
         if issparse(X) and self.svd_solver not in SPARSE_SOLVERS:
             raise TypeError(
@@ -143,6 +171,8 @@ class ComponentFitting(ComponentMeasures):
         )
 
     def _check_finite(self, X, weight=None) -> None:
+        if is_in_files(X):
+            return  # checked when it was read
         is_present = None if weight is None or weight.all() else weight > 0
         check_finite_rows(
             X if is_present is None else X[np.flatnonzero(is_present)],
@@ -174,9 +204,6 @@ class ComponentFitting(ComponentMeasures):
 
     def _sum_rows(self, X, weight):
         """Sum the rows; values that are not finite make the sums infinite or NaN."""
-        if weight is not None:
-            self._check_finite(X, weight)
-            X, weight = _drop_weightless(X, weight)
         with np.errstate(over="ignore", invalid="ignore"):
             moments = sum_columns(X, weight)
         if not np.isfinite(np.diagonal(moments.scatter)).all():
@@ -184,24 +211,33 @@ class ComponentFitting(ComponentMeasures):
         return moments
 
     # -------------------------------------------------------------------- solution
-    def _fit(self, X, sample_weight):
-        """Fit to rows; return them and, if the solver computes it, their spectrum."""
-        self._check_parameters()
-        X, weight = self._read_training(X, sample_weight)
+    def _fit(self, X, weight):
+        """Fit to rows; return their spectrum, if the solver computes it."""
         self._forget()
-        n_positive = X.shape[0] if weight is None else np.count_nonzero(weight)
-        total = X.shape[0] if weight is None else _as_count(weight.sum())
+        X, weight = self._drop_weightless(X, weight)
+        total = X.shape[0] if weight is None else _as_count(sum_weights(weight))
         if total <= 1:
-            raise ValueError(_describe_light(n_positive, total))
+            raise ValueError(_describe_light(X.shape[0], total))
         solver = self._choose_solver(X, total)
         spectrum = signs = None
         if solver == "covariance_eigh":
             self._fit_moments(self._sum_rows(X, weight), X.dtype)
         else:
-            self._check_finite(X, weight)
+            if weight is None:
+                self._check_finite(X)
             spectrum, signs = self._fit_rows(X, weight, total, solver)
         self._fit_svd_solver = solver
-        return X, spectrum, signs
+        return spectrum, signs
+
+    def _drop_weightless(self, X, weight):
+        """Drop rows of weight 0; the others must be finite."""
+        if weight is None or is_in_files(X):
+            return X, weight
+        self._check_finite(X, weight)
+        if (weight > 0).all():
+            return X, weight
+        kept = np.flatnonzero(weight > 0)
+        return (X.tocsr() if issparse(X) else X)[kept], weight[kept]
 
     def _forget(self) -> None:
         """Delete earlier fitted attributes."""
@@ -280,12 +316,17 @@ class ComponentFitting(ComponentMeasures):
 
     def _fit_rows(self, X, weight, total, solver):
         """Fit to rows by a singular value decomposition of them."""
-        if weight is not None:
-            X, weight = _drop_weightless(X, weight)
         n_columns = X.shape[1]
         most = min(_count_most(X.shape[0], total), n_columns)
         n_wanted = self._check_count(most, total, solver)
+        if solver == "full" and X.shape[0] >= TALL * n_columns:
+            spectrum, *columns = self._decompose_tall(X, weight, total)
+            return self._keep_spectrum(
+                *(spectrum, n_wanted, most, total, solver, X.dtype, *columns)
+            )
+        self._require_memory(X, solver)
         random_state = check_random_state(self.random_state)
+        X = X if issparse(X) else lay_out(X)
         rows, mean, variances = self._center(X, weight, total)
         scale = self._find_scale(variances, mean, X.dtype)
         root = None if weight is None else np.sqrt(weight)
@@ -309,20 +350,61 @@ class ComponentFitting(ComponentMeasures):
             }
             possible = min(n_wanted, *rows.shape)
             spectrum = decompose_at_random(rows, possible, options, random_state)
+        return self._keep_spectrum(
+            spectrum, n_wanted, most, total, solver, X.dtype, mean, variances, scale
+        )
+
+    def _require_memory(self, X, solver) -> None:
+        """Refuse rows in files, for a solver that needs them all at once."""
+        if not is_in_files(X):
+            return
+        n_rows, n_columns = X.shape
+        if solver == "full":
+            raise ValueError(
+                f"svd_solver={self.svd_solver!r} reads a table in blocks if it has at "
+                f"least {TALL} rows per column; got {n_rows} rows of {n_columns} "
+                "columns. Set svd_solver='covariance_eigh'."
+            )
+        chosen = ", which 'auto' chooses," if self.svd_solver == "auto" else ""
+        raise ValueError(
+            f"svd_solver={solver!r}{chosen} needs all rows at once, but the table is "
+            "read in blocks. Set svd_solver='covariance_eigh' or 'full'."
+        )
+
+    def _decompose_tall(self, X, weight, total):
+        """Decompose many rows, block by block; find means, variances and divisors."""
+        centered = CenteredRows(X, weight)
+        with np.errstate(over="ignore"):
+            variances = centered.sum_squares() / (total - 1.0)
+        scale = self._find_scale(variances, centered.mean, X.dtype)
+
+        def iterate():
+            for rows, of_block in centered.cut(count_triangle_rows(X.shape[1])):
+                if scale is not None:
+                    rows /= scale.astype(rows.dtype)
+                if of_block is not None:
+                    rows *= np.sqrt(of_block)[:, np.newaxis].astype(rows.dtype)
+                yield rows
+
+        spectrum = decompose_tall_rows(iterate(), X.shape, X.dtype)
+        return spectrum, centered.mean, variances, scale
+
+    def _keep_spectrum(
+        self, spectrum, n_wanted, most, total, solver, dtype, mean, variances, scale
+    ):
+        """Keep what a decomposition of the rows gives; return it and the signs."""
         n_needed = most if solver == "full" else n_wanted
         # A row of weight w counts as w rows, so there may be more components than rows.
         values = np.zeros(n_needed)
         values[: len(spectrum.singular_values)] = spectrum.singular_values
         components = complete_directions(spectrum.components, n_needed)
         eigenvalues = values**2 / (total - 1.0)
-        whole = variances.sum() if scale is None else float(n_columns)
+        whole = variances.sum() if scale is None else float(len(variances))
         if solver == "full":
             whole = eigenvalues.sum()
         n_kept = self._count_components(eigenvalues, whole, most, total, solver)
-        signs = self._keep(
-            components, eigenvalues, whole, values, n_kept, most, X.dtype
-        )
-        self._keep_columns(mean, variances, scale, total, X.dtype)
+        signs = self._keep(components, eigenvalues, whole, values, n_kept, most, dtype)
+        self._keep_columns(mean, variances, scale, total, dtype)
         return spectrum, signs
 
     def _center(self, X, weight, total):
@@ -333,11 +415,7 @@ class ComponentFitting(ComponentMeasures):
         out = X if not self.copy and weight is None and X.flags.writeable else None
         mean, rows = center_columns(X, weight, out=out)
         with np.errstate(over="ignore"):
-            if weight is None:
-                squares = np.einsum("ij,ij->j", rows, rows, dtype=np.float64)
-            else:
-                squares = np.einsum("i,ij,ij->j", weight, rows, rows, dtype=np.float64)
-        return rows, mean, squares / (total - 1.0)
+            return rows, mean, sum_squares(rows, weight) / (total - 1.0)
 
     def _find_scale(self, variances, mean, dtype):
         """Find the divisors of the columns, None if they are not scaled."""
@@ -441,14 +519,6 @@ class ComponentFitting(ComponentMeasures):
         self.var_ = variances.astype(dtype)
         self.scale_ = None if scale is None else scale.astype(dtype)
         self.n_samples_ = n_samples
-
-
-def _drop_weightless(X, weight):
-    """Drop rows of weight 0."""
-    if (weight > 0).all():
-        return X, weight
-    kept = np.flatnonzero(weight > 0)
-    return (X.tocsr() if issparse(X) else X)[kept], weight[kept]
 
 
 def _as_count(total):

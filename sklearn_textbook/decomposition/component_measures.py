@@ -15,6 +15,7 @@ from sklearn.base import (
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.blocks import accept_blocks, read_vector
 from sklearn_textbook._contract.numeric_table import read_numeric_table
 from sklearn_textbook._contract.tables import check_finite_rows, check_sparse_format
 from sklearn_textbook._contract.types import MatrixLike
@@ -60,13 +61,14 @@ class ComponentMeasures(
         return self.components_.shape[0]
 
     # ---------------------------------------------------------------------- scores
+    @accept_blocks
     def transform(self, X: MatrixLike) -> np.ndarray:
         """Compute the scores (主成分得分) of rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table of :func:`sklearn_textbook.io.scan`.
 
         Returns
         -------
@@ -126,6 +128,7 @@ class ComponentMeasures(
         rows += mean
         return rows
 
+    @accept_blocks
     def squared_cosines(self, X: MatrixLike) -> np.ndarray:
         r"""Compute the squared cosines: how well the components represent rows.
 
@@ -140,7 +143,7 @@ class ComponentMeasures(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table of :func:`sklearn_textbook.io.scan`.
 
         Returns
         -------
@@ -207,13 +210,14 @@ class ComponentMeasures(
             precision /= np.outer(self.scale_, self.scale_)
         return precision
 
+    @accept_blocks
     def score_samples(self, X: MatrixLike) -> np.ndarray:
         """Compute the log-likelihood of each row in the probabilistic model.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table of :func:`sklearn_textbook.io.scan`.
 
         Returns
         -------
@@ -253,11 +257,11 @@ class ComponentMeasures(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table of :func:`sklearn_textbook.io.scan`.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows.
+            Weights of the rows; of a table of ``io.scan``, the name of a column.
 
         Returns
         -------
@@ -265,6 +269,7 @@ class ComponentMeasures(
             Mean of :meth:`score_samples`.
         """
         log_likelihood = self.score_samples(X)
+        sample_weight = read_vector(sample_weight, X, "sample_weight")
         weight = check_weights(sample_weight, len(log_likelihood))
         return float(np.average(log_likelihood, weights=weight))
 

@@ -21,7 +21,12 @@ def factor_by_lapack(A: np.ndarray) -> SVDFactors:
 
 def find_gram_eigenpairs(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     r"""Compute the eigenpairs of :math:`A^T A`, the largest first."""
-    eigenvalues, vectors = linalg.eigh(A.T @ A, check_finite=False, driver="evd")
+    return decompose_gram(A.T @ A)
+
+
+def decompose_gram(products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Compute singular values and right singular vectors from products of columns."""
+    eigenvalues, vectors = linalg.eigh(products, check_finite=False, driver="evd")
     return np.sqrt(np.maximum(eigenvalues[::-1], 0)), vectors[:, ::-1]
 
 

@@ -8,7 +8,9 @@ from scipy.linalg import blas
 from scipy.sparse.linalg import LinearOperator
 from sklearn.utils import check_array
 
+from sklearn_textbook._contract.blocks import BLOCK_ROWS
 from sklearn_textbook._contract.tables import check_sparse_format
+from sklearn_textbook.linear_model.design.block_rows import cut_rows, is_in_files
 
 #: Largest binary exponent of an entry for which neither its square nor the square of
 #: its rounding error leaves the range of the type. In double precision, LAPACK does not
@@ -69,6 +71,13 @@ def find_largest(A):
         part = entries[start : start + _MAX_ENTRIES]
         largest = max(largest, abs(part[find_place(part)]))
     return largest
+
+
+def find_largest_of_rows(A) -> float:
+    """Largest size of an entry of a dense matrix, which may be in files."""
+    if not is_in_files(A):
+        return find_largest(A)
+    return max(find_largest(rows) for (rows,) in cut_rows(BLOCK_ROWS, A))
 
 
 def scale_matrix(A, largest: float, target: int | None = None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
+from sklearn_textbook._contract.blocks import BlockSource
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.parameters import is_real
@@ -70,8 +72,9 @@ class PCA(ComponentFitting):
         Whether to divide each column by its standard deviation, that is, to decompose
         the correlation matrix (规范化变量). Units of the columns then have no effect.
     copy : bool, default=True
-        Whether to leave X unchanged. If False, "full", "arpack" and "randomized" may
-        overwrite it; in this case, use ``fit_transform``.
+        Whether to leave X unchanged. If False, "arpack", "randomized" and, with less
+        than four rows per column, "full" may overwrite it; in this case, use
+        ``fit_transform``.
     whiten : bool, default=False
         Whether to divide the scores by their standard deviations. Scores of components
         without variance are then 0.
@@ -219,6 +222,8 @@ class PCA(ComponentFitting):
     [[-1.85], [-0.75], [-0.4]]
     """
 
+    _fits_blocks = True
+
     def __init__(
         self,
         n_components: float | str | None = None,
@@ -259,11 +264,15 @@ class PCA(ComponentFitting):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows. Sparse rows require ``svd_solver`` "auto", "arpack" or
-            "covariance_eigh".
+            "covariance_eigh". A table that :func:`sklearn_textbook.io.scan` describes
+            is read in blocks, with the same components; it requires
+            ``svd_solver`` "covariance_eigh", or "full" with at least four rows per
+            column, unless it has at most 65,536 rows.
         y : None
-            Ignored.
+            Ignored; it must be None if X is read in blocks.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows; a row of weight w counts as w rows.
+            Weights of the rows; a row of weight w counts as w rows. The name of a
+            column, if X is read in blocks.
 
         Returns
         -------
@@ -279,7 +288,12 @@ class PCA(ComponentFitting):
         TypeError
             If X is sparse and the solver requires dense rows.
         """
-        self._fit(X, sample_weight)
+        self._check_parameters()
+        if isinstance(X, BlockSource):
+            with closing(self._open_source(X, y, sample_weight)) as rows:
+                self._fit(rows.X, rows.weight)
+        else:
+            self._fit(*self._read_training(X, sample_weight))
         return self
 
     @all_or_nothing
@@ -291,22 +305,27 @@ class PCA(ComponentFitting):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
+            The rows. A table of ``io.scan`` is read twice.
         y : None
-            Ignored.
+            Ignored; it must be None if X is read in blocks.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the rows; a row of weight w counts as w rows.
+            Weights of the rows; a row of weight w counts as w rows. The name of a
+            column, if X is read in blocks.
 
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_components)
             The scores.
         """
+        if isinstance(X, BlockSource):
+            return self.fit(X, y, sample_weight).transform(X)
+        self._check_parameters()
         table = X
-        X, spectrum, signs = self._fit(table, sample_weight)
+        X, weight = self._read_training(table, sample_weight)
+        spectrum, signs = self._fit(X, weight)
         if "design_" in vars(self):
             return self.transform(table)
-        if spectrum is None or sample_weight is not None:
+        if spectrum is None or spectrum.left is None or sample_weight is not None:
             scores = self._project(X)
         else:
             scores = spectrum.compute_scores(self.n_components_) * signs
@@ -350,6 +369,11 @@ class PCA(ComponentFitting):
             rows.
         """
         self._check_parameters()
+        if isinstance(X, BlockSource):
+            raise TypeError(
+                f"partial_fit takes rows in memory, but {X._describe()} is read in "
+                "blocks; fit reads all of them."
+            )
         is_first = "_moments" not in vars(self)
         if is_first and "components_" in vars(self):
             warn_caller(
@@ -360,7 +384,7 @@ class PCA(ComponentFitting):
         X, weight = self._read_training(
             X, sample_weight, is_first=is_first, is_last=False
         )
-        moments = self._sum_rows(X, weight)
+        moments = self._sum_rows(*self._drop_weightless(X, weight))
         if not is_first:
             moments = self._moments.merge(moments)
         self._forget()

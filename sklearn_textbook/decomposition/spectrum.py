@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.special import gammaln
 from sklearn import config_context
 from sklearn.utils.extmath import randomized_svd
 
-from sklearn_textbook.decomposition.triangle import reduce_to_triangle
+from sklearn_textbook.decomposition.triangle import reduce_blocks
 
 #: Entries that differ by less than this fraction count as equal for the sign.
 SIGN_TOLERANCE = 1e-6
@@ -25,19 +26,16 @@ class Spectrum:
     """Directions in order of descending variance.
 
     ``singular_values`` are those of the centred rows, ``left`` has their left singular
-    vectors; where these were not computed, ``rows`` has the centred rows instead.
+    vectors, if these were computed.
     Directions without variance are completed by :func:`complete_directions`.
     """
 
     components: np.ndarray
     singular_values: np.ndarray
     left: np.ndarray | None = None
-    rows: np.ndarray | None = None
 
     def compute_scores(self, n_components):
         """Compute the first scores, with the signs of ``components``."""
-        if self.left is None:
-            return self.rows @ self.components[:n_components].T
         return self.left[:, :n_components] * self.singular_values[:n_components]
 
 
@@ -58,16 +56,18 @@ def decompose_matrix(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray, fl
 
 def decompose_rows(centered: np.ndarray) -> Spectrum:
     """Decompose centred rows by the singular value decomposition."""
-    if len(centered) >= TALL * centered.shape[1]:
-        _, values, right = linalg.svd(reduce_to_triangle(centered), check_finite=False)
-        spectrum = _clean(right, values, None, centered.shape)
-        spectrum.rows = centered
-        return spectrum
     # LAPACK accepts the transpose of rows in C order without a copy.
     right, values, left = linalg.svd(
         centered.T, full_matrices=False, overwrite_a=True, check_finite=False
     )
     return _clean(right.T, values, left.T, centered.shape)
+
+
+def decompose_tall_rows(blocks: Iterable, shape: tuple[int, int], dtype) -> Spectrum:
+    """Decompose many centred rows by their triangle, without left singular vectors."""
+    triangle = reduce_blocks(blocks, shape[1], dtype)
+    _, values, right = linalg.svd(triangle, check_finite=False)
+    return _clean(right, values, None, shape)
 
 
 def decompose_by_arpack(

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from scipy.linalg import get_lapack_funcs
+
+from sklearn_textbook.linear_model.design.block_rows import cut_rows
 
 #: Entries of a block of rows, which fits in the cache of a core.
 BLOCK_ENTRIES = 2**17
 
 
-def reduce_to_triangle(A: np.ndarray) -> np.ndarray:
-    r"""Compute the triangle R of :math:`A = Q R` by blocks of rows.
+def count_triangle_rows(n_columns: int) -> int:
+    """Rows that are reduced at a time."""
+    return max(4 * n_columns, BLOCK_ENTRIES // n_columns)
+
+
+def reduce_to_triangle(A) -> np.ndarray:
+    """Compute the triangle of a matrix, which may be in files."""
+    blocks = (rows for (rows,) in cut_rows(count_triangle_rows(A.shape[1]), A))
+    return reduce_blocks(blocks, A.shape[1], A.dtype)
+
+
+def reduce_blocks(blocks: Iterable, n_columns: int, dtype) -> np.ndarray:
+    r"""Compute the triangle R of :math:`A = Q R` from blocks of the rows of A.
 
     R has the singular values and the right singular vectors of A. Each block of rows is
     put below the current triangle and reduced with it, so that neither Q nor a copy of
-    A is made.
+    A is made. Blocks have as many rows as `count_triangle_rows` says; the last one may
+    have fewer.
     """
-    n_rows, n_columns = A.shape
-    n_block = max(4 * n_columns, BLOCK_ENTRIES // n_columns)
-    geqrf, geqrf_lwork = get_lapack_funcs(("geqrf", "geqrf_lwork"), (A,))
-    stack = np.zeros((n_columns + n_block, n_columns), dtype=A.dtype, order="F")
+    n_block = count_triangle_rows(n_columns)
+    stack = np.zeros((n_columns + n_block, n_columns), dtype=dtype, order="F")
+    geqrf, geqrf_lwork = get_lapack_funcs(("geqrf", "geqrf_lwork"), (stack,))
     work = int(geqrf_lwork(*stack.shape)[0])
-    for start in range(0, n_rows, n_block):
-        block = A[start : start + n_block]
+    for block in blocks:
         stack[n_columns : n_columns + len(block)] = block
         stack[n_columns + len(block) :] = 0
         stack, _, _, _ = geqrf(stack, lwork=work, overwrite_a=1)

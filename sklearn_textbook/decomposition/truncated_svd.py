@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -13,6 +15,7 @@ from sklearn.base import (
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.blocks import BlockSource, accept_blocks
 from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.numeric_table import read_numeric_table
 from sklearn_textbook._contract.parameters import check_choice, check_integer
@@ -23,7 +26,10 @@ from sklearn_textbook._contract.tables import (
 )
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.decomposition.iterative import count_most_components
-from sklearn_textbook.decomposition.narrow import find_right_vectors
+from sklearn_textbook.decomposition.narrow import (
+    find_gram_vectors,
+    find_right_vectors,
+)
 from sklearn_textbook.decomposition.singular_values import (
     DIRECT_METHODS,
     check_iteration_parameters,
@@ -31,7 +37,12 @@ from sklearn_textbook.decomposition.singular_values import (
     factor_truncated,
 )
 from sklearn_textbook.decomposition.triangle import reduce_to_triangle
-from sklearn_textbook.decomposition.variances import sum_variances
+from sklearn_textbook.decomposition.variances import find_variances, sum_variances
+from sklearn_textbook.linear_model.design.block_rows import (
+    is_in_files,
+    lay_out,
+    open_block_rows,
+)
 
 #: Those of ``svd`` except "lobpcg", which needs more columns than tables often have.
 ALGORITHMS = ("randomized", "arpack", "propack", *DIRECT_METHODS)
@@ -116,6 +127,8 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     [0.0, 0.941, 0.059, 0.0, 0.0]
     """
 
+    _fits_blocks = True
+
     def __init__(
         self,
         n_components: int = 2,
@@ -142,9 +155,13 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The table; sparse only with the first three algorithms.
+            The table; sparse only with the first three algorithms. A table that
+            :func:`sklearn_textbook.io.scan` describes is read in blocks, with the same
+            components. If it has more than 65,536 rows, ``algorithm`` must be "gram",
+            "lapack" with at least two rows per column, or "randomized" where it is
+            exact.
         y : None
-            Ignored.
+            Ignored; it must be None if X is read in blocks.
 
         Returns
         -------
@@ -156,7 +173,17 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         ValueError
             If a parameter is invalid, or X contains NaN or infinity.
         """
-        self.fit_transform(X)
+        if not isinstance(X, BlockSource):
+            self.fit_transform(X)
+            return self
+        self._check_parameters()
+
+        def read(frame, *, is_first):
+            return self._read_rows(frame, reset=is_first)
+
+        rows = open_block_rows(self, X, y, None, read, min_rows=1)
+        with closing(rows):
+            self._fit(rows.X)
         return self
 
     @all_or_nothing
@@ -166,9 +193,10 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The table; sparse only with the first three algorithms.
+            The table; sparse only with the first three algorithms. A table of
+            ``io.scan`` is read twice.
         y : None
-            Ignored.
+            Ignored; it must be None if X is read in blocks.
 
         Returns
         -------
@@ -180,8 +208,14 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         ValueError
             If a parameter is invalid, or X contains NaN or infinity.
         """
+        if isinstance(X, BlockSource):
+            return self.fit(X, y).transform(X)
         self._check_parameters()
         X = self._read_rows(X, reset=True)
+        return self._fit(X if issparse(X) else lay_out(X))
+
+    def _fit(self, X):
+        """Compute the singular vectors; return the rows projected, if in memory."""
         most = count_most_components(X.shape, self.algorithm)
         if self.n_components > most:
             raise ValueError(
@@ -192,7 +226,11 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         s, Vt = self._find_right_vectors(X)
         self.singular_values_ = s[: self.n_components].astype(X.dtype)
         self.components_ = Vt[: self.n_components].astype(X.dtype)
-        projected = X @ self.components_.T
+        projected = None
+        if issparse(X):
+            projected = X @ self.components_.T
+        elif not is_in_files(X):
+            projected = np.empty((X.shape[0], self.n_components), dtype=X.dtype)
         self._measure_variances(X, projected)
         return projected
 
@@ -234,9 +272,18 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             if found is not None:
                 return found
             method = "lapack"
+        n_rows, n_columns = X.shape
+        if method == "gram" and n_rows >= n_columns:
+            return find_gram_vectors(X)
+        if method == "lapack" and n_rows >= 2 * n_columns:
+            X = reduce_to_triangle(X)
+        if is_in_files(X):
+            raise ValueError(
+                f"algorithm={self.algorithm!r} needs all rows at once, but the table "
+                f"is read in blocks: it has {n_rows} rows of {n_columns} columns. Set "
+                "algorithm='lapack', for at least two rows per column, or 'gram'."
+            )
         if method in DIRECT_METHODS:
-            if method == "lapack" and X.shape[0] >= 2 * X.shape[1]:
-                X = reduce_to_triangle(X)
             return factor_directly(X, method)[1:]
         return factor_truncated(
             X,
@@ -254,16 +301,23 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         n_rows, n_columns = X.shape
         n_drawn = self.n_components + self.n_oversamples
         is_cheap = n_columns <= 2 * (self.n_iter + 1) * n_drawn
-        return isinstance(X, np.ndarray) and is_cheap and n_rows >= 4 * n_columns
+        return not issparse(X) and is_cheap and n_rows >= 4 * n_columns
 
     def _measure_variances(self, X, projected) -> None:
-        """Set the variance that the components explain, and its fraction."""
-        with np.errstate(over="ignore"):
-            explained = np.var(projected, axis=0)
+        """Set the variance that the components explain, and its fraction.
+
+        ``projected`` takes the projected rows of a dense X, unless it is None.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            if issparse(X):
+                explained = np.var(projected, axis=0)
+            else:
+                explained = find_variances(X, self.components_, projected)
             total = sum_variances(X)
         if not (np.isfinite(explained).all() and np.isfinite(total)):
             names = getattr(self, "feature_names_in_", None)
-            check_sizes(X, type(self).__name__, names)
+            if not is_in_files(X):
+                check_sizes(X, type(self).__name__, names)
             raise ValueError(
                 "The variances of X are larger than any float. Divide X by a constant "
                 "first."
@@ -271,18 +325,20 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.explained_variance_ = explained
         # Means of constant columns may be wrong in the last digit.
         rounding = 8 * np.finfo(X.dtype).eps * self.singular_values_[0]
-        if np.sqrt(total) * np.sqrt(len(projected)) <= rounding:
+        if np.sqrt(total) * np.sqrt(X.shape[0]) <= rounding:
             self.explained_variance_ratio_ = np.zeros_like(explained)
         else:
             self.explained_variance_ratio_ = explained / total
 
+    @accept_blocks
     def transform(self, X: MatrixLike) -> np.ndarray:
         """Project rows onto the components.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows, with the columns of the training table.
+            The rows, with the columns of the training table, or a table of
+            :func:`sklearn_textbook.io.scan`.
 
         Returns
         -------

@@ -1,12 +1,21 @@
-"""Proportions, means and scatter of classes, in a few passes."""
+"""Proportions, means and scatter of classes, in a few passes over blocks of rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import linalg
 from scipy.linalg import blas
 from scipy.sparse import csr_array
+
+from sklearn_textbook._contract.blocks import BLOCK_ROWS
+from sklearn_textbook._contract.cached_property import cached_property
+from sklearn_textbook.linear_model.design.block_rows import (
+    cut_rows,
+    is_in_files,
+    sum_weights,
+)
 
 #: Rows that are centred at a time, which fit in the cache.
 BLOCK_BYTES = 1 << 19
@@ -22,20 +31,23 @@ class ClassTable:
 
     Parameters
     ----------
-    X : ndarray of shape (n_rows, n_columns)
+    X : ndarray or matrix in files, of shape (n_rows, n_columns)
         The rows.
-    codes : ndarray of int, shape (n_rows,)
+    codes : ndarray of int or vector in files, of shape (n_rows,)
         Their class numbers.
     n_classes : int
         Number of classes; each has a row.
-    weight : ndarray of shape (n_rows,) or None
+    weight : ndarray or vector in files, of shape (n_rows,), or None
         Positive weights; None: 1 each.
+    units : ndarray of shape (n_columns,) or None
+        What the columns are divided by; only of rows in files.
     """
 
     X: np.ndarray
     codes: np.ndarray
     n_classes: int
     weight: np.ndarray | None = None
+    units: np.ndarray | None = None
 
     @property
     def n_rows(self):
@@ -48,10 +60,31 @@ class ClassTable:
         return self.X.shape[1]
 
     @property
+    def is_in_files(self):
+        """Whether the rows are read from files."""
+        return is_in_files(self.X)
+
+    @cached_property
+    def total_weight(self) -> float:
+        """Sum of the weights."""
+        return float(self.n_rows) if self.weight is None else sum_weights(self.weight)
+
+    @property
     def class_weight(self):
         """Sum of the weights of each class, the m_k of the book."""
-        counts = np.bincount(self.codes, self.weight, minlength=self.n_classes)
-        return counts.astype(np.float64)
+        return self._add_up_classes(lambda weight: weight)
+
+    @property
+    def class_fraction(self):
+        """Fraction of each class in the total."""
+        return self._add_up_classes(lambda weight: weight / self.total_weight)
+
+    def _add_up_classes(self, change):
+        sums = np.zeros(self.n_classes)
+        for codes, weight in cut_rows(BLOCK_ROWS, self.codes, self.weight):
+            weight = np.ones(len(codes)) if weight is None else weight
+            sums += np.bincount(codes, change(weight), minlength=self.n_classes)
+        return sums
 
     def select_class(self, number):
         """Make a table of the rows of one class."""
@@ -62,23 +95,22 @@ class ClassTable:
 
     def compute_means(self):
         """Compute the mean of each class, with the rounding error of one long sum."""
-        rows = slice(0, self.n_rows)
-        sums = self._indicate(rows, self.weight) @ self.X
-        return sums.astype(np.float64) / self.class_weight[:, np.newaxis]
+        sums = np.zeros((self.n_classes, self.n_columns))
+        for rows, codes, weight in self._cut(BLOCK_ROWS):
+            sums += self._indicate(codes, weight) @ rows
+        return sums / self.class_weight[:, np.newaxis]
 
     def compute_scatter(self) -> tuple[np.ndarray, np.ndarray]:
         """Compute means, and the mean of squares and products about them."""
         means = self.compute_means()
-        fraction = self.share_rows()
         sums = np.zeros_like(means)
         upper = np.zeros((self.n_columns, self.n_columns), order="F")
-        for rows, block in self._centre_blocks(means):
-            root = np.sqrt(fraction[rows])
+        for block, codes, root in self._centre_blocks(means):
             block *= root[:, np.newaxis]
-            sums += self._indicate(rows, root) @ block
+            sums += self._indicate(codes, root) @ block
             upper = blas.dsyrk(1.0, block.T, beta=1.0, c=upper, overwrite_c=1)
         # Correct both for the rounding errors of the means.
-        class_fraction = np.bincount(self.codes, fraction, minlength=self.n_classes)
+        class_fraction = self.class_fraction
         left = sums / np.sqrt(class_fraction)[:, np.newaxis]
         upper = blas.dsyrk(-1.0, left.T, beta=1.0, c=upper, overwrite_c=1)
         scatter = np.triu(upper) + np.triu(upper, 1).T
@@ -90,17 +122,37 @@ class ClassTable:
         means = self.compute_means()
         rows = np.subtract(self.X, means[self.codes], order="C")
         class_weight = self.class_weight[:, np.newaxis]
-        left = self._indicate(slice(0, self.n_rows), self.weight) @ rows / class_weight
+        left = self._indicate(self.codes, self.weight) @ rows / class_weight
         rows -= left[self.codes]
         rows *= np.sqrt(self.share_rows())[:, np.newaxis]
         return means + left, rows
 
+    def reduce_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Compute means, and the triangle of a QR decomposition of the centred rows.
+
+        Up to a block of rows, these rows themselves, which need no triangle.
+        """
+        if self.n_rows <= BLOCK_ROWS:
+            return self.centre_rows()
+        means = self.compute_means()
+        sums = np.zeros_like(means)
+        for rows, codes, weight in self._cut(BLOCK_ROWS):
+            sums += self._indicate(codes, weight) @ (rows - means[codes])
+        means += sums / self.class_weight[:, np.newaxis]
+        triangle = np.zeros((0, self.n_columns))
+        for block, _, root in self._centre_blocks(means, 4 * self.n_columns):
+            block *= root[:, np.newaxis]
+            stack = np.vstack((triangle, block))
+            triangle = linalg.qr(stack, mode="r", overwrite_a=True, check_finite=False)[
+                0
+            ][: self.n_columns]
+        return means, triangle
+
     def compute_products(self, means: np.ndarray, basis: np.ndarray) -> np.ndarray:
         """Compute the mean of squares and products of rows in other coordinates."""
-        fraction = self.share_rows()
         upper = np.zeros((basis.shape[1], basis.shape[1]), order="F")
-        for rows, block in self._centre_blocks(means):
-            block *= np.sqrt(fraction[rows])[:, np.newaxis]
+        for block, _, root in self._centre_blocks(means):
+            block *= root[:, np.newaxis]
             upper = blas.dsyrk(1.0, (block @ basis).T, beta=1.0, c=upper, overwrite_c=1)
         return np.triu(upper) + np.triu(upper, 1).T
 
@@ -108,11 +160,15 @@ class ClassTable:
         """Fraction of every row in the total."""
         if self.weight is None:
             return np.full(self.n_rows, 1.0 / self.n_rows)
-        return self.weight / self.weight.sum()
+        return self.weight / self.total_weight
 
-    def _indicate(self, rows, values):
+    def _cut(self, step):
+        """Read blocks of rows, with their class numbers and weights."""
+        for rows, codes, weight in cut_rows(step, self.X, self.codes, self.weight):
+            yield rows if self.units is None else rows / self.units, codes, weight
+
+    def _indicate(self, codes, values):
         """Make the matrix (classes x rows) with a value for each row, at its class."""
-        codes = self.codes[rows]
         values = np.ones(len(codes)) if values is None else values
         if self.n_classes * len(codes) <= SMALL:
             indicator = np.zeros((self.n_classes, len(codes)))
@@ -122,18 +178,20 @@ class ClassTable:
         shape = (len(codes), self.n_classes)
         return csr_array((values, codes, starts), shape=shape).T
 
-    def _centre_blocks(self, means):
-        """Yield slices of the rows, and these rows minus the means of their classes."""
-        size = max(BLOCK_BYTES // (8 * self.n_columns), 64)
-        for start in range(0, self.n_rows, size):
-            rows = slice(start, min(start + size, self.n_rows))
-            centres = means[self.codes[rows]]
-            yield rows, np.subtract(self.X[rows], centres, order="C")
+    def _centre_blocks(self, means, least: int = 64):
+        """Yield centred rows, their class numbers, and the roots of their fractions."""
+        step = max(BLOCK_BYTES // (8 * self.n_columns), least)
+        for rows, codes, weight in self._cut(step):
+            weight = np.ones(len(codes)) if weight is None else weight
+            yield rows - means[codes], codes, np.sqrt(weight / self.total_weight)
 
 
-def find_units(X: np.ndarray) -> np.ndarray:
+def find_units(X) -> np.ndarray:
     """Find units for columns whose squares would leave the range of floats."""
-    largest = np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
+    largest = np.zeros(X.shape[1])
+    for (rows,) in cut_rows(BLOCK_ROWS, X):
+        sizes = np.maximum(rows.max(axis=0), -rows.min(axis=0))
+        largest = np.maximum(largest, sizes.astype(np.float64))
     units = np.ones(X.shape[1])
     is_far = (largest > LARGEST_UNIT) | ((largest < SMALLEST_UNIT) & (largest > 0.0))
     # Not below the smallest normal number, whose inverse is finite.

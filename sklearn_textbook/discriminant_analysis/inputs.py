@@ -22,11 +22,18 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.discriminant_analysis.class_table import ClassTable, find_units
 from sklearn_textbook.linear_model.design import MISSING
+from sklearn_textbook.linear_model.design.block_rows import (
+    BlockRows,
+    is_in_files,
+    lay_out,
+    open_block_rows,
+)
 from sklearn_textbook.linear_model.design.reading import (
     read_training_rows,
 )
 
 SOLVERS = ("svd", "lsqr", "eigen")
+FLOATS = [np.float64, np.float32]
 
 
 class DiscriminantInput(BaseEstimator):
@@ -76,17 +83,43 @@ class DiscriminantInput(BaseEstimator):
             labels = check_target(y, is_numeric=False)
             y = labels if is_column or labels.shape[1] > 1 else labels[:, 0]
         X, y, weight = self._read_columns(X, y, sample_weight)
-        (self.classes_,), codes = encode_labels(y.reshape(-1, 1))
-        if len(X) == len(self.classes_):
+        (classes,), codes = encode_labels(y.reshape(-1, 1))
+        return self._make_table(lay_out(X), codes[:, 0], classes, weight)
+
+    def _open_source(self, source, y, sample_weight) -> BlockRows:
+        """Read rows, labels and weights of a table in blocks."""
+        for name, allowed in (("categorical_features", None), ("missing", "error")):
+            value = getattr(self, name)
+            if not (value is None if allowed is None else value == allowed):
+                raise ValueError(
+                    f"A table that is read in blocks requires {name}={allowed!r}, got "
+                    f"{value!r}."
+                )
+        vars(self).pop("design_", None)
+
+        def read(frame, *, is_first):
+            return read_numeric_table(
+                *(self, frame), dtype=FLOATS, ensure_all_finite=False, reset=is_first
+            )
+
+        return open_block_rows(self, source, y, sample_weight, read, is_classifier=True)
+
+    def _make_table(self, X, codes, classes, weight):
+        """Make the table of the classes; return it, the units and the dtype."""
+        self.classes_ = classes
+        if X.shape[0] == len(classes):
             raise ValueError(
                 "The number of samples must be more than the number of classes; got "
-                f"{len(X)} samples of {len(self.classes_)} classes."
+                f"{X.shape[0]} samples of {len(classes)} classes."
             )
         units = find_units(X)
-        dtype = X.dtype
+        dtype, divisors = X.dtype, None
         if (units != 1.0).any():
-            X = X / units
-        return ClassTable(X, codes[:, 0], len(self.classes_), weight), units, dtype
+            if is_in_files(X):
+                divisors = units
+            else:
+                X = X / units
+        return ClassTable(X, codes, len(classes), weight, divisors), units, dtype
 
     def _read_columns(self, X, y, sample_weight):
         """Read numbers, labels and weights of the rows that count."""
@@ -104,12 +137,11 @@ class DiscriminantInput(BaseEstimator):
             y = column_or_1d(y, warn=True)
             return matrix, y if is_present is None else y[is_present], weight
         vars(self).pop("design_", None)
-        dtypes = [np.float64, np.float32]
         X, y = read_numeric_table(
             self,
             X,
             y,
-            dtype=dtypes,
+            dtype=FLOATS,
             ensure_all_finite=False,
             ensure_min_samples=2,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any, Self
 
 import numpy as np
@@ -13,10 +14,15 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.blocks import (
+    BlockSource,
+    accept_blocks,
+    read_vector,
+)
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.memory import require_memory
-from sklearn_textbook._contract.parameters import name_some
+from sklearn_textbook._contract.parameters import is_real, name_some, show_value
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.discriminant_analysis.covariance import estimate_within
 from sklearn_textbook.discriminant_analysis.inputs import DiscriminantInput
@@ -247,6 +253,8 @@ class LinearDiscriminantAnalysis(
     12
     """
 
+    _fits_blocks = True
+
     def __init__(
         self,
         solver: str = "svd",
@@ -283,11 +291,15 @@ class LinearDiscriminantAnalysis(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows: finite numbers.
+            The rows: finite numbers. A table that :func:`sklearn_textbook.io.scan`
+            describes is read in blocks, with the same result. If it has more than
+            65,536 rows, these must be more than the columns, and neither
+            ``shrinkage="auto"`` nor a ``covariance_estimator`` is supported.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels. The name of a column, if X is read in blocks.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. None: 1 each.
+            Weights of the rows. None: 1 each. The name of a column, if X is read in
+            blocks.
 
         Returns
         -------
@@ -315,7 +327,17 @@ class LinearDiscriminantAnalysis(
             tell.
         """
         self._check_parameters()
-        table, units, dtype = self._read_table(X, y, sample_weight)
+        if isinstance(X, BlockSource):
+            with closing(self._open_source(X, y, sample_weight)) as rows:
+                self._fit(
+                    *self._make_table(rows.X, rows.codes, rows.classes, rows.weight)
+                )
+        else:
+            self._fit(*self._read_table(X, y, sample_weight))
+        return self
+
+    def _fit(self, table, units, dtype) -> None:
+        """Fit to rows of classes."""
         n_directions = min(table.n_classes - 1, table.n_columns)
         if self.n_components is not None:
             if self.n_components > n_directions:
@@ -338,15 +360,37 @@ class LinearDiscriminantAnalysis(
         self._set_scores(solution, centre, units, dtype)
         self._set_scatter(table, solution, units)
         self._set_directions(solution, n_directions, units, dtype)
-        return self
 
+    def score(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Compute the accuracy of predictions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows, or a table of :func:`sklearn_textbook.io.scan`.
+        y : array-like of shape (n_samples,)
+            Their labels; of a table of ``io.scan``, the name of a column.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; of a table of ``io.scan``, the name of a column.
+
+        Returns
+        -------
+        score : float
+            The fraction, by weight, of the rows whose class is predicted.
+        """
+        y = read_vector(y, X, "y")
+        return super().score(X, y, read_vector(sample_weight, X, "sample_weight"))
+
+    @accept_blocks
     def transform(self, X: MatrixLike) -> np.ndarray:
         """Project rows onto the discriminant directions.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table of :func:`sklearn_textbook.io.scan`.
 
         Returns
         -------
@@ -398,11 +442,29 @@ class LinearDiscriminantAnalysis(
             raise AttributeError(f"{type(self).__name__} has {name} only with {what}.")
 
     def _solve(self, table, priors):
+        if table.is_in_files:
+            self._require_blocks(table)
         self._require_memory(table)
         if self.solver == "svd":
             return solve_svd(table, priors, float(self.tol))
         solve = solve_lsqr if self.solver == "lsqr" else solve_eigen
         return solve(table, priors, self.shrinkage, self.covariance_estimator)
+
+    def _require_blocks(self, table) -> None:
+        """Refuse what needs all rows at once, for a table in files."""
+        for name in ("shrinkage", "covariance_estimator"):
+            value = getattr(self, name)
+            if value is not None and not is_real(value):
+                raise ValueError(
+                    f"{name}={show_value(value)} needs all rows of a class at once, "
+                    "but the table is read in blocks. Set shrinkage to a number or "
+                    "None, and covariance_estimator to None."
+                )
+        if table.n_columns >= table.n_rows - table.n_classes:
+            raise ValueError(
+                f"A table that is read in blocks needs more rows than columns; got "
+                f"{table.n_rows} rows of {table.n_columns} columns."
+            )
 
     def _require_memory(self, table):
         """Raise MemoryError if a required matrix of columns is too large."""

@@ -7,6 +7,7 @@ from scipy.sparse import issparse
 from scipy.special import expit, log_softmax, softmax
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.blocks import accept_blocks
 from sklearn_textbook._contract.numeric_table import read_numeric_table
 from sklearn_textbook._contract.tables import check_finite_rows
 from sklearn_textbook._contract.types import MatrixLike
@@ -45,6 +46,7 @@ class LinearScores:
             X, type(self).__name__, names, is_present, remedy=MISSING_REMEDY
         )
 
+    @accept_blocks
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         r"""Compute the linear score of each class (判别函数).
 
@@ -54,7 +56,7 @@ class LinearScores:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table of :func:`sklearn_textbook.io.scan`.
 
         Returns
         -------
@@ -74,7 +76,7 @@ class LinearScores:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table of :func:`sklearn_textbook.io.scan`.
 
         Returns
         -------
@@ -98,7 +100,7 @@ class LinearScores:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table of :func:`sklearn_textbook.io.scan`.
 
         Returns
         -------
@@ -118,7 +120,7 @@ class LinearScores:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table of :func:`sklearn_textbook.io.scan`.
 
         Returns
         -------

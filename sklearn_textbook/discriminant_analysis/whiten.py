@@ -98,10 +98,12 @@ def whiten(table, tol: float) -> Whitening:
         means, scatter = table.compute_scatter()
         columns, scale = _find_scale(means, np.sqrt(scatter.diagonal()))
         found = _whiten_products(table, means, scatter, columns, scale, tol)
+        if found is None:
+            means, rows = table.reduce_rows()
     else:
         scatter = found = None
-    if found is None:
         means, rows = table.centre_rows()
+    if found is None:
         columns, scale = _find_scale(means, np.sqrt(np.einsum("ij,ij->j", rows, rows)))
         rows = rows[:, columns] if len(columns) < table.n_columns else rows
         rows /= scale

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as parquet
@@ -321,8 +322,10 @@ def predict_to(
         out.
     path : str or path
         A new Parquet file. It appears when it is whole.
-    method : {"predict", "predict_proba", "decision_function"}, default="predict"
-        What is predicted. Of probabilities there is a column for each class.
+    method : str, default="predict"
+        What is predicted: "predict", "predict_proba", "decision_function" or, of
+        transformers, "transform". Of probabilities there is a column for each class,
+        of transformed rows one for each name of ``get_feature_names_out``.
 
     Returns
     -------
@@ -351,7 +354,7 @@ def predict_to(
     ...     io.read_table(path).frame["prediction"].to_pylist()
     [1.0, 2.0, 4.0]
     """
-    allowed = ("predict", "predict_proba", "decision_function")
+    allowed = ("predict", "predict_proba", "decision_function", "transform")
     if method not in allowed or not hasattr(model, method):
         raise ValueError(
             f"method must be one of {', '.join(allowed)} that {type(model).__name__} "
@@ -384,7 +387,11 @@ def _name_predictions(model, method, values) -> pa.Table:
     """Make a table of predictions."""
     if values.ndim == 1:
         return pa.table({"prediction": pa.array(values.tolist())})
-    names = [f"{method.removeprefix('predict_')}_{name}" for name in model.classes_]
+    if method == "transform":
+        values = np.asarray(values)
+        names = [str(name) for name in model.get_feature_names_out()]
+    else:
+        names = [f"{method.removeprefix('predict_')}_{name}" for name in model.classes_]
     return pa.table(
         {name: pa.array(column) for name, column in zip(names, values.T, strict=True)}
     )
