@@ -1,4 +1,5 @@
 from .arff import write_arff as write_arff
+from .block_folds import folds as folds
 from .block_sources import Batches as Batches
 from .block_sources import Scan as Scan
 from .block_sources import predict_to as predict_to
