@@ -18,7 +18,6 @@ from sklearn_textbook.ensemble.boosting import block_quantiles
 from sklearn_textbook.ensemble.boosting.block_quantiles import find_block_quantiles
 from sklearn_textbook.ensemble.boosting.losses import HuberLoss, Loss, find_quantile
 from sklearn_textbook.io import Batches, scan
-from sklearn_textbook.linear_model import LinearRegression
 from sklearn_textbook.tree import CARTClassifier, CARTRegressor
 from sklearn_textbook.tree.members import block_grower
 from tests.amount import FACTOR

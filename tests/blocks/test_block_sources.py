@@ -17,8 +17,8 @@ from sklearn_textbook import io
 from sklearn_textbook.ensemble import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    NegativeCorrelationRegressor,
 )
-from sklearn_textbook.tree import C45Classifier
 from tests.blocks.tables import draw_frame
 
 FRAME = draw_frame(4000)[["x0", "x1", "text", "whole", "value", "answer", "w"]]
@@ -109,7 +109,7 @@ def test_lazy_tables_are_fitted_as_they_are(folder, open_lazily):
     with pytest.raises(TypeError, match="y must be the name of a column of the"):
         model.fit(X, frame["value"])
     with pytest.raises(TypeError, match="call its (collect|to_table) method first"):
-        C45Classifier().fit(X, frame["value"])
+        NegativeCorrelationRegressor().fit(X, frame["value"])
 
 
 def test_columns_of_a_scan(folder):

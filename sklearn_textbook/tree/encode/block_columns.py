@@ -509,9 +509,7 @@ def read_block_columns(
         Further columns of numbers that are no features, by what they are for.
     """
     vectors, has_target = vectors or {}, is_numeric is not None
-    names = list_features(
-        source, target, sample_weight, vectors, has_target=has_target
-    )
+    names = list_features(source, target, sample_weight, vectors, has_target=has_target)
     folder, lock = make_folder()
     try:
         return _read_into(
