@@ -181,7 +181,11 @@ def balance_classes(codes: np.ndarray, weight: np.ndarray | None = None) -> np.n
 
     As scikit-learn's "balanced", which counts weights of rows only from 1.7 on.
     """
-    totals = np.bincount(codes, weights=weight)
+    return balance_totals(np.bincount(codes, weights=weight))
+
+
+def balance_totals(totals: np.ndarray) -> np.ndarray:
+    """Weight of each class with which these total weights become equal."""
     is_present = totals > 0
     of_class = np.zeros(len(totals))
     of_class[is_present] = totals.sum() / is_present.sum() / totals[is_present]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -271,6 +272,28 @@ class BaseLinearClassifier(ClassifierMixin, BaseLinearModel):
     number for each row; for two classes there is one score, that of the second minus
     that of the first.
     """
+
+    def score(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Compute the fraction of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
+        y : array-like of shape (n_samples,) or str
+            Their classes; the name of a column of a table in blocks.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+            Weights of the rows; the name of a column of a table in blocks.
+
+        Returns
+        -------
+        score : float
+            Accuracy (精度).
+        """
+        y, sample_weight = self._read_score_columns(X, y=y, sample_weight=sample_weight)
+        return super().score(X, y, sample_weight)
 
     def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the most probable class.

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from sklearn.base import is_classifier
 
 from sklearn_textbook.io import Batches
-from sklearn_textbook.linear_model import LinearRegression
+from sklearn_textbook.linear_model import LinearRegression, LogisticRegression
 from tests.amount import FACTOR
 from tests.blocks.tables import cut, draw_frame, draw_table, list_features
 
@@ -17,9 +18,29 @@ from tests.blocks.tables import cut, draw_frame, draw_table, list_features
 N_ROWS = 70_000
 TABLE = draw_table(N_ROWS)
 NAMES = list_features(TABLE)
+
+
+def make_special(table):
+    """Add columns that depend on others, or are tiny, and classes to separate."""
+    x2, x3 = (table[name].to_numpy() for name in ("x2", "x3"))
+    noise = np.random.default_rng(1).normal(size=(3, len(x2)))
+    columns = {
+        "twin": 2.0 * x2 - x3,
+        "near": x2 + 1e-6 * noise[0],
+        "tiny": 1e-130 * noise[1],
+        "sign": np.where(x2 > 0.5, "above", "below"),
+        "group": np.rint(4.0 * x2 + noise[2]).clip(-12, 12).astype(int),
+    }
+    for name, values in columns.items():
+        table = table.append_column(name, pa.array(values))
+    return table
+
+
+TABLE = make_special(TABLE)
 #: Numbers alone, some of which are missing, and columns with few levels: their design
 #: matrix is dense, that of all columns sparse.
 NUMBERS = ["x0", "x1", "x2", "x3", "whole", "single"]
+SPECIAL = ["x2", "x3", "twin", "near", "tiny"]
 FEW = ["x2", "x3", "whole", "text", "flag", "size", "day"]
 
 MEAN, DROP = {"missing": "mean"}, {"missing": "drop"}
@@ -61,6 +82,54 @@ CASES = {
             "reference_level": "most_frequent",
         },
     ),
+    "two classes": (LogisticRegression, "answer", "w", NAMES, MEAN),
+    "three classes": (LogisticRegression, "class", None, FEW, MEAN),
+    "penalty": (
+        LogisticRegression,
+        "class",
+        "w",
+        NAMES,
+        {**DROP, "C": 0.1, "solver": "lbfgs", "class_weight": "balanced"},
+    ),
+    "absolute values": (
+        LogisticRegression,
+        "answer",
+        "w",
+        FEW,
+        {**MEAN, "C": 0.01, "l1_ratio": 0.7, "class_weight": {"yes": 3.0, "no": 0.5}},
+    ),
+    "gradient descent": (
+        LogisticRegression,
+        "answer",
+        None,
+        NUMBERS,
+        {**DROP, "solver": "gradient", "max_iter": 5, "fit_intercept": False},
+    ),
+    "penalty of the intercept": (
+        LogisticRegression,
+        "answer",
+        None,
+        FEW,
+        {**MEAN, "solver": "liblinear", "C": 0.5},
+    ),
+    "BFGS": (
+        LogisticRegression,
+        "class",
+        "w",
+        NUMBERS,
+        {**MEAN, "solver": "bfgs", "parametrization": "symmetric", "max_iter": 4},
+    ),
+    # Columns and classes of `make_special`.
+    "dependent columns": (LogisticRegression, "answer", "w", SPECIAL, {}),
+    "dependent columns and L-BFGS": (
+        LogisticRegression,
+        "class",
+        None,
+        SPECIAL,
+        {"solver": "lbfgs"},
+    ),
+    "separable classes": (LogisticRegression, "sign", None, ["x2", "x3"], MEAN),
+    "many classes": (LogisticRegression, "group", "w", ["x2", "x3"], {"max_iter": 4}),
 }
 
 
@@ -72,6 +141,10 @@ def take_numbers(model):
         numbers += [rows.triangle, rows.targets, rows.residual, rows.total_weight]
         numbers += [model.r_squared_, model.log_likelihood_, model.standard_errors_]
         numbers += [model.f_statistic_, model.rank_, rows.sum_log_weight]
+    if isinstance(model, LogisticRegression):
+        numbers += [model.classes_, model.loss_path_, model.log_likelihood_]
+        numbers += [model.null_log_likelihood_, model.rank_, model.separation_]
+        numbers += [model.n_observations_, getattr(model, "covariance_", 0.0)]
     return numbers
 
 
@@ -82,6 +155,8 @@ def assert_same(found, expected):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.filterwarnings("ignore:Columns are linearly dependent")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("case", list(CASES))
 def test_the_model_is_that_of_memory(case):
     estimator, target, weight, features, options = CASES[case]
@@ -96,7 +171,9 @@ def test_the_model_is_that_of_memory(case):
     assert model.n_features_in_ == len(features)
     assert model.feature_names_in_.tolist() == features
     blocks = cut(TABLE, 9999, names)
-    np.testing.assert_array_equal(model.predict(blocks), expected.predict(X))
+    find = model.decision_function if is_classifier(model) else model.predict
+    expect = expected.decision_function if is_classifier(model) else expected.predict
+    np.testing.assert_array_equal(find(blocks), expect(X))
     if options.get("missing") != "drop":
         score = model.score(blocks, target, sample_weight=weight)
         weights = None if weight is None else TABLE[weight].to_numpy()
@@ -188,6 +265,30 @@ def test_rows_of_later_blocks_are_named():
     table = pa.table({"x": numbers, "y": np.ones(66_000)})
     with pytest.raises(ValueError, match="row 64, .* counted from row 65536 of the"):
         LinearRegression().fit(cut(table, 9000), "y")
+
+
+def test_classes():
+    rows = TABLE.slice(0, 200)
+    frame = rows.select(["x2", "answer", "class"]).to_pandas()
+    frame["w"] = (frame["class"] != "middle") * 1.0
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    model = LogisticRegression(C=1.0)
+    model.fit(cut(table, 90, ["x2", "class", "w"]), "class", "w")
+    assert model.classes_.tolist() == ["high", "low"]
+    expected = LogisticRegression(C=1.0).fit(frame[["x2"]], frame["class"], frame["w"])
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    blocks = cut(table, 30)
+    np.testing.assert_array_equal(
+        model.predict_proba(blocks), expected.predict_proba(frame[["x2"]])
+    )
+    assert model.predict(blocks).tolist() == expected.predict(frame[["x2"]]).tolist()
+    with pytest.raises(ValueError, match="requires separation='check' or 'ignore'"):
+        LogisticRegression(separation="exact").fit(blocks, "class")
+    one = table.filter([name == "yes" for name in frame["answer"]])
+    with pytest.raises(ValueError, match="contains only one class: 'yes'"):
+        LogisticRegression().fit(cut(one, 7, ["x2", "answer"]), "answer")
+    with pytest.raises(ValueError, match="weights above 0; got 0 for class 'yes'"):
+        model.set_params(class_weight={"yes": 0}).fit(blocks, "answer")
 
 
 def test_what_needs_all_rows_is_refused(monkeypatch):

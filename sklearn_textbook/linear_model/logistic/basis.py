@@ -8,6 +8,12 @@ import numpy as np
 from scipy.sparse import issparse
 
 from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
+from sklearn_textbook.linear_model.solve.row_blocks import (
+    is_sparse,
+    map_rows,
+    read_rows,
+    read_weights,
+)
 from sklearn_textbook.linear_model.solve.row_sums import find_largest
 from sklearn_textbook.linear_model.solve.row_triangle import reduce_rows
 
@@ -50,11 +56,9 @@ class Basis:
         rows, directions = self.rows, self.directions
         if rows is None:
             X = likelihood.X
-            if issparse(X):
-                if X.shape[0] * X.shape[1] > MAX_NUMBERS:
-                    return None, None
-                X = X.toarray()
-            rows = (X - self.mean) @ directions
+            if is_sparse(X) and X.shape[0] * X.shape[1] > MAX_NUMBERS:
+                return None, None
+            rows = map_rows(X, self._turn_rows, directions.shape[1])
         turned = likelihood.replace_columns(rows, likelihood.l2[0])
         if not likelihood.fit_intercept:
             return turned, directions
@@ -62,6 +66,10 @@ class Basis:
         back[0, 0], back[1:, 1:] = 1.0, directions
         back[0, 1:] = -turned.centre - (self.mean - likelihood.centre) @ directions
         return turned, back
+
+    def _turn_rows(self, X):
+        """Coordinates of a block of rows."""
+        return ((X.toarray() if issparse(X) else X) - self.mean) @ self.directions
 
     def turn_start(
         self,
@@ -75,12 +83,13 @@ class Basis:
             slopes = theta[:, first:] @ self.directions
             means = theta[:, :first] + slopes @ turned.centre[:, np.newaxis]
             return np.column_stack([means, slopes] if first else [slopes])
-        scores = likelihood.score_rows(theta)
-        weight = np.ones(len(scores)) if turned.weight is None else turned.weight
-        slopes = turned.X.T @ (weight[:, np.newaxis] * scores) / turned.total_weight
-        if not first:
-            return slopes.T
-        return np.column_stack([np.average(scores, axis=0, weights=weight), slopes.T])
+        slopes, means = np.zeros((turned.n_columns, likelihood.n_scores)), 0.0
+        for rows, scores in likelihood.read_scores(theta):
+            weight = read_weights(turned.weight, rows, len(scores))[:, np.newaxis]
+            slopes += read_rows(turned.X, rows).T @ (weight * scores)
+            means = means + (scores * weight).sum(axis=0)
+        slopes, means = slopes / turned.total_weight, means / turned.total_weight
+        return np.column_stack([means, slopes.T]) if first else slopes.T
 
 
 def find_row_space(likelihood: LogisticLikelihood) -> Basis | None:
@@ -91,12 +100,12 @@ def find_row_space(likelihood: LogisticLikelihood) -> Basis | None:
     """
     n_rows, n_columns = likelihood.n_rows, likelihood.n_columns
     is_wide = n_columns > max(WIDE_COLUMNS, 2 * n_rows)
-    if not is_wide or issparse(likelihood.X) or likelihood.l1.any():
+    if not is_wide or is_sparse(likelihood.X) or likelihood.l1.any():
         return None
     if not likelihood.l2[0] > 0.0 or np.ptp(likelihood.l2) > 0.0:
         return None
     centre, nothing = likelihood.centre, np.zeros((n_columns, 0))
-    rows = likelihood.X - centre
+    rows = likelihood.X[:] - centre
     values, vectors = np.linalg.eigh(rows @ rows.T)
     is_large = values > MIN_CONDITION * values[-1]
     if (values[~is_large] > ZERO * values[-1]).any() or not values[-1] > 0.0:
@@ -113,7 +122,7 @@ def find_basis(likelihood: LogisticLikelihood) -> Basis:
     X, total = likelihood.X, likelihood.total_weight
     reduced = reduce_rows(
         X,
-        np.zeros((likelihood.n_rows, 1)),
+        np.broadcast_to(0.0, (likelihood.n_rows, 1)),
         likelihood.weight,
         has_intercept=bool(likelihood.fit_intercept),
         n_threads=likelihood.n_threads,

@@ -9,10 +9,12 @@ from scipy import linalg
 from scipy.sparse import issparse
 from scipy.special import expit, softmax
 
+from sklearn_textbook._contract.blocks import BLOCK_ROWS, list_blocks
 from sklearn_textbook.linear_model.logistic.likelihood import (
     Evaluation,
     LogisticLikelihood,
 )
+from sklearn_textbook.linear_model.solve.row_blocks import read_rows
 
 #: With smaller pivots of a Hessian of unit diagonal, the step is found from the rows.
 SMALLEST_PIVOT = 1e-9
@@ -132,22 +134,11 @@ def factor_turned(
     basis = vectors / scale[:, np.newaxis]
     n_small = int(np.count_nonzero(values < SMALL_EIGENVALUE))
     turned, along = np.diag(values), basis.T @ at.gradient.ravel()
-    X, roots = _write_columns(likelihood, slice(None))
-    scores = likelihood.score_rows(np.reshape(theta, likelihood.shape))
-    probabilities = _find_probabilities(scores, likelihood.n_classes)
-    weight = roots**2
     for _ in range(MAX_TURNS):
-        changes = np.zeros((*probabilities.shape, n_small))
         small = basis[:, :n_small].reshape(*likelihood.shape, n_small)
-        changes[:, : likelihood.n_scores] = np.einsum("ij,kjs->iks", X, small)
-        changes -= np.einsum("ik,iks->is", probabilities, changes)[:, np.newaxis]
-        own = changes[np.arange(len(X)), likelihood.codes]
-        along[:n_small] = -(weight @ own)
-        changes *= (roots[:, np.newaxis] * np.sqrt(probabilities))[:, :, np.newaxis]
-        flat = changes.reshape(-1, n_small)
-        turned[:n_small, :n_small] = flat.T @ flat
-        changes *= (roots[:, np.newaxis] * np.sqrt(probabilities))[:, :, np.newaxis]
-        products = np.einsum("ij,iks->kjs", X, changes[:, : likelihood.n_scores])
+        along[:n_small], turned[:n_small, :n_small], products = _sum_changes(
+            likelihood, np.reshape(theta, likelihood.shape), small
+        )
         crossed = basis[:, n_small:].T @ products.reshape(-1, n_small)
         turned[n_small:, :n_small], turned[:n_small, n_small:] = crossed, crossed.T
         factor = factor_hessian(turned)
@@ -161,6 +152,29 @@ def factor_turned(
         _, mixed = linalg.eigh(corner / units / units[:, np.newaxis])
         basis[:, :n_small] = basis[:, :n_small] @ (mixed / units[:, np.newaxis])
     return None
+
+
+def _sum_changes(likelihood, theta, small):
+    """Products of the small vectors with the gradient, each other and the Hessian."""
+    n_small = small.shape[-1]
+    along, squares = np.zeros(n_small), np.zeros((n_small, n_small))
+    products = np.zeros(small.shape)
+    for rows in list_blocks(likelihood.n_rows):
+        X, roots = _write_columns(likelihood, rows)
+        scores = likelihood.score_rows(theta, read_rows(likelihood.X, rows))
+        probabilities = _find_probabilities(scores, likelihood.n_classes)
+        changes = np.zeros((*probabilities.shape, n_small))
+        changes[:, : likelihood.n_scores] = np.einsum("ij,kjs->iks", X, small)
+        changes -= np.einsum("ik,iks->is", probabilities, changes)[:, np.newaxis]
+        own = changes[np.arange(len(X)), likelihood.codes[rows]]
+        along -= roots**2 @ own
+        factors = (roots[:, np.newaxis] * np.sqrt(probabilities))[:, :, np.newaxis]
+        changes *= factors
+        flat = changes.reshape(-1, n_small)
+        squares += flat.T @ flat
+        changes *= factors
+        products += np.einsum("ij,iks->kjs", X, changes[:, : likelihood.n_scores])
+    return along, squares, products
 
 
 def find_root(likelihood: LogisticLikelihood, theta: np.ndarray):
@@ -179,9 +193,9 @@ def find_root(likelihood: LogisticLikelihood, theta: np.ndarray):
     stack = [_write_penalty(likelihood, theta)]
     height = max(likelihood.n_classes, 2)
     n_block = max(1, max(BLOCK_NUMBERS // (n + 1), 2 * n) // height)
-    for first in range(0, likelihood.n_rows, n_block):
-        rows = _write_rows(likelihood, theta, slice(first, first + n_block))
-        stack = [np.linalg.qr(np.vstack([*stack, rows]), mode="r")]
+    for rows in list_blocks(likelihood.n_rows, min(n_block, BLOCK_ROWS)):
+        written = _write_rows(likelihood, theta, rows)
+        stack = [np.linalg.qr(np.vstack([*stack, written]), mode="r")]
     triangle = stack[0]
     left, right = triangle[:, :n], triangle[:, n]
     scale = np.linalg.norm(left, axis=0)
@@ -209,7 +223,7 @@ def _write_penalty(likelihood: LogisticLikelihood, theta: np.ndarray):
 
 def _write_columns(likelihood: LogisticLikelihood, rows):
     """Centred columns, after one of ones, and the roots of the weights."""
-    X = likelihood.X[rows]
+    X = read_rows(likelihood.X, rows)
     X = (X.toarray() if issparse(X) else X) - likelihood.centre
     if likelihood.fit_intercept:
         X = np.column_stack([np.ones(len(X)), X])
@@ -227,7 +241,7 @@ def _find_probabilities(scores, n_classes):
 def _write_rows(likelihood: LogisticLikelihood, theta: np.ndarray, rows):
     """Rows of L with z in the last column, for a block of rows of the table."""
     codes = likelihood.codes[rows]
-    scores = likelihood.score_rows(theta, likelihood.X[rows])
+    scores = likelihood.score_rows(theta, read_rows(likelihood.X, rows))
     X, roots = _write_columns(likelihood, rows)
     if likelihood.n_classes == 2:
         probability, other = expit(scores[:, 0]), expit(-scores[:, 0])

@@ -278,7 +278,7 @@ def shorten_slopes(
 
 def find_constants(likelihood: LogisticLikelihood, directions):
     """Score that each direction gives to every row of the centred table."""
-    return np.asarray(likelihood.X[[0]] @ directions).ravel() - (
+    return np.asarray(likelihood.X[:1] @ directions).ravel() - (
         likelihood.centre @ directions
     )
 

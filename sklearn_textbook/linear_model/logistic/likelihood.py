@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array, issparse
 
+from sklearn_textbook._contract.blocks import BLOCK_ROWS, add_up, list_blocks
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook.linear_model.solve._row_sums import judge_scores, sum_likelihood
+from sklearn_textbook.linear_model.solve.row_blocks import (
+    MappedRows,
+    is_sparse,
+    is_stored,
+    read_rows,
+    read_weights,
+)
 from sklearn_textbook.linear_model.solve.row_sums import (
     PANEL_WIDTH,
     divide_rows,
@@ -48,16 +57,28 @@ class Evaluation:
 
 def find_centre(X, weight):
     """Means of the columns; exact for constant columns."""
+    n_rows, n_columns = X.shape
+    sums = np.zeros(n_columns)
+    for rows in list_blocks(n_rows):
+        sums += _sum_columns(
+            read_rows(X, rows), None if weight is None else weight[rows]
+        )
+    centre = sums / (n_rows if weight is None else add_up(weight))
+    if is_sparse(X):
+        return centre
+    first = X[:1][0]
+    is_constant = np.abs(first - centre) <= 1e-9 * np.abs(centre)
+    for rows in list_blocks(n_rows if is_constant.any() else 0):
+        columns = np.flatnonzero(is_constant)
+        is_constant[columns] = (X[rows][:, columns] == first[columns]).all(axis=0)
+    return np.where(is_constant, first, centre)
+
+
+def _sum_columns(X, weight):
+    """Weighted sums of the columns of a block."""
     if issparse(X):
-        if weight is None:
-            return np.asarray(X.mean(axis=0)).ravel()
-        return np.asarray(X.T @ weight).ravel() / weight.sum()
-    centre = np.average(X, axis=0, weights=weight)
-    first = X[0]
-    for column in np.flatnonzero(np.abs(first - centre) <= 1e-9 * np.abs(centre)):
-        if (X[:, column] == first[column]).all():
-            centre[column] = first[column]
-    return centre
+        return np.asarray(X.sum(axis=0) if weight is None else X.T @ weight).ravel()
+    return (X if weight is None else X * weight[:, np.newaxis]).sum(axis=0)
 
 
 def scale_extremes(
@@ -79,7 +100,16 @@ def scale_extremes(
     # The smallest float64 has no inverse.
     exponents = np.minimum(-np.frexp(largest[is_extreme])[1], 1000)
     factors[is_extreme] = np.ldexp(1.0, exponents)
-    return (X @ diags_array(factors)).tocsr() if issparse(X) else X * factors, factors
+    if is_stored(X):
+        return MappedRows(
+            X, partial(_scale_columns, factors=factors), len(factors), is_sparse(X)
+        ), factors
+    return _scale_columns(X, factors), factors
+
+
+def _scale_columns(X, factors):
+    """Multiply the columns of a table."""
+    return (X @ diags_array(factors)).tocsr() if issparse(X) else X * factors
 
 
 class LogisticLikelihood:
@@ -106,7 +136,9 @@ class LogisticLikelihood:
     ) -> None:
         is_penalised = bool(np.any(strength) or np.any(l1_strength))
         self.X, self.factors = scale_extremes(X, is_penalised)
-        self.codes = np.ascontiguousarray(codes, dtype=np.int32)
+        self.codes = codes
+        if isinstance(codes, np.ndarray):
+            self.codes = np.ascontiguousarray(codes, dtype=np.int32)
         self.n_classes = n_classes
         self.weight = weight
         self.fit_intercept = int(bool(fit_intercept))  # also the number of intercepts
@@ -119,11 +151,11 @@ class LogisticLikelihood:
         self.n_rows, self.n_columns = X.shape
         self.n_parameters = self.fit_intercept + self.n_columns
         self.shape = (self.n_scores, self.n_parameters)
-        self.total_weight = float(self.n_rows if weight is None else weight.sum())
+        self.total_weight = float(self.n_rows if weight is None else add_up(weight))
         self.centre = np.zeros(self.n_columns)
         # Centred products of a sparse table are differences, whose rounding errors
         # could look like variance if no penalty is added.
-        is_centred = is_penalised or not issparse(X)
+        is_centred = is_penalised or not is_sparse(X)
         if self.fit_intercept and self.n_columns and is_centred:
             self.centre = find_centre(self.X, weight)
         self._choose_way()
@@ -139,8 +171,9 @@ class LogisticLikelihood:
         n_pairs = self.n_scores * (self.n_scores + 1) // 2
         n_numbers = max(1, n_pairs * width**2)
         self._width, self._n_pairs = width, n_pairs
-        self._is_compiled = not issparse(self.X) and 0 < n_numbers <= MAX_NUMBERS_OF_ONE
-        self._bounds = divide_rows(self.n_rows, MAX_NUMBERS // n_numbers)
+        is_dense = not is_sparse(self.X)
+        self._is_compiled = is_dense and 0 < n_numbers <= MAX_NUMBERS_OF_ONE
+        self._most_stretches = MAX_NUMBERS // n_numbers
 
     def replace_columns(self, X, l2, l1: float = 0.0) -> LogisticLikelihood:
         """Return the likelihood of the same rows with other columns and penalties."""
@@ -158,7 +191,8 @@ class LogisticLikelihood:
 
     def count_curvatures(self):
         """Count the curvatures of rows that are stored while a Hessian is summed."""
-        return 0 if self._is_compiled else self._n_pairs * self.n_rows
+        n_rows = min(self.n_rows, BLOCK_ROWS)
+        return 0 if self._is_compiled else self._n_pairs * n_rows
 
     # ------------------------------------------------------------------ coefficients
     def start(self):
@@ -189,17 +223,15 @@ class LogisticLikelihood:
         """Root mean square of each centred column, 1 for the intercept."""
         sums = np.zeros(self.n_columns)
         step = min(max(UNIT_NUMBERS // max(self.n_columns, 1), 1), 4096)
-        for first in range(0, self.n_rows, step):
-            rows = self.X[first : first + step]
-            weight = 1.0 if self.weight is None else self.weight[first : first + step]
-            if issparse(rows):
-                squares = rows.multiply(rows)
-                sums += np.asarray(squares.T @ (weight * np.ones(rows.shape[0])))
+        for rows in list_blocks(self.n_rows, step):
+            X = read_rows(self.X, rows)
+            weight = read_weights(self.weight, rows, X.shape[0])
+            if issparse(X):
+                sums += np.asarray(X.multiply(X).T @ weight)
             else:
-                squares = (rows - self.centre) ** 2
-                sums += (weight * np.ones(len(rows))) @ squares
+                sums += weight @ (X - self.centre) ** 2
         squares = sums / self.total_weight
-        if issparse(self.X):
+        if is_sparse(self.X):
             squares = np.maximum(squares - self.centre**2, 0.0)
         units = np.sqrt(squares)
         units[units == 0.0] = 1.0
@@ -227,22 +259,30 @@ class LogisticLikelihood:
 
     def evaluate_products(self):
         """Weighted products of the centred columns, for Hessians."""
-        weight = np.ones(self.n_rows) if self.weight is None else self.weight
-        if issparse(self.X) or not self.centre.any():
-            return self._sum_curvature(weight)
+        if is_sparse(self.X) or not self.centre.any():
+            weight = self.weight
+            if weight is None:
+                weight = np.broadcast_to(1.0, self.n_rows)
+            products, _ = sum_products(self.X, weight, n_threads=self.n_threads)
+            return self._centre_products(products)
         products = np.zeros((self.n_parameters, self.n_parameters))
         n_block = max(1024, BLOCK_NUMBERS // self.n_parameters)
-        for first in range(0, self.n_rows, n_block):
-            rows = slice(first, first + n_block)
+        for rows in list_blocks(self.n_rows, min(n_block, BLOCK_ROWS)):
             # Centred first: rounding of large products could look like variance.
             centred = self.X[rows] - self.centre
-            products += sum_products(centred, weight[rows], n_threads=self.n_threads)[0]
+            weight = read_weights(self.weight, rows, len(centred))
+            products += sum_products(centred, weight, n_threads=self.n_threads)[0]
         return products
 
-    def score_rows(self, theta, X=None):
-        """Scores of rows of the table (default: all), one column for each score."""
+    def score_rows(self, theta, X):
+        """Scores of rows of the table, one column for each score."""
         slopes, intercept = self.uncentre(theta)
-        return np.asarray((self.X if X is None else X) @ slopes.T) + intercept
+        return np.asarray(X @ slopes.T) + intercept
+
+    def read_scores(self, theta):
+        """Scores of blocks of rows, with their slices."""
+        for rows in list_blocks(self.n_rows):
+            yield rows, self.score_rows(theta, read_rows(self.X, rows))
 
     def _penalise(self, theta, loss, margin, gradient, hessian):
         """Add the penalty, also on the mean of all intercepts, which is kept at 0."""
@@ -266,7 +306,11 @@ class LogisticLikelihood:
 
     def _sum_compiled(self, theta, order):
         """Read every row once."""
-        width, n_stretches = self._width, len(self._bounds) - 1
+        width = self._width
+        n_stretches = len(
+            divide_rows(min(self.n_rows, BLOCK_ROWS), self._most_stretches)
+        )
+        n_stretches -= 1
         coef = np.zeros((self.n_scores, width))
         coef[:, : self.n_parameters] = theta
         shift = np.zeros(width)
@@ -276,21 +320,25 @@ class LogisticLikelihood:
         gradient = np.zeros((n_stretches, self.n_scores, width if order else 0))
         shape = (self._n_pairs, width, width) if order == HESSIAN else (0, 0, 0)
         hessian = np.zeros((n_stretches, *shape))
-        sum_likelihood(
-            self.X,
-            self.fit_intercept,
-            shift,
-            self.weight,
-            self.codes,
-            self.n_classes,
-            coef,
-            self._bounds,
-            totals,
-            gradient,
-            hessian,
-            order,
-            min(self.n_threads, n_stretches),
-        )
+        for rows in list_blocks(self.n_rows):
+            X = self.X[rows]
+            bounds = divide_rows(len(X), self._most_stretches)
+            some = slice(0, len(bounds) - 1)
+            sum_likelihood(
+                X,
+                self.fit_intercept,
+                shift,
+                None if self.weight is None else self.weight[rows],
+                self.codes[rows],
+                self.n_classes,
+                coef,
+                bounds,
+                totals[some],
+                gradient[some],
+                hessian[some],
+                order,
+                min(self.n_threads, some.stop),
+            )
         loss, margin = totals[:, 0].sum(), totals[:, 1].min()
         if order == LOSS:
             return loss, margin, None, None
@@ -303,22 +351,27 @@ class LogisticLikelihood:
 
     def _sum_by_products(self, theta, order):
         """Read the rows once for the scores and once for each sum."""
-        if order == HESSIAN:
-            return self._sum_block(theta, order, slice(None))
         loss, margin, gradient = 0.0, np.inf, np.zeros(self.shape)
-        n_block = max(1024, BLOCK_NUMBERS // self.n_scores)
-        for first in range(0, self.n_rows, n_block):
-            rows = slice(first, first + n_block)
-            rows = rows if n_block < self.n_rows else slice(None)
-            of_block = self._sum_block(theta, order, rows)
+        shape = (self._n_pairs, 1 + self.n_columns, 1 + self.n_columns)
+        products = np.zeros(shape if order == HESSIAN else (0, 0, 0))
+        n_block = BLOCK_ROWS
+        if order != HESSIAN:
+            n_block = min(n_block, max(1024, BLOCK_NUMBERS // self.n_scores))
+        for rows in list_blocks(self.n_rows, n_block):
+            of_block = self._sum_block(theta, order, rows, products)
             loss, margin = loss + of_block[0], min(margin, of_block[1])
             if order:
                 gradient += of_block[2]
-        return loss, margin, gradient if order else None, None
+        hessian = None
+        if order == HESSIAN:
+            hessian = self._join_blocks(
+                [self._centre_products(of_pair) for of_pair in products]
+            )
+        return loss, margin, gradient if order else None, hessian
 
-    def _sum_block(self, theta, order, rows):
-        """Add up a block of rows."""
-        X = self.X if rows == slice(None) else self.X[rows]
+    def _sum_block(self, theta, order, rows, products):
+        """Add up a block of rows; weighted products of columns are added to others."""
+        X = read_rows(self.X, rows)
         scores = np.ascontiguousarray(self.score_rows(theta, X))
         n_rows = len(scores)
         bounds = divide_rows(n_rows)
@@ -340,20 +393,18 @@ class LogisticLikelihood:
         )
         loss, margin = totals[:, 0].sum(), totals[:, 1].min()
         if order == LOSS:
-            return loss, margin, None, None
+            return loss, margin, None
         gradient = np.asarray(X.T @ residuals.T).T
         if self.fit_intercept:
             sums = residuals.sum(axis=1)
             gradient = gradient - np.outer(sums, self.centre)
             gradient = np.column_stack([sums, gradient])
-        if order == GRADIENT:
-            return loss, margin, gradient, None
-        blocks = np.array([self._sum_curvature(each) for each in curvatures])
-        return loss, margin, gradient, self._join_blocks(blocks)
+        for of_pair, curvature in zip(products, curvatures, strict=True):
+            of_pair += sum_products(X, curvature, n_threads=self.n_threads)[0]
+        return loss, margin, gradient
 
-    def _sum_curvature(self, curvature):
-        """Products of the centred columns, weighted."""
-        products, _ = sum_products(self.X, curvature, n_threads=self.n_threads)
+    def _centre_products(self, products):
+        """Products of the centred columns, from those of the columns."""
         if not self.fit_intercept:
             return products[1:, 1:]
         if self.centre.any():

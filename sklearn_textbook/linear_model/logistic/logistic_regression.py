@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from itertools import count
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
-from scipy.sparse import hstack, issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.blocks import BlockSource, list_blocks
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.fitting import (
     CallbackSupportMixin,
@@ -42,7 +43,7 @@ from sklearn_textbook._contract.parameters import (
 )
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.types import MatrixLike
-from sklearn_textbook._contract.weights import balance_classes
+from sklearn_textbook._contract.weights import balance_totals
 from sklearn_textbook.linear_model.base import BaseLinearClassifier
 from sklearn_textbook.linear_model.inference.coefficient_table import (
     CoefficientTable,
@@ -67,6 +68,8 @@ from sklearn_textbook.linear_model.logistic.solvers import (
     SOLVERS,
     STOCK_SOLVERS,
 )
+from sklearn_textbook.linear_model.solve.row_blocks import add_constant
+from sklearn_textbook.tree.encode.block_columns import BlockColumns
 
 PARAMETRIZATIONS = ("auto", "reference", "symmetric")
 SEPARATION = ("check", "exact", "ignore")
@@ -330,6 +333,8 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
     x1          12.521      6.8801   1.8199  0.0688  -0.96357  26.006  .
     """
 
+    _fits_blocks = True
+
     def __init__(
         self,
         penalty: str | None = "deprecated",
@@ -387,11 +392,12 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. None: 1 each.
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
+        y : array-like of shape (n_samples,) or str
+            Class labels; the name of a column of a table in blocks.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+            Weights of the rows; the name of a column of a table in blocks. None: 1
+            each.
 
         Returns
         -------
@@ -401,8 +407,8 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         Raises
         ------
         ValueError
-            If a parameter, a label, a weight or a value is invalid, or if there is only
-            one class.
+            If a parameter, a label, a weight or a value is invalid, if there is only
+            one class, or if ``separation="exact"`` with a table in blocks.
 
         Warns
         -----
@@ -421,9 +427,39 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
         context = self._init_callback_context(max_subtasks=int(self.max_iter) + 1)
         context.call_on_fit_task_begin(**hooks)
-        matrix, weight, is_present = self._read_training_table(X, sample_weight)
-        classes, codes = read_classes(type(self).__name__, X, y, is_present)
-        weight = weigh_classes(self.class_weight, classes, codes, weight)
+        if isinstance(X, BlockSource):
+            with closing(
+                self._open_columns(X, y, sample_weight, is_numeric=False)
+            ) as columns:
+                self._fit_columns(columns, context, hooks)
+        else:
+            matrix, weight, is_present = self._read_training_table(X, sample_weight)
+            classes, codes = read_classes(type(self).__name__, X, y, is_present)
+            factors = weigh_classes(self.class_weight, classes, codes, weight)
+            if factors is not None:
+                weight = factors[codes] * (1.0 if weight is None else weight)
+            self._fit_rows(matrix, classes, codes, weight, context, hooks)
+        context.call_on_fit_task_end(**hooks)
+        return self
+
+    def _fit_columns(self, columns, context, hooks) -> None:
+        """Fit to the columns of a table in files."""
+        if self.separation == "exact":
+            raise ValueError(
+                "A table that is read in blocks requires separation='check' or "
+                "'ignore', as the linear programme needs all rows in memory; got "
+                f"{self.separation!r}."
+            )
+        matrix = self._read_stored_rows(columns)
+        classes = read_stored_classes(type(self).__name__, columns)
+        codes = columns.target
+        factors = weigh_classes(self.class_weight, classes, codes, columns.weight)
+        if factors is not None:
+            columns.multiply_weights(factors)
+        self._fit_rows(matrix, classes, codes, columns.weight, context, hooks)
+
+    def _fit_rows(self, matrix, classes, codes, weight, context, hooks) -> None:
+        """Fit to rows in memory or in files."""
         is_same = np.array_equal(getattr(self, "classes_", ()), classes)
         has_start = self.warm_start and is_same and hasattr(self, "coef_")
         self.classes_ = classes
@@ -431,8 +467,6 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         likelihood = self._make_likelihood(matrix, codes, weight)
         start = self._find_last(likelihood) if has_start else likelihood.start()
         self._fit_likelihood(likelihood, start, context, hooks)
-        context.call_on_fit_task_end(**hooks)
-        return self
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         r"""Compute the linear score of each class.
@@ -449,8 +483,9 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             For more, the logarithms of the probabilities up to a constant per row, with
             the reference class at 0.
         """
-        matrix = self._read_new_table(X)
-        scores = np.asarray(matrix @ self.coef_.T) + self.intercept_
+        scores = self._predict_blocks(
+            X, lambda matrix: np.asarray(matrix @ self.coef_.T) + self.intercept_
+        )
         if len(self.classes_) == 2:
             return scores[:, 0]
         if scores.shape[1] < len(self.classes_):
@@ -555,7 +590,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         total = likelihood.total_weight
         if not self.fit_intercept:
             return -total * math.log(len(self.classes_))
-        counts = np.bincount(likelihood.codes, likelihood.weight)
+        counts = add_classes(likelihood.codes, likelihood.weight, len(self.classes_))
         return float((counts * np.log(counts / total)).sum())
 
     @property
@@ -933,10 +968,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         C, l1_ratio = self._find_penalty()
         if self._penalises_intercept():
             # As liblinear does: the intercept is the slope of a constant column.
-            constant = np.full((matrix.shape[0], 1), float(self.intercept_scaling))
-            stack = hstack if issparse(matrix) else np.hstack
-            matrix = stack([matrix, constant])
-            matrix = matrix.tocsr() if issparse(matrix) else matrix
+            matrix = add_constant(matrix, float(self.intercept_scaling))
         return LogisticLikelihood(
             matrix,
             codes,
@@ -996,11 +1028,7 @@ def read_classes(name: str, X, y, is_present: np.ndarray | None):
     if is_present is not None:
         labels = labels[is_present]
     (classes,), codes = encode_labels(labels)
-    if len(classes) < 2:
-        raise ValueError(
-            f"{name} needs samples of at least 2 classes in the data, but the data "
-            f"contains only one class: {classes.tolist()[0]!r}."
-        )
+    _require_two(name, classes)
     present = set(classes.tolist())
     empty = [label for label in list_declared_classes(y) if label not in present]
     if empty:
@@ -1012,12 +1040,40 @@ def read_classes(name: str, X, y, is_present: np.ndarray | None):
     return classes, codes[:, 0]
 
 
+def _require_two(name, classes):
+    """Raise ValueError for a single class."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"{name} needs samples of at least 2 classes in the data, but the data "
+            f"contains only one class: {classes.tolist()[0]!r}."
+        )
+
+
+def read_stored_classes(name: str, columns: BlockColumns) -> np.ndarray:
+    """Find the classes of the rows in files; their target then has the codes."""
+    n_rows = add_classes(columns.target, None, len(columns.labels))
+    if not n_rows.all():  # some classes have only rows that do not count
+        columns.keep_classes(n_rows > 0)
+    classes = columns.sort_classes()
+    _require_two(name, classes)
+    return classes
+
+
+def add_classes(codes, weight, n_classes: int) -> np.ndarray:
+    """Add up the weights of the rows of each class; None: 1 each."""
+    totals = np.zeros(n_classes)
+    for rows in list_blocks(len(codes)):
+        each = None if weight is None else weight[rows]
+        totals += np.bincount(codes[rows], each, n_classes)
+    return totals
+
+
 def weigh_classes(
-    class_weight, classes: np.ndarray, codes: np.ndarray, weight: np.ndarray | None
+    class_weight, classes: np.ndarray, codes, weight
 ) -> np.ndarray | None:
-    """Multiply weights by those of the classes."""
+    """Find the factors of the weights of the classes; None: 1 each."""
     if class_weight is None:
-        return weight
+        return None
     for label, given in class_weight.items() if isinstance(class_weight, dict) else ():
         if not (is_real(given) and 0 < given < np.inf):
             raise ValueError(
@@ -1026,7 +1082,5 @@ def weigh_classes(
                 "out its rows."
             )
     if class_weight == "balanced":
-        factors = balance_classes(codes, weight)
-    else:
-        factors = compute_class_weight(class_weight, classes=classes, y=classes[codes])
-    return factors[codes] * (1.0 if weight is None else weight)
+        return balance_totals(add_classes(codes, weight, len(classes)))
+    return compute_class_weight(class_weight, classes=classes, y=classes)

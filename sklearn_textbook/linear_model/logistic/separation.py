@@ -6,8 +6,10 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from sklearn_textbook._contract.blocks import list_blocks
 from sklearn_textbook.linear_model.logistic.curvature import factor_curvature
 from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
+from sklearn_textbook.linear_model.solve.row_blocks import is_sparse, take_rows
 
 #: Kinds of separation.
 NONE, QUASI, COMPLETE = "none", "quasi_complete", "complete"
@@ -41,17 +43,21 @@ def find_margins(scores: np.ndarray, codes: np.ndarray, n_classes: int) -> np.nd
     return margins[is_other].reshape(len(scores), n_classes - 1)
 
 
-def judge_direction(
-    scores: np.ndarray, codes, n_classes, tolerance: float = ZERO_MARGIN
-) -> str:
-    """Return the kind of separation that a direction of the coefficients proves."""
-    margins = find_margins(scores, codes, n_classes)
-    largest = np.abs(margins).max()
+def judge_direction(blocks, n_classes, tolerance: float = ZERO_MARGIN) -> str:
+    """Return the kind of separation that a direction of the coefficients proves.
+
+    Blocks are pairs of the scores of rows and the numbers of their classes.
+    """
+    largest, smallest = 0.0, np.inf
+    for scores, codes in blocks:
+        margins = find_margins(scores, codes, n_classes)
+        largest = max(largest, float(np.abs(margins).max()))
+        smallest = min(smallest, float(margins.min()))
     if not largest > 0.0:
         return NONE
-    if margins.min() > tolerance * largest:
+    if smallest > tolerance * largest:
         return COMPLETE
-    return QUASI if margins.min() >= -tolerance * largest else NONE
+    return QUASI if smallest >= -tolerance * largest else NONE
 
 
 def solve_programme(
@@ -137,23 +143,47 @@ def find_separation(
     likelihood: LogisticLikelihood, theta: np.ndarray, at=None, is_exact: bool = False
 ) -> str | None:
     """Find out whether the likelihood of a logistic regression has a maximum."""
-    codes, n_classes = likelihood.codes, likelihood.n_classes
-    programme = (likelihood.X, codes, n_classes, bool(likelihood.fit_intercept))
+    n_classes = likelihood.n_classes
     if is_exact:
-        return solve_programme(*programme)
+        return _solve_programme(likelihood)
     margin = (at or likelihood.evaluate(theta, 0)).margin
     if margin > SMALLEST_LEAD:
         return COMPLETE
     if at is None:
         return None
     step = -factor_curvature(likelihood, theta, at).find_step(at.gradient)
-    changes = likelihood.score_rows(step)
     is_suspect = (
-        np.abs(changes).max() > LARGE_CHANGE
-        or np.abs(likelihood.score_rows(theta)).max() > LARGE_SCORE
+        _find_largest_score(likelihood, step) > LARGE_CHANGE
+        or _find_largest_score(likelihood, theta) > LARGE_SCORE
     )
     if not is_suspect:
         return NONE
-    if likelihood.X.size * (n_classes - 1) ** 2 <= CELLS_UNASKED:
-        return solve_programme(*programme)
-    return judge_direction(changes, codes, n_classes, LAST_STEP_MARGIN)
+    if _count_cells(likelihood.X) * (n_classes - 1) ** 2 <= CELLS_UNASKED:
+        return _solve_programme(likelihood)
+    changes = (
+        (scores, likelihood.codes[rows])
+        for rows, scores in likelihood.read_scores(step)
+    )
+    return judge_direction(changes, n_classes, LAST_STEP_MARGIN)
+
+
+def _solve_programme(likelihood):
+    """Solve the linear programme of all rows."""
+    return solve_programme(
+        *(likelihood.X[:], likelihood.codes[:], likelihood.n_classes),
+        bool(likelihood.fit_intercept),
+    )
+
+
+def _find_largest_score(likelihood, theta):
+    """Largest absolute score of a row."""
+    return max(
+        float(np.abs(scores).max()) for _, scores in likelihood.read_scores(theta)
+    )
+
+
+def _count_cells(X):
+    """Count the numbers of a table; of a sparse one, those that are stored."""
+    if not is_sparse(X):
+        return X.shape[0] * X.shape[1]
+    return sum(take_rows(X, rows).nnz for rows in list_blocks(X.shape[0]))

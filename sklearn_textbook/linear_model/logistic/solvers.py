@@ -23,6 +23,7 @@ from sklearn_textbook.linear_model.solve.quasi_newton import (
     minimize_bfgs,
     minimize_lbfgs,
 )
+from sklearn_textbook.linear_model.solve.row_blocks import take_columns
 
 #: Maximum number of successive Newton steps that do not reduce the loss, and expected
 #: decrease that is negligible.
@@ -356,7 +357,7 @@ def solve_working_sets(
             last.loss_path = path + last.loss_path[1:]
             return last
         part = likelihood.replace_columns(
-            likelihood.X[:, np.flatnonzero(inside)],
+            take_columns(likelihood.X, np.flatnonzero(inside)),
             likelihood.l2[inside],
             likelihood.l1[inside],
         )

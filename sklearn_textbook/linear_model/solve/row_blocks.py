@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, hstack, issparse
 
 from sklearn_textbook._contract.blocks import list_blocks
 
@@ -26,14 +26,16 @@ def is_stored(X: Any) -> bool:
     return not (issparse(X) or isinstance(X, np.ndarray))
 
 
-def read_rows(X: Any, rows: slice) -> np.ndarray | csr_array:
-    """Read a block of a table or a vector.
-
-    A dense one is stored row after row, since the order of sums depends on that.
-    """
+def take_rows(X: Any, rows: slice) -> np.ndarray | csr_array:
+    """Read a block of a table or a vector."""
     if issparse(X) and rows == slice(0, X.shape[0]):
         return X  # which a slice would copy
-    block = X[rows]
+    return X[rows]
+
+
+def read_rows(X: Any, rows: slice) -> np.ndarray | csr_array:
+    """Read a block; a dense one row after row, as the order of sums depends on that."""
+    block = take_rows(X, rows)
     return block if issparse(block) else np.ascontiguousarray(block)
 
 
@@ -73,3 +75,24 @@ def map_rows(X: Any, function: Callable, n_columns: int) -> Any:
     for rows in list_blocks(len(mapped)):
         mapped[rows] = function(read_rows(X, rows))
     return mapped
+
+
+def add_constant(X: Any, value: float) -> Any:
+    """Add a column of one value to a table."""
+
+    def add(block):
+        constant = np.full((block.shape[0], 1), value)
+        if issparse(block):
+            return csr_array(hstack([block, constant], format="csr"))
+        return np.hstack([block, constant])
+
+    if not is_stored(X):
+        return add(X)
+    return MappedRows(X, add, X.shape[1] + 1, is_sparse(X))
+
+
+def take_columns(X: Any, columns: np.ndarray) -> Any:
+    """Take some of the columns of a table."""
+    if not is_stored(X):
+        return X[:, columns]
+    return MappedRows(X, lambda block: block[:, columns], len(columns), is_sparse(X))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from sklearn_textbook._contract.blocks import list_blocks
 from sklearn_textbook.linear_model.solve._row_sums import (
     sum_dense_stretches,
     sum_dense_tiles,
     sum_sparse_bands,
     sum_sparse_stretches,
 )
+from sklearn_textbook.linear_model.solve.row_blocks import is_stored, take_rows
 
 PANEL_WIDTH = 8  # as in _panels.pxd
 #: Up to this number of columns, every stretch of rows has its own sums.
@@ -42,23 +44,106 @@ def sum_products(
     processor.
     """
     n_rows, n_columns = X.shape
-    targets = np.empty((n_rows, 0)) if targets is None else targets
-    targets = np.ascontiguousarray(targets, dtype=np.float64)
-    if weight is not None:
-        weight = np.ascontiguousarray(weight, dtype=np.float64)
-    sum_up = _sum_sparse if issparse(X) else _sum_dense
-    sums = sum_up(X, weight, targets, n_threads)
-    products = sums[: 1 + n_columns, : 1 + n_columns]
-    products = _mirror_upper(products)
-    with_targets = sums[: 1 + n_columns, 1 + n_columns :][:, : targets.shape[1]]
-    return products, with_targets.copy()
+    n_targets = 0 if targets is None else targets.shape[1]
+    sums = ProductSums(n_columns, n_targets, n_threads)
+    for rows in list_blocks(max(n_rows, 1)):
+        sums.add(
+            take_rows(X, rows),
+            None if weight is None else weight[rows],
+            None if targets is None else targets[rows],
+        )
+    return sums.finish()
+
+
+class ProductSums:
+    """The sums of `sum_products`, to which blocks of rows are added.
+
+    Parameters
+    ----------
+    n_columns, n_targets : int
+        Columns of the tables and of the targets.
+    n_threads : int
+        Number of threads.
+    """
+
+    def __init__(self, n_columns: int, n_targets: int, n_threads: int = 1) -> None:
+        self.n_columns, self.n_targets = n_columns, n_targets
+        self.n_threads = n_threads
+        self.sums: np.ndarray | None = None
+
+    def add(
+        self,
+        X: np.ndarray | csr_array,
+        weight: np.ndarray | None,
+        targets: np.ndarray | None,
+    ) -> None:
+        """Add a block of rows, the first of which is the largest."""
+        targets = np.empty((X.shape[0], 0)) if targets is None else targets
+        targets = np.ascontiguousarray(targets, dtype=np.float64)
+        if weight is not None:
+            weight = np.ascontiguousarray(weight, dtype=np.float64)
+        add = self._add_sparse if issparse(X) else self._add_dense
+        add(X, weight, targets)
+
+    def finish(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (products, with_targets)."""
+        sums = self.sums if self.sums.ndim == 2 else self.sums.sum(axis=0)
+        products = sums[: 1 + self.n_columns, : 1 + self.n_columns]
+        with_targets = sums[: 1 + self.n_columns, 1 + self.n_columns :]
+        return _mirror_upper(products), with_targets[:, : self.n_targets].copy()
+
+    def _add_dense(self, X, weight, targets):
+        """Add products of the columns 1, X, targets: the upper triangle."""
+        X = X if X.dtype == np.float64 else X.astype(np.float64)
+        width = 1 + X.shape[1] + targets.shape[1]
+        n_padded = -(-width // PANEL_WIDTH) * PANEL_WIDTH
+        if width > STRETCH_COLUMNS:
+            if self.sums is None:
+                self.sums = np.zeros((n_padded, n_padded))
+            sum_dense_tiles(X, weight, targets, self.sums, self.n_threads)
+            return
+        bounds = divide_rows(X.shape[0])
+        if self.sums is None:
+            self.sums = np.zeros((len(bounds) - 1, n_padded, n_padded))
+        sums = self.sums[: len(bounds) - 1]
+        n_threads = min(self.n_threads, len(sums))
+        sum_dense_stretches(X, weight, targets, bounds, sums, n_threads)
+
+    def _add_sparse(self, X, weight, targets):
+        """Add products of the columns 1, X, targets: the upper triangle."""
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        height = 1 + X.shape[1]
+        width = height + targets.shape[1]
+        weight = np.ones(X.shape[0]) if weight is None else weight
+        data = X.data.astype(np.float64, copy=False)
+        table = (data, X.indices, X.indptr, weight, targets)
+        n_stretches = MAX_NUMBERS // (height * width)
+        if n_stretches < MIN_STRETCHES:
+            if self.sums is None:
+                self.sums = np.zeros((height, width))
+            bounds = np.arange(N_BANDS + 1, dtype=np.intp) * height // N_BANDS
+            sum_sparse_bands(*table, bounds, self.sums, self.n_threads)
+            return
+        bounds = divide_rows(X.shape[0], n_stretches)
+        if self.sums is None:
+            self.sums = np.zeros((len(bounds) - 1, height, width))
+        sums = self.sums[: len(bounds) - 1]
+        n_threads = min(self.n_threads, len(sums))
+        sum_sparse_stretches(*table, bounds, sums, n_threads)
 
 
 def find_largest(X: np.ndarray | csr_array) -> np.ndarray:
     """Largest absolute value of each column."""
     if issparse(X):
         return abs(X).max(axis=0).toarray().ravel().astype(np.float64, copy=False)
-    return np.maximum(X.max(axis=0), -X.min(axis=0))
+    if not is_stored(X):
+        return np.maximum(X.max(axis=0), -X.min(axis=0))
+    largest = np.zeros(X.shape[1])
+    for rows in list_blocks(X.shape[0]):
+        largest = np.maximum(largest, find_largest(X[rows]))
+    return largest
 
 
 def _mirror_upper(products):
@@ -79,41 +164,3 @@ def divide_rows(n_rows: int, most: int = MAX_STRETCHES):
     n_stretches = min(n_rows // STRETCH_ROWS, most, MAX_STRETCHES)
     n_stretches = max(1, n_stretches)
     return np.arange(n_stretches + 1, dtype=np.intp) * n_rows // n_stretches
-
-
-def _sum_dense(X, weight, targets, n_threads):
-    """Sum up products of the columns 1, X, targets: the upper triangle."""
-    X = X if X.dtype == np.float64 else X.astype(np.float64)
-    width = 1 + X.shape[1] + targets.shape[1]
-    n_padded = -(-width // PANEL_WIDTH) * PANEL_WIDTH
-    if width > STRETCH_COLUMNS:
-        sums = np.zeros((n_padded, n_padded))
-        sum_dense_tiles(X, weight, targets, sums, n_threads)
-        return sums
-    bounds = divide_rows(X.shape[0])
-    sums = np.zeros((len(bounds) - 1, n_padded, n_padded))
-    n_threads = min(n_threads, len(sums))
-    sum_dense_stretches(X, weight, targets, bounds, sums, n_threads)
-    return sums.sum(axis=0)
-
-
-def _sum_sparse(X, weight, targets, n_threads):
-    """Sum up products of the columns 1, X, targets: the upper triangle."""
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    height = 1 + X.shape[1]
-    width = height + targets.shape[1]
-    weight = np.ones(X.shape[0]) if weight is None else weight
-    data = X.data.astype(np.float64, copy=False)
-    table = (data, X.indices, X.indptr, weight, targets)
-    n_stretches = MAX_NUMBERS // (height * width)
-    if n_stretches < MIN_STRETCHES:
-        sums = np.zeros((height, width))
-        bounds = np.arange(N_BANDS + 1, dtype=np.intp) * height // N_BANDS
-        sum_sparse_bands(*table, bounds, sums, n_threads)
-        return sums
-    bounds = divide_rows(X.shape[0], n_stretches)
-    sums = np.zeros((len(bounds) - 1, height, width))
-    sum_sparse_stretches(*table, bounds, sums, min(n_threads, len(sums)))
-    return sums.sum(axis=0)

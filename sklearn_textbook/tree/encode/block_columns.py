@@ -14,6 +14,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from itertools import compress
 from pathlib import Path
 from typing import IO
 
@@ -391,6 +392,14 @@ class BlockColumns:
         if self.weight is None:
             return float(self.n_rows), self.n_rows
         return add_weights(self.map_targets(measure_weight))
+
+    def keep_classes(self, is_kept: np.ndarray) -> None:
+        """Leave out labels that no row has any more, by a mask of their numbers."""
+        numbers = np.cumsum(is_kept, dtype=np.int32) - 1
+        for rows in list_blocks(self.n_rows):
+            self.target.write(rows.start, numbers[self.target.read(rows)])
+        kept = compress(self.labels, is_kept)
+        self.labels = {label: number for number, label in enumerate(kept)}
 
     def sort_classes(self) -> np.ndarray:
         """Return the classes, sorted; the file of the target then has their codes."""
