@@ -16,6 +16,7 @@ from sklearn_textbook.ensemble import (
 )
 from sklearn_textbook.ensemble.boosting import block_quantiles
 from sklearn_textbook.ensemble.boosting.block_quantiles import find_block_quantiles
+from sklearn_textbook.ensemble.boosting.hold_out import choose_held_rows
 from sklearn_textbook.ensemble.boosting.losses import HuberLoss, Loss, find_quantile
 from sklearn_textbook.io import Batches, scan
 from sklearn_textbook.tree import CARTClassifier, CARTRegressor
@@ -270,6 +271,47 @@ def test_early_stopping(estimator, target, options, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("estimator", "target", "options"),
+    [
+        (GradientBoostingClassifier, "class", {"class_weight": "balanced"}),
+        (GradientBoostingClassifier, "rare", {"init": "zero"}),
+        (GradientBoostingRegressor, "value", {"subsample": 0.5}),
+    ],
+)
+def test_held_out_rows(estimator, target, options, tmp_path, monkeypatch):
+    """The same rows are held out, and a level that only they have is not known."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    rare = np.where(np.arange(N_ROWS) % 9001 == 5, "rare", "common")
+    table = TABLE.append_column("rare", [rare])
+    own = [f"row {row}" if row % 2000 == 0 else "other" for row in range(N_ROWS)]
+    table = table.append_column("own", [own])
+    names = ["x0", "x2", "whole", "many", "size", "own"]
+    options |= {"n_iter_no_change": 1, "tol": 1.0, "random_state": 3}
+    model = estimator(n_estimators=3, max_depth=3, **options)
+    y = table[target].to_numpy(zero_copy_only=False)
+    model.fit(table.select(names), y, table["w"].to_numpy())
+    expected, losses = describe(model), model.validation_score_
+    kinds = model.estimators_[0, 0].schema_
+    assert 20 < len(kinds.columns[-1].levels) < 36
+    for step in (1000, 50_000, N_ROWS):
+        source = cut(table, step, [*names, target, "w"])
+        model.fit(source, target, sample_weight="w")
+        assert describe(model) == expected
+        np.testing.assert_array_equal(model.validation_score_, losses)
+        assert model.estimators_[0, 0].schema_ == kinds
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_at_most_a_row_of_a_class_too_many_is_held_out():
+    labels = np.repeat(["a", "b", "a", "c"], [70_000, 1, 70_000, 3])
+    is_held = choose_held_rows(labels, 0.1, np.random.RandomState(0))
+    counts = {label: int(is_held[labels == label].sum()) for label in "abc"}
+    assert counts == {"a": 14_000, "b": 0, "c": 1}
+    # In every block.
+    assert 6553 <= is_held[:65_536].sum() <= 6554
+
+
+@pytest.mark.parametrize(
     ("change", "error", "message"),
     [
         ({"y_val": "nothing"}, ValueError, "y_val has 'nothing', which is not a col"),
@@ -322,7 +364,11 @@ class OwnLoss(Loss):
     ("options", "message"),
     [
         ({"init": CARTRegressor()}, "requires init=None, 'zero' or an estimator that"),
-        ({"n_iter_no_change": 3}, "blocks requires X_val and y_val"),
+        (
+            {"n_iter_no_change": 3, "init": GradientBoostingRegressor()},
+            "blocks requires X_val and y_val with n_iter_no_change and init=",
+        ),
+        ({"n_iter_no_change": 3, "validation_fraction": 0.0}, "=0.0 leave none. Give"),
         ({"loss": OwnLoss()}, "The loss 'own' is user-defined, but a table"),
         ({"max_bins": None}, "there may be 65536 of them. Set max_bins"),
     ],

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.utils import check_consistent_length, get_tags
+from sklearn.utils import check_consistent_length, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklearn_textbook._contract.blocks import BlockSource, add_up
@@ -32,12 +32,16 @@ from sklearn_textbook._contract.parameters import (
     check_truth,
     check_verbose,
 )
-from sklearn_textbook._contract.random_state import borrow_random_state
 from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook._contract.tables import check_sparse_format
 from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.boosting.hold_out import (
+    HoldOutDraw,
+    TrainingRows,
+    choose_held_rows,
+)
 from sklearn_textbook.ensemble.boosting.losses import Loss
 from sklearn_textbook.ensemble.boosting.rounds import (
     BlockRounds,
@@ -93,21 +97,6 @@ def list_groups(
             check_integer("interaction_cst: a column", column, 0, len(names) - 1)
     rest = sorted(set(columns).difference(*groups))
     return [*groups, rest] if rest else groups
-
-
-def choose_held_rows(codes: np.ndarray, fraction: float, random_state) -> np.ndarray:
-    """Choose rows for validation, the same fraction of every class."""
-    is_held = np.zeros(len(codes), dtype=bool)
-    for code in np.unique(codes):
-        rows = np.flatnonzero(codes == code)
-        n_held = min(ceil(fraction * len(rows)), len(rows) - 1)
-        is_held[random_state.choice(rows, n_held, replace=False)] = True
-    if not is_held.any():
-        raise ValueError(
-            f"n_iter_no_change requires validation rows, but n_samples={len(codes)} "
-            f"and validation_fraction={fraction} leave none. Give X_val and y_val."
-        )
-    return is_held
 
 
 #: Parameters that the trees have under the same names.
@@ -250,7 +239,7 @@ class BaseGradientBoosting(
         X_val, y_val : array-like, default=None
             Validation rows for ``n_iter_no_change``; or a table in blocks, and the name
             of its target. None: the fraction ``validation_fraction`` of the training
-            rows is held out; if they are read in blocks, validation rows are required.
+            rows is held out.
         sample_weight_val : array-like of shape (n_val,), default=None
             Weights of the validation rows; of a table in blocks, the name of their
             column.
@@ -311,6 +300,9 @@ class BaseGradientBoosting(
     ) -> None:
         """Fit to a table that is read in blocks."""
         self._require_blocks()
+        (source, target, sample_weight), validation = self._hold_out(
+            source, target, sample_weight, validation
+        )
         columns = read_block_columns(
             source,
             target,
@@ -321,7 +313,6 @@ class BaseGradientBoosting(
         with closing(columns), ExitStack() as ends:
             rounds = self._start_block_rounds(columns, done)
             ends.callback(rounds.close)
-            _, validation = self._hold_out(None, None, None, validation)
             if self.n_estimators == len(done):
                 warn_of_no_lack()
                 return
@@ -409,24 +400,21 @@ class BaseGradientBoosting(
                     "X_val is used only with n_iter_no_change, which is None."
                 )
             return (X, y, weight), None
-        if X is None and X_val is None:
-            raise ValueError(
-                "n_iter_no_change with a table that is read in blocks requires X_val "
-                "and y_val."
-            )
         if X_val is not None:
             if y_val is None:
                 raise ValueError("X_val requires y_val.")
             if not isinstance(X_val, BlockSource):
                 y_val = self._encode_known(y_val)
             return (X, y, weight), (X_val, y_val, weight_val)
+        if isinstance(X, BlockSource):
+            return self._hold_out_blocks(X, y, weight)
         check_consistent_length(X, y, weight)
         check_sparse_format(X)
         X = X.tocsr() if sparse.issparse(X) else X
         is_held = choose_held_rows(
             y if is_classifier(self) else np.zeros(len(y)),
             self.validation_fraction,
-            borrow_random_state(self.random_state),
+            check_random_state(self.random_state),
         )
         weight = check_weights(weight, len(y))
         return tuple(
@@ -436,6 +424,20 @@ class BaseGradientBoosting(
             ]
             for rows in (~is_held, is_held)
         )
+
+    def _hold_out_blocks(self, source, target, weight):
+        """Hold out validation rows while a source is read."""
+        source._require_name("y", target)
+        if not (self.init is None or isinstance(self.init, str)):
+            raise ValueError(
+                "A table that is read in blocks requires X_val and y_val with "
+                f"n_iter_no_change and init={self.init!r}, which reads the table again."
+            )
+        draw = HoldOutDraw(
+            self.validation_fraction, check_random_state(self.random_state)
+        )
+        training = TrainingRows(source, target, not is_classifier(self), draw)
+        return (training, target, weight), (training.held, target, weight)
 
     def _read_table(self, X, y):
         """Read and encode the table."""

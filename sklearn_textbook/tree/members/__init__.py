@@ -6,6 +6,8 @@ vector of weights over its rows.
 
 from sklearn_textbook.tree.encode import share_tables
 from sklearn_textbook.tree.encode.block_columns import (
+    count_rows_from,
+    explain_full_disk,
     read_block_columns,
     store_blocks,
 )
@@ -57,8 +59,10 @@ __all__ = [
     "add_leaf_values",
     "add_predictions",
     "choose_member_classes",
+    "count_rows_from",
     "decides_by_largest_fraction",
     "describe_stump",
+    "explain_full_disk",
     "find_ends",
     "find_leaves_of_all",
     "fit_on_codes",
