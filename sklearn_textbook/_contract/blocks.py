@@ -119,21 +119,6 @@ def accept_blocks(method: Method) -> Method:
     return cast(Method, compute)
 
 
-def read_vector(values: Any, X: Any, role: str) -> Any:
-    """Read the column that ``values`` names of a table in blocks; others stay."""
-    if not isinstance(X, BlockSource) or values is None:
-        return values
-    if not isinstance(values, str):
-        raise TypeError(
-            f"{role} must be the name of a column of {X._describe()}, as the table is "
-            f"read in blocks; got {type(values).__name__}."
-        )
-    X._require_columns(role, (values,))
-    return np.concatenate(
-        [np.asarray(block[values]) for block in X.read_blocks((values,))]
-    )
-
-
 def list_blocks(n_rows: int, step: int = BLOCK_ROWS) -> Iterator[slice]:
     """Cut the rows of a table into blocks."""
     for start in range(0, n_rows, step):

@@ -7,6 +7,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from sklearn_textbook._contract.blocks import add_up
 from sklearn_textbook._contract.numeric_table import read_numeric_table
 from sklearn_textbook._contract.parameters import (
     check_choice,
@@ -50,7 +51,6 @@ from sklearn_textbook.linear_model.design.block_rows import (
     is_in_files,
     lay_out,
     open_block_rows,
-    sum_weights,
 )
 from sklearn_textbook.linear_model.design.design import MISSING, MISSING_REMEDY
 from sklearn_textbook.linear_model.design.reading import (
@@ -136,14 +136,6 @@ class ComponentFitting(ComponentMeasures):
 
     def _open_source(self, source, y, sample_weight) -> BlockRows:
         """Read the rows and weights of a table in blocks."""
-        for name, allowed in (("categorical_features", None), ("missing", "error")):
-            value = getattr(self, name)
-            if not (value is None if allowed is None else value == allowed):
-                raise ValueError(
-                    f"A table that is read in blocks requires {name}={allowed!r}, got "
-                    f"{value!r}."
-                )
-        vars(self).pop("design_", None)
 
         def read(frame, *, is_first):
             return self._read_rows(frame, is_first=is_first, min_rows=1)
@@ -215,7 +207,7 @@ class ComponentFitting(ComponentMeasures):
         """Fit to rows; return their spectrum, if the solver computes it."""
         self._forget()
         X, weight = self._drop_weightless(X, weight)
-        total = X.shape[0] if weight is None else _as_count(sum_weights(weight))
+        total = X.shape[0] if weight is None else _as_count(add_up(weight))
         if total <= 1:
             raise ValueError(_describe_light(X.shape[0], total))
         solver = self._choose_solver(X, total)

@@ -15,8 +15,9 @@ from sklearn.base import (
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.blocks import accept_blocks, read_vector
+from sklearn_textbook._contract.blocks import BlockSource, accept_blocks
 from sklearn_textbook._contract.numeric_table import read_numeric_table
+from sklearn_textbook._contract.scoring import read_vector
 from sklearn_textbook._contract.tables import check_finite_rows, check_sparse_format
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
@@ -269,7 +270,10 @@ class ComponentMeasures(
             Mean of :meth:`score_samples`.
         """
         log_likelihood = self.score_samples(X)
-        sample_weight = read_vector(sample_weight, X, "sample_weight")
+        if isinstance(X, BlockSource):
+            sample_weight = read_vector(
+                X, "sample_weight", sample_weight, is_numeric=True
+            )
         weight = check_weights(sample_weight, len(log_likelihood))
         return float(np.average(log_likelihood, weights=weight))
 

@@ -9,18 +9,19 @@ from scipy import linalg
 from scipy.linalg import blas
 from scipy.sparse import csr_array
 
-from sklearn_textbook._contract.blocks import BLOCK_ROWS
+from sklearn_textbook._contract.blocks import BLOCK_ROWS, add_up
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook.linear_model.design.block_rows import (
     cut_rows,
     is_in_files,
-    sum_weights,
 )
 
 #: Rows that are centred at a time, which fit in the cache.
 BLOCK_BYTES = 1 << 19
 #: Matrices with at most this many entries are not worth making sparse.
 SMALL = 20_000
+#: Multiplications up to which OpenBLAS uses one thread, so that sums have one order.
+ONE_THREAD = 2**18
 #: Squares and sums of squares of values in this range neither overflow nor underflow.
 SMALLEST_UNIT, LARGEST_UNIT = 1e-100, 1e100
 
@@ -67,7 +68,7 @@ class ClassTable:
     @cached_property
     def total_weight(self) -> float:
         """Sum of the weights."""
-        return float(self.n_rows) if self.weight is None else sum_weights(self.weight)
+        return float(self.n_rows) if self.weight is None else add_up(self.weight)
 
     @property
     def class_weight(self):
@@ -170,7 +171,8 @@ class ClassTable:
     def _indicate(self, codes, values):
         """Make the matrix (classes x rows) with a value for each row, at its class."""
         values = np.ones(len(codes)) if values is None else values
-        if self.n_classes * len(codes) <= SMALL:
+        n_entries = self.n_classes * len(codes)
+        if n_entries <= SMALL and n_entries * self.n_columns <= ONE_THREAD:
             indicator = np.zeros((self.n_classes, len(codes)))
             indicator[codes, np.arange(len(codes))] = values
             return indicator

@@ -88,21 +88,17 @@ class DiscriminantInput(BaseEstimator):
 
     def _open_source(self, source, y, sample_weight) -> BlockRows:
         """Read rows, labels and weights of a table in blocks."""
-        for name, allowed in (("categorical_features", None), ("missing", "error")):
-            value = getattr(self, name)
-            if not (value is None if allowed is None else value == allowed):
-                raise ValueError(
-                    f"A table that is read in blocks requires {name}={allowed!r}, got "
-                    f"{value!r}."
-                )
-        vars(self).pop("design_", None)
 
         def read(frame, *, is_first):
             return read_numeric_table(
                 *(self, frame), dtype=FLOATS, ensure_all_finite=False, reset=is_first
             )
 
-        return open_block_rows(self, source, y, sample_weight, read, is_classifier=True)
+        return open_block_rows(
+            *(self, source, y, sample_weight, read),
+            reference_level="first",
+            is_classifier=True,
+        )
 
     def _make_table(self, X, codes, classes, weight):
         """Make the table of the classes; return it, the units and the dtype."""

@@ -7,22 +7,15 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import (
-    ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.blocks import (
-    BlockSource,
-    accept_blocks,
-    read_vector,
-)
+from sklearn_textbook._contract.blocks import BlockSource, accept_blocks
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.memory import require_memory
 from sklearn_textbook._contract.parameters import is_real, name_some, show_value
+from sklearn_textbook._contract.scoring import ClassifierMixin
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.discriminant_analysis.covariance import estimate_within
 from sklearn_textbook.discriminant_analysis.inputs import DiscriminantInput
@@ -360,28 +353,6 @@ class LinearDiscriminantAnalysis(
         self._set_scores(solution, centre, units, dtype)
         self._set_scatter(table, solution, units)
         self._set_directions(solution, n_directions, units, dtype)
-
-    def score(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> float:
-        """Compute the accuracy of predictions.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows, or a table of :func:`sklearn_textbook.io.scan`.
-        y : array-like of shape (n_samples,)
-            Their labels; of a table of ``io.scan``, the name of a column.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; of a table of ``io.scan``, the name of a column.
-
-        Returns
-        -------
-        score : float
-            The fraction, by weight, of the rows whose class is predicted.
-        """
-        y = read_vector(y, X, "y")
-        return super().score(X, y, read_vector(sample_weight, X, "sample_weight"))
 
     @accept_blocks
     def transform(self, X: MatrixLike) -> np.ndarray:

@@ -58,11 +58,14 @@ def fit_blocks(model, table, weight, step):
 
 def describe(model):
     """What a fit sets, except the names of the columns."""
-    return {
+    found = {
         name: value.tolist() if isinstance(value, np.ndarray) else value
         for name, value in vars(model).items()
         if name.endswith("_") and name != "feature_names_in_"
     }
+    if "design_" in found:
+        found["design_"] = found["design_"].to_dict()
+    return found
 
 
 CASES = {
@@ -96,6 +99,65 @@ def test_the_model_is_that_of_memory(case):
     for step, n_threads in ((1000, 1), (65_536, 2), (N_ROWS, 1))[: 1 + 2 * FACTOR]:
         with threadpool_limits(n_threads):
             assert fit_blocks(model, TABLE, weight, step) == expected
+
+
+LEVELS = {
+    "components, missing values dropped": (PCA, "w", {"missing": "drop"}),
+    "components, means": (PCA, None, {"missing": "mean", "svd_solver": "full"}),
+    "discriminants, missing values dropped": (LDA, None, {"missing": "drop"}),
+    "discriminants, means": (LDA, "w", {"missing": "mean", "solver": "lsqr"}),
+    "no missing values": (LDA, "w", {"missing": "error"}),
+}
+
+
+@pytest.mark.parametrize("case", list(LEVELS))
+def test_text_dates_and_missing_values(case):
+    estimator, weight, options = LEVELS[case]
+    names = ["x2", "whole", "flag", "size"]
+    if options["missing"] != "error":
+        names += ["x0", "text", "day"]
+    orders = {"size": ["small", "large"], "flag": "nominal"}
+    for categorical in ("from_dtype", orders)[: 1 + (options["missing"] == "error")]:
+        model = estimator(categorical_features=categorical, **options)
+        options_of_fit, y = {}, None
+        if weight is not None:
+            options_of_fit["sample_weight"] = TABLE[weight].to_numpy()
+        if estimator is LDA:
+            y = TABLE["class"].to_numpy(zero_copy_only=False)
+        expected = describe(model.fit(TABLE.select(names), y, **options_of_fit))
+        for step in (1000, N_ROWS):
+            source = cut(TABLE, step, list_columns(estimator, weight, names))
+            fit = {} if weight is None else {"sample_weight": weight}
+            model.fit(source, None if y is None else "class", **fit)
+            assert describe(model) == expected
+        rows = TABLE.slice(0, 2000)
+        found = model.transform(cut(rows, 700)) if estimator is PCA else None
+        if found is not None:
+            expected = model.transform(rows.select(names))
+            np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PCA(),
+        PCA(standardize=True, svd_solver="full"),
+        TruncatedSVD(),
+        TruncatedSVD(algorithm="gram"),
+        LDA(),
+        LDA("eigen"),
+    ],
+)
+def test_threads_of_blas_change_nothing(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N_ROWS, 20)) @ rng.normal(size=(20, 20)) + 0.3
+    y, w = rng.integers(0, 12, N_ROWS), rng.random(N_ROWS)
+    weights = [{}] if isinstance(model, TruncatedSVD) else [{}, {"sample_weight": w}]
+    for weight in weights:
+        with threadpool_limits(1):
+            expected = describe(model.fit(X, y, **weight))
+        with threadpool_limits(2):
+            assert describe(model.fit(X, y, **weight)) == expected
 
 
 SMALL = {

@@ -10,51 +10,59 @@ from dataclasses import dataclass
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from sklearn_textbook._contract.blocks import BLOCK_ROWS, BlockSource, list_blocks
 from sklearn_textbook._contract.labels import encode_labels
 from sklearn_textbook._contract.tables import check_finite_rows
-from sklearn_textbook.linear_model.design.design import MISSING_REMEDY
+from sklearn_textbook.linear_model.design.design import (
+    MISSING_REMEDY,
+    make_plain_design,
+)
+from sklearn_textbook.linear_model.design.stored_rows import (
+    StoredRows,
+    open_columns,
+    read_stored_rows,
+)
 from sklearn_textbook.tree.encode.block_columns import (
     BlockColumns,
     FileArray,
     count_rows_from,
     list_features,
-    read_block_columns,
 )
 from sklearn_textbook.tree.encode.columns import TEMPORAL
 
 
-class ColumnMatrix:
-    """The columns of a table in files, as a matrix of which blocks of rows are read.
+class FileMatrix:
+    """A dense matrix of a type; its blocks of rows are made when they are read.
 
     Parameters
     ----------
-    columns : BlockColumns
-        The columns: numbers.
+    rows : StoredRows
+        The rows.
     dtype : dtype
         Type of the matrix.
     """
 
-    def __init__(self, columns: BlockColumns, dtype) -> None:
-        self.columns, self.dtype = columns, np.dtype(dtype)
-        self.shape = columns.n_rows, columns.n_columns
+    def __init__(self, rows: StoredRows, dtype) -> None:
+        self.rows, self.dtype, self.shape = rows, np.dtype(dtype), rows.shape
 
-    def read(self, rows: slice) -> np.ndarray:
-        """Read some rows."""
-        return np.ascontiguousarray(self.columns.read_matrix(rows), dtype=self.dtype)
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        block = self.rows[rows]
+        block = block.toarray() if issparse(block) else block
+        return np.ascontiguousarray(block, dtype=self.dtype)
 
 
 @dataclass(frozen=True)
 class BlockRows:
-    """The rows of a table that is read in blocks, without those of weight 0.
+    """The rows of a table that is read in blocks, as far as they count.
 
     Parameters
     ----------
     columns : BlockColumns
         The files.
-    X : ndarray, FileArray or ColumnMatrix
+    X : ndarray or FileMatrix
         The rows; an array if they are no more than a block.
     weight : ndarray, FileArray or None
         Their weights.
@@ -65,10 +73,10 @@ class BlockRows:
     """
 
     columns: BlockColumns
-    X: np.ndarray | FileArray | ColumnMatrix
-    weight: np.ndarray | FileArray | None = None
-    codes: np.ndarray | FileArray | None = None
-    classes: np.ndarray | None = None
+    X: np.ndarray | FileMatrix
+    weight: np.ndarray | FileArray | None
+    codes: np.ndarray | FileArray | None
+    classes: np.ndarray | None
 
     def close(self) -> None:
         """Remove the files."""
@@ -77,33 +85,20 @@ class BlockRows:
 
 def is_in_files(part) -> bool:
     """Whether a matrix or vector is not in memory."""
-    return isinstance(part, FileArray | ColumnMatrix)
-
-
-def read_rows(part, rows: slice) -> np.ndarray:
-    """Read some rows of an array, or of a matrix in files, in C order."""
-    if is_in_files(part):
-        return part.read(rows)
-    return np.ascontiguousarray(part[rows])
+    return isinstance(part, FileArray | FileMatrix)
 
 
 def cut_rows(step: int, *parts) -> Iterator[tuple]:
-    """Cut matrices and vectors into blocks of rows; None stays None."""
+    """Cut matrices and vectors into blocks of rows in C order; None stays None."""
     for rows in list_blocks(parts[0].shape[0], step):
-        yield tuple(None if part is None else read_rows(part, rows) for part in parts)
+        yield tuple(
+            None if part is None else np.ascontiguousarray(part[rows]) for part in parts
+        )
 
 
 def lay_out(X: np.ndarray) -> np.ndarray:
     """Put the rows of a single block in C order, in which they are read from files."""
     return np.ascontiguousarray(X) if X.shape[0] <= BLOCK_ROWS else X
-
-
-def sum_weights(weight) -> float:
-    """Add up the weights of rows: the sum of one block after the other."""
-    total = 0.0
-    for (part,) in cut_rows(BLOCK_ROWS, weight):
-        total += float(np.sum(part))
-    return total
 
 
 def open_block_rows(
@@ -113,36 +108,65 @@ def open_block_rows(
     sample_weight: str | None,
     read: Callable,
     *,
+    reference_level: str | None = None,
     is_classifier: bool = False,
     min_rows: int = 2,
 ) -> BlockRows:
     """Read a source once, and keep its rows in files.
 
+    Without ``categorical_features`` and ``missing``, all columns are numbers; otherwise
+    this sets what `read_training_rows` sets.
+
     Parameters
     ----------
     estimator : estimator
-        For messages.
+        Its parameters say what is done with levels and missing values.
     source : BlockSource
         The table.
     target, sample_weight : str or None
         Columns of the classes and of the weights.
     read : callable
-        Reads a data frame in memory, as ``read(frame, is_first=True)``, and returns a
-        matrix; it sets what the estimator keeps of the columns.
+        Reads a data frame of numbers in memory, as ``read(frame, is_first=True)``, and
+        returns a matrix; it sets what the estimator keeps of the columns.
+    reference_level : str or None, default=None
+        As of `read_training_rows`.
     is_classifier : bool, default=False
         Whether the target is required, and classes.
     min_rows : int, default=2
         The fewest rows.
     """
-    names = list_features(source, target, sample_weight, has_target=is_classifier)
-    checked = _CheckedBlocks(source, names, read)
+    categorical = getattr(estimator, "categorical_features", None)
+    has_design = categorical is not None or getattr(estimator, "missing", "error") != (
+        "error"
+    )
+    checked = source
+    if not has_design:
+        names = list_features(source, target, sample_weight, has_target=is_classifier)
+        checked = _CheckedBlocks(source, names, read)
     is_numeric = False if is_classifier else None
-    columns = read_block_columns(
-        *(checked, target, sample_weight, None), is_numeric=is_numeric
+    columns = open_columns(
+        *(checked, target, sample_weight, categorical), is_numeric=is_numeric
     )
     try:
-        _require_numbers(estimator, columns, min_rows)
-        return _select_rows(estimator, columns, ColumnMatrix(columns, checked.dtype))
+        if has_design:
+            options = {"squares_columns": False}
+            rows = read_stored_rows(estimator, columns, reference_level, **options)
+            X = FileMatrix(rows, np.float64)
+        else:
+            vars(estimator).pop("design_", None)
+            X = FileMatrix(_read_numbers(estimator, columns), checked.dtype)
+        if X.shape[0] < min_rows:
+            raise ValueError(
+                f"Found array with {X.shape[0]} sample(s) (shape={X.shape}) while a "
+                f"minimum of {min_rows} is required by {type(estimator).__name__}."
+            )
+        codes, classes = columns.target, None
+        if is_classifier:
+            classes = _number_classes(columns)
+        parts = X, columns.weight, codes
+        if X.shape[0] <= BLOCK_ROWS:
+            (parts,) = cut_rows(BLOCK_ROWS, *parts)
+        return BlockRows(columns, *parts, classes)
     except BaseException:
         columns.close()
         raise
@@ -153,7 +177,7 @@ class _CheckedBlocks(BlockSource):
 
     def __init__(self, source, features, read) -> None:
         self.source, self.features, self.read = source, features, read
-        self.names = source.names
+        self.names, self.memory_limit = source.names, source.memory_limit
         self.dtype: np.dtype | None = None
 
     def _describe(self) -> str:
@@ -173,15 +197,9 @@ class _CheckedBlocks(BlockSource):
             yield block
 
 
-def _require_numbers(estimator, columns, min_rows) -> None:
-    """Require enough rows, and columns without dates."""
-    name = type(estimator).__name__
-    if columns.n_rows < min_rows:
-        raise ValueError(
-            f"Found array with {columns.n_rows} sample(s) (shape="
-            f"{(columns.n_rows, columns.n_columns)}) while a minimum of {min_rows} is "
-            f"required by {name}."
-        )
+def _read_numbers(estimator, columns) -> StoredRows:
+    """Leave out the rows of weight 0, and require numbers in the others."""
+    name, names = type(estimator).__name__, columns.schema.names
     for column in columns.schema.columns:
         if column.source in TEMPORAL:
             raise TypeError(
@@ -189,74 +207,28 @@ def _require_numbers(estimator, columns, min_rows) -> None:
                 "requires numeric columns: leave this column out, with exclude of "
                 "io.scan."
             )
-
-
-def _select_rows(estimator, columns, matrix) -> BlockRows:
-    """Leave out the rows of weight 0, and number the classes of the others."""
-    n_kept = columns.n_rows
-    if columns.weight is not None:
-        _, n_kept = columns.measure_weights()
-    _require_present(estimator, columns, matrix)
-    X, weight, codes, classes = matrix, columns.weight, columns.target, None
-    if codes is not None:
-        classes, number = _number_classes(columns)
-        for rows in list_blocks(columns.n_rows):
-            codes.write(rows.start, number[codes.read(rows)])
-    if n_kept < columns.n_rows:
-        shape = n_kept, columns.n_columns
-        X = columns.make_array("matrix", matrix.dtype, shape)
-        weight = columns.make_array("positive weight", np.float64, (n_kept,))
-        if codes is not None:
-            codes = columns.make_array("code", np.int32, (n_kept,))
-        start = 0
-        for rows, kept in _list_kept(columns):
-            X.write(start, matrix.read(rows)[kept])
-            weight.write(start, columns.weight.read(rows)[kept])
-            if codes is not None:
-                codes.write(start, columns.target.read(rows)[kept])
-            start += np.count_nonzero(kept)
-    if n_kept <= BLOCK_ROWS:
-        ((X, weight, codes),) = cut_rows(BLOCK_ROWS, X, weight, codes)
-    return BlockRows(columns, X, weight, codes, classes)
-
-
-def _list_kept(columns):
-    """List blocks of rows, and the masks of those with a positive weight."""
-    for rows in list_blocks(columns.n_rows):
-        if columns.weight is None:
-            yield rows, np.ones(rows.stop - rows.start, dtype=bool)
-        else:
-            yield rows, columns.weight.read(rows) > 0
-
-
-def _require_present(estimator, columns, matrix) -> None:
-    """Raise ValueError for a missing value in a row that counts."""
-    has_gaps = any(
-        np.isnan(columns.open_column(position).read(rows)).any()
-        for position in range(columns.n_columns)
-        for rows in list_blocks(columns.n_rows)
-    )
-    if not has_gaps:
-        return
     remedy = MISSING_REMEDY if hasattr(estimator, "missing") else None
-    for rows, kept in _list_kept(columns):
+
+    def find_rows(rows, matrix, weight):
+        is_kept = np.ones(len(matrix), dtype=bool) if weight is None else weight > 0
         with count_rows_from(rows.start):
-            check_finite_rows(
-                matrix.read(rows)[kept],
-                type(estimator).__name__,
-                columns.schema.names,
-                kept,
-                remedy=remedy,
-            )
+            check_finite_rows(matrix[is_kept], name, names, is_kept, remedy=remedy)
+        return is_kept
+
+    columns.measure_weights()
+    columns.select_rows(find_rows)
+    return StoredRows(columns, make_plain_design(names, True), False)
 
 
-def _number_classes(columns):
-    """Find the classes of the rows that count, and the code of every label."""
+def _number_classes(columns) -> np.ndarray:
+    """Return the classes of the rows; the file of the target then has their codes."""
     labels = np.array([*columns.labels], dtype=columns.label_dtype)
     is_used = np.zeros(len(labels), dtype=bool)
-    for rows, kept in _list_kept(columns):
-        is_used[columns.target.read(rows)[kept]] = True
+    for rows in list_blocks(columns.n_rows):
+        is_used[columns.target[rows]] = True
     (classes,), codes = encode_labels(labels[is_used][:, np.newaxis])
-    number = np.full(len(labels), -1, dtype=np.int32)
+    number = np.zeros(len(labels), dtype=np.int32)
     number[is_used] = codes[:, 0]
-    return classes, number
+    for rows in list_blocks(columns.n_rows):
+        columns.target[rows] = number[columns.target[rows]]
+    return classes
