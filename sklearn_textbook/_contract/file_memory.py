@@ -16,8 +16,8 @@ from sklearn_textbook._contract._file_memory import (
     set_files,
 )
 
-#: Bytes from which on memory is in a file. Blocks of rows are smaller.
-SMALLEST_PIECE = 32 * 2**20
+#: Bytes from which on memory is in a file.
+SMALLEST_PIECE = 8 * 2**20
 _is_in_files: ContextVar[bool] = ContextVar("is_in_files", default=False)
 
 
@@ -42,7 +42,7 @@ def arrays_in_files(
         back; a quarter of it may be such pages in any case. None: they stay there as
         long as the system lets them.
     smallest : int, default=None
-        Bytes from which on an array is large. None: 32 MiB.
+        Bytes from which on an array is large. None: 8 MiB.
 
     Raises
     ------

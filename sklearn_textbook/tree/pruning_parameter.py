@@ -10,8 +10,10 @@ from scipy.sparse import issparse, vstack
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.blocks import BlockSource
 from sklearn_textbook._contract.labels import check_target, encode_known_labels
 from sklearn_textbook._contract.monotonic import is_constrained
+from sklearn_textbook._contract.scoring import read_vector
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import apply_known_class_weight, check_weights
 from sklearn_textbook.tree.grow.target import Target
@@ -97,14 +99,20 @@ class PruningParameter(NamedPruner):
 
     def _read_rows(self, X, y, sample_weight, suffix: str = ""):
         """Read rows with the columns and classes that the estimator knows."""
+        is_numeric = not hasattr(self, "classes_")
+        if isinstance(X, BlockSource):
+            y = read_vector(X, f"y{suffix}", y, is_numeric=is_numeric)
+            sample_weight = read_vector(
+                X, f"sample_weight{suffix}", sample_weight, is_numeric=True
+            )
         blocks = list(self._read_blocks(X))
         if len(blocks) == 1:
             matrix = blocks[0]
         else:
             join = vstack if any(map(issparse, blocks)) else np.concatenate
             matrix = join(blocks)
-        name, is_classifier = f"y{suffix}", hasattr(self, "classes_")
-        y = check_target(y, is_numeric=not is_classifier, name=name)
+        name = f"y{suffix}"
+        y = check_target(y, is_numeric=is_numeric, name=name)
         if y.shape != (matrix.shape[0], self.n_outputs_):
             raise ValueError(
                 f"{name} must have shape {(matrix.shape[0], self.n_outputs_)}, for "
@@ -113,7 +121,7 @@ class PruningParameter(NamedPruner):
         weight = sample_weight = check_weights(
             sample_weight, matrix.shape[0], f"sample_weight{suffix}"
         )
-        if is_classifier:
+        if not is_numeric:
             classes = self._list_classes()
             codes = encode_known_labels(y, classes, name)
             n_classes = np.array([len(found) for found in classes], dtype=np.int64)

@@ -214,10 +214,13 @@ def test_other_members_need_the_table_in_memory():
         model.fit(cut(TABLE, 1000, ["x2", "x3", "class"]), "class")
 
 
-def test_validation_rows_may_be_in_memory():
+def test_validation_rows_may_be_in_memory_or_in_blocks():
     model = CARTClassifier(pruning="reduced_error", max_depth=6)
     X, y = TABLE.select(NAMES), TABLE["class"]
     validation = {"X_val": X.slice(0, 1000), "y_val": y.slice(0, 1000)}
     expected = clone(model).fit(X, y, **validation)
-    found = model.fit(cut(TABLE, 1000, [*NAMES, "class"]), "class", **validation)
+    source = cut(TABLE, 1000, [*NAMES, "class"])
+    found = clone(model).fit(source, "class", **validation)
     assert describe(found) == describe(expected)
+    validation = {"X_val": cut(TABLE.slice(0, 1000), 300), "y_val": "class"}
+    assert describe(model.fit(source, "class", **validation)) == describe(expected)
