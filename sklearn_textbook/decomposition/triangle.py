@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
+from sklearn_textbook._contract.blas_threads import use_one_blas_thread
 from sklearn_textbook.linear_model.design.block_rows import cut_rows
 
 #: Entries of a block of rows, which fits in the cache of a core.
@@ -36,10 +37,12 @@ def reduce_blocks(blocks: Iterable, n_columns: int, dtype) -> np.ndarray:
     stack = np.zeros((n_columns + n_block, n_columns), dtype=dtype, order="F")
     geqrf, geqrf_lwork = get_lapack_funcs(("geqrf", "geqrf_lwork"), (stack,))
     work = int(geqrf_lwork(*stack.shape)[0])
-    for block in blocks:
-        stack[n_columns : n_columns + len(block)] = block
-        stack[n_columns + len(block) :] = 0
-        stack, _, _, _ = geqrf(stack, lwork=work, overwrite_a=1)
-        # Below its triangle, geqrf keeps reflections.
-        stack[:n_columns] = np.triu(stack[:n_columns])
+    # Threads of LAPACK would wait for each other most of the time.
+    with use_one_blas_thread():
+        for block in blocks:
+            stack[n_columns : n_columns + len(block)] = block
+            stack[n_columns + len(block) :] = 0
+            stack, _, _, _ = geqrf(stack, lwork=work, overwrite_a=1)
+            # Below its triangle, geqrf keeps reflections.
+            stack[:n_columns] = np.triu(stack[:n_columns])
     return stack[:n_columns].copy()

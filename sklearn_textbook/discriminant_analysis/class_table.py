@@ -9,6 +9,7 @@ from scipy import linalg
 from scipy.linalg import blas
 from scipy.sparse import csr_array
 
+from sklearn_textbook._contract.blas_threads import use_one_blas_thread
 from sklearn_textbook._contract.blocks import BLOCK_ROWS, add_up
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook.linear_model.design.block_rows import (
@@ -141,12 +142,13 @@ class ClassTable:
             sums += self._indicate(codes, weight) @ (rows - means[codes])
         means += sums / self.class_weight[:, np.newaxis]
         triangle = np.zeros((0, self.n_columns))
-        for block, _, root in self._centre_blocks(means, 4 * self.n_columns):
-            block *= root[:, np.newaxis]
-            stack = np.vstack((triangle, block))
-            triangle = linalg.qr(stack, mode="r", overwrite_a=True, check_finite=False)[
-                0
-            ][: self.n_columns]
+        options = {"mode": "r", "overwrite_a": True, "check_finite": False}
+        # Threads of LAPACK would wait for each other most of the time.
+        with use_one_blas_thread():
+            for block, _, root in self._centre_blocks(means, 4 * self.n_columns):
+                block *= root[:, np.newaxis]
+                stack = np.vstack((triangle, block))
+                triangle = linalg.qr(stack, **options)[0][: self.n_columns]
         return means, triangle
 
     def compute_products(self, means: np.ndarray, basis: np.ndarray) -> np.ndarray:

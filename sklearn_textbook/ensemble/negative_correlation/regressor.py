@@ -13,6 +13,7 @@ from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, column_or_1d
 
+from sklearn_textbook._contract.blas_threads import use_one_blas_thread
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.fitting import (
     CallbackSupportMixin,
@@ -48,7 +49,6 @@ from sklearn_textbook.ensemble.resample import draw_seeds
 from sklearn_textbook.linear_model.base import BaseLinearModel
 from sklearn_textbook.linear_model.least_squares.targets import read_numeric_targets
 from sklearn_textbook.linear_model.logistic.iterations import IterationTasks
-from sklearn_textbook.linear_model.solve.blas_threads import use_one_blas_thread
 
 #: Share of the columns that a linear member sees: with all of them, the members would
 #: be the same.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from sklearn_textbook._contract.blas_threads import use_one_blas_thread
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.memory import MANY_CLASSES, require_memory
 from sklearn_textbook.linear_model.logistic.basis import (
@@ -30,7 +31,6 @@ from sklearn_textbook.linear_model.logistic.solvers import (
     solve_newton,
     solve_working_sets,
 )
-from sklearn_textbook.linear_model.solve.blas_threads import use_one_blas_thread
 
 #: Up to this number of coefficients, "auto" is Newton's method with one BLAS thread.
 MAX_EQUATIONS = 1000

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.linalg import blas, lapack
 from scipy.sparse import csr_array, issparse
 
+from sklearn_textbook._contract.blas_threads import use_one_blas_thread
 from sklearn_textbook._contract.blocks import add_up, list_blocks
-from sklearn_textbook.linear_model.solve.blas_threads import use_one_blas_thread
 from sklearn_textbook.linear_model.solve.row_blocks import (
     is_sparse,
     read_rows,
