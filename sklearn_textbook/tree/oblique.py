@@ -252,7 +252,8 @@ class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique)
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The training table.
+            The training table. Or one that :func:`~sklearn_textbook.io.scan` reads in
+            blocks: y and the weights are then names of its columns.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -484,7 +485,8 @@ class ObliqueTreeRegressor(RegressorMixin, TreeRegressorMethods, BaseOblique):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The training table.
+            The training table. Or one that :func:`~sklearn_textbook.io.scan` reads in
+            blocks: y and the weights are then names of its columns.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Target values.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -159,7 +159,8 @@ class BaseBagging(
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The training table.
+            The training table. Or one that :func:`~sklearn_textbook.io.scan` reads in
+            blocks: y and the weights are then names of its columns.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The target; several outputs only in regression.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -276,7 +276,8 @@ class BoostingTreeRegressor(
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The training table.
+            The training table. Or one that :func:`~sklearn_textbook.io.scan` reads in
+            blocks: y and the weights are then names of its columns.
         y : array-like of shape (n_samples,)
             Target values.
         sample_weight : array-like of shape (n_samples,), default=None
