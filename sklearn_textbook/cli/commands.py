@@ -15,10 +15,12 @@ from sklearn_textbook.cli.algorithms import (
     list_algorithms,
 )
 from sklearn_textbook.cli.errors import refuse_use
+from sklearn_textbook.cli.many_files import is_many_files
 from sklearn_textbook.cli.options import (
     Count,
     KnownName,
     MemberChoice,
+    MemorySize,
     NamedMember,
     Setting,
     common_options,
@@ -74,6 +76,14 @@ _NAMES = [*ALGORITHMS, *COMBINATIONS, *TRANSFORMERS]
     help="Number of cross-validation folds, stratified by class; 0 for none.",
 )
 @click.option("--test", metavar="FILE", help="Table on which the model is scored.")
+@click.option(
+    "--memory",
+    type=MemorySize(),
+    metavar="SIZE",
+    help="Read TABLE in blocks of rows, and limit the memory for sorting, bins and "
+    "histograms, e.g. to 1GiB. Folders, and patterns such as 'x/*.parquet', are always "
+    "read in blocks. --algorithm then is gradient-boosting by default, and --cv 0.",
+)
 @training_options
 @click.option("--save", metavar="FILE", help="Write the model to a JSON file.")
 @click.option(
@@ -91,12 +101,13 @@ _NAMES = [*ALGORITHMS, *COMBINATIONS, *TRANSFORMERS]
     help="Depth to which the tree is printed; show prints the whole tree.",
 )
 @common_options
-def fit(table, cv, **options):
+def fit(table, cv, memory, **options):
     """Fit a model to TABLE, and print it and its scores.
 
     TABLE is a csv, tsv, Parquet, Feather, JSON, Excel or ARFF file, or - for csv from
     standard input. For a C4.5 table, give any of its files; the others are found in the
-    same folder.
+    same folder. Parquet, Feather and csv files that do not fit into the memory are read
+    in blocks of rows, with --memory, or as a folder or pattern.
 
     The output consists of the columns and their kinds, the tree, its rules with support
     and confidence, and its scores on the training rows, in cross-validation and on a
@@ -120,9 +131,17 @@ def fit(table, cv, **options):
       sklearn-textbook fit loan.csv --target paid --algorithm voting
           --member c45 --member random-forest --set c45__max_depth=3
       sklearn-textbook fit data.txt --no-header --target column_5 --delimiter tab
+      sklearn-textbook fit 'x/*.parquet' --target price --memory 1GiB
     """  # noqa: D301 - click wants the control character itself
     if cv == 1:
         refuse_use("--cv must be 0 (none) or at least 2")
+    if memory is not None or is_many_files(table):
+        from sklearn_textbook.cli.fit_blocks import fit_blocks
+
+        if not _is_given("algorithm"):
+            options["algorithm"] = "gradient-boosting"
+        fit_blocks(table, memory, n_folds=cv if _is_given("cv") else 0, **options)
+        return
     if options["algorithm"] in TRANSFORMERS:
         from sklearn_textbook.cli.components import fit_components
 
@@ -133,6 +152,12 @@ def fit(table, cv, **options):
     from sklearn_textbook.cli.fit import fit_table
 
     fit_table(table, n_folds=cv, **options)
+
+
+def _is_given(name: str) -> bool:
+    """Return whether an option of the command has been written."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is not click.core.ParameterSource.DEFAULT
 
 
 @click.command(short_help="Cross-validate several algorithms on a table.")
@@ -201,10 +226,18 @@ def compare(table, **options) -> None:
     help="Add to each row the rule of the tree that applies to it or, for an ensemble, "
     "the score and the contributions of the columns.",
 )
+@click.option(
+    "--memory",
+    type=MemorySize(),
+    metavar="SIZE",
+    help="Read and write in blocks of rows, as fit does; the output is csv or Parquet. "
+    "Folders and patterns always are read so. A few blocks are in memory, whatever "
+    "SIZE is.",
+)
 @copy_options
 @reading_options
 @common_options
-def predict(model, table, path, **options) -> None:
+def predict(model, table, path, memory, **options) -> None:
     """Predict the rows of TABLE with MODEL, a file written by fit --save.
 
     Columns are found by name, in any order; others are ignored. The output has one row
@@ -219,7 +252,13 @@ def predict(model, table, path, **options) -> None:
       sklearn-textbook predict iris.json new.csv --proba -o predicted.parquet
       sklearn-textbook predict iris.json new.csv --all-columns -o predicted.csv
       cat new.csv | sklearn-textbook predict iris.json - > predicted.csv
+      sklearn-textbook predict price.json 'new/*.parquet' -o predicted.parquet
     """  # noqa: D301 - click wants the control character itself
+    if memory is not None or is_many_files(table):
+        from sklearn_textbook.cli.predict_blocks import predict_blocks
+
+        predict_blocks(model, table, path=path, **options)
+        return
     from sklearn_textbook.cli.predict import predict_table
 
     predict_table(model, table, path=path, **options)

@@ -129,6 +129,21 @@ class DateFormat(click.ParamType):
         return name.strip(), text.strip()
 
 
+class MemorySize(click.ParamType):
+    """A number of bytes, with a unit such as GiB."""
+
+    name = "size"
+
+    def convert(self, value, parameter, context):
+        """Return the number of bytes."""
+        from sklearn_textbook.io.memory_limits import read_memory_limit
+
+        try:
+            return read_memory_limit(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a size such as 512MB or 1GiB")
+
+
 class Count(click.IntRange):
     """An integer in a range, called so in messages and help."""
 

@@ -43,7 +43,7 @@ def predict_table(
     """Predict the rows of a table and write the predictions."""
     require_table_output(path, model, table)
     saved = read_model_beside(model, table)
-    _require_predictor(saved.estimator, model, proba)
+    require_predictor(saved.estimator, model, proba)
     notes = read_notes(saved, model)
     if explain:
         require_explainable(saved.estimator, model)
@@ -75,10 +75,10 @@ def predict_table(
             messages.write(Note(f"no scores: column {saved.target!r} has no {what}"))
         else:
             messages.write(*map(Note, tested.notes))
-            _report_score(messages, tested.score, display_path(rows.file.path))
+            report_score(messages, tested.score, display_path(rows.file.path))
 
 
-def _require_predictor(estimator, model, proba) -> None:
+def require_predictor(estimator, model, proba) -> None:
     """Refuse a model that cannot predict what is asked for."""
     if not hasattr(estimator, "predict"):
         kind = type(estimator).__name__
@@ -94,7 +94,8 @@ def _require_predictor(estimator, model, proba) -> None:
         refuse_use(f"--proba: {model} predicts numbers, which have no probabilities")
 
 
-def _report_score(output, score, path) -> None:
+def report_score(output, score, path) -> None:
+    """Write the scores of a table in one line."""
     means = ", ".join(
         f"{name} {value:.4g}"
         for name, value in score.means.items()

@@ -20,11 +20,15 @@ def describe_target(target) -> str:
         low, high = target.values.min(), target.values.max()
         ends = f"{write_rounded(low)} to {write_rounded(high)}"
         return f"{target.name}: numbers from {ends} (regression)"
-    classes, counts = np.unique(target.values, return_counts=True)
+    return describe_classes(target.name, *np.unique(target.values, return_counts=True))
+
+
+def describe_classes(name: str, classes, counts) -> str:
+    """Describe a target of classes in one line."""
     order = np.argsort(-counts, kind="stable")[:MOST_LEVELS]
     shown = ", ".join(f"{show_label(classes[i])} {counts[i]:,}" for i in order)
     more = ", ..." if len(classes) > MOST_LEVELS else ""
-    return f"{target.name}: {count_things(len(classes), 'class')} ({shown}{more})"
+    return f"{name}: {count_things(len(classes), 'class')} ({shown}{more})"
 
 
 def show_label(label):
@@ -75,7 +79,8 @@ def _choose_decimals(name, scores):
     """Choose three decimals for shares, four digits of the largest error."""
     if name not in ("RMSE", "MAE", "median AE", "cost"):
         return 3
-    largest = max(score.means[name] for score in scores)
+    values = [score.means[name] for score in scores]
+    largest = max(filter(np.isfinite, values), default=0.0)
     return max(0, 3 - int(np.floor(np.log10(largest)))) if largest > 0 else 0
 
 

@@ -70,9 +70,10 @@ class Scorer:
         with warnings.catch_warnings():
             # Of a table to predict they are noted; of folds rare levels are expected.
             warnings.filterwarnings("ignore", message="Levels not seen in training")
-            return self._predict(estimator, X)
+            return self.predict_loudly(estimator, X)
 
-    def _predict(self, estimator, X):
+    def predict_loudly(self, estimator, X):
+        """Predict, and warn of levels that were not seen in training."""
         if not self.is_classes:
             return Predicted(estimator.predict(X))
         predict_proba = find_probabilities(estimator)
@@ -227,12 +228,12 @@ def cross_validate(
             means = scorer.score("", y[test], fold, weights).means
             by_part.setdefault(where, []).append(means)
         steps.advance()
-    return [_average(*part) for part in by_part.items()], Predicted(
+    return [average_folds(*part) for part in by_part.items()], Predicted(
         values, probabilities
     )
 
 
-def _average(where, scores):
+def average_folds(where: str, scores: list[dict]) -> Score:
     """Average the metrics of the folds."""
     means, deviations = {}, {}
     for name in scores[0]:

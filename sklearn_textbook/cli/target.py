@@ -63,7 +63,7 @@ def read_target(
             "choose another target",
         )
     if not is_number:
-        return TargetColumn(name, _as_labels(column), True)
+        return TargetColumn(name, as_labels(column), True)
     values = column.to_numpy().astype(np.float64)
     are_whole = bool(np.all(values == np.floor(values)))
     few = are_whole and n_distinct <= MOST_NUMBERED_CLASSES
@@ -87,7 +87,8 @@ def read_target(
     return TargetColumn(name, values.astype(np.int64), True, note)
 
 
-def _as_labels(column):
+def as_labels(column) -> np.ndarray:
+    """Return a column of classes as an array."""
     if pa.types.is_boolean(column.type):
         return column.to_numpy().astype(bool)
     if pa.types.is_dictionary(column.type):

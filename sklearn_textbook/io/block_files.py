@@ -9,7 +9,8 @@ import copy
 import glob
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -49,7 +50,8 @@ class Files(BlockSource):
 
     def __init__(self, dataset: ds.Dataset, what: str) -> None:
         self.dataset, self.what = dataset, what
-        self.names = tuple(dataset.schema.names)
+        self.schema = dataset.schema
+        self.names = tuple(self.schema.names)
         try:
             next(iter(dataset.get_fragments()), None)
         except ValueError:
@@ -57,6 +59,14 @@ class Files(BlockSource):
                 f"{what} is filtered or projected, which pyarrow does not read block "
                 "by block. Pass the dataset itself, or filter a LazyFrame of polars."
             ) from None
+
+    def keep_texts(self, names: Iterable[str]) -> None:
+        """Read columns of text files as they are written; others have types."""
+        if not isinstance(getattr(self.dataset, "format", None), ds.CsvFileFormat):
+            return
+        for name in {*names} & {*self.names}:
+            place = self.schema.get_field_index(name)
+            self.schema = self.schema.set(place, pa.field(name, pa.string()))
 
     def _read(self, names):
         """Read one file after the other."""
@@ -83,10 +93,10 @@ class Files(BlockSource):
             elif isinstance(fragment, ds.FileFragment) and isinstance(
                 fragment.format, ds.CsvFileFormat
             ):
-                yield from _read_csv(fragment, path, names, self.dataset.schema)
+                yield from _read_csv(fragment, path, names, self.schema)
             else:
                 yield from fragment.scanner(
-                    schema=self.dataset.schema, columns=names, batch_size=BLOCK_ROWS
+                    schema=self.schema, columns=names, batch_size=BLOCK_ROWS
                 ).to_batches()
         except _ERRORS as error:
             raise TableFileError(
@@ -106,7 +116,7 @@ class Files(BlockSource):
         for name in names:
             if name in keys:
                 continue
-            expected = self.dataset.schema.field(name).type
+            expected = self.schema.field(name).type
             if name not in found.names:
                 raise TableFileError("is missing in this file", path=path, column=name)
             if has_types and found.field(name).type != expected:
@@ -123,7 +133,7 @@ class Files(BlockSource):
         """Add the columns that the names of folders tell."""
         for name, value in keys.items():
             if name in names:
-                field = self.dataset.schema.field(name)
+                field = self.schema.field(name)
                 kind = getattr(field.type, "value_type", field.type)
                 column = pa.repeat(pa.scalar(value, kind), len(table)).cast(field.type)
                 table = table.append_column(field, column)
@@ -233,6 +243,32 @@ def _read_csv(fragment, path, names, schema):
 def _shorten(error) -> str:
     """Return the first line of a message."""
     return str(error).partition("\n")[0]
+
+
+@contextmanager
+def write_whole(path: Path) -> Iterator[Path]:
+    """Give the name of a file that takes the place of a path when it is whole."""
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        yield unfinished
+        if unfinished.exists():
+            unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def write_parquet(blocks: Iterable[pa.Table], path: Path) -> int:
+    """Write blocks to a Parquet file, if there are any; return the number of rows."""
+    n_rows = 0
+    with write_whole(path) as unfinished, ExitStack() as ends:
+        writer = None
+        for block in blocks:
+            if writer is None:
+                writer = parquet.ParquetWriter(unfinished, block.schema)
+                ends.callback(writer.close)
+            writer.write_table(block)
+            n_rows += block.num_rows
+    return n_rows
 
 
 def find_files(pattern: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -12,11 +11,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
-import pyarrow.parquet as parquet
 
 from sklearn_textbook._contract.blocks import BLOCK_ROWS, BlockSource
-from sklearn_textbook._contract.parameters import is_integer
-from sklearn_textbook.io.block_files import Files, find_files, open_files
+from sklearn_textbook.io.block_files import (
+    Files,
+    find_files,
+    open_files,
+    write_parquet,
+)
+from sklearn_textbook.io.memory_limits import read_memory_limit
 
 
 def scan(
@@ -94,31 +97,6 @@ def scan(
     (('x', 'y'), 1)
     """
     return Scan(_open(source), columns, exclude, memory_limit)
-
-
-#: Bytes of the units that a limit of memory may have.
-_UNITS = {
-    "": 1,
-    "b": 1,
-    **{f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", 1)},
-    **{f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", 1)},
-}
-
-
-def read_memory_limit(limit: object) -> int | None:
-    """Read a number of bytes, or a size such as "1.5 GiB"."""
-    if limit is None:
-        return None
-    if isinstance(limit, str):
-        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", limit.lower())
-        if match and match[2] in _UNITS:
-            limit = int(float(match[1]) * _UNITS[match[2]])
-    if not is_integer(limit) or limit < 1:
-        raise ValueError(
-            "memory_limit must be a positive number of bytes, or a text such as "
-            f"'512MB' or '1GiB', got {limit!r}."
-        )
-    return int(limit)
 
 
 class Batches(BlockSource):
@@ -362,24 +340,15 @@ def predict_to(
         )
     table = scan(source)
     names = getattr(model, "feature_names_in_", None)
-    path = Path(path)
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    n_rows, writer = 0, None
-    try:
-        for block in table.read_blocks(names):
-            found = _name_predictions(model, method, getattr(model, method)(block))
-            if writer is None:
-                writer = parquet.ParquetWriter(unfinished, found.schema)
-            writer.write_table(found)
-            n_rows += found.num_rows
-        if writer is None:
-            raise ValueError(f"{table._describe()} has no rows.")
-        writer.close()
-        unfinished.replace(path)
-    finally:
-        if writer is not None:
-            writer.close()
-        unfinished.unlink(missing_ok=True)
+    n_rows = write_parquet(
+        (
+            _name_predictions(model, method, getattr(model, method)(block))
+            for block in table.read_blocks(names)
+        ),
+        Path(path),
+    )
+    if not n_rows:
+        raise ValueError(f"{table._describe()} has no rows.")
     return n_rows
 
 

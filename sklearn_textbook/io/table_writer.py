@@ -60,10 +60,13 @@ def writes_text(path: str | None) -> bool:
     return path is None or find_ending(path) in _TEXT_ENDINGS
 
 
-def write_csv(frame: pa.Table, stream: TextIO, delimiter: str = ",") -> None:
-    """Write a frame as text with separated values."""
+def write_csv(
+    frame: pa.Table, stream: TextIO, delimiter: str = ",", *, has_names: bool = True
+) -> None:
+    """Write a frame as text with separated values, with the names of its columns."""
     writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(frame.column_names)
+    if has_names:
+        writer.writerow(frame.column_names)
     columns = [[_csv_text(value) for value in c.to_pylist()] for c in frame.columns]
     writer.writerows(zip(*columns, strict=True))
 

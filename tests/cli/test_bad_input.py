@@ -279,7 +279,8 @@ BAD = {
             "'colour', 'y'; see sklearn-textbook fit --help"
         ),
     ),
-    "fit .": (3, ".: is a folder; give the path of a file"),
+    "compare .": (3, ".: is a folder; give the path of a file"),
+    "fit . --target y": (3, "column 'y': is missing in this file"),
     "show good.json --as pdf": (
         2,
         "Invalid value for '--as': 'pdf' is unknown. Choose from text, ...",
