@@ -227,7 +227,7 @@ def _read_csv(fragment, path, names, schema):
             column, row, kind, value = match.groups()
             raise TableFileError(
                 f"{value!r} in row {int(row) - n_before} is not of the type {kind}, "
-                "which the first values have",
+                "that of the first rows of the table",
                 path=path,
                 column=fragment.physical_schema.names[int(column)],
                 remedy="correct it, or write the table as Parquet, which has types",

@@ -280,7 +280,14 @@ BAD = {
         ),
     ),
     "compare .": (3, ".: is a folder; give the path of a file"),
-    "fit . --target y": (3, "column 'y': is missing in this file"),
+    "fit . --target y": (
+        3,
+        (
+            "dates.csv, column 'y': '2024-01-01' in row 1 is not of the type double, "
+            "that of the first rows of the table; correct it, or write the table as "
+            "Parquet, which has types"
+        ),
+    ),
     "show good.json --as pdf": (
         2,
         "Invalid value for '--as': 'pdf' is unknown. Choose from text, ...",
