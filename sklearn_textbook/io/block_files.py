@@ -1,4 +1,4 @@
-"""Files that are read in blocks of rows, and never ahead of the block at hand.
+"""Files that are read in blocks of rows, in memory that does not grow with their size.
 
 The scanner of pyarrow reads ahead, and keeps more the larger a file is.
 """

@@ -42,10 +42,10 @@ def scan(
         Files of one format, Parquet, Feather (Arrow IPC) or CSV, by their endings; a
         path may have the wildcards ``*``, ``?`` and ``**``, and then stands for the
         files in the order of their names; a folder stands for the files inside. A
-        lazy data frame of polars. `Batches`, for a generator. Of files and datasets
-        nothing is read ahead: of Parquet some pages of each column are in memory, of
-        Feather a record batch, of CSV a MiB of text. polars and other sources decide
-        themselves.
+        lazy data frame of polars. `Batches`, for a generator. Of a file of any size a
+        block is in memory and, of Parquet, some pages of each column, of Feather, a
+        record batch, of CSV, about 32 MiB of text. polars decides itself, and reads a
+        few blocks ahead.
     columns : sequence of str, default=None
         The columns to read, and their order. None: all.
     exclude : sequence of str, default=()
