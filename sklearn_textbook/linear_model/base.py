@@ -301,7 +301,7 @@ class BaseLinearClassifier(ClassifierMixin, BaseLinearModel):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
 
         Returns
         -------
@@ -325,7 +325,7 @@ class BaseLinearClassifier(ClassifierMixin, BaseLinearModel):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
 
         Returns
         -------
@@ -343,7 +343,7 @@ class BaseLinearClassifier(ClassifierMixin, BaseLinearModel):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
 
         Returns
         -------

@@ -10,7 +10,12 @@ import pytest
 from sklearn.base import is_classifier
 
 from sklearn_textbook.io import Batches
-from sklearn_textbook.linear_model import LinearRegression, LogisticRegression
+from sklearn_textbook.linear_model import (
+    GeneralizedLinearRegressor,
+    LinearRegression,
+    LogisticRegression,
+    MaxEntClassifier,
+)
 from tests.amount import FACTOR
 from tests.blocks.tables import cut, draw_frame, draw_table, list_features
 
@@ -28,6 +33,10 @@ def make_special(table):
         "twin": 2.0 * x2 - x3,
         "near": x2 + 1e-6 * noise[0],
         "tiny": 1e-130 * noise[1],
+        "time": 0.5 + np.abs(noise[0]),
+        "amount": 0.1 + np.abs(table["value"].to_numpy()),
+        "claims": table["value"].to_numpy().clip(0.0),
+        "share": 1.0 / (1.0 + np.exp(table["value"].to_numpy())),
         "sign": np.where(x2 > 0.5, "above", "below"),
         "group": np.rint(4.0 * x2 + noise[2]).clip(-12, 12).astype(int),
     }
@@ -129,6 +138,51 @@ CASES = {
         {"solver": "lbfgs"},
     ),
     "separable classes": (LogisticRegression, "sign", None, ["x2", "x3"], MEAN),
+    "poisson": (
+        GeneralizedLinearRegressor,
+        "count",
+        "w",
+        FEW,
+        {**MEAN, "family": "poisson"},
+        {"exposure": "time"},
+    ),
+    "gamma": (
+        GeneralizedLinearRegressor,
+        "amount",
+        None,
+        NUMBERS,
+        {**MEAN, "family": "gamma", "link": "log", "alpha": 0.1},
+        {"exposure": "time", "offset": "share"},
+    ),
+    "shares": (
+        GeneralizedLinearRegressor,
+        "share",
+        "w",
+        NAMES,
+        {**DROP, "family": "binomial", "link": "probit", "weight_type": "variance"},
+    ),
+    "claims": (
+        GeneralizedLinearRegressor,
+        "claims",
+        "w",
+        ["x2", "x3"],
+        {"family": "tweedie", "link": "log", "fit_intercept": False, "max_iter": 4},
+        {"offset": "time"},
+    ),
+    "logarithm of the target": (
+        GeneralizedLinearRegressor,
+        "amount",
+        "w",
+        NUMBERS,
+        {**DROP, "transform_y": "log", "retransform": "smearing"},
+    ),
+    "dropped columns": (
+        GeneralizedLinearRegressor,
+        "value",
+        None,
+        ["x2", "twin", "x3", "near"],
+        {"dependent_columns": "drop", "dispersion": "deviance"},
+    ),
     "many classes": (LogisticRegression, "group", "w", ["x2", "x3"], {"max_iter": 4}),
 }
 
@@ -141,6 +195,10 @@ def take_numbers(model):
         numbers += [rows.triangle, rows.targets, rows.residual, rows.total_weight]
         numbers += [model.r_squared_, model.log_likelihood_, model.standard_errors_]
         numbers += [model.f_statistic_, model.rank_, rows.sum_log_weight]
+    if isinstance(model, GeneralizedLinearRegressor):
+        numbers += [model.deviance_path_, model.null_deviance_, model.covariance_]
+        numbers += [model.log_likelihood_, model.aic_, model.dispersion_, model.rank_]
+        numbers += [model.retransformation_factor_, model.standard_errors_]
     if isinstance(model, LogisticRegression):
         numbers += [model.classes_, model.loss_path_, model.log_likelihood_]
         numbers += [model.null_log_likelihood_, model.rank_, model.separation_]
@@ -159,25 +217,27 @@ def assert_same(found, expected):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("case", list(CASES))
 def test_the_model_is_that_of_memory(case):
-    estimator, target, weight, features, options = CASES[case]
+    estimator, target, weight, features, options, *vectors = CASES[case]
     X, y = TABLE.select(features), TABLE[target].to_numpy(zero_copy_only=False)
-    expected = estimator(n_jobs=2, **options)
-    expected.fit(X, y, None if weight is None else TABLE[weight].to_numpy())
-    names = [*features, target, *([weight] if weight else [])]
+    vectors = vectors[0] if vectors else {}
+    arrays = {role: TABLE[name].to_numpy() for role, name in vectors.items()}
+    weights = None if weight is None else TABLE[weight].to_numpy()
+    expected = estimator(n_jobs=2, **options).fit(X, y, weights, **arrays)
+    names = [*features, target, *([weight] if weight else []), *vectors.values()]
     for step, n_jobs in ((1000, 1), (65_536, 2), (N_ROWS, 1))[: 1 + 2 * FACTOR]:
         model = estimator(n_jobs=n_jobs, **options)
-        model.fit(cut(TABLE, step, names), target, sample_weight=weight)
+        source = cut(TABLE, step, names)
+        model.fit(source, target, sample_weight=weight, **vectors)
         assert_same(model, expected)
     assert model.n_features_in_ == len(features)
     assert model.feature_names_in_.tolist() == features
     blocks = cut(TABLE, 9999, names)
     find = model.decision_function if is_classifier(model) else model.predict
     expect = expected.decision_function if is_classifier(model) else expected.predict
-    np.testing.assert_array_equal(find(blocks), expect(X))
+    np.testing.assert_array_equal(find(blocks, **vectors), expect(X, **arrays))
     if options.get("missing") != "drop":
-        score = model.score(blocks, target, sample_weight=weight)
-        weights = None if weight is None else TABLE[weight].to_numpy()
-        assert score == expected.score(X, y, sample_weight=weights)
+        score = model.score(blocks, target, sample_weight=weight, **vectors)
+        assert score == expected.score(X, y, sample_weight=weights, **arrays)
 
 
 def test_errors_of_means_and_levels_that_are_new():
@@ -267,6 +327,17 @@ def test_rows_of_later_blocks_are_named():
         LinearRegression().fit(cut(table, 9000), "y")
 
 
+def test_predictions_of_maximum_entropy():
+    rows = TABLE.slice(0, 2000)
+    X, y = rows.select(FEW), rows["class"].to_numpy(zero_copy_only=False)
+    model = MaxEntClassifier(missing="mean").fit(X, y)
+    blocks = cut(rows, 300, [*FEW, "class"])
+    np.testing.assert_array_equal(model.predict_proba(blocks), model.predict_proba(X))
+    assert model.score(blocks, "class") == model.score(X, y)
+    with pytest.raises(TypeError, match="MaxEntClassifier cannot be fitted"):
+        model.fit(blocks, "class")
+
+
 def test_classes():
     rows = TABLE.slice(0, 200)
     frame = rows.select(["x2", "answer", "class"]).to_pandas()
@@ -289,6 +360,24 @@ def test_classes():
         LogisticRegression().fit(cut(one, 7, ["x2", "answer"]), "answer")
     with pytest.raises(ValueError, match="weights above 0; got 0 for class 'yes'"):
         model.set_params(class_weight={"yes": 0}).fit(blocks, "answer")
+
+
+@pytest.mark.parametrize(
+    ("options", "vectors", "message"),
+    [
+        ({"family": "gamma"}, {}, "must be numbers above 0 for the family 'gamma'"),
+        ({"family": "gamma"}, {"exposure": "x2"}, "requires the link 'log', with whi"),
+        ({"link": "log"}, {"exposure": "x2"}, "exposure must be above 0, got -"),
+        ({}, {"offset": "lacking"}, "offset='lacking' is not a column"),
+        ({}, {"offset": "x0"}, "offset has .* missing values, first in row"),
+        ({"transform_y": "log"}, {}, "requires targets above 0, got "),
+    ],
+)
+def test_errors_of_generalised_models(options, vectors, message):
+    names = ["x0", "x2", "x3", "value"]
+    model = GeneralizedLinearRegressor(**MEAN, **options)
+    with pytest.raises(ValueError, match=message):
+        model.fit(cut(TABLE.slice(0, 200), 90, names), "value", **vectors)
 
 
 def test_what_needs_all_rows_is_refused(monkeypatch):

@@ -207,6 +207,8 @@ def read_vectors(source: BlockSource, names: dict) -> list:
     wanted = {role: name for role, name in names.items() if name is not None}
     require_names(source, names)
     parts: dict = {role: [] for role in wanted}
+    if not wanted:
+        return [None for _ in names]
     for block in source.read_blocks(dict.fromkeys(wanted.values())):
         table = FrameTable(block)
         for role, name in wanted.items():

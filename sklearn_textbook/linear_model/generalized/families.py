@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaln, gammaln, xlogy
 
+from sklearn_textbook._contract.blocks import add_up, list_blocks
 from sklearn_textbook.linear_model.generalized.links import FRACTION_LINKS, TINY
+from sklearn_textbook.linear_model.solve.row_blocks import read_rows
 
 #: The families by name.
 FAMILIES = ("gaussian", "poisson", "gamma", "binomial", "tweedie", "inverse_gaussian")
@@ -19,6 +21,25 @@ _ANY_MEAN = ("identity", "log", "inverse", "power")
 #: Number of terms of the series on either side of the largest, and per standard
 #: deviation of their approximately normal curve.
 SIDE, PER_DEVIATION = 96, 8.0
+
+
+@dataclass(frozen=True)
+class TargetMeans:
+    """Weighted means of a target."""
+
+    #: Of y, of its absolute values, and of its squares.
+    mean: float
+    size: float
+    square: float
+
+
+def measure_means(y, weight) -> TargetMeans:
+    """Measure the means of a target, block by block."""
+    sums, total = np.zeros(3), add_up(weight)
+    for rows in list_blocks(len(y)):
+        values, each = read_rows(y, rows), read_rows(weight, rows)
+        sums += each @ values, each @ np.abs(values), each @ np.square(values)
+    return TargetMeans(*(sums / total).tolist())
 
 
 @dataclass(frozen=True)
@@ -41,7 +62,7 @@ class Family:
     #: Whether the mean has to be above 0.
     has_positive_mean = True
 
-    def measure_scale(self, y, weight) -> float:
+    def measure_scale(self, means) -> float:
         """Size of a deviance that counts as large, at most 1, in the units of y."""
         return 1.0
 
@@ -139,25 +160,24 @@ class TweedieFamily(Family):
         """Describe the allowed values of the target."""
         return "numbers of at least 0" if self.power < 2.0 else "numbers above 0"
 
-    def choose_start(self, y, weight, has_trials):
+    def choose_start(self, y, weight, means, has_trials):
         """Means close to y from which the iteration starts, as in R."""
         if self.power == 0.0:
             return y.copy()
         if self.power < 0.0:
-            return np.maximum(y, _take_floor(y, weight))
+            return np.maximum(y, _take_floor(means))
         if self.power < 2.0:
             # R adds 0.1 to counts; a fraction of the mean does not depend on the unit.
-            mean = weight @ y / weight.sum()
-            return y + 0.1 * (min(1.0, mean) if mean > 0.0 else 1.0)
+            return y + 0.1 * (min(1.0, means.mean) if means.mean > 0.0 else 1.0)
         return y.copy()
 
     def find_valid(self, mean):
         """Mask of the means that it can have; None: all numbers."""
         return None if self.power == 0.0 else mean > 0.0
 
-    def measure_scale(self, y, weight):
+    def measure_scale(self, means):
         """Size of a deviance that counts as large, at most 1, in the units of y."""
-        size = np.sqrt(weight @ np.square(y) / weight.sum())
+        size = np.sqrt(means.square)
         return min(1.0, float(size ** (2.0 - self.power))) if size > 0.0 else 1.0
 
 
@@ -203,7 +223,7 @@ class BinomialFamily(Family):
         """Describe the allowed values of the target."""
         return "proportions from 0 to 1"
 
-    def choose_start(self, y, weight, has_trials):
+    def choose_start(self, y, weight, means, has_trials):
         """Means close to y from which the iteration starts, as in R."""
         # With more trials, the mean would be rounded to 0 or 1.
         trials = np.minimum(weight, MANY_TRIALS) if has_trials else 1.0
@@ -222,22 +242,26 @@ def make_family(name: str, power: float | None = None) -> Family:
 
 
 def choose_mean_start(
-    family: Family, link, y: np.ndarray, weight: np.ndarray, has_trials: bool = False
+    family: Family,
+    link,
+    y: np.ndarray,
+    weight: np.ndarray,
+    means: TargetMeans,
+    has_trials: bool = False,
 ) -> np.ndarray:
     """Choose starting means that are valid for both the family and the link."""
-    mean = family.choose_start(y, weight, has_trials)
+    mean = family.choose_start(y, weight, means, has_trials)
     if link.takes_positive and not family.has_positive_mean:
-        return np.maximum(mean, _take_floor(y, weight))
+        return np.maximum(mean, _take_floor(means))
     if link.name == "inverse" and not family.has_positive_mean:
-        floor = _take_floor(y, weight)
+        floor = _take_floor(means)
         return np.where(np.abs(mean) < floor, floor, mean)
     return mean
 
 
-def _take_floor(y, weight):
+def _take_floor(means):
     """Return a tenth of the mean size of y, the smallest mean to start from."""
-    size = weight @ np.abs(y) / weight.sum()
-    return max(0.1 * float(size), TINY) if size > 0.0 else 1.0
+    return max(0.1 * means.size, TINY) if means.size > 0.0 else 1.0
 
 
 def compute_log_density(

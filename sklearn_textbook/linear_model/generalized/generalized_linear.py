@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import weakref
+from contextlib import closing
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.blocks import BlockSource, add_up, list_blocks
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.parameters import (
@@ -26,6 +30,7 @@ from sklearn_textbook._contract.parameters import (
     is_real,
     show_value,
 )
+from sklearn_textbook._contract.tables import check_sizes
 from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
@@ -63,10 +68,16 @@ from sklearn_textbook.linear_model.inference.summary import (
     write_summary,
 )
 from sklearn_textbook.linear_model.least_squares.targets import read_numeric_targets
+from sklearn_textbook.linear_model.solve.row_blocks import read_rows
 from sklearn_textbook.linear_model.solve.row_sums import find_largest
 from sklearn_textbook.linear_model.solve.weighted_solution import (
     OUTSIDE,
     WeightedSolver,
+)
+from sklearn_textbook.tree.encode.block_columns import (
+    BlockColumns,
+    FileArray,
+    count_rows_from,
 )
 
 if TYPE_CHECKING:
@@ -85,6 +96,8 @@ RUNAWAY = 0.1
 #: Fraction of the average mean below which a mean lies on the border at 0; and distance
 #: of a fraction from 1.
 BORDER = 1e-10
+#: Of the files of vectors.
+NUMBERS = count()
 #: Families whose likelihood has the dispersion as a parameter.
 SCATTERED = ("gaussian", "gamma", "inverse_gaussian")
 
@@ -356,6 +369,8 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
     1.487
     """
 
+    _fits_blocks = True
+
     def __init__(
         self,
         family: str = "gaussian",
@@ -424,14 +439,15 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks;
+            the following are then names of its columns.
+        y : array-like of shape (n_samples,) or str
             The target, with values that are valid for the family.
-        sample_weight : array-like of shape (n_samples,), default=None
+        sample_weight : array-like of shape (n_samples,) or str, default=None
             Weights of the rows. None: 1 each.
-        offset : array-like of shape (n_samples,), default=None
+        offset : array-like of shape (n_samples,) or str, default=None
             Number added to the linear predictor of each row. None: 0.
-        exposure : array-like of shape (n_samples,), default=None
+        exposure : array-like of shape (n_samples,) or str, default=None
             Positive time, area or population of each row. Its logarithm is added to the
             linear predictor, so means are proportional to it. Only for the link "log".
             None: 1 each.
@@ -449,22 +465,70 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         """
         family, link = self._check_parameters()
         start = self._take_start()
+        if isinstance(X, BlockSource):
+            names = {"offset": offset, "exposure": exposure}
+            vectors = {role: name for role, name in names.items() if name is not None}
+            if exposure is not None:
+                self._require_log_link()
+            with closing(
+                self._open_columns(
+                    *(X, y, sample_weight), is_numeric=True, vectors=vectors
+                )
+            ) as columns:
+                self._fit_columns(columns, family, link, start)
+            return self
         matrix, weight, is_present = self._read_training_table(X, sample_weight)
-        if not self.alpha:
-            self._require_squares(matrix, weight)
         y = self._read_target(X, y, is_present)
         n_rows = len(y) if is_present is None else len(is_present)
         offset = self._read_offset(offset, exposure, n_rows)
         if is_present is not None:
             offset = None if offset is None else offset[is_present]
         require_range(family, y, is_present)
-        self.family_, self.link_ = family, link
-        weight = np.ones(len(y)) if weight is None else weight
+        if not issparse(matrix):  # products with rows have the bits of this layout
+            matrix = np.ascontiguousarray(matrix)
         target = transform_target(y) if self.transform_y else y
-        penalty = float(self.alpha) * float(weight.sum())
-        problem = self._make_problem(matrix, target, weight, offset, penalty)
-        self._fit_problem(problem, start, y)
+        weight = np.ones(len(y)) if weight is None else weight
+        self._fit_rows(matrix, (y, target), weight, offset, (family, link, start))
         return self
+
+    def _fit_columns(self, columns, family, link, start) -> None:
+        """Fit to the columns of a table in files."""
+        matrix = self._read_stored_rows(columns)
+        (n_rows, _), y = matrix.shape, columns.target
+        target = make_vector(columns) if self.transform_y else y
+        for rows in list_blocks(n_rows):
+            with count_rows_from(rows.start):
+                check_sizes(y[rows], type(self).__name__, what="y")
+                require_range(family, y[rows], None)
+                if self.transform_y:
+                    target[rows] = transform_target(y[rows])
+        offset = columns.vectors.get("offset")
+        if "exposure" in columns.vectors:
+            added, offset = offset, make_vector(columns)
+            for rows in list_blocks(n_rows):
+                with count_rows_from(rows.start):
+                    logarithm = take_logarithm(columns.vectors["exposure"][rows])
+                offset[rows] = logarithm + (0.0 if added is None else added[rows])
+        weight = columns.weight
+        if weight is None:
+            weight = np.broadcast_to(1.0, n_rows)
+        self._fit_rows(
+            *(matrix, (y, target), weight, offset, (family, link, start)),
+            lambda: make_vector(columns),
+        )
+
+    def _fit_rows(self, matrix, targets, weight, offset, model, make_file=None):
+        """Fit to rows in memory or in files; targets are before and after a transform.
+
+        The model is a family, a link and the coefficients of the start.
+        """
+        self.family_, self.link_, start = model
+        y, target = targets
+        if not self.alpha:
+            self._require_squares(matrix, weight)
+        penalty = float(self.alpha) * add_up(weight)
+        problem = self._make_problem(matrix, target, weight, offset, penalty)
+        self._fit_problem(replace(problem, make_file=make_file), start, y)
 
     def predict(
         self,
@@ -479,14 +543,15 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks;
+            the offset and the exposure are then names of its columns.
         return_std : bool, default=False
             Whether to return the standard errors of the means as well (R's ``se.fit``),
             those of the linear predictors times the slope of the inverse link.
-        offset : array-like of shape (n_samples,), default=None
+        offset : array-like of shape (n_samples,) or str, default=None
             Number added to the linear predictor of each row. None: 0, whatever was
             passed to ``fit``.
-        exposure : array-like of shape (n_samples,), default=None
+        exposure : array-like of shape (n_samples,) or str, default=None
             Value to which the mean of each row is proportional. None: 1 each.
 
         Returns
@@ -526,12 +591,13 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks;
+            the offset and the exposure are then names of its columns.
         return_std : bool, default=False
             Whether to return their standard errors as well.
-        offset : array-like of shape (n_samples,), default=None
+        offset : array-like of shape (n_samples,) or str, default=None
             As in ``predict``.
-        exposure : array-like of shape (n_samples,), default=None
+        exposure : array-like of shape (n_samples,) or str, default=None
             As in ``predict``.
 
         Returns
@@ -542,12 +608,20 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             Standard errors, if requested; NaN as in ``predict``.
         """
         check_is_fitted(self)
-        matrix = self._read_new_table(X)
-        offset = self._read_offset(offset, exposure, matrix.shape[0])
-        predictor = np.asarray(matrix @ self.coef_).ravel() + self.intercept_
+        names = {"offset": offset, "exposure": exposure}
+        offset, exposure = self._read_score_columns(X, **names)
+
+        def predict_block(matrix):
+            predictor = np.asarray(matrix @ self.coef_).ravel() + self.intercept_
+            if return_std:
+                return predictor, self._measure_errors(matrix)
+            return (predictor,)
+
+        predictor, *errors = self._predict_blocks(X, predict_block)
+        offset = self._read_offset(offset, exposure, len(predictor))
         if offset is not None:
             predictor = predictor + offset
-        return (predictor, self._measure_errors(matrix)) if return_std else predictor
+        return (predictor, *errors) if return_std else predictor
 
     def _measure_errors(self, matrix):
         """Compute standard errors of linear predictors; NaN if not determined."""
@@ -583,14 +657,15 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks;
+            the following are then names of its columns.
+        y : array-like of shape (n_samples,) or str
             The targets of the rows.
-        sample_weight : array-like of shape (n_samples,), default=None
+        sample_weight : array-like of shape (n_samples,) or str, default=None
             Weights of the rows. None: 1 each.
-        offset : array-like of shape (n_samples,), default=None
+        offset : array-like of shape (n_samples,) or str, default=None
             As in ``predict``.
-        exposure : array-like of shape (n_samples,), default=None
+        exposure : array-like of shape (n_samples,) or str, default=None
             As in ``predict``.
 
         Returns
@@ -600,7 +675,8 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             predicted without error, and 0 otherwise.
         """
         mean = self.predict(X, offset=offset, exposure=exposure)
-        y = self._read_target(X, y)
+        y, sample_weight = self._read_score_columns(X, y=y, sample_weight=sample_weight)
+        y = self._read_target(mean if isinstance(X, BlockSource) else X, y)
         require_range(self.family_, y, None)
         weight = check_weights(sample_weight, len(y))
         weight = np.ones(len(y)) if weight is None else weight
@@ -761,7 +837,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
     def _set_likelihood(self, fit: Fit) -> None:
         """Set the log-likelihood, and its number of parameters."""
         rows, is_precision = fit.rows, self.weight_type == "variance"
-        total = rows.weight.sum()
+        total = add_up(rows.weight)
         is_scattered = self.family_.name in SCATTERED or (
             self.family_.name == "tweedie" and self.family_.power != 1.0
         )
@@ -773,10 +849,13 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         self.log_likelihood_ = np.nan
         if is_scattered or (self.family_.has_fixed_dispersion and dispersion == 1.0):
             self._n_parameters += is_scattered and not self._knows_dispersion()
-            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-                self.log_likelihood_ = self.family_.compute_log_likelihood(
-                    rows.y, rows.mean, rows.weight, dispersion, is_precision
-                )
+            self.log_likelihood_ = 0.0
+            for block in list_blocks(len(rows.y)):
+                with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                    self.log_likelihood_ += self.family_.compute_log_likelihood(
+                        *(rows.y[block], rows.mean[block]),
+                        *(read_rows(rows.weight, block), dispersion, is_precision),
+                    )
 
     @property
     def aic_(self) -> float:
@@ -801,14 +880,18 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             return np.nan
         if self.dispersion == "deviance":
             return deviance / free
-        with np.errstate(over="ignore"):
-            variance = self.family_.compute_variance(rows.mean)
-            squares = np.square(rows.y - rows.mean)
-        return float(rows.weight @ (squares / variance)) / free
+        statistic = 0.0
+        for block in list_blocks(len(rows.y)):
+            y, mean = rows.y[block], rows.mean[block]
+            with np.errstate(over="ignore"):
+                variance = self.family_.compute_variance(mean)
+                squares = np.square(y - mean)
+            statistic += float(read_rows(rows.weight, block) @ (squares / variance))
+        return statistic / free
 
     def _count_observations(self, weight):
         """Count rows; a weight counts as a number of rows, unless it is a precision."""
-        return len(weight) if self.weight_type == "variance" else float(weight.sum())
+        return len(weight) if self.weight_type == "variance" else add_up(weight)
 
     def _find_errors(self):
         """Find the standard errors, of the intercept first."""
@@ -1065,12 +1148,13 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks;
+            the offset and the exposure are then names of its columns.
         level : float, default=0.95
             Confidence level.
-        offset : array-like of shape (n_samples,), default=None
+        offset : array-like of shape (n_samples,) or str, default=None
             As in ``predict``.
-        exposure : array-like of shape (n_samples,), default=None
+        exposure : array-like of shape (n_samples,) or str, default=None
             As in ``predict``.
 
         Returns
@@ -1214,14 +1298,14 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
     def _require_squares(self, matrix, weight):
         """Raise ValueError for a column whose weighted squares under- or overflow."""
         sizes = find_largest(matrix) * (
-            1.0 if weight is None else np.sqrt(weight.max())
+            np.sqrt(max(float(weight[rows].max()) for rows in list_blocks(len(weight))))
         )
         is_wrong = (sizes > 0.0) & ((sizes < SMALLEST) | (sizes > LARGEST))
         if not is_wrong.any():
             return
         column = int(np.argmax(is_wrong))
         name, what = f"Column {self.coef_names_[column]!r}", "it"
-        if weight is not None:
+        if not all((weight[rows] == 1.0).all() for rows in list_blocks(len(weight))):
             name += " times the square roots of sample_weight"
             what += " or sample_weight"
         flaw, remedy = "a value of", f"overflow: divide {what}"
@@ -1262,13 +1346,12 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         self.retransformation_factor_ = 1.0
         if self.transform_y:
             self.retransformation_factor_ = find_factor(
-                self.retransform,
-                problem.y - fit.rows.mean,
-                problem.weight,
-                self.dispersion_,
+                self.retransform, problem, fit, self.dispersion_
             )
             # The likelihood of y itself, for comparison with other models of y.
-            self.log_likelihood_ -= float(problem.weight @ np.log(y))
+            self.log_likelihood_ -= problem.add_up(
+                lambda rows: read_rows(problem.weight, rows) @ np.log(y[rows])
+            )
 
     def _find_fit(self, problem: Problem, constant, start):
         """Fit to all columns, or to those that do not depend on others.
@@ -1386,20 +1469,27 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         if offset is not None:
             total = _read_vector("offset", offset, n_rows)
         if exposure is not None:
-            link = self._choose_link(make_family(self.family, self.power))
-            if link.name != "log":
-                raise ValueError(
-                    "exposure requires the link 'log', with which means are "
-                    f"proportional to it; got {link.name!r}. Use an offset instead."
-                )
-            exposure = _read_vector("exposure", exposure, n_rows)
-            if (exposure <= 0.0).any():
-                row = int(np.argmax(exposure <= 0.0))
-                raise ValueError(
-                    f"exposure must be above 0, got {exposure[row]} in row {row}."
-                )
-            total = np.log(exposure) + (0.0 if total is None else total)
+            self._require_log_link()
+            logarithm = take_logarithm(_read_vector("exposure", exposure, n_rows))
+            total = logarithm + (0.0 if total is None else total)
         return total
+
+    def _require_log_link(self) -> None:
+        """Raise ValueError for another link than the one that exposures require."""
+        link = self._choose_link(make_family(self.family, self.power))
+        if link.name != "log":
+            raise ValueError(
+                "exposure requires the link 'log', with which means are proportional "
+                f"to it; got {link.name!r}. Use an offset instead."
+            )
+
+
+def take_logarithm(exposure: np.ndarray) -> np.ndarray:
+    """Take the logarithms of exposures."""
+    if (exposure <= 0.0).any():
+        row = int(np.argmax(exposure <= 0.0))
+        raise ValueError(f"exposure must be above 0, got {exposure[row]} in row {row}.")
+    return np.log(exposure)
 
 
 def _spread(values, sample_weight):
@@ -1455,14 +1545,17 @@ def transform_target(y: np.ndarray) -> np.ndarray:
     return np.log(y)
 
 
-def find_factor(
-    retransform: str, residuals: np.ndarray, weight: np.ndarray, variance: float
-) -> float:
+def find_factor(retransform: str, problem: Problem, fit: Fit, variance: float) -> float:
     r"""Find the factor that :math:`e^\eta` is multiplied by."""
     if retransform == "median":
         return 1.0
     if retransform == "smearing":
-        return float(weight @ np.exp(residuals) / weight.sum())
+
+        def measure(rows):
+            residuals = problem.y[rows] - fit.rows.mean[rows]
+            return read_rows(problem.weight, rows) @ np.exp(residuals)
+
+        return problem.add_up(measure) / problem.total_weight
     return float(np.exp(0.5 * variance)) if np.isfinite(variance) else 1.0
 
 
@@ -1512,7 +1605,23 @@ def ends_at_border(fit: Fit):
     is_fraction = family.name == "binomial"
     if link.name in FRACTION_LINKS or not (is_fraction or family.has_positive_mean):
         return False
-    if is_fraction and mean.max() > 1.0 - BORDER:
+    blocks = list(list_blocks(len(mean)))
+    if is_fraction and max(mean[rows].max() for rows in blocks) > 1.0 - BORDER:
         return True
     # No predictor of the logarithm belongs to a mean of 0.
-    return link.name != "log" and bool(mean.min() < BORDER * mean.mean())
+    smallest, average = min(mean[rows].min() for rows in blocks), add_up(mean)
+    return link.name != "log" and bool(smallest < BORDER * (average / len(mean)))
+
+
+def make_vector(columns: BlockColumns) -> FileArray:
+    """Make a file of a number for each row, 0 at first, which goes with the object."""
+    array = columns.make_array(f"vector-{next(NUMBERS)}", np.float64, (columns.n_rows,))
+    array.truncate(columns.n_rows)
+    weakref.finalize(array, _remove, array.close, array.path)
+    return array
+
+
+def _remove(close, path):
+    """Close a file and remove it."""
+    close()
+    path.unlink(missing_ok=True)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from sklearn_textbook._contract.blocks import BLOCK_ROWS, add_up, list_blocks
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.linear_model.generalized.families import (
     Family,
     choose_mean_start,
+    measure_means,
 )
 from sklearn_textbook.linear_model.generalized.links import EPSILON, Link
+from sklearn_textbook.linear_model.solve.row_blocks import read_rows, take_columns
 from sklearn_textbook.linear_model.solve.weighted_solution import WeightedSolver
 
 #: Largest deviance after the first step, relative to the null deviance. R has no limit.
@@ -24,36 +29,30 @@ WORST_START = 2.0
 MAX_HALVINGS = 40
 #: Rows of which leverages are computed at a time.
 LEVERAGE_ROWS = 4096
-#: Rows of a block: its few vectors stay in the cache of a core.
-BLOCK_ROWS = 8192
+#: Rows of a task: its few vectors stay in the cache of a core.
+TASK_ROWS = 8192
 
 
 class WorkingRows:
-    r"""The target and, at given predictors, means, weights and residuals."""
+    r"""The target and, at given predictors, means, weights and residuals.
 
-    def __init__(
-        self,
-        y: np.ndarray,
-        weight: np.ndarray,
-        family: Family,
-        link: Link,
-        n_threads: int = 1,
-    ) -> None:
-        self.y = y
-        self.weight = weight
-        self.family = family
-        self.link = link
-        self.n_threads = n_threads
+    All are vectors in memory, or in files of which one block at a time is in memory.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.y, self.weight = problem.y, problem.weight
+        self.family, self.link = problem.family, problem.link
+        self.n_threads = problem.n_threads
+        self.make_vector = problem.make_vector
         # With the canonical link, V(mu) is the derivative of the mean.
-        name, _ = family.canonical_link
-        self.is_canonical = link.name == name and link.name != "power"
-        self.mean = np.empty_like(y)
+        name, _ = self.family.canonical_link
+        self.is_canonical = self.link.name == name and name != "power"
+        self.mean = self.make_vector()
 
-    def evaluate(self, predictor: np.ndarray) -> float:
+    def evaluate(self, predictor: np.ndarray | Any) -> float:
         """Compute the means at the predictors, and the deviance."""
 
-        def measure(rows):
-            predictors = predictor[rows]
+        def measure(y, weight, predictors, means):
             valid = self.link.find_valid(predictors)
             if valid is not None and not valid.all():
                 return np.inf
@@ -61,15 +60,17 @@ class WorkingRows:
             valid = self.family.find_valid(mean)
             if valid is not None and not valid.all():
                 return np.inf
-            self.mean[rows] = mean
+            means[:] = mean
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                unit = self.family.compute_deviance(self.y[rows], mean)
-                return float(self.weight[rows] @ unit)
+                unit = self.family.compute_deviance(y, mean)
+                return float(weight @ unit)
 
-        deviance = float(np.sum(self._map_blocks(measure)))
+        deviance = 0.0
+        for found in self._map_rows(measure, [predictor], [self.mean]):
+            deviance += float(np.sum(found))
         return deviance if np.isfinite(deviance) else np.inf
 
-    def reweight(self, predictor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def reweight(self, predictor: np.ndarray | Any) -> tuple:
         r"""Compute weights and working residuals at the predictors last evaluated.
 
         The weights are :math:`w (d\mu/d\eta)^2 / V(\mu)`, the working residuals
@@ -77,29 +78,48 @@ class WorkingRows:
 
         Returns (weight, residual).
         """
-        weights = np.empty_like(self.y)
-        residuals = np.empty_like(self.y)
+        weights, residuals = self.make_vector(), self.make_vector()
 
-        def weigh(rows):
-            mean = self.mean[rows]
-            slope = self.link.differentiate(predictor[rows], mean)
+        def weigh(y, weight, predictors, mean, weights, residuals):
+            slope = self.link.differentiate(predictors, mean)
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                residuals[rows] = (self.y[rows] - mean) / slope
+                residuals[:] = (y - mean) / slope
                 if not self.is_canonical:
                     variance = self.family.compute_variance(mean)
                     slope = np.square(slope) / variance
-                np.multiply(self.weight[rows], np.abs(slope), out=weights[rows])
+                np.multiply(weight, np.abs(slope), out=weights)
 
-        self._map_blocks(weigh)
+        for _ in self._map_rows(weigh, [predictor, self.mean], [weights, residuals]):
+            pass
         return weights, residuals
 
-    def _map_blocks(self, function):
-        """Call a function with the slice of every block; results in order."""
+    def _map_rows(self, function, read, written):
+        """Call a function with vectors of rows, some of which it fills in.
+
+        It is called for a few rows at a time. Yields its results for each block.
+        """
         n_rows = len(self.y)
-        blocks = [
-            slice(start, min(start + BLOCK_ROWS, n_rows))
-            for start in range(0, n_rows, BLOCK_ROWS)
-        ]
+        is_stored = not isinstance(self.mean, np.ndarray)
+        n_tasks = BLOCK_ROWS // TASK_ROWS
+        for block in list_blocks(n_rows) if is_stored else [slice(0, n_rows)]:
+            vectors = [
+                read_rows(vector, block) for vector in (self.y, self.weight, *read)
+            ]
+            filled = [vector[block] for vector in written]
+
+            def call(rows, vectors=(*vectors, *filled)):
+                return function(*(vector[rows] for vector in vectors))
+
+            found = self._call_each(call, block.stop - block.start)
+            if is_stored:
+                for vector, part in zip(written, filled, strict=True):
+                    vector[block] = part
+            for first in range(0, len(found), n_tasks):
+                yield found[first : first + n_tasks]
+
+    def _call_each(self, function, n_rows):
+        """Call a function with slices of a few rows; results in order."""
+        blocks = list(list_blocks(n_rows, TASK_ROWS))
         n_threads = min(self.n_threads, len(blocks))
         if n_threads <= 1:
             return list(map(function, blocks))
@@ -117,14 +137,14 @@ class WorkingRows:
 class Problem:
     """Problem to fit."""
 
-    #: The table. Shape (n_rows, n_columns).
-    X: object
-    #: The target. Shape (n_rows,).
-    y: np.ndarray
+    #: The table, in memory or in files. Shape (n_rows, n_columns).
+    X: Any
+    #: The target, in memory or in a file. Shape (n_rows,).
+    y: np.ndarray | Any
     #: Weights, all above 0. Shape (n_rows,).
-    weight: np.ndarray
+    weight: np.ndarray | Any
     #: Numbers added to the predictors. Shape (n_rows,).
-    offset: np.ndarray | None
+    offset: np.ndarray | Any | None
     #: Distribution of the target about its mean.
     family: Family
     #: The link function.
@@ -141,24 +161,65 @@ class Problem:
     n_jobs: int | None = None
     #: Whether weights are numbers of trials with proportion y, not of rows.
     has_trials: bool = False
+    #: Makes a file of a number for each row; None: vectors are in memory.
+    make_file: Callable | None = None
 
     @cached_property
     def n_threads(self):
         """Number of threads for a table of this size."""
         return count_threads(self.n_jobs, self.X.shape[0] * (self.X.shape[1] + 1))
 
+    @cached_property
+    def means(self):
+        """Weighted means of the target."""
+        return measure_means(self.y, self.weight)
+
+    @cached_property
+    def total_weight(self):
+        """Sum of the weights."""
+        return add_up(self.weight)
+
     def make_rows(self) -> WorkingRows:
         """Make the rows, whose means are not computed yet."""
-        return WorkingRows(self.y, self.weight, self.family, self.link, self.n_threads)
+        return WorkingRows(self)
+
+    def make_vector(self):
+        """Make a vector of a number for each row, 0 at first."""
+        return np.zeros(len(self.y)) if self.make_file is None else self.make_file()
+
+    def fill_vector(self, function):
+        """Make a vector from a function of the slices of blocks of rows."""
+        vector = self.make_vector()
+        for rows in list_blocks(len(self.y)):
+            vector[rows] = function(rows)
+        return vector
+
+    def add_up(self, function) -> float:
+        """Add up a function of the slices of blocks of rows."""
+        total = 0.0
+        for rows in list_blocks(len(self.y)):
+            total += float(function(rows))
+        return total
 
     def select(self, columns):
         """Return the same problem with some of the columns."""
-        return replace(self, X=self.X[:, columns])
+        return replace(self, X=take_columns(self.X, columns))
+
+    def multiply(self, coef, rows):
+        """Multiply a block of rows by coefficients, the intercept first among them."""
+        return np.asarray(read_rows(self.X, rows) @ coef[1:]).ravel() + coef[0]
+
+    def read_offset(self, rows):
+        """Read a block of the offset; 0 without one."""
+        return 0.0 if self.offset is None else read_rows(self.offset, rows)
 
     def predict(self, coef):
         """Linear predictors, with the intercept first among the coefficients."""
-        predictor = np.asarray(self.X @ coef[1:]).ravel() + coef[0]
-        return predictor if self.offset is None else predictor + self.offset
+        if self.offset is None:
+            return self.fill_vector(lambda rows: self.multiply(coef, rows))
+        return self.fill_vector(
+            lambda rows: self.multiply(coef, rows) + self.read_offset(rows)
+        )
 
 
 @dataclass(frozen=True)
@@ -183,7 +244,7 @@ class Fit:
     #: The rows, with their means at the coefficients.
     rows: WorkingRows
     #: The linear predictors at the coefficients. Shape (n_rows,).
-    predictor: np.ndarray
+    predictor: np.ndarray | Any
     #: Solver of the steps.
     solver: WeightedSolver
 
@@ -193,7 +254,7 @@ class _State:
     """Coefficients, predictors and the deviance with its penalty."""
 
     coef: np.ndarray
-    predictor: np.ndarray
+    predictor: np.ndarray | Any
     deviance: float
     loss: float
 
@@ -220,8 +281,8 @@ def fit_reweighted(
     else:
         n_iter = 0
     path.append(state.deviance)
-    scale = problem.family.measure_scale(problem.y, problem.weight)
-    scale *= min(1.0, float(problem.weight.mean()))
+    scale = problem.family.measure_scale(problem.means)
+    scale *= min(1.0, problem.total_weight / len(problem.y))
     has_converged, is_stuck, move = False, False, np.inf
     while n_iter < problem.max_iter and not has_converged and not is_stuck:
         # The largest change of the loss by rounding alone.
@@ -236,7 +297,7 @@ def fit_reweighted(
         has_converged = change <= problem.tol * (abs(next_state.loss) + 0.1 * scale)
         is_stuck = next_state is state and not has_converged
         if has_converged or n_iter == problem.max_iter:
-            move = np.max(np.abs(next_state.predictor - state.predictor), initial=0.0)
+            move = _find_largest_move(problem, state, next_state)
         state = next_state
         path.append(state.deviance)
     return Fit(
@@ -263,19 +324,47 @@ def _evaluate(problem: Problem, rows, coef, predictor=None):
     return _State(coef, predictor, deviance, loss)
 
 
+def _find_largest_move(problem: Problem, state, next_state):
+    """Largest change of a predictor between two states."""
+    largest = 0.0
+    for rows in list_blocks(len(problem.y)):
+        moves = next_state.predictor[rows] - state.predictor[rows]
+        largest = np.maximum(largest, np.max(np.abs(moves), initial=0.0))
+    return largest
+
+
 def _take_first_step(problem: Problem, rows, solver, base):
     """Find starting coefficients from means close to y, or from one mean for all."""
-    mean = choose_mean_start(
-        problem.family, problem.link, problem.y, problem.weight, problem.has_trials
+
+    def choose(block):
+        return choose_mean_start(
+            *(problem.family, problem.link),
+            *(read_rows(problem.y, block), read_rows(problem.weight, block)),
+            *(problem.means, problem.has_trials),
+        )
+
+    average = problem.add_up(
+        lambda block: read_rows(problem.weight, block) @ choose(block)
     )
-    average = problem.weight @ mean / problem.weight.sum()
+    average /= problem.total_weight
     based = None if base is None else _evaluate(problem, rows, base)
-    for means in (mean, np.full_like(mean, average)):
-        predictor = problem.link.apply(means)
+
+    def repeat(block):
+        return np.full(block.stop - block.start, average)
+
+    for find_means in (choose, repeat):
+
+        def apply(block, find_means=find_means):
+            return problem.link.apply(find_means(block))
+
+        predictor = problem.fill_vector(apply)
         rows.evaluate(predictor)
         weight, residual = rows.reweight(predictor)
-        fixed = 0.0 if problem.offset is None else problem.offset
-        coef = solver.solve(weight, predictor - fixed + residual)
+
+        def add(block, predictor=predictor, residual=residual):
+            return predictor[block] - problem.read_offset(block) + residual[block]
+
+        coef = solver.solve(weight, problem.fill_vector(add))
         state = _evaluate(problem, rows, coef)
         if based is not None and np.isfinite(based.loss):
             limit = WORST_START * abs(based.loss)
@@ -301,15 +390,22 @@ def _take_step(problem: Problem, rows, solver, state, slack):
     if chosen is state:
         rows.evaluate(state.predictor)
     # That of the whole step: halved ones are also small near a boundary.
-    moves, step = proposed.predictor - state.predictor, proposed.coef - state.coef
-    foreseen = float(np.einsum("i,i,i->", weight, moves, moves))
+    step = proposed.coef - state.coef
+
+    def measure(block):
+        moves = proposed.predictor[block] - state.predictor[block]
+        return np.einsum("i,i,i->", weight[block], moves, moves)
+
+    foreseen = problem.add_up(measure)
     return chosen, foreseen + problem.penalty * float(step[1:] @ step[1:])
 
 
 def _solve_penalised(problem: Problem, solver, coef, weight, residual):
     """Solve for a step with slopes shrunk to 0, not to those of the last step."""
-    fitted = np.asarray(problem.X @ coef[1:]).ravel() + coef[0]
-    return solver.solve(weight, residual + fitted) - coef
+    target = problem.fill_vector(
+        lambda rows: residual[rows] + problem.multiply(coef, rows)
+    )
+    return solver.solve(weight, target) - coef
 
 
 def _halve(problem: Problem, rows, old, new, limit):
@@ -321,11 +417,21 @@ def _halve(problem: Problem, rows, old, new, limit):
         fraction *= 0.5
         with np.errstate(invalid="ignore"):
             coef = old.coef + fraction * (new.coef - old.coef)
-            predictor = old.predictor + fraction * (new.predictor - old.predictor)
+            predictor = _move_predictor(problem, old, new, fraction)
         state = _evaluate(problem, rows, coef, predictor)
         if state.loss <= limit:
             return state
     return old
+
+
+def _move_predictor(problem: Problem, old, new, fraction):
+    """Predictors on the way from one state to another."""
+
+    def move(rows):
+        before = old.predictor[rows]
+        return before + fraction * (new.predictor[rows] - before)
+
+    return problem.fill_vector(move)
 
 
 def fit_constant(problem: Problem) -> tuple[float, float]:
@@ -334,12 +440,14 @@ def fit_constant(problem: Problem) -> tuple[float, float]:
     Returns (coef, deviance).
     """
     rows = problem.make_rows()
-    offset = np.zeros(len(problem.y)) if problem.offset is None else problem.offset
+    n_rows, offset = len(problem.y), problem.offset
     if not problem.fit_intercept:
-        return 0.0, rows.evaluate(offset.copy())
-    mean = problem.weight @ problem.y / problem.weight.sum()
+        offset = np.broadcast_to(0.0, n_rows) if offset is None else offset
+        return 0.0, rows.evaluate(offset)
+    mean = problem.means.mean
+    target = np.array([mean]), np.ones(1)
     start = choose_mean_start(
-        problem.family, problem.link, np.array([mean]), np.ones(1)
+        problem.family, problem.link, *target, measure_means(*target)
     )
     is_sound = problem.family.find_valid(np.array([mean]))
     if (is_sound is None or is_sound[0]) and not (
@@ -347,15 +455,24 @@ def fit_constant(problem: Problem) -> tuple[float, float]:
     ):
         start = np.array([mean])
     first = float(problem.link.apply(start)[0])
-    if problem.offset is None:
+    if offset is None:
         is_attained = is_sound is None or is_sound[0]
-        if not is_attained and (problem.y == problem.y[0]).all():
+        if not is_attained and _is_constant(problem.y):
             return first, 0.0  # the limit, with all targets at the same boundary
-        return first, rows.evaluate(np.full(len(problem.y), first))
-    empty = replace(problem, X=np.empty((len(problem.y), 0)), penalty=0.0)
-    base = np.array([first - problem.weight @ offset / problem.weight.sum()])
+        return first, rows.evaluate(np.broadcast_to(first, n_rows))
+    empty = replace(problem, X=np.empty((n_rows, 0)), penalty=0.0)
+    total = problem.add_up(
+        lambda rows: read_rows(problem.weight, rows) @ problem.read_offset(rows)
+    )
+    base = np.array([first - total / problem.total_weight])
     fit = fit_reweighted(empty, base)
     return float(fit.coef[0]), fit.deviance
+
+
+def _is_constant(y):
+    """Whether all targets are equal."""
+    first = y[:1]
+    return all((y[rows] == first).all() for rows in list_blocks(len(y)))
 
 
 def measure_leverages(

@@ -426,7 +426,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         Parameters
         ----------
         X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
         return_std : bool, default=False
             Whether to return the standard errors of the predicted means as well (R's
             ``se.fit``). :meth:`predict_interval` also includes the variance of the
@@ -493,7 +493,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         Parameters
         ----------
         X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
         level : float, default=0.95
             Probability of the interval.
         kind : {"prediction", "confidence"}, default="prediction"

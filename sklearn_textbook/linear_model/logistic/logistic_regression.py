@@ -474,7 +474,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
 
         Returns
         -------

@@ -323,7 +323,7 @@ class MaxEntClassifier(BaseLinearClassifier):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
 
         Returns
         -------
@@ -466,9 +466,12 @@ class MaxEntClassifier(BaseLinearClassifier):
         """Scores of all classes."""
         check_is_fitted(self)
         if isinstance(self._source, ColumnSource):
-            table = self._read_new_table(X)
-        else:
-            table = read_pairs(self, X, reset=False)
+
+            def score_block(matrix):
+                return compute_scores(self._source.make(matrix), self._solver_weights)
+
+            return self._predict_blocks(X, score_block)
+        table = read_pairs(self, X, reset=False)
         return compute_scores(self._source.make(table), self._solver_weights)
 
     @property

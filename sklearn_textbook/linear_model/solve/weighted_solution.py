@@ -9,7 +9,13 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpocon
 from scipy.sparse import csr_array, issparse
 
-from sklearn_textbook.linear_model.solve.row_sums import sum_products
+from sklearn_textbook._contract.blocks import BLOCK_ROWS, list_blocks
+from sklearn_textbook.linear_model.solve.row_blocks import (
+    is_sparse,
+    read_rows,
+    take_rows,
+)
+from sklearn_textbook.linear_model.solve.row_sums import ProductSums
 from sklearn_textbook.linear_model.solve.shortest_solution import find_shortest
 
 #: Minimum reciprocal condition number of products for Cholesky's factor; the next
@@ -103,18 +109,18 @@ class WeightedSolver:
     def describe(self, weight: np.ndarray) -> WeightedSolution:
         """Find what rows with these weights determine."""
         if not self.is_delicate:
-            factor = self._factor_products(weight, np.zeros(len(weight)))
+            factor = self._factor_products(weight, None)
             if factor is not None:
                 slopes = factor.solve(np.eye(self.X.shape[1]))
                 slopes = 0.5 * (slopes + slopes.T)
                 return _describe(factor, slopes, None, self.X.shape[1])
-        factor = self._factor_rows(weight, np.zeros(len(weight)))
+        factor = self._factor_rows(weight, None)
         slopes = factor.root @ factor.root.T
         return _describe(factor, slopes, factor.row_space, factor.root.shape[1])
 
     def find_independent(self, weight: np.ndarray) -> np.ndarray:
         """Columns that do not depend on those before them, as R drops the others."""
-        triangle, _, _ = self._reduce_rows(weight, np.zeros(len(weight)))
+        triangle, _, _ = self._reduce_rows(weight, None)
         columns, basis = [], np.zeros((len(triangle), 0))
         for number, column in enumerate(triangle[:, :-1].T):
             rest = column - basis @ (basis.T @ column)
@@ -127,9 +133,11 @@ class WeightedSolver:
 
     def _factor_products(self, weight, target):
         """Cholesky's factor of the centred products; None if it is not accurate."""
-        products, with_target = sum_products(
-            self.X, weight, target[:, np.newaxis], self.n_threads
-        )
+        sums = ProductSums(self.X.shape[1], 1, self.n_threads)
+        for rows in list_blocks(self.X.shape[0]):
+            of_block = _read_target(target, rows)[:, np.newaxis]
+            sums.add(take_rows(self.X, rows), weight[rows], of_block)
+        products, with_target = sums.finish()
         squares = products.diagonal()[1:]
         centred, right = products[1:, 1:], with_target[1:, 0]
         means = np.zeros(len(centred))
@@ -194,10 +202,13 @@ class WeightedSolver:
 
     def _measure_columns(self, weight):
         """Lengths of the columns without centring."""
-        if issparse(self.X):
-            squares = np.asarray(self.X.multiply(self.X).T @ weight).ravel()
-        else:
-            squares = np.einsum("ij,ij,i->j", self.X, self.X, weight)
+        squares = np.zeros(self.X.shape[1])
+        for rows in list_blocks(self.X.shape[0]):
+            X, each = read_rows(self.X, rows), weight[rows]
+            if issparse(X):
+                squares += np.asarray(X.multiply(X).T @ each).ravel()
+            else:
+                squares += np.einsum("ij,ij,i->j", X, X, each)
         return np.sqrt(squares)
 
     def _reduce_rows(self, weight, target):
@@ -207,20 +218,20 @@ class WeightedSolver:
         n_block = max(4 * (n_columns + 2), BLOCK_CELLS // (n_columns + 2))
         shift = np.zeros(n_columns)
         if self.fit_intercept:
-            shift = X[[0]].toarray()[0] if issparse(X) else X[0]
+            shift = X[:1].toarray()[0] if is_sparse(X) else X[:1][0]
         triangle = np.zeros((0, n_columns + 2))
-        for start in range(0, n_rows, n_block):
-            block = X[start : start + n_block]
+        for rows in list_blocks(n_rows, min(n_block, BLOCK_ROWS)):
+            block = take_rows(X, rows)
             block = block.toarray() if issparse(block) else block
-            root = np.sqrt(weight[start : start + n_block])
-            rows = np.column_stack(
+            root = np.sqrt(weight[rows])
+            columns = np.column_stack(
                 [
                     root,
                     root[:, np.newaxis] * (block - shift),
-                    root * target[start : start + n_block],
+                    root * _read_target(target, rows),
                 ]
             )
-            triangle = np.linalg.qr(np.vstack([triangle, rows]), mode="r")
+            triangle = np.linalg.qr(np.vstack([triangle, columns]), mode="r")
         total = triangle[0, 0] ** 2
         if not self.fit_intercept:
             # Without the column of ones, its row is another row of the triangle.
@@ -267,6 +278,11 @@ class _RowFactor(_Centred):
     root: np.ndarray
     with_target: np.ndarray
     row_space: RowSpace | None
+
+
+def _read_target(target, rows):
+    """Read a block of a target; None: 0 each."""
+    return np.zeros(rows.stop - rows.start) if target is None else target[rows]
 
 
 def _factor_soundly(matrix, min_condition):
