@@ -90,10 +90,27 @@ class ClassTable:
 
     def select_class(self, number):
         """Make a table of the rows of one class."""
-        rows = np.flatnonzero(self.codes == number)
-        codes = np.zeros(len(rows), dtype=np.intp)
-        weight = None if self.weight is None else self.weight[rows]
-        return ClassTable(self.X[rows], codes, 1, weight)
+        n_rows = 0
+        for (codes,) in cut_rows(BLOCK_ROWS, self.codes):
+            n_rows += int(np.count_nonzero(codes == number))
+
+        def make(what, dtype, *shape):
+            if self.is_in_files and n_rows > BLOCK_ROWS:
+                return self.X.make_array(f"{what}-{number}", dtype, (n_rows, *shape))
+            return np.empty((n_rows, *shape), dtype=dtype)
+
+        dtype = self.X.dtype if self.units is None else np.float64
+        X, codes = make("rows", dtype, self.n_columns), make("codes", np.intp)
+        weight = None if self.weight is None else make("weights", np.float64)
+        start = 0
+        for block, of_row, of_block in self._cut(BLOCK_ROWS):
+            is_kept = of_row == number
+            rows = slice(start, start + int(np.count_nonzero(is_kept)))
+            X[rows], codes[rows] = block[is_kept], np.zeros(rows.stop - start, np.intp)
+            if weight is not None:
+                weight[rows] = of_block[is_kept]
+            start = rows.stop
+        return ClassTable(X, codes, 1, weight)
 
     def compute_means(self):
         """Compute the mean of each class, with the rounding error of one long sum."""
@@ -107,7 +124,7 @@ class ClassTable:
         means = self.compute_means()
         sums = np.zeros_like(means)
         upper = np.zeros((self.n_columns, self.n_columns), order="F")
-        for block, codes, root in self._centre_blocks(means):
+        for block, codes, root in self.centre_blocks(means):
             block *= root[:, np.newaxis]
             sums += self._indicate(codes, root) @ block
             upper = blas.dsyrk(1.0, block.T, beta=1.0, c=upper, overwrite_c=1)
@@ -145,7 +162,7 @@ class ClassTable:
         options = {"mode": "r", "overwrite_a": True, "check_finite": False}
         # Threads of LAPACK would wait for each other most of the time.
         with use_one_blas_thread():
-            for block, _, root in self._centre_blocks(means, 4 * self.n_columns):
+            for block, _, root in self.centre_blocks(means, 4 * self.n_columns):
                 block *= root[:, np.newaxis]
                 stack = np.vstack((triangle, block))
                 triangle = linalg.qr(stack, **options)[0][: self.n_columns]
@@ -154,7 +171,7 @@ class ClassTable:
     def compute_products(self, means: np.ndarray, basis: np.ndarray) -> np.ndarray:
         """Compute the mean of squares and products of rows in other coordinates."""
         upper = np.zeros((basis.shape[1], basis.shape[1]), order="F")
-        for block, _, root in self._centre_blocks(means):
+        for block, _, root in self.centre_blocks(means):
             block *= root[:, np.newaxis]
             upper = blas.dsyrk(1.0, (block @ basis).T, beta=1.0, c=upper, overwrite_c=1)
         return np.triu(upper) + np.triu(upper, 1).T
@@ -182,7 +199,7 @@ class ClassTable:
         shape = (len(codes), self.n_classes)
         return csr_array((values, codes, starts), shape=shape).T
 
-    def _centre_blocks(self, means, least: int = 64):
+    def centre_blocks(self, means, least: int = 64):
         """Yield centred rows, their class numbers, and the roots of their fractions."""
         step = max(BLOCK_BYTES // (8 * self.n_columns), least)
         for rows, codes, weight in self._cut(step):

@@ -7,6 +7,8 @@ from sklearn.base import clone
 from sklearn.covariance import shrunk_covariance
 from sklearn.utils.validation import has_fit_parameter
 
+from sklearn_textbook._contract.blocks import BLOCK_ROWS
+
 EPSILON = np.finfo(np.float64).eps
 
 
@@ -31,11 +33,36 @@ def _shrink_by_rows(table):
 
     The columns are standardised first, and the result is in their original units.
     """
-    _, rows, deviation = standardise_rows(table)
-    covariance = rows.T @ rows
-    shrinkage = choose_shrinkage(table, rows, covariance)
+    if table.n_rows > BLOCK_ROWS:
+        covariance, deviation, powers = _sum_powers(table)
+        shrinkage = _divide_spread(table, powers, covariance)
+    else:
+        _, rows, deviation = standardise_rows(table)
+        covariance = rows.T @ rows
+        shrinkage = choose_shrinkage(table, rows, covariance)
     shrunk = shrunk_covariance(covariance, shrinkage)
     return shrunk * np.outer(deviation, deviation)
+
+
+def _sum_powers(table) -> tuple[np.ndarray, np.ndarray, float]:
+    """Find the covariance of the standardised rows of one class, block by block.
+
+    Returns (covariance, deviation, powers), the last of which is the mean of |z|⁴.
+    """
+    means, covariance = table.compute_scatter()
+    deviation = np.sqrt(covariance.diagonal())
+    is_constant = deviation <= 8 * EPSILON * np.abs(means[0])
+    deviation[is_constant] = 1.0
+    covariance /= np.outer(deviation, deviation)
+    covariance[is_constant] = 0.0
+    covariance[:, is_constant] = 0.0
+    powers = 0.0
+    for rows, _, root in table.centre_blocks(means):
+        rows /= deviation
+        rows[:, is_constant] = 0.0
+        squares = np.einsum("ij,ij->i", rows, rows)
+        powers += float(np.sum((root * squares) ** 2))
+    return covariance, deviation, powers
 
 
 def standardise_rows(table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -59,13 +86,18 @@ def choose_shrinkage(table, rows: np.ndarray, products: np.ndarray) -> float:
 
     where a weight w counts as w rows: n is the sum of the weights.
     """
+    squares = np.einsum("ij,ij->i", rows, rows)
+    powers = float(np.sum(squares**2 / table.share_rows()))
+    return _divide_spread(table, powers, products)
+
+
+def _divide_spread(table, powers, products):
+    """Choose the shrinkage from the mean of |z|⁴ and the covariance of z."""
     n_columns = table.n_columns
     if n_columns == 1:
         return 0.0  # the multiple of the identity is the covariance itself
-    fraction = table.share_rows()
-    squares = np.einsum("ij,ij->i", rows, rows)
     norm = float(np.einsum("ij,ij->", products, products))
-    spread = (float(np.sum(squares**2 / fraction)) - norm) / n_columns
+    spread = (powers - norm) / n_columns
     spread /= float(table.class_weight[0])
     distance = norm / n_columns - (float(np.trace(products)) / n_columns) ** 2
     spread = min(spread, distance)

@@ -14,7 +14,7 @@ from sklearn_textbook._contract.blocks import BlockSource, accept_blocks
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.memory import require_memory
-from sklearn_textbook._contract.parameters import is_real, name_some, show_value
+from sklearn_textbook._contract.parameters import name_some, show_value
 from sklearn_textbook._contract.scoring import ClassifierMixin
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.discriminant_analysis.covariance import estimate_within
@@ -286,8 +286,8 @@ class LinearDiscriminantAnalysis(
         X : array-like of shape (n_samples, n_features)
             The rows: finite numbers. A table that :func:`sklearn_textbook.io.scan`
             describes is read in blocks, with the same result. If it has more than
-            65,536 rows, these must be more than the columns, and neither
-            ``shrinkage="auto"`` nor a ``covariance_estimator`` is supported.
+            65,536 rows, these must be more than the columns, and a
+            ``covariance_estimator`` is not supported.
         y : array-like of shape (n_samples,)
             Class labels. The name of a column, if X is read in blocks.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -423,14 +423,12 @@ class LinearDiscriminantAnalysis(
 
     def _require_blocks(self, table) -> None:
         """Refuse what needs all rows at once, for a table in files."""
-        for name in ("shrinkage", "covariance_estimator"):
-            value = getattr(self, name)
-            if value is not None and not is_real(value):
-                raise ValueError(
-                    f"{name}={show_value(value)} needs all rows of a class at once, "
-                    "but the table is read in blocks. Set shrinkage to a number or "
-                    "None, and covariance_estimator to None."
-                )
+        if self.covariance_estimator is not None:
+            raise ValueError(
+                f"covariance_estimator={show_value(self.covariance_estimator)} needs "
+                "all rows of a class at once, but the table is read in blocks. Set it "
+                "to None, and shrinkage to a number or 'auto'."
+            )
         if table.n_columns >= table.n_rows - table.n_classes:
             raise ValueError(
                 f"A table that is read in blocks needs more rows than columns; got "

@@ -85,6 +85,11 @@ CASES = {
     "discriminants, weights": (LDA, "w", {"priors": [0.2, 0.3, 0.5]}),
     "discriminants of rows": (LDA, "w", {"tol": 0.0}),
     "discriminants, lsqr": (LDA, "w", {"solver": "lsqr"}),
+    "discriminants, Ledoit and Wolf": (
+        LDA,
+        None,
+        {"solver": "lsqr", "shrinkage": "auto"},
+    ),
     "discriminants, eigen": (LDA, None, {"solver": "eigen", "shrinkage": 0.2}),
 }
 
@@ -260,7 +265,6 @@ def test_transformed_rows_are_written(tmp_path):
         (TruncatedSVD(algorithm="arpack"), "algorithm='arpack' needs all rows"),
         (TruncatedSVD(algorithm="jacobi"), "algorithm='jacobi' needs all rows"),
         (TruncatedSVD(n_iter=0, n_oversamples=1, n_components=1), "'randomized' needs"),
-        (LDA("lsqr", "auto"), "shrinkage='auto' needs all rows of a class"),
         (LDA("eigen", covariance_estimator=PCA()), "covariance_estimator=PCA.* needs"),
     ],
 )
@@ -306,6 +310,38 @@ def test_a_missing_value_counts_if_its_row_does():
     for model in (PCA(), LDA()):
         expected = fit_memory(model, table, "w")
         assert fit_blocks(model, table, "w", 9000) == expected
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_shrinkage_of_a_class_of_more_than_a_block(weight, monkeypatch):
+    labels = np.where(np.arange(N_ROWS) % 50 == 0, "rare", "frequent")
+    table = TABLE.select(["x2", "far", "whole", "w"]).append_column("y", [labels])
+    table = table.append_column("large", [TABLE["x3"].to_numpy() * 1e200])
+    names, of_rows = ["x2", "far", "whole", "large"], None
+    if weight is not None:
+        # Positive weights, of which more than a block remain.
+        of_rows = table["w"].to_numpy() + 0.1
+        table = table.set_column(table.column_names.index("w"), "w", [of_rows])
+    model = LDA("eigen", "auto").fit(table.select(names), labels, of_rows)
+    expected = describe(model)
+    columns = [*names, "y", *[weight][: weight is not None]]
+    model.fit(cut(table, 9000, columns), "y", sample_weight=weight)
+    assert describe(model) == expected
+    module = "sklearn_textbook.discriminant_analysis.covariance"
+    monkeypatch.setattr(f"{module}.BLOCK_ROWS", N_ROWS)
+    whole = LDA("eigen", "auto").fit(table.select(names), labels, of_rows)
+    np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-9)
+
+
+def test_a_triangle_has_the_discriminants_of_the_rows(monkeypatch):
+    X = TABLE.select(NAMES)
+    y = TABLE["class"].to_numpy(zero_copy_only=False)
+    model = LDA(tol=0.0).fit(X, y)
+    module = "sklearn_textbook.discriminant_analysis.class_table"
+    monkeypatch.setattr(f"{module}.BLOCK_ROWS", N_ROWS)
+    whole = LDA(tol=0.0).fit(X, y)
+    assert (whole.coef_ != model.coef_).any()
+    np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-7)
 
 
 def test_a_class_without_weight_is_none():

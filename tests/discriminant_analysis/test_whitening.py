@@ -151,7 +151,7 @@ def test_blocks_add_up_to_the_whole(monkeypatch):
     monkeypatch.setattr(f"{module}.BLOCK_BYTES", 1)
     table = make_class_table(6, 500, 4, 3, weighted=True)
     means, scatter = table.compute_scatter()
-    assert len(list(table._centre_blocks(means))) == 8
+    assert len(list(table.centre_blocks(means))) == 8
     share = table.weight / table.weight.sum()
     offsets = table.X - means[table.codes]
     assert_allclose(scatter, (share * offsets.T) @ offsets, rtol=1e-10, atol=1e-12)

@@ -53,6 +53,10 @@ class FileMatrix:
         block = block.toarray() if issparse(block) else block
         return np.ascontiguousarray(block, dtype=self.dtype)
 
+    def make_array(self, name: str, dtype, shape: tuple[int, ...]) -> FileArray:
+        """Make a new file next to those of the columns."""
+        return self.rows.columns.make_array(name, dtype, shape)
+
 
 @dataclass(frozen=True)
 class BlockRows:
