@@ -6,15 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse
 from scipy.special import expit, log_softmax, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_textbook._contract.blocks import BlockSource, list_blocks
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import check_choice, name_some
+from sklearn_textbook._contract.scoring import ClassifierMixin, read_vector
 from sklearn_textbook._contract.tables import check_sizes, check_sparse_format
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.linear_model.design import (
@@ -37,7 +37,6 @@ from sklearn_textbook.linear_model.design.stored_rows import (
     StoredRows,
     open_columns,
     read_stored_rows,
-    read_vectors,
 )
 from sklearn_textbook.linear_model.solve.row_blocks import read_rows
 from sklearn_textbook.tree.encode import NOMINAL
@@ -194,7 +193,9 @@ class BaseLinearModel(BaseEstimator):
         """
         if not isinstance(X, BlockSource):
             return list(names.values())
-        return read_vectors(X, names)
+        return [
+            read_vector(X, role, name, is_numeric=False) for role, name in names.items()
+        ]
 
     def _forget(self, *names) -> None:
         """Delete attributes of an earlier fit."""
@@ -272,28 +273,6 @@ class BaseLinearClassifier(ClassifierMixin, BaseLinearModel):
     number for each row; for two classes there is one score, that of the second minus
     that of the first.
     """
-
-    def score(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> float:
-        """Compute the fraction of rows whose class is predicted.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
-        y : array-like of shape (n_samples,) or str
-            Their classes; the name of a column of a table in blocks.
-        sample_weight : array-like of shape (n_samples,) or str, default=None
-            Weights of the rows; the name of a column of a table in blocks.
-
-        Returns
-        -------
-        score : float
-            Accuracy (精度).
-        """
-        y, sample_weight = self._read_score_columns(X, y=y, sample_weight=sample_weight)
-        return super().score(X, y, sample_weight)
 
     def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the most probable class.

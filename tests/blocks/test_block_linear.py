@@ -392,7 +392,7 @@ def test_what_needs_all_rows_is_refused(monkeypatch):
         model.fit(source, rows["value"])
     with pytest.raises(ValueError, match="sample_weight='weight' is not a column"):
         model.fit(source, "value", "weight")
-    with pytest.raises(ValueError, match="y='target' is not a column"):
+    with pytest.raises(ValueError, match="y has 'target', which is not a column"):
         model.score(source, "target")
     with pytest.raises(ValueError, match="has no rows"):
         model.predict(Batches(lambda: iter([]), names))

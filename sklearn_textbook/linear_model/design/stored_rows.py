@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from sklearn_textbook._contract.blocks import BlockSource, list_blocks
-from sklearn_textbook._contract.labels import check_target
 from sklearn_textbook._contract.tables import check_finite_rows, check_sizes
 from sklearn_textbook.linear_model.design.design import (
     MISSING_REMEDY,
@@ -30,9 +29,7 @@ from sklearn_textbook.tree.encode.block_columns import (
     FileArray,
     count_rows_from,
     read_block_columns,
-    require_names,
 )
-from sklearn_textbook.tree.encode.frames import FrameTable
 
 
 @dataclass(frozen=True)
@@ -197,21 +194,3 @@ def _order_levels(columns, orders):
         columns.mappings = list(columns.mappings)
         columns.mappings[position] = moved
     columns.schema = TableSchema(tuple(described), columns.schema.has_names)
-
-
-def read_vectors(source: BlockSource, names: dict) -> list:
-    """Read whole columns of a source, by what they are for, into the memory.
-
-    None for what has no name, if it is not y.
-    """
-    wanted = {role: name for role, name in names.items() if name is not None}
-    require_names(source, names)
-    parts: dict = {role: [] for role in wanted}
-    if not wanted:
-        return [None for _ in names]
-    for block in source.read_blocks(dict.fromkeys(wanted.values())):
-        table = FrameTable(block)
-        for role, name in wanted.items():
-            series = table.read_series(table.names.index(name))
-            parts[role].append(check_target(series, is_numeric=False, name=role)[:, 0])
-    return [np.concatenate(parts[role]) if role in parts else None for role in names]

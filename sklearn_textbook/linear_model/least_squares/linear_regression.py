@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.blocks import BlockSource
@@ -18,6 +18,7 @@ from sklearn_textbook._contract.parameters import (
     check_real,
     check_truth,
 )
+from sklearn_textbook._contract.scoring import RegressorMixin
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
@@ -449,28 +450,6 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             return predicted, self._scale(self._infer().compute_unit_errors(matrix))
 
         return self._predict_blocks(X, predict_block)
-
-    def score(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> float:
-        """Compute the coefficient of determination of the predictions.
-
-        Parameters
-        ----------
-        X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
-            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets), or str
-            Their targets; the name of a column of a table in blocks.
-        sample_weight : array-like of shape (n_samples,) or str, default=None
-            Weights of the rows; the name of a column of a table in blocks.
-
-        Returns
-        -------
-        score : float
-            :math:`R^2`, at most 1.
-        """
-        y, sample_weight = self._read_score_columns(X, y=y, sample_weight=sample_weight)
-        return super().score(X, y, sample_weight)
 
     def _scale(self, unit_errors):
         """Multiply errors by the residual standard error of each target."""
