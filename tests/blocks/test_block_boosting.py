@@ -14,7 +14,6 @@ from sklearn_textbook.ensemble import (
     NegativeCorrelationRegressor,
     RandomForestClassifier,
 )
-from sklearn_textbook.ensemble.boosting import block_quantiles
 from sklearn_textbook.ensemble.boosting.block_quantiles import find_block_quantiles
 from sklearn_textbook.ensemble.boosting.hold_out import choose_held_rows
 from sklearn_textbook.ensemble.boosting.losses import HuberLoss, Loss, find_quantile
@@ -199,11 +198,10 @@ def test_predictions_of_trees_and_forests_for_blocks():
             np.testing.assert_array_equal(found, getattr(model, method)(X))
 
 
-@pytest.mark.parametrize("most_sorted", [0, 200])
+@pytest.mark.parametrize("limit", [None, 50, 20_000])
 @pytest.mark.parametrize("quantile", [0.0, 0.3, 0.5, 1.0])
-def test_quantiles_by_passes(quantile, most_sorted, monkeypatch):
+def test_quantiles_by_passes(quantile, limit):
     """They are those that are selected in memory, for any weights and ties."""
-    monkeypatch.setattr(block_quantiles, "MOST_SORTED", most_sorted)
     rng = np.random.default_rng(0)
     numbers = rng.normal(size=3000) * 10.0 ** rng.integers(-300, 300, 3000)
     numbers[::3] = rng.integers(-3, 3, 1000)
@@ -222,7 +220,7 @@ def test_quantiles_by_passes(quantile, most_sorted, monkeypatch):
                     None if weight is None else weight[rows],
                 )
 
-        found = find_block_quantiles(read, 9, quantile, total)
+        found = find_block_quantiles(read, 9, quantile, total, limit)
         for number in range(9):
             rows = group == number
             weight_here = None if weight is None else weight[rows]

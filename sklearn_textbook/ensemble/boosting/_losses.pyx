@@ -7,7 +7,7 @@ summed up is summed up by task, and the tasks' sums are added in their order: th
 of threads changes no bit.
 """
 
-from libc.math cimport fabs, log, rint
+from libc.math cimport fabs, log
 from libc.stdint cimport int32_t, int64_t
 
 from sklearn_textbook._contract._threads cimport run_in_threads
@@ -644,28 +644,13 @@ def sort_by_leaf(
 
 
 cdef void value_leaf(void* context, int64_t leaf, int thread) noexcept nogil:
-    """Quantile of the residuals of a leaf plus a step from it; 0 for an empty leaf.
-
-    Rows without weight are left out.
-    """
+    """Quantile of the residuals of a leaf plus a step from it; 0 for an empty leaf."""
     cdef:
         const Leaves* work = <Leaves*> context
-        int64_t place, total = 0
+        int64_t total = 0
         Pair* pairs = work.pairs + work.starts[leaf]
-        Py_ssize_t n_pairs = 0, row
+        Py_ssize_t n_pairs = list_pairs(work, leaf, pairs, &total)
         double middle
-    for place in range(work.starts[leaf], work.starts[leaf + 1]):
-        row = work.order[place] if work.order != NULL else place
-        if work.weight != NULL and work.weight[row] <= 0.0:
-            continue
-        # + 0.0: minus zero equals zero
-        pairs[n_pairs].value, pairs[n_pairs].weight = work.residuals[row] + 0.0, 1
-        if work.weight != NULL:
-            pairs[n_pairs].weight = max(
-                <int64_t> rint(work.weight[row] * work.unit), <int64_t> 1
-            )
-        total += pairs[n_pairs].weight
-        n_pairs += 1
     if n_pairs == 0:
         work.values[leaf] = 0.0
         return
@@ -675,28 +660,58 @@ cdef void value_leaf(void* context, int64_t leaf, int thread) noexcept nogil:
     work.values[leaf] = middle
 
 
+cdef Py_ssize_t list_pairs(
+    const Leaves* work, int64_t leaf, Pair* pairs, int64_t* total
+) noexcept nogil:
+    """List the residuals and weights of the rows of a leaf that have weight.
+
+    Minus zero becomes zero, which it equals: + 0.0.
+    """
+    cdef:
+        const double* residuals = work.residuals
+        const double* weights = work.weight
+        const int32_t* order = work.order
+        double unit = work.unit
+        int64_t place, n_units, sum_units = 0
+        Py_ssize_t n_pairs = 0, row
+    for place in range(work.starts[leaf], work.starts[leaf + 1]):
+        row = order[place] if order != NULL else place
+        n_units = 1
+        if weights != NULL:
+            if weights[row] <= 0.0:
+                continue
+            n_units = max(<int64_t> (weights[row] * unit + 0.5), n_units)
+        pairs[n_pairs].value, pairs[n_pairs].weight = residuals[row] + 0.0, n_units
+        sum_units += n_units
+        n_pairs += 1
+    total[0] = sum_units
+    return n_pairs
+
+
 cdef double find_step(
     const Leaves* work, int64_t leaf, double middle
 ) noexcept nogil:
     """The step of Huber's loss: the weighted mean of the residuals less the median,
     clipped to [-delta, delta]."""
     cdef:
+        const double* residuals = work.residuals
+        const double* weights = work.weight
+        const int32_t* order = work.order
+        double delta = work.delta, weight = 1.0
         double step = 0.0, total = 0.0, block_step = 0.0, block_total = 0.0
-        double weight = 1.0
         int64_t place
         Py_ssize_t row, end = SUM_ROWS
     for place in range(work.starts[leaf], work.starts[leaf + 1]):
-        row = work.order[place] if work.order != NULL else place
+        row = order[place]
         if row >= end:
-            step += block_step
-            total += block_total
+            step, total = step + block_step, total + block_total
             block_step = block_total = 0.0
             end = (row // SUM_ROWS + 1) * SUM_ROWS
-        if work.weight != NULL:
-            weight = work.weight[row]
-        if weight > 0.0:
-            block_step += weight * clip(work.residuals[row] - middle, work.delta)
-            block_total += weight
+        if weights != NULL:
+            weight = weights[row]
+        # Rows without weight add 0.
+        block_step += weight * clip(residuals[row] - middle, delta)
+        block_total += weight
     return (step + block_step) / (total + block_total)
 
 
@@ -709,7 +724,7 @@ def find_leaf_quantiles(
 
     Weights are rounded to multiples of 1 / ``unit``, and are at least one. order: rows
     by leaf, as `sort_by_leaf` writes it; None: as stored. delta: Huber's, negative for
-    none.
+    none, as it must be without an order.
     """
     cdef:
         Leaves work

@@ -377,7 +377,9 @@ class BaseGradientBoosting(
             pass
         if not done:
             self.init_, self._start_score = None, np.zeros(self.loss_.n_scores)
-            start = self.loss_._start_from_blocks(columns.map_targets)
+            start = self.loss_._start_from_blocks(
+                columns.map_targets, columns.memory_limit
+            )
             if self.init is None:
                 self._start_score = start
             elif not isinstance(self.init, str):

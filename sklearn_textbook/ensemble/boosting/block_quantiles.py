@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-#: Logarithm of the number of bins of a pass, those of all groups together.
-BIN_BITS = 20
-#: Numbers that are sorted in memory.
-MOST_SORTED = 1 << 19
+#: Number of bins of a pass, those of all groups together, and what each of them needs.
+MOST_BINS, BIN_BYTES = 1 << 20, 32
+#: Numbers that are sorted in memory, and what each of them needs.
+MOST_SORTED, SORTED_BYTES = 1 << 19, 96
 
 _SIGN = np.uint64(1 << 63)
 
@@ -24,11 +24,15 @@ def find_unit(total_weight: float) -> float:
 
 def count_units(weight: np.ndarray, unit: float) -> np.ndarray:
     """Round weights above 0 to integers of at least 1, as the kernel does."""
-    return np.maximum(np.rint(weight * unit), 1.0).astype(np.int64)
+    return np.maximum(weight * unit + 0.5, 1.0).astype(np.int64)
 
 
 def find_block_quantiles(
-    read: Callable, n_groups: int, quantile: float, total_weight: float
+    read: Callable,
+    n_groups: int,
+    quantile: float,
+    total_weight: float,
+    memory_limit: int | None = None,
 ) -> np.ndarray:
     """Find a weighted quantile of each group of numbers: that of `find_leaf_quantiles`.
 
@@ -47,6 +51,8 @@ def find_block_quantiles(
         The fraction of the weight.
     total_weight : float
         Sum of the weights of all rows, also of those that do not count.
+    memory_limit : int, default=None
+        Bytes that may be kept in memory; a lower limit takes more passes.
 
     Returns
     -------
@@ -55,7 +61,11 @@ def find_block_quantiles(
         a group without rows.
     """
     unit = find_unit(total_weight)
-    bits = max(1, min(16, BIN_BITS - n_groups.bit_length()))
+    n_bins, n_sorted = MOST_BINS, MOST_SORTED
+    if memory_limit is not None:
+        n_bins = min(n_bins, memory_limit // BIN_BYTES)
+        n_sorted = min(n_sorted, memory_limit // SORTED_BYTES)
+    bits = max(1, min(16, n_bins.bit_length() - 1 - n_groups.bit_length()))
     prefix = np.zeros(n_groups, dtype=np.uint64)
     below = np.zeros(n_groups, dtype=np.int64)
     enough = None
@@ -77,7 +87,7 @@ def find_block_quantiles(
         below = up_to[groups, place] - n_units[groups, place]
         shift -= step
         prefix |= place.astype(np.uint64) << np.uint64(shift)
-        if shift and n_rows[groups, place].sum() <= MOST_SORTED:
+        if shift and n_rows[groups, place].sum() <= n_sorted:
             parts = [*_take_alike(read, prefix, shift, unit)]
             prefix = _sort(
                 *map(np.concatenate, zip(*parts, strict=True)), below, enough

@@ -119,6 +119,7 @@ class TrainingRows(BlockSource):
     ) -> None:
         self.source, self.names, self.draw = source, source.names, draw
         self.target, self.is_numeric = target, is_numeric
+        self.memory_limit = source.memory_limit
         self.held = HeldRows(source)
 
     def _describe(self) -> str:

@@ -582,7 +582,7 @@ class CompiledLoss(Loss):
 
         return self._start_from_blocks(map_targets)
 
-    def _start_from_blocks(self, map_targets):
+    def _start_from_blocks(self, map_targets, memory_limit=None):
         """Find the constant scores with the smallest loss.
 
         ``map_targets`` calls a function with the targets and weights of each block.
@@ -691,18 +691,19 @@ class _QuantileLeaves(CompiledLoss):
     def _find_start(self, y, weight):
         return np.array([find_quantile(y, weight, self._get_quantile())])
 
-    def _start_from_blocks(self, map_targets):
+    def _start_from_blocks(self, map_targets, memory_limit=None):
         def take_all(y, weight):
             return np.zeros(len(y), dtype=np.int32), y, weight
 
         _, total_weight = add_pairs(map_targets(self._sum_block))
         return find_block_quantiles(
-            lambda: map_targets(take_all), 1, self._get_quantile(), total_weight
+            lambda: map_targets(take_all),
+            *(1, self._get_quantile(), total_weight, memory_limit),
         )
 
-    def _measure_blocks(self, read, n_leaves, total_weight):
+    def _measure_blocks(self, read, n_leaves, *limits):
         """Compute the values of leaves, as `find_block_quantiles` finds quantiles."""
-        return find_block_quantiles(read, n_leaves, self._get_quantile(), total_weight)
+        return find_block_quantiles(read, n_leaves, self._get_quantile(), *limits)
 
     def _measure_leaves(self, y, raw, weight, leaf_of_row, n_nodes, n_threads):
         starts = np.zeros(n_nodes + 1, dtype=np.int64)
@@ -884,8 +885,8 @@ class HuberLoss(_QuantileLeaves):
         delta = self._get_delta(y, raw, weight)
         return -delta, delta
 
-    def _measure_blocks(self, read, n_leaves, total_weight):
-        middle = super()._measure_blocks(read, n_leaves, total_weight)
+    def _measure_blocks(self, read, n_leaves, *limits):
+        middle = super()._measure_blocks(read, n_leaves, *limits)
         steps, totals = np.zeros((2, n_leaves))
         for leaf, residuals, weight in read():
             rows = np.flatnonzero(leaf >= 0)
@@ -906,9 +907,9 @@ class HuberLoss(_QuantileLeaves):
             return super()._find_start(y, weight)
         return CompiledLoss._find_start(self, y, weight)
 
-    def _start_from_blocks(self, map_targets):
+    def _start_from_blocks(self, map_targets, memory_limit=None):
         if self.delta is None:
-            return super()._start_from_blocks(map_targets)
+            return super()._start_from_blocks(map_targets, memory_limit)
         ranges = [*map_targets(lambda y, _: (y.min(), y.max()))]
         lowest, highest = min(ranges)[0], max(high for _, high in ranges)
         if lowest == highest:

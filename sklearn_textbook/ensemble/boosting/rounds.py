@@ -108,7 +108,8 @@ class BlockScores:
                     group = np.where(takes_part(block), group, -1)
                 yield group, np.abs(y - raw[0]), weight
 
-        return float(find_block_quantiles(read, 1, quantile, self.total_weight)[0])
+        limits = self.total_weight, self.rows.memory_limit
+        return float(find_block_quantiles(read, 1, quantile, *limits)[0])
 
     def compute_loss(self, loss, n_threads: int = 1) -> float:
         """Compute the mean loss."""
@@ -625,7 +626,7 @@ class BlockRounds(Rounds):
 
         values = np.zeros(len(tree.nodes))
         values[leaves] = self.settled._measure_blocks(
-            read, len(leaves), self.total_weight
+            read, len(leaves), self.total_weight, self.columns.memory_limit
         )
         return values
 

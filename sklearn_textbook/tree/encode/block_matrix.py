@@ -27,6 +27,7 @@ class BlockMatrix:
 
     def __init__(self, n_columns: int) -> None:
         self.n_rows, self.n_columns = 0, n_columns
+        self.memory_limit: int | None = None  # that of the source
         self.folder, lock = make_folder()
         self.close = weakref.finalize(self, remove_folder, self.folder, lock)
         self._matrix = self.make_array("matrix", np.float64, (0, n_columns))

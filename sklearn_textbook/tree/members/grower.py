@@ -57,6 +57,7 @@ def store_rows(
     features = template._list_names(source, owner)
     needed = [*features, *(name for name, _ in vectors.values())]
     rows = BlockMatrix(len(features))
+    rows.memory_limit = source.memory_limit
     try:
         for block in source.read_blocks(dict.fromkeys(needed)):
             frame = nw.from_native(block, eager_only=True)
