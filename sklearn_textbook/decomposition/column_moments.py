@@ -8,12 +8,13 @@ rows may be in files.
 
 from __future__ import annotations
 
-import math
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import issparse
 
+from sklearn_textbook._contract.blas_threads import use_one_blas_thread
 from sklearn_textbook._contract.blocks import BLOCK_ROWS, add_up, list_blocks
 from sklearn_textbook.linear_model.design.block_rows import cut_rows
 
@@ -24,6 +25,8 @@ BLOCK_SIZE = 2**19
 NEAR_ORIGIN = 10.0
 #: Rows whose mean approximates the mean of all.
 ORIGIN_ROWS = 64
+#: Numbers up to which OpenBLAS adds up rows in one thread.
+ONE_THREAD = 2**13
 #: Numbers in a block of very many columns.
 LARGEST_BLOCK_SIZE = 2**22
 
@@ -115,7 +118,11 @@ class CenteredRows:
         self.first = X[:1][0].copy()
         sums = np.zeros(X.shape[1])
         for rows, of_block in cut_rows(BLOCK_ROWS, X, weight):
-            sums += sum_rows(rows - self.first, of_block)
+            centered = rows - self.first
+            if weight is None:
+                sums += centered.sum(axis=0, dtype=np.float64)
+            else:
+                sums += sum_rows(centered, of_block)
         total = X.shape[0] if weight is None else add_up(weight)
         shift = sums / total
         self.mean = self.first.astype(np.float64) + shift
@@ -128,27 +135,12 @@ class CenteredRows:
             centered -= self.shift
             yield centered, of_block
 
-    def sum_squares(self) -> np.ndarray:
-        """Add up the squares of every column."""
-        squares = np.zeros(self.X.shape[1])
-        for rows, of_block in self.cut(BLOCK_ROWS):
-            squares += sum_squares(rows, of_block)
-        return squares
-
 
 def sum_rows(rows: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-    """Add up rows in C order, in two steps that lose fewer digits than one.
-
-    A product with BLAS would depend on the number of its threads.
-    """
-    n_rows, n_columns = rows.shape
-    if weight is not None:
-        rows = rows * weight[:, np.newaxis]
-    n_side = math.isqrt(n_rows)
-    n_whole = n_rows - n_rows % n_side
-    sums = rows[:n_whole].reshape(n_side, -1).sum(axis=0, dtype=np.float64)
-    sums = sums.reshape(-1, n_columns).sum(axis=0)
-    return sums + rows[n_whole:].sum(axis=0, dtype=np.float64)
+    """Add up rows; a sum by several threads of BLAS would depend on their number."""
+    weight = np.ones(len(rows)) if weight is None else weight
+    with use_one_blas_thread() if rows.size > ONE_THREAD else nullcontext():
+        return weight @ rows
 
 
 def sum_squares(rows: np.ndarray, weight: np.ndarray | None) -> np.ndarray:

@@ -40,12 +40,12 @@ from sklearn_textbook.decomposition.spectrum import (
     decompose_by_arpack,
     decompose_matrix,
     decompose_rows,
-    decompose_tall_rows,
+    decompose_triangle,
     estimate_dimension,
     find_signs,
     make_centered_operator,
 )
-from sklearn_textbook.decomposition.triangle import count_triangle_rows
+from sklearn_textbook.decomposition.triangle import count_triangle_rows, reduce_blocks
 from sklearn_textbook.linear_model.design.block_rows import (
     BlockRows,
     is_in_files,
@@ -365,20 +365,22 @@ class ComponentFitting(ComponentMeasures):
 
     def _decompose_tall(self, X, weight, total):
         """Decompose many rows, block by block; find means, variances and divisors."""
-        centered = CenteredRows(X, weight)
-        with np.errstate(over="ignore"):
-            variances = centered.sum_squares() / (total - 1.0)
-        scale = self._find_scale(variances, centered.mean, X.dtype)
+        centered, squares = CenteredRows(X, weight), np.zeros(X.shape[1])
 
         def iterate():
             for rows, of_block in centered.cut(count_triangle_rows(X.shape[1])):
-                if scale is not None:
-                    rows /= scale.astype(rows.dtype)
+                with np.errstate(over="ignore"):
+                    squares[:] += sum_squares(rows, of_block)
                 if of_block is not None:
                     rows *= np.sqrt(of_block)[:, np.newaxis].astype(rows.dtype)
                 yield rows
 
-        spectrum = decompose_tall_rows(iterate(), X.shape, X.dtype)
+        triangle = reduce_blocks(iterate(), X.shape[1], X.dtype)
+        variances = squares / (total - 1.0)
+        scale = self._find_scale(variances, centered.mean, X.dtype)
+        if scale is not None:
+            triangle /= scale.astype(triangle.dtype)
+        spectrum = decompose_triangle(triangle, X.shape)
         return spectrum, centered.mean, variances, scale
 
     def _keep_spectrum(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +11,6 @@ from scipy.sparse.linalg import LinearOperator, svds
 from scipy.special import gammaln
 from sklearn import config_context
 from sklearn.utils.extmath import randomized_svd
-
-from sklearn_textbook.decomposition.triangle import reduce_blocks
 
 #: Entries that differ by less than this fraction count as equal for the sign.
 SIGN_TOLERANCE = 1e-6
@@ -63,9 +60,8 @@ def decompose_rows(centered: np.ndarray) -> Spectrum:
     return _clean(right.T, values, left.T, centered.shape)
 
 
-def decompose_tall_rows(blocks: Iterable, shape: tuple[int, int], dtype) -> Spectrum:
-    """Decompose many centred rows by their triangle, without left singular vectors."""
-    triangle = reduce_blocks(blocks, shape[1], dtype)
+def decompose_triangle(triangle: np.ndarray, shape: tuple[int, int]) -> Spectrum:
+    """Decompose centred rows of a shape by the triangle of their QR decomposition."""
     _, values, right = linalg.svd(triangle, check_finite=False)
     return _clean(right, values, None, shape)
 

@@ -203,8 +203,9 @@ class ClassTable:
         """Yield centred rows, their class numbers, and the roots of their fractions."""
         step = max(BLOCK_BYTES // (8 * self.n_columns), least)
         for rows, codes, weight in self._cut(step):
-            weight = np.ones(len(codes)) if weight is None else weight
-            yield rows - means[codes], codes, np.sqrt(weight / self.total_weight)
+            fraction = (1.0 if weight is None else weight) / self.total_weight
+            root = np.broadcast_to(np.sqrt(fraction), codes.shape)
+            yield rows - means[codes], codes, root
 
 
 def find_units(X) -> np.ndarray:

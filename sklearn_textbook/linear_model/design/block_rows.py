@@ -93,11 +93,33 @@ def is_in_files(part) -> bool:
 
 
 def cut_rows(step: int, *parts) -> Iterator[tuple]:
-    """Cut matrices and vectors into blocks of rows in C order; None stays None."""
-    for rows in list_blocks(parts[0].shape[0], step):
+    """Cut matrices and vectors into blocks of rows in C order; None stays None.
+
+    A block may overwrite the previous one.
+    """
+    n_rows = parts[0].shape[0]
+    buffers = [_make_buffer(part, min(step, n_rows)) for part in parts]
+    for rows in list_blocks(n_rows, step):
         yield tuple(
-            None if part is None else np.ascontiguousarray(part[rows]) for part in parts
+            None if part is None else _read_rows(part, rows, buffer)
+            for part, buffer in zip(parts, buffers, strict=True)
         )
+
+
+def _make_buffer(part, n_rows):
+    """Make an array for rows of an array that is not in C order; None for others."""
+    if not isinstance(part, np.ndarray) or part.flags.c_contiguous:
+        return None
+    return np.empty((n_rows, *part.shape[1:]), dtype=part.dtype)
+
+
+def _read_rows(part, rows, buffer):
+    """Read some rows in C order, which may need the buffer."""
+    if buffer is None:
+        return part[rows]
+    block = buffer[: rows.stop - rows.start]
+    np.copyto(block, part[rows])
+    return block
 
 
 def lay_out(X: np.ndarray) -> np.ndarray:
