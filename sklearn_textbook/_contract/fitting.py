@@ -28,7 +28,7 @@ def all_or_nothing(fit: Method) -> Method:
     def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
-            if hasattr(self, "_fits_blocks") or hasattr(self, "_store_blocks"):
+            if fits_blocks(type(self)):
                 args = (*map(open_lazy_table, args[:1]), *args[1:])
                 for name in {"X", "X_val"} & kwargs.keys():
                     kwargs[name] = open_lazy_table(kwargs[name])
@@ -40,6 +40,11 @@ def all_or_nothing(fit: Method) -> Method:
             raise
 
     return cast(Method, fit_or_restore)
+
+
+def fits_blocks(kind: type) -> bool:
+    """Return whether estimators of a class are fitted to tables in blocks."""
+    return getattr(kind, "_fits_blocks", False) or hasattr(kind, "_store_blocks")
 
 
 def _fit_to_blocks(fit, estimator, X, *args, **kwargs):

@@ -26,7 +26,6 @@ _FOR_WHOLE_TABLES = {
     "members": "--member",
     "report_path": "--report",
     "cost": "--cost",
-    "full": "--full",
     "keep": "--keep",
     "ordinal": "--ordinal",
     "numeric": "--numeric",

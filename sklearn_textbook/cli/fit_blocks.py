@@ -9,10 +9,12 @@ import numpy as np
 from sklearn.base import clone
 
 from sklearn_textbook._contract.blocks import BlockSource
+from sklearn_textbook._contract.fitting import fits_blocks
 from sklearn_textbook._contract.registry import find_class
 from sklearn_textbook.cli import models, report
 from sklearn_textbook.cli.algorithms import (
     ALGORITHMS,
+    LEAST_ROWS_TO_PRUNE,
     base_name,
     make_estimator,
     make_settings,
@@ -55,6 +57,7 @@ def fit_blocks(
     save: str | None,
     scoring: list[str],
     max_depth_shown: int,
+    full: bool,
     **options,
 ) -> None:
     """Fit a model to a table in blocks, and print it and its scores."""
@@ -69,7 +72,11 @@ def fit_blocks(
     scorer = make_scorer(goal.goal, None, scoring)
     scorer = replace(scorer, metrics=choose_metrics(scorer.metrics, scorer.is_classes))
     estimator = make_estimator(
-        *(algorithm, goal.goal.is_classes, settings, seed), n_trees=trees, n_jobs=jobs
+        *(algorithm, goal.goal.is_classes, settings, seed),
+        n_trees=trees,
+        n_jobs=jobs,
+        prunes=goal.n_rows - goal.n_missing >= LEAST_ROWS_TO_PRUNE,
+        full=full,
     )
     output = Output()
     output.write(_report_table(path, table, goal, left_out))
@@ -131,17 +138,13 @@ def _require_blocks(algorithm) -> None:
     fits = [
         name
         for name, rows in ALGORITHMS.items()
-        if any(_fits_blocks(row) for row in rows.values())
+        if any(fits_blocks(find_class(row.name)) for row in rows.values())
     ]
     if base_name(algorithm) not in fits:
         refuse_use(
             f"--algorithm {algorithm} is not fitted to a table that is read in blocks; "
             f"choose from {', '.join(fits)}"
         )
-
-
-def _fits_blocks(row):
-    return getattr(find_class(row.name), "_fits_blocks", False)
 
 
 def _report_table(path, table, goal, left_out):

@@ -113,7 +113,7 @@ def report_model(model, training, settings, max_depth_shown, save) -> Blocks:
     """Report a fitted model according to its kind.
 
     ``settings`` are the parameters that the user has set; ``save`` is the model file,
-    which ``show`` prints in full, or None.
+    which ``show`` prints in full, or None. ``training`` is None for a table in blocks.
     """
     estimator = model.estimator
     if is_ensemble(estimator):
@@ -167,6 +167,8 @@ def _report_rule_list(estimator, training, save):
     """Report the rules, and their statistics on the training rows."""
     yield Heading("rules", describe_model(estimator))
     yield report_rules(estimator, MOST_RULES, _explain_show(save), is_numbered=True)
+    if training is None:
+        return
     with show_progress("evaluating the rules"):
         evaluation = estimator.evaluate(
             training.features, training.goal.values, training.weights

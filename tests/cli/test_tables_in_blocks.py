@@ -108,6 +108,20 @@ def test_whole_numbers_are_classes(command, folder):
     assert "target digit: numbers from 0 to 2 (regression)" in output
 
 
+def test_other_algorithms_give_what_they_give_in_memory(command, folder):
+    """Trees are pruned as in memory."""
+    for algorithm in ("cart", "random-forest"):
+        for more in (("--memory", "1GiB"), ()):
+            command(
+                *("fit", "t.csv", "--target", "value", *leave_out("value"), *more),
+                *("--algorithm", algorithm, "--cv", 0, "--set", "max_depth=4"),
+                *("--save", "m.json" if more else "whole.json"),
+            )
+        found, expected = map(load_model, ("m.json", "whole.json"))
+        X = FRAME[FEATURES].assign(size=FRAME["size"].astype(str))
+        np.testing.assert_array_equal(found.predict(X), expected.predict(X))
+
+
 def test_predict_gives_what_it_gives_in_memory(command, folder):
     command(
         *("fit", "x", "--target", "class", *leave_out("class", "w"), "--id", "w"),
@@ -164,7 +178,11 @@ def test_scores_of_predictions(command, folder, capsys):
             5,
             "x: memory_limit is 1.0 MiB",
         ),
-        (("x", "--target", "value", "--algorithm", "c45"), 2, "c45 is not fitted to a"),
+        (
+            ("x", "--target", "value", "--algorithm", "voting"),
+            2,
+            "voting is not fitted",
+        ),
         (("x", "--target", "value", "--algorithm", "pca"), 2, "pca is not fitted to a"),
         (("x", "--target", "value", "--no-header"), 2, "--no-header is not possible"),
         (("x", "--target", "value", "--keep", "x2"), 2, "--keep is not possible for a"),
@@ -180,9 +198,9 @@ def test_scores_of_predictions(command, folder, capsys):
             "this is also the file",
         ),
         (
-            ("x", "--target", "value", "--set", "ccp_alpha=1"),
+            ("x", "--target", "value", "--weight", "text"),
             5,
-            "requires ccp_alpha=0.0",
+            "sample_weight",
         ),
         (("x", "--target", "value", "--test", "none.csv"), 3, "none.csv"),
     ],
