@@ -161,6 +161,10 @@ class BaseLinearModel(BaseEstimator):
         """Read rows to predict, encoded like the training rows."""
         check_is_fitted(self)
         require_all_rows(X)
+        return self._read_new_rows(X)
+
+    def _read_new_rows(self, X):
+        """Read rows in memory to predict."""
         if self.design_.is_plain and self._is_plain_table(X, None):
             matrix = self._validate_numbers(X, reset=False)
             check_finite_design(self, matrix, is_training=False)
@@ -176,7 +180,7 @@ class BaseLinearModel(BaseEstimator):
         check_is_fitted(self)
         is_plain = self.design_.is_plain and self._is_plain_table(X, None)
         if is_plain or issparse(X):
-            matrix = self._read_new_table(X)
+            matrix = self._read_new_rows(X)
             n_rows = max(matrix.shape[0], 1)
             blocks = (read_rows(matrix, rows) for rows in list_blocks(n_rows))
         else:

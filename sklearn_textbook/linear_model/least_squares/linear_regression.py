@@ -441,7 +441,6 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             Standard errors, if requested; NaN where the training rows do not determine
             the mean because the rank is deficient.
         """
-        check_is_fitted(self)
 
         def predict_block(matrix):
             predicted = matrix @ self.coef_.T + self.intercept_

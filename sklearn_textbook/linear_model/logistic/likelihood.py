@@ -19,7 +19,9 @@ from sklearn_textbook.linear_model.solve.row_blocks import (
     read_weights,
 )
 from sklearn_textbook.linear_model.solve.row_sums import (
+    MAX_STRETCHES,
     PANEL_WIDTH,
+    ProductSums,
     divide_rows,
     find_largest,
     sum_products,
@@ -352,8 +354,10 @@ class LogisticLikelihood:
     def _sum_by_products(self, theta, order):
         """Read the rows once for the scores and once for each sum."""
         loss, margin, gradient = 0.0, np.inf, np.zeros(self.shape)
-        shape = (self._n_pairs, 1 + self.n_columns, 1 + self.n_columns)
-        products = np.zeros(shape if order == HESSIAN else (0, 0, 0))
+        products = [
+            ProductSums(self.n_columns, 0, self.n_threads)
+            for _ in range(self._n_pairs if order == HESSIAN else 0)
+        ]
         n_block = BLOCK_ROWS
         if order != HESSIAN:
             n_block = min(n_block, max(1024, BLOCK_NUMBERS // self.n_scores))
@@ -365,7 +369,7 @@ class LogisticLikelihood:
         hessian = None
         if order == HESSIAN:
             hessian = self._join_blocks(
-                [self._centre_products(of_pair) for of_pair in products]
+                [self._centre_products(sums.finish()[0]) for sums in products]
             )
         return loss, margin, gradient if order else None, hessian
 
@@ -399,8 +403,11 @@ class LogisticLikelihood:
             sums = residuals.sum(axis=1)
             gradient = gradient - np.outer(sums, self.centre)
             gradient = np.column_stack([sums, gradient])
-        for of_pair, curvature in zip(products, curvatures, strict=True):
-            of_pair += sum_products(X, curvature, n_threads=self.n_threads)[0]
+        n_sums = len(products) * MAX_STRETCHES * (1 + self.n_columns) ** 2
+        for sums, curvature in zip(products, curvatures, strict=True):
+            sums.add(X, curvature, None)
+            if len(products) > 1 and n_sums > MAX_NUMBERS:
+                sums.fold()
         return loss, margin, gradient
 
     def _centre_products(self, products):

@@ -28,9 +28,20 @@ def is_stored(X: Any) -> bool:
 
 def take_rows(X: Any, rows: slice) -> np.ndarray | csr_array:
     """Read a block of a table or a vector."""
-    if issparse(X) and rows == slice(0, X.shape[0]):
-        return X  # which a slice would copy
-    return X[rows]
+    return _slice_sparse(X, rows) if issparse(X) else X[rows]
+
+
+def _slice_sparse(X, rows):
+    """Read rows of a sparse table without copying or checking its entries."""
+    start, stop, _ = rows.indices(X.shape[0])
+    if (start, stop) == (0, X.shape[0]):
+        return X
+    first, last = X.indptr[start], X.indptr[stop]
+    block = csr_array((stop - start, X.shape[1]), dtype=X.dtype)
+    block.data, block.indices = X.data[first:last], X.indices[first:last]
+    block.indptr = X.indptr[start : stop + 1] - first
+    block.has_canonical_format = X.has_canonical_format
+    return block
 
 
 def read_rows(X: Any, rows: slice) -> np.ndarray | csr_array:

@@ -70,6 +70,7 @@ class ProductSums:
         self.n_columns, self.n_targets = n_columns, n_targets
         self.n_threads = n_threads
         self.sums: np.ndarray | None = None
+        self.total: np.ndarray | None = None
 
     def add(
         self,
@@ -85,9 +86,17 @@ class ProductSums:
         add = self._add_sparse if issparse(X) else self._add_dense
         add(X, weight, targets)
 
+    def fold(self) -> None:
+        """Add up the sums of all stretches, whose memory is then free."""
+        sums = self.sums if self.sums.ndim == 2 else self.sums.sum(axis=0)
+        self.total = sums if self.total is None else self.total + sums
+        self.sums = None
+
     def finish(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (products, with_targets)."""
-        sums = self.sums if self.sums.ndim == 2 else self.sums.sum(axis=0)
+        if self.sums is not None:
+            self.fold()
+        sums = self.total
         products = sums[: 1 + self.n_columns, : 1 + self.n_columns]
         with_targets = sums[: 1 + self.n_columns, 1 + self.n_columns :]
         return _mirror_upper(products), with_targets[:, : self.n_targets].copy()
