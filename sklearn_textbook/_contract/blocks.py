@@ -24,6 +24,8 @@ class BlockSource(ABC):
     names: tuple[str, ...]
     #: Bytes that a fit may keep in memory besides blocks of the source; None: any.
     memory_limit: int | None = None
+    #: The data frame of Dask that has the rows, if there is one.
+    _dask_frame: Any = None
 
     @abstractmethod
     def _describe(self) -> str:

@@ -10,6 +10,7 @@ import scipy  # submodules are loaded on first use
 from numpy.typing import ArrayLike
 
 from sklearn_textbook._contract.blocks import BlockSource
+from sklearn_textbook._contract.dask_frames import is_dask_frame
 
 
 def count_rows(X) -> int:
@@ -38,13 +39,13 @@ def refuse_other_tables(X: object) -> None:
 
 
 #: What classes of lazy tables have that `io.scan` reads block by block: LazyFrame of
-#: polars, and Dataset of pyarrow.
+#: polars, and Dataset of pyarrow. `is_dask_frame` tells those of Dask.
 _BLOCK_METHODS = ("collect_batches", "get_fragments")
 
 
 def open_lazy_table(X):
     """Return `io.scan` of a lazy table that it reads, and anything else as it is."""
-    if any(hasattr(type(X), name) for name in _BLOCK_METHODS):
+    if is_dask_frame(X) or any(hasattr(type(X), name) for name in _BLOCK_METHODS):
         # By its name, as ``io`` imports the estimators.
         return import_module("sklearn_textbook.io").scan(X)
     return X

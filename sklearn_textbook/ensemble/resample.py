@@ -6,6 +6,7 @@ rows are found again by drawing again. A seed draws the same as in scikit-learn.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
@@ -238,11 +239,17 @@ class BlockDraw:
         n_drawn = max(1, int(fraction * int(ends[-1])))
         drawn_until = [int(end) * n_drawn // int(ends[-1]) for end in ends]
         self.n_drawn = np.diff([0, *drawn_until])
-        self.seed = seed
+        self.seed, self.first_block = seed, 0
+
+    def start_at(self, block: int) -> BlockDraw:
+        """Return the draw from rows that begin with a block."""
+        draw = copy(self)
+        draw.first_block = block
+        return draw
 
     def mark(self, rows: slice, is_among: np.ndarray) -> np.ndarray:
         """Mark the drawn ones among the rows of a block."""
-        block = rows.start // BLOCK_ROWS
+        block = self.first_block + rows.start // BLOCK_ROWS
         random = np.random.default_rng([self.seed, block] if block else self.seed)
         among = np.flatnonzero(is_among)
         drawn = random.choice(

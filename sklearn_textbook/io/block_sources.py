@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from sklearn_textbook._contract.blocks import BLOCK_ROWS, BlockSource
+from sklearn_textbook._contract.dask_frames import DaskFrame, is_dask_frame
 from sklearn_textbook.io.block_files import (
     Files,
     find_files,
@@ -38,14 +39,17 @@ def scan(
 
     Parameters
     ----------
-    source : path, sequence of paths, pyarrow.dataset.Dataset, LazyFrame or Batches
+    source : path, sequence of paths, dataset, lazy data frame or Batches
         Files of one format, Parquet, Feather (Arrow IPC) or CSV, by their endings; a
         path may have the wildcards ``*``, ``?`` and ``**``, and then stands for the
         files in the order of their names; a folder stands for the files inside. A
-        lazy data frame of polars. `Batches`, for a generator. Of a file of any size a
-        block is in memory and, of Parquet, some pages of each column, of Feather, a
-        record batch, of CSV, about 32 MiB of text. polars decides itself, and reads a
-        few blocks ahead.
+        ``pyarrow.dataset.Dataset``. A lazy data frame of polars, or a data frame of
+        Dask, whose rows are those of its partitions in their order. `Batches`, for a
+        generator. Of a file of any size a block is in memory and, of Parquet, some
+        pages of each column, of Feather, a record batch, of CSV, about 32 MiB of text.
+        polars decides itself, and reads a few blocks ahead; of Dask a partition is in
+        memory. Gradient boosting is fitted to a data frame of Dask by the workers of
+        the current client, if there is one.
     columns : sequence of str, default=None
         The columns to read, and their order. None: all.
     exclude : sequence of str, default=()
@@ -225,6 +229,10 @@ class Scan(BlockSource):
         """Name the table in messages."""
         return self.source._describe()
 
+    @property
+    def _dask_frame(self):
+        return self.source._dask_frame
+
     def __repr__(self) -> str:
         return f"<Scan of {self._describe()}, {len(self.names)} columns>"
 
@@ -263,6 +271,8 @@ def _open(source) -> BlockSource:
     """Open a source of any kind."""
     if isinstance(source, BlockSource):
         return source
+    if is_dask_frame(source):
+        return DaskFrame(source)
     if isinstance(source, ds.Dataset):
         return Files(source, "the dataset")
     if type(source).__module__.partition(".")[0] == "polars" and hasattr(
@@ -277,7 +287,8 @@ def _open(source) -> BlockSource:
     else:
         raise TypeError(
             "source must be a path, a sequence of paths, a pyarrow.dataset.Dataset, a "
-            f"polars LazyFrame or io.Batches, got {type(source).__name__}."
+            "lazy data frame of polars, a data frame of Dask or io.Batches, got "
+            f"{type(source).__name__}."
         )
     return open_files(paths, what)
 

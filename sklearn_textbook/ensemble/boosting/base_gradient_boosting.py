@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from itertools import combinations
 from math import ceil
 from typing import Self
@@ -17,6 +18,7 @@ from sklearn.utils import check_consistent_length, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklearn_textbook._contract.blocks import BlockSource, add_up
+from sklearn_textbook._contract.dask_frames import find_client, refuse_on_workers
 from sklearn_textbook._contract.fitting import (
     CallbackSupportMixin,
     all_or_nothing,
@@ -37,6 +39,7 @@ from sklearn_textbook._contract.tables import check_sparse_format
 from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.ensemble.boosting.dask_rounds import DaskRounds
 from sklearn_textbook.ensemble.boosting.hold_out import (
     HoldOutDraw,
     TrainingRows,
@@ -66,10 +69,14 @@ from sklearn_textbook.tree import CARTRegressor
 from sklearn_textbook.tree.members import (
     BlockBoostingGrower,
     BoostingGrower,
+    DaskColumns,
     MemberSum,
     add_predictions,
+    encode_blocks,
+    encode_dask_columns,
     read_block_columns,
     read_blocks,
+    read_dask_columns,
     read_matrix,
     store_rows,
 )
@@ -300,10 +307,16 @@ class BaseGradientBoosting(
     ) -> None:
         """Fit to a table that is read in blocks."""
         self._require_blocks()
+        client = None if source._dask_frame is None else find_client()
+        if client is not None:
+            self._require_workable(source, validation, done)
         (source, target, sample_weight), validation = self._hold_out(
             source, target, sample_weight, validation
         )
-        columns = read_block_columns(
+        read = (
+            read_block_columns if client is None else partial(read_dask_columns, client)
+        )
+        columns = read(
             source,
             target,
             sample_weight,
@@ -341,6 +354,19 @@ class BaseGradientBoosting(
                 f"weights; got {self.class_weight!r}. Give sample_weight."
             )
 
+    def _require_workable(self, source, validation, done) -> None:
+        """Require what the workers of a Dask client can do."""
+        if not (self.init is None or isinstance(self.init, str)):
+            refuse_on_workers("init=None or 'zero'", self.init)
+        if done:
+            refuse_on_workers(
+                "warm_start=False, or an estimator that is not fitted", True
+            )
+        if self.n_iter_no_change is not None and validation[0] is None:
+            refuse_on_workers("X_val and y_val with n_iter_no_change", None)
+        if source.memory_limit is not None:
+            refuse_on_workers("memory_limit=None", source.memory_limit)
+
     def _score_start(self, source, scores) -> None:
         """Set the scores before the first round of rows that are in files."""
         if self.init_ is None:
@@ -365,15 +391,24 @@ class BaseGradientBoosting(
             is_own = isinstance(self.loss, Loss)
             self.loss_ = clone(self.loss) if is_own else self._make_loss()
         self.loss_._require_blocks()
-        grower = self._open_grower(BlockBoostingGrower, columns)
+        rounds_class, encode = BlockRounds, encode_blocks
+        with_workers = isinstance(columns, DaskColumns)
+        if with_workers:
+            rounds_class, encode = DaskRounds, encode_dask_columns
+            if not (self.loss_.has_newton_leaves or self.loss_.has_leaf_sums):
+                refuse_on_workers(
+                    "a loss whose leaves follow from sums over their rows", self.loss_
+                )
+        grower = self._open_grower(BlockBoostingGrower, columns, encode=encode)
         lowest, highest = 1.0, 1.0
-        if columns.weight is not None and self.min_weight_fraction_leaf:
+        if columns.has_weights and self.min_weight_fraction_leaf:
             lowest, highest = grower.measure_weights()
         limits = self._limit_leaves(
-            total_weight, n_weighted, lowest == highest, grower.sort_weights
+            *(total_weight, n_weighted, lowest == highest),
+            self._refuse_limit if with_workers else grower.sort_weights,
         )
         grower.prepare_blocks(total_weight, n_weighted, **limits)
-        for _ in columns.map_targets(self.loss_._check_block):
+        for _ in columns.map_targets(self.loss_._require_block):
             pass
         if not done:
             self.init_, self._start_score = None, np.zeros(self.loss_.n_scores)
@@ -384,7 +419,7 @@ class BaseGradientBoosting(
                 self._start_score = start
             elif not isinstance(self.init, str):
                 self.init_ = clone(self.init)
-        return BlockRounds(
+        return rounds_class(
             *(grower, self.loss_, self._start_score),
             float(self.learning_rate),
             float(self.subsample),
@@ -445,7 +480,7 @@ class BaseGradientBoosting(
         """Read and encode the table."""
         return self._open_grower(BoostingGrower, X, y)
 
-    def _open_grower(self, grower_class, *table):
+    def _open_grower(self, grower_class, *table, **options):
         """Make the grower of a table."""
         groups = None
         if self.interaction_cst is not None:
@@ -462,6 +497,15 @@ class BaseGradientBoosting(
             l2_regularization=float(self.l2_regularization),
             interaction_groups=groups,
             ccp_alpha=float(self.ccp_alpha),
+            **options,
+        )
+
+    def _refuse_limit(self):
+        """Raise ValueError, as the workers of a Dask client do not sort weights."""
+        refuse_on_workers(
+            "min_weight_fraction_leaf=0.0, equal weights, or a loss with constant "
+            "second derivatives",
+            self.min_weight_fraction_leaf,
         )
 
     def _limit_leaves_of(self, weight, n_rows):

@@ -255,6 +255,10 @@ class Loss(BaseEstimator):
             self._require(y, is_code, f"the class codes 0 to {self.n_classes - 1}")
         return y
 
+    def _require_block(self, y, weight) -> None:
+        """Require targets that the loss accepts."""
+        self._check_block(y)
+
     def _require(self, y, is_allowed, allowed) -> None:
         if not is_allowed.all():
             row = int(np.argmin(is_allowed))

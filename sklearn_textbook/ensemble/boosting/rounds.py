@@ -401,9 +401,7 @@ class BlockRounds(Rounds):
         super().__init__(grower, loss, learning_rate, subsample)
         self.total_weight = total_weight
         self.columns = grower.columns
-        self.has_hessian = not (
-            loss.has_constant_hessian and self.columns.weight is None
-        )
+        self.has_hessian = self.columns.has_weights or not loss.has_constant_hessian
         self.settled = loss
         self._open(start)
         self._n_among = None
@@ -530,18 +528,23 @@ class BlockRounds(Rounds):
     def _prune(self, tree, node_of, score):
         """Prune a tree; returns also what the numbers of nodes become."""
         sums = np.zeros((3, len(tree.nodes)))
+        for of_block in self._list_node_sums(score, node_of, len(tree.nodes)):
+            sums += of_block
+        tree, kept = self.grower.prune(tree, sums)
+        return tree, kept[node_of]
+
+    def _list_node_sums(self, score, node_of, n_nodes):
+        """Sum up the gradients of each block by the nodes of a tree."""
         for rows in list_blocks(self.columns.n_rows):
             _, weight, _ = self._read_block(rows)
             nodes = self.rows.list_nodes(rows, node_of)
             used = nodes >= 0
-            sums += sum_gradients(
+            yield sum_gradients(
                 nodes[used],
                 self.gradient[score].read(rows)[used],
                 None if weight is None else weight[used],
-                len(tree.nodes),
+                n_nodes,
             )
-        tree, kept = self.grower.prune(tree, sums)
-        return tree, kept[node_of]
 
     def _draw(self, draw: BlockDraw) -> None:
         """Let a sample of the rows grow the trees of a round."""
@@ -594,7 +597,9 @@ class BlockRounds(Rounds):
             weight, l2 = tree.nodes["weight"], self.grower.l2_regularization
             sums = -values * (weight + l2)
             if loss.has_leaf_counts:
-                counts = self._count_targets(node_of, len(values))
+                counts = np.zeros((2, len(values)))
+                for of_block in self._list_target_counts(node_of, len(values)):
+                    counts += of_block
                 sums = loss._correct_sums(sums, weight, counts)
             values = loss._solve_leaves(sums, weight, l2)
         else:
@@ -603,14 +608,12 @@ class BlockRounds(Rounds):
             bound_values(tree, values, self.grower.monotonic)
         return values
 
-    def _count_targets(self, node_of, n_nodes) -> np.ndarray:
-        """Count the rows of each node by their targets."""
-        counts = np.zeros((2, n_nodes))
+    def _list_target_counts(self, node_of, n_nodes):
+        """Count the rows of each block by their nodes and targets."""
         for rows in list_blocks(self.columns.n_rows):
             y, weight, _ = self._read_block(rows)
             nodes = self.rows.list_nodes(rows, node_of)
-            counts += self.loss._count_rows(y, weight, nodes, n_nodes)
-        return counts
+            yield self.loss._count_rows(y, weight, nodes, n_nodes)
 
     def _measure_leaves(self, tree, node_of, score) -> np.ndarray:
         """Compute the values of leaves from their rows; 0 for the other nodes."""

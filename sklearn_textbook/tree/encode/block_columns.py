@@ -337,6 +337,11 @@ class BlockColumns:
         """Number of columns."""
         return len(self.schema.columns)
 
+    @property
+    def has_weights(self) -> bool:
+        """Whether rows have weights."""
+        return self.weight is not None
+
     def open_column(self, position: int) -> FileArray:
         """Return the file of a column: numbers, or numbers of levels."""
         return self._columns[position]

@@ -11,6 +11,12 @@ from sklearn_textbook.tree.encode.block_columns import (
     read_block_columns,
     store_blocks,
 )
+from sklearn_textbook.tree.encode.block_table import encode_blocks
+from sklearn_textbook.tree.encode.dask_columns import (
+    DaskColumns,
+    encode_dask_columns,
+    read_dask_columns,
+)
 from sklearn_textbook.tree.exchange import (
     add_columns,
     fit_on_codes,
@@ -50,6 +56,7 @@ __all__ = [
     "BlockBoostingGrower",
     "BlockRows",
     "BoostingGrower",
+    "DaskColumns",
     "MemberGrower",
     "MemberSum",
     "NamedPruner",
@@ -62,6 +69,8 @@ __all__ = [
     "count_rows_from",
     "decides_by_largest_fraction",
     "describe_stump",
+    "encode_blocks",
+    "encode_dask_columns",
     "explain_full_disk",
     "find_ends",
     "find_leaves_of_all",
@@ -74,6 +83,7 @@ __all__ = [
     "mark_smoothed",
     "read_block_columns",
     "read_blocks",
+    "read_dask_columns",
     "read_matrix",
     "share_parameters",
     "share_tables",

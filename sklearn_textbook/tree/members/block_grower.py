@@ -239,17 +239,15 @@ class BlockBoostingGrower(BoostingGrower):
             self.table, self.rows.target, None, self.n_rows
         )
         self._prepare_plan(rules, (total_weight, n_weighted), **limits)
-        if self.columns.weight is not None:
+        if self.columns.has_weights:
             smoothing = self.reader.categorical_smoothing
             warn_of_light_sum(self.table, smoothing, total_weight, n_weighted)
 
     def measure_weights(self) -> tuple[float, float]:
         """Find the lowest and the highest weight above 0."""
         lowest, highest = np.inf, 0.0
-        for rows in list_blocks(self.n_rows):
-            weight = self.columns.weight.read(rows)
-            lowest = min(lowest, weight.min(initial=np.inf, where=weight > 0))
-            highest = max(highest, weight.max())
+        for low, high in self.columns.map_targets(_find_range):
+            lowest, highest = min(lowest, low), max(highest, high)
         return lowest, highest
 
     def sort_weights(self) -> Iterator[np.ndarray]:
@@ -264,3 +262,8 @@ class BlockBoostingGrower(BoostingGrower):
             yield values[np.searchsorted(starts, places, side="right") - 1]
         del values, starts  # before their files
         counter.remove()
+
+
+def _find_range(_y, weight):
+    """Find the lowest weight above 0 and the highest weight of a block."""
+    return weight.min(initial=np.inf, where=weight > 0), weight.max()
