@@ -91,6 +91,12 @@ def find_client():
         return None
 
 
+def cancel(client, futures: list) -> None:
+    """End tasks and release their results, also those that a traceback refers to."""
+    if client.status == "running":
+        client.cancel(futures)
+
+
 def require_workers(client, package: str = "sklearn_textbook") -> None:
     """Require workers that have the same version of the package."""
     if client.asynchronous:

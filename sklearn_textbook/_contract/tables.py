@@ -61,8 +61,9 @@ def refuse_lazy_tables(X: object) -> None:
             "read it with io.read_table, or write predictions with io.predict_to."
         )
     if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
+        method = "compute" if is_dask_frame(X) else "collect"
         raise TypeError(
-            f"X is a lazy data frame ({type(X)}); call its collect method first."
+            f"X is a lazy data frame ({type(X)}); call its {method} method first."
         )
     if hasattr(type(X), "get_fragments"):
         raise TypeError(f"X is a dataset ({type(X)}); call its to_table method first.")

@@ -17,11 +17,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_textbook._contract.dask_frames import cancel
 from sklearn_textbook.ensemble.boosting.rounds import BlockRounds
 from sklearn_textbook.ensemble.resample import BlockDraw
 
 #: Methods whose calls are needed when a round is over.
 LASTING = ("_count", "_add_values")
+#: Histograms of workers that are added up at a time.
+SUMMANDS = 8
 
 
 # ------------------------------------------------------------------------------------
@@ -115,7 +118,7 @@ class Part:
         self._begin()
 
     def _begin(self) -> None:
-        """Forget all calls."""
+        """Go back to before the first call."""
         self._rounds, self._n_calls, self._last = None, 0, None
 
     def __reduce__(self):
@@ -209,7 +212,7 @@ class DaskRounds(BlockRounds):
         self.scores = None  # with the parts
         # Parts contain them.
         table.row_codes.clear()
-        columns.forget_partitions()
+        columns.release_partitions()
         self._history: list[tuple[str, tuple]] = []
         self._n_calls = 0
         self._is_closed = False
@@ -238,8 +241,8 @@ class DaskRounds(BlockRounds):
     def _count(self, score, level, scale):
         found = self._call("_count", score, level, scale)
         # Those who repeat the call only send the rows.
-        silent = (*level[:4], np.full_like(level[4], -1))
-        self._history[-1] = ("_count", (score, silent, scale))
+        uncounted = (*level[:4], np.full_like(level[4], -1))
+        self._history[-1] = ("_count", (score, uncounted, scale))
         return found
 
     def _list_node_sums(self, *arguments):
@@ -259,7 +262,7 @@ class DaskRounds(BlockRounds):
         run = self._add_up if name == "_count" else self._join
         found = run(name, arguments, None)
         if found is None:
-            self.columns.find_homes(self._parts)
+            self.columns.find_workers(self._parts)
             client = self.columns.client
             found = run(name, arguments, client.submit(list, self._history, pure=False))
         self._history.append((name, arguments))
@@ -284,24 +287,34 @@ class DaskRounds(BlockRounds):
         return [of_block for of_part in found for of_block in of_part]
 
     def _add_up(self, *arguments) -> np.ndarray | None:
-        """Add up the histograms: those of a worker first."""
-        groups = defaultdict(list)
-        columns = self.columns
+        """Add up the histograms: those of a worker first, some workers' at a time."""
+        columns, groups = self.columns, defaultdict(list)
         for number, found in enumerate(self._submit(*arguments)):
-            groups[columns.homes[number]].append((number, found))
-        sums = [
-            columns.submit(group[0][0], add_up_histograms, [of for _, of in group])
-            for group in groups.values()
-        ]
-        self._waiting += sums
-        total = columns.client.submit(add_up_histograms, sums, pure=False)
-        self._waiting.append(total)
-        return total.result()
+            groups[columns.worker_of_part[number]].append((number, found))
+        sums = [*groups.values()]
+        while True:
+            sums = [self._submit_sum(group) for group in sums]
+            if len(sums) <= SUMMANDS:
+                found = columns.client.gather([of for _, of in sums])
+                return add_up_histograms(found)
+            sums = [
+                sums[first : first + SUMMANDS]
+                for first in range(0, len(sums), SUMMANDS)
+            ]
+
+    def _submit_sum(self, group):
+        """Submit the sum of what has been found for some parts, if there are more."""
+        (number, first), *others = group
+        if others:
+            found = [of for _, of in group]
+            first = self.columns.submit(number, add_up_histograms, found)
+            self._waiting.append(first)
+        return number, first
 
     def close(self) -> None:
-        """End growth, also in other threads, and let workers forget the parts."""
+        """End growth, also in other threads, and release the parts."""
         self._is_closed = True
-        self.columns.client.cancel(self._waiting)
+        cancel(self.columns.client, self._waiting)
         self._waiting, self._parts = [], []
 
 

@@ -14,7 +14,11 @@ from itertools import chain
 import numpy as np
 
 from sklearn_textbook._contract.blocks import BLOCK_ROWS, list_blocks
-from sklearn_textbook._contract.dask_frames import require_names, require_workers
+from sklearn_textbook._contract.dask_frames import (
+    cancel,
+    require_names,
+    require_workers,
+)
 from sklearn_textbook._contract.labels import check_target, encode_labels
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.tree.encode.block_columns import (
@@ -43,10 +47,6 @@ from sklearn_textbook.tree.encode.read import (
     warn_of_identifiers,
 )
 from sklearn_textbook.tree.encode.schema import TableSchema
-
-#: Parts for each thread of the workers.
-PARTS_PER_THREAD = 2
-
 
 # ------------------------------------------------------------------------------------
 # What workers do.
@@ -308,10 +308,10 @@ class DaskColumns:
         return find_levels(mapping, counts)
 
     def _cut(self) -> None:
-        """Cut the rows into parts, each of pieces of partitions, and place them."""
+        """Cut the rows into a part for each thread of the workers, and place them."""
         threads = self.client.nthreads()
         n_blocks = -(-self.n_rows // BLOCK_ROWS)
-        n_parts = min(n_blocks, PARTS_PER_THREAD * sum(threads.values()))
+        n_parts = min(n_blocks, sum(threads.values()))
         bounds = [n_blocks * part // n_parts * BLOCK_ROWS for part in range(n_parts)]
         self.part_starts = bounds
         self._pieces = [
@@ -320,21 +320,18 @@ class DaskColumns:
         ]
         holders = self.client.who_has(self.partitions)
         places = [holders.get(partition.key, ()) for partition in self.partitions]
-        # As many parts for each thread, where most of their rows are if possible.
-        room = {
-            worker: -(-n_parts * n_threads // sum(threads.values()))
-            for worker, n_threads in threads.items()
-        }
-        self.homes = []
+        # With a worker that has most of the rows, and a thread for them.
+        room = dict(threads)
+        self.worker_of_part = []
         for pieces in self._pieces:
             n_rows = dict.fromkeys((name for name in room if room[name]), 0)
             for number, taken in pieces:
                 for worker in places[number]:
                     if worker in n_rows:
                         n_rows[worker] += taken.stop - taken.start
-            home = max(n_rows, key=n_rows.__getitem__)
-            room[home] -= 1
-            self.homes.append(home)
+            worker = max(n_rows, key=n_rows.__getitem__)
+            room[worker] -= 1
+            self.worker_of_part.append(worker)
 
     def _find_pieces(self, start: int, stop: int) -> list[tuple[int, slice]]:
         """Find the partitions that have some rows, and which of theirs these are."""
@@ -354,20 +351,20 @@ class DaskColumns:
         """Return the number of the block with which a part begins."""
         return self.part_starts[part] // BLOCK_ROWS
 
-    def find_homes(self, parts: list) -> None:
+    def find_workers(self, parts: list) -> None:
         """Find where parts are that are not where they were."""
         holders = self.client.who_has(parts)
         for number, part in enumerate(parts):
             places = holders.get(part.key, ())
-            if places and self.homes[number] not in places:
-                self.homes[number] = places[0]
+            if places and self.worker_of_part[number] not in places:
+                self.worker_of_part[number] = places[0]
 
     def submit(self, part: int, function: Callable, *arguments):
         """Submit a task to the worker that a part is with, if that is not lost."""
         return self.client.submit(
             function,
             *arguments,
-            workers=[self.homes[part]],
+            workers=[self.worker_of_part[part]],
             allow_other_workers=True,
             pure=False,
         )
@@ -447,12 +444,12 @@ class DaskColumns:
         """Multiply the weights by those of the classes."""
         self._class_weight, self.has_weights = of_class, True
 
-    def forget_partitions(self) -> None:
-        """Let workers forget the partitions when they have made the parts."""
+    def release_partitions(self) -> None:
+        """Release the partitions, of which the parts are made."""
         self.partitions = []
 
     def close(self) -> None:
-        """Let workers forget everything."""
+        """Release the rows."""
         self.partitions, self._targets = [], []
 
 
@@ -493,24 +490,27 @@ def read_dask_columns(
             for number, frame in enumerate(frames)
         ]
     )
+    summarized = client.map(summarize, partitions, pure=False)
     try:
-        summaries = client.gather(client.map(summarize, partitions, pure=False))
-    except KeyError as error:
+        found = [
+            (rows, summary)
+            for rows, summary in zip(partitions, client.gather(summarized), strict=True)
+            if summary.n_rows > 0
+        ]
+        if not found:
+            raise ValueError(f"{source._describe()} has no rows.")
+        rows, summaries = zip(*found, strict=True)
+        return DaskColumns(
+            *(client, list(rows), list(summaries), names, is_categorical),
+            has_weights=sample_weight is not None,
+        )
+    except BaseException as error:
+        cancel(client, [*partitions, *summarized])
+        if not isinstance(error, KeyError):
+            raise
         raise ValueError(
             f"A partition of the Dask data frame lacks columns: {error}."
         ) from error
-    found = [
-        (rows, summary)
-        for rows, summary in zip(partitions, summaries, strict=True)
-        if summary.n_rows > 0
-    ]
-    if not found:
-        raise ValueError(f"{source._describe()} has no rows.")
-    partitions, summaries = zip(*found, strict=True)
-    return DaskColumns(
-        *(client, list(partitions), list(summaries), names, is_categorical),
-        has_weights=sample_weight is not None,
-    )
 
 
 def encode_dask_columns(
