@@ -236,8 +236,14 @@ class BaseGradientBoosting(
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The training table. Or a table that is read in blocks: what
-            :func:`~sklearn_textbook.io.scan` returns, a LazyFrame of polars or a
-            Dataset of pyarrow; an estimator given as ``init`` reads it again.
+            :func:`~sklearn_textbook.io.scan` returns, a LazyFrame of polars, a Dataset
+            of pyarrow or a data frame of Dask; an estimator given as ``init`` reads it
+            again. If there is a current client of Dask, its workers fit the trees to a
+            data frame of Dask, whatever ``n_jobs`` is. They do not support quantile
+            losses, an estimator as ``init``, more trees with ``warm_start``, validation
+            rows held out from the training table, a limit of memory, or
+            ``min_weight_fraction_leaf`` with unequal weights, except for losses with
+            constant second derivatives; without a client, all of these work.
         y : array-like of shape (n_samples,), or str
             The target; of a table in blocks, the name of its column.
         sample_weight : array-like of shape (n_samples,) or str, default=None
