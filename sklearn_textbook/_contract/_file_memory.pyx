@@ -184,21 +184,25 @@ cdef extern from *:
 
     struct Watch {
         pthread_t thread;
-        long most; /* pages */
-        long others; /* of programs and libraries, which stay */
+        long most;   /* pages that may be added to those at the beginning */
+        long before; /* all pages then */
+        long others; /* those of files, programs and libraries then */
         volatile int has_ended;
     };
 
-    /* Whether more pages are in memory than may be, and enough of them of pieces. */
-    static int is_above(Watch *watch) {
-        long resident = 0, of_files = 0;
+    static int count_pages(long *resident, long *of_files) {
         FILE *file = fopen("/proc/self/statm", "r");
-        int n = file == NULL ? 0 : fscanf(file, "%*d %ld %ld", &resident, &of_files);
+        int n = file == NULL ? 0 : fscanf(file, "%*d %ld %ld", resident, of_files);
         if (file != NULL)
             fclose(file);
-        if (watch->others < 0)
-            watch->others = of_files;
-        return n == 2 && resident > watch->most
+        return n == 2;
+    }
+
+    /* Whether more pages are in memory than may be, and enough of them of pieces. */
+    static int is_above(const Watch *watch) {
+        long resident, of_files;
+        return count_pages(&resident, &of_files)
+            && resident - watch->before > watch->most
             && of_files - watch->others > watch->most / 4;
     }
 
@@ -221,9 +225,8 @@ cdef extern from *:
         if (watch == NULL)
             return NULL;
         watch->most = (long)(limit / sysconf(_SC_PAGESIZE));
-        watch->others = -1;
-        is_above(watch);
-        if (pthread_create(&watch->thread, NULL, watch_memory, watch)) {
+        if (!count_pages(&watch->before, &watch->others)
+            || pthread_create(&watch->thread, NULL, watch_memory, watch)) {
             free(watch);
             return NULL;
         }
@@ -363,8 +366,8 @@ cdef class MemoryLimit:
     Parameters
     ----------
     limit : int
-        Bytes of memory of the process. A quarter of it may be pages of files in any
-        case. On other systems than Linux there is no limit.
+        Bytes that are added to the memory of the process. A quarter of it may be pages
+        of files in any case. On other systems than Linux there is no limit.
     """
 
     cdef Watch* watch

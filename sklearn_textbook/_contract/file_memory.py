@@ -38,9 +38,9 @@ def arrays_in_files(
     Parameters
     ----------
     limit : int, default=None
-        Bytes of memory of the process from which on the pages of the files are given
-        back; a quarter of it may be such pages in any case. None: they stay there as
-        long as the system lets them.
+        Bytes that are added to the memory of the process, from which on the pages of
+        the files are given back; a quarter of it may be such pages in any case. None:
+        they stay there as long as the system lets them.
     smallest : int, default=None
         Bytes from which on an array is large. None: 8 MiB.
 

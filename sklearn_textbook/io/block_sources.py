@@ -61,8 +61,9 @@ def scan(
         "1GiB". Fewer values are then sorted together, and fewer threads used; the model
         is the same. A fit that needs more in one thread raises ValueError, which says
         how much. The process itself, the model and the blocks of the source come on
-        top, and other estimators, which keep sums and blocks only, ignore it. None: no
-        limit.
+        top. Other trees and ensembles give pages of their arrays in files back when the
+        memory of the process has grown by more. Linear models, components and
+        discriminants keep sums and blocks only, and ignore it. None: no limit.
 
     Returns
     -------

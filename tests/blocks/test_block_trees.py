@@ -172,10 +172,9 @@ def test_pages_beyond_the_limit_are_given_back():
         return resident, of_files
 
     page = os.sysconf("SC_PAGE_SIZE")
-    resident, of_files = count_pages()
+    of_files = count_pages()[1]
     n_bytes = 200 * 2**20
-    limit = resident * page + n_bytes // 4
-    with arrays_in_files(limit=limit, smallest=2**20):
+    with arrays_in_files(limit=n_bytes // 4, smallest=2**20):
         array = np.arange(n_bytes // 8, dtype=np.float64)
         for _ in range(1000):
             if (count_pages()[1] - of_files) * page < n_bytes // 2:
