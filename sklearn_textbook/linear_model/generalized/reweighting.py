@@ -189,8 +189,11 @@ class Problem:
 
     def fill_vector(self, function):
         """Make a vector from a function of the slices of blocks of rows."""
+        n_rows = len(self.y)
+        if self.make_file is None and n_rows <= BLOCK_ROWS:
+            return function(slice(0, n_rows))
         vector = self.make_vector()
-        for rows in list_blocks(len(self.y)):
+        for rows in list_blocks(n_rows):
             vector[rows] = function(rows)
         return vector
 
@@ -207,7 +210,9 @@ class Problem:
 
     def multiply(self, coef, rows):
         """Multiply a block of rows by coefficients, the intercept first among them."""
-        return np.asarray(read_rows(self.X, rows) @ coef[1:]).ravel() + coef[0]
+        sums = np.asarray(read_rows(self.X, rows) @ coef[1:]).ravel()
+        sums += coef[0]
+        return sums
 
     def read_offset(self, rows):
         """Read a block of the offset; 0 without one."""

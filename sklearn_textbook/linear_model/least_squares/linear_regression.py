@@ -443,7 +443,8 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         """
 
         def predict_block(matrix):
-            predicted = matrix @ self.coef_.T + self.intercept_
+            predicted = matrix @ self.coef_.T
+            predicted += self.intercept_
             if not return_std:
                 return predicted
             return predicted, self._scale(self._infer().compute_unit_errors(matrix))
