@@ -38,7 +38,7 @@ from sklearn_textbook.linear_model.design.stored_rows import (
     open_columns,
     read_stored_rows,
 )
-from sklearn_textbook.linear_model.solve.row_blocks import read_rows
+from sklearn_textbook.linear_model.solve.row_blocks import take_rows
 from sklearn_textbook.tree.encode import NOMINAL
 from sklearn_textbook.tree.encode.block_columns import BlockColumns
 from sklearn_textbook.tree.encode.read import default_names
@@ -172,17 +172,13 @@ class BaseLinearModel(BaseEstimator):
         return read_new_rows(self, X, self.handle_unknown)
 
     def _predict_blocks(self, X, function: Callable) -> np.ndarray | Any:
-        """Apply a function to the blocks of the design matrix of rows to predict.
-
-        Blocks have the same rows however the table is read, and so the results the same
-        bits.
-        """
+        """Apply a function to the blocks of the design matrix of rows to predict."""
         check_is_fitted(self)
         is_plain = self.design_.is_plain and self._is_plain_table(X, None)
         if is_plain or issparse(X):
             matrix = self._read_new_rows(X)
             n_rows = max(matrix.shape[0], 1)
-            blocks = (read_rows(matrix, rows) for rows in list_blocks(n_rows))
+            blocks = (take_rows(matrix, rows) for rows in list_blocks(n_rows))
         else:
             blocks = read_new_blocks(self, X, self.handle_unknown)
         found = [function(block) for block in blocks]

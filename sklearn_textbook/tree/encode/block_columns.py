@@ -592,8 +592,11 @@ def make_folder() -> tuple[Path, IO]:
         if is_abandoned:
             shutil.rmtree(lock_file.parent, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-    lock = (folder / LOCK).open("w")
+    # Others remove the folder if they find its file before it is locked.
+    path = folder / (LOCK if fcntl is None else "new")
+    lock = path.open("w")
     _take_lock(lock)
+    path.rename(folder / LOCK)
     return folder, lock
 
 
