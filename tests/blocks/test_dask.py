@@ -22,6 +22,7 @@ from sklearn_textbook.ensemble.boosting.dask_rounds import Part
 from sklearn_textbook.ensemble.boosting.losses import SquaredError
 from sklearn_textbook.linear_model import LinearRegression
 from sklearn_textbook.tree import CARTClassifier
+from sklearn_textbook.tree.encode.dask_columns import call_on_blocks
 from tests.blocks.tables import draw_frame
 from tests.blocks.test_block_boosting import CASES, NAMES, describe
 
@@ -270,6 +271,32 @@ def test_a_worker_is_killed(case, open_workers):
         assert len(killed) == 1
         assert killed[0] not in client.run(os.getpid).values()
     check_same(model, memory)
+
+
+def copy_unaligned(array):
+    """A copy that is not aligned in memory, as after a transfer."""
+    found = np.empty(array.nbytes + 1, dtype=np.uint8)[1:].view(array.dtype)
+    found = found.reshape(array.shape)
+    found[...] = array
+    assert not found.flags.aligned
+    return found
+
+
+def test_sums_do_not_depend_on_alignment():
+    """numpy adds up unaligned numbers in another order."""
+    rng = np.random.default_rng(2)
+    targets = rng.normal(size=65_536), rng.random(65_536)
+    codes = rng.integers(0, 300, (65_536, 1)).astype(np.uint16)
+    moved = tuple(map(copy_unaligned, targets))
+    assert np.sum(moved[0]) != np.sum(targets[0])
+
+    def add(y, weight):
+        return y.sum(), weight.sum()
+
+    assert call_on_blocks(moved, 0, add) == call_on_blocks(targets, 0, add)
+    part = Part(copy_unaligned(codes), moved, 0, None, None, None)
+    row_codes, (y, weight) = part.fixed[:2]
+    assert all(array.flags.aligned for array in (row_codes, y, weight))
 
 
 def test_a_part_made_again_gets_the_earlier_calls():

@@ -20,6 +20,7 @@ import numpy as np
 from sklearn_textbook._contract.dask_frames import cancel
 from sklearn_textbook.ensemble.boosting.rounds import BlockRounds
 from sklearn_textbook.ensemble.resample import BlockDraw
+from sklearn_textbook.tree.members import align_rows
 
 #: Methods whose calls are needed when a round is over.
 LASTING = ("_count", "_add_values")
@@ -113,6 +114,7 @@ class Part:
     def __init__(
         self, row_codes, targets, first_block, column_start, loss, start
     ) -> None:
+        row_codes, targets = align_rows(row_codes), tuple(map(align_rows, targets))
         self.fixed = (row_codes, targets, first_block, column_start, loss, start)
         self._lock = threading.Lock()
         self._begin()

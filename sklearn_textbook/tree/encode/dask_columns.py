@@ -219,10 +219,17 @@ def join_targets(pieces: Sequence[tuple]) -> tuple[np.ndarray, np.ndarray | None
     return join_rows(y), None if weight[0] is None else join_rows(weight)
 
 
+def align_rows(array: np.ndarray | None) -> np.ndarray | None:
+    """Copy an array that is not aligned in memory, as after a transfer.
+
+    numpy adds up such numbers in another order, and compiled loops may not expect them.
+    """
+    return None if array is None else np.require(array, requirements="A")
+
+
 def call_on_blocks(targets, start: int, function: Callable) -> list:
     """Call a function with the target and the weights of every block of a part."""
-    y, weight = targets
-    found = []
+    (y, weight), found = map(align_rows, targets), []
     for rows in list_blocks(len(y)):
         with count_rows_from(start + rows.start):
             found.append(function(y[rows], None if weight is None else weight[rows]))

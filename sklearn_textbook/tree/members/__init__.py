@@ -14,6 +14,7 @@ from sklearn_textbook.tree.encode.block_columns import (
 from sklearn_textbook.tree.encode.block_table import encode_blocks
 from sklearn_textbook.tree.encode.dask_columns import (
     DaskColumns,
+    align_rows,
     encode_dask_columns,
     read_dask_columns,
 )
@@ -65,6 +66,7 @@ __all__ = [
     "add_columns",
     "add_leaf_values",
     "add_predictions",
+    "align_rows",
     "choose_member_classes",
     "count_rows_from",
     "decides_by_largest_fraction",
