@@ -12,7 +12,7 @@ from sklearn_textbook._contract.blocks import BlockSource
 def is_dask_frame(X: object) -> bool:
     """Return whether X is a data frame of Dask, without importing that."""
     package = type(X).__module__.partition(".")[0]
-    return package == "dask" and hasattr(X, "to_delayed") and hasattr(X, "columns")
+    return package == "dask" and hasattr(X, "columns") and X.ndim == 2
 
 
 def refuse_on_workers(required: str, value: object) -> NoReturn:

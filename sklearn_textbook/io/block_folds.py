@@ -32,7 +32,7 @@ def folds(
 
     Parameters
     ----------
-    source : path, sequence of paths, dataset, LazyFrame, Batches or Scan
+    source : path, sequence of paths, dataset, lazy data frame, Batches or Scan
         The table, as for :func:`scan`.
     n_splits : int, default=5
         Number of folds, at least 2. Of every ``n_splits`` rows in a row, each is in

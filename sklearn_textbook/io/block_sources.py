@@ -307,7 +307,7 @@ def predict_to(
     ----------
     model : estimator
         A fitted estimator that takes data frames.
-    source : path, sequence of paths, dataset, LazyFrame, Batches or Scan
+    source : path, sequence of paths, dataset, lazy data frame, Batches or Scan
         The table, as for :func:`scan`. Columns that the model has not seen are left
         out.
     path : str or path
