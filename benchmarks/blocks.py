@@ -4,8 +4,8 @@ Writes Parquet files of 16 numeric and 4 text columns with gaps and weights, and
 models to them, each in a fresh process: in memory, reading included, and in blocks.
 Prints the time, the peak memory of the process, and a hash of the model, which must be
 the same for the same rows. Linear models and components get two of the text columns,
-as each level of the others would be a column. With ``--peers``, libraries that read a table piece by piece
-are fitted to the 16 numeric columns, as they take no text.
+as each level of the others would be a column. With ``--peers``, libraries that read a
+table piece by piece are fitted to the 16 numeric columns, as they take no text.
 """
 
 from __future__ import annotations
