@@ -26,6 +26,10 @@ QUICK = [
     "tests/blocks/test_dask.py::test_one_worker[two classes]",
     "tests/blocks/test_dask.py::test_partitions_that_differ",
     "tests/blocks/test_dask.py::test_two_workers[squared error]",
+    *(
+        f"tests/blocks/test_block_trees.py::test_tree_of_blocks_is_that_of_the_table[{case}]"
+        for case in ("gini", "C4.5", "forest", "stumps")
+    ),
     "tests/contract/test_callbacks.py",
     "tests/contract/test_declared_classes.py",
     "tests/contract/test_parameters.py",
