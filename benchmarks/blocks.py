@@ -121,7 +121,7 @@ def write_file(path, n_rows):
     for start in range(0, n_rows, STEP):
         table = draw_rows(random, min(STEP, n_rows - start))
         writer = writer or parquet.ParquetWriter(path, table.schema)
-        writer.write_table(table, row_group_size=100_000)
+        writer.write_table(table, row_group_size=STEP // 2)
     writer.close()
 
 
