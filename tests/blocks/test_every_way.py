@@ -109,6 +109,9 @@ def cut(table, step):
 def test_one_model_however_the_rows_are_read(files, case):
     table, names, folder = files
     model, target = MODELS[case]
+    if case in ("least squares", "logistic", "components"):
+        # Each of 200 levels would be a column.
+        names = [name for name in names if name not in ("t2", "t3")]
     names = [*names, *[target][: target is not None], "w"]
     X = table.select([name for name in names if name not in (target, "w")])
     y = None if target is None else table[target]
