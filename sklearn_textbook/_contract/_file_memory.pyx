@@ -246,6 +246,8 @@ cdef extern from *:
     #endif
     #endif
 
+    static void set_smallest(size_t smallest) { smallest_piece = smallest; }
+
     static void *take_for_array(void *context, size_t size) {
         (void)context;
         return size >= smallest_piece ? map_file(size) : malloc(size);
@@ -294,6 +296,7 @@ cdef extern from *:
     size_t smallest_piece
     int last_failure
     int set_folder(const char* folder) noexcept
+    void set_smallest(size_t smallest) noexcept
     void* map_file(size_t size) noexcept nogil
     void free_piece(void* start) noexcept nogil
     ctypedef struct Watch
@@ -341,10 +344,9 @@ cdef void free_bytes(void* start) noexcept nogil:
 
 def set_files(bytes folder, size_t smallest):
     """Choose where files are, and the smallest piece of memory in a file, in bytes."""
-    global smallest_piece
     if set_folder(folder) < 0:
         raise ValueError(f"The name of the folder {folder!r} is too long.")
-    smallest_piece = smallest
+    set_smallest(smallest)
 
 
 def set_array_handler(handler=None):

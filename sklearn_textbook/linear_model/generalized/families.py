@@ -132,7 +132,7 @@ class TweedieFamily(Family):
         elif self.power == 1.0:
             parts = xlogy(y, mean) - mean - gammaln(y + 1.0)
         elif self.power == 2.0:
-            shape = 1.0 / dispersion
+            shape = np.divide(1.0, dispersion)  # also of 0
             parts = (
                 shape * np.log(shape * y / mean)
                 - shape * y / mean
