@@ -262,7 +262,8 @@ def test_what_must_become_a_table_first(name):
             predict(table)
     lazy = pl.from_pandas(frame).lazy()
     # Which some read in blocks; y is then the name of a column.
-    with pytest.raises((TypeError, ValueError), match="lazy data frame|in blocks|y must be None"):
+    message = "lazy data frame|in blocks|y must be None"
+    with pytest.raises((TypeError, ValueError), match=message):
         clone(estimator).fit(lazy, y)
     found = None
     with suppress(TypeError):
