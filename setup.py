@@ -71,7 +71,8 @@ DIRECTIVES = {
     "initializedcheck": False,
     "nonecheck": False,
     "cdivision": True,
-    # Modules keep no state: their variables are constants once they are imported.
+    # Modules keep no state: their variables are constants once they are imported. The
+    # list of files in _file_memory has a lock.
     "freethreading_compatible": True,
 }
 DEBUG_DIRECTIVES = {"boundscheck": True, "wraparound": True, "initializedcheck": True}

@@ -28,7 +28,11 @@ cdef extern from *:
     /* No files there: all memory is that of malloc. */
     static size_t smallest_piece = SIZE_MAX;
     static int last_failure = 0;
-    static int set_folder(const char *folder) { (void)folder; return 0; }
+    static int choose_files(const char *folder, size_t smallest) {
+        (void)folder;
+        (void)smallest;
+        return 0;
+    }
     static void *map_file(size_t size) { return malloc(size); }
     static size_t find_size(const void *start) { (void)start; return 0; }
     static void free_piece(void *start) { free(start); }
@@ -56,16 +60,16 @@ cdef extern from *:
     static size_t smallest_piece = SIZE_MAX;
     static int last_failure = 0;
 
-    static int set_folder(const char *folder) {
-        int is_short = strlen(folder) + 32 < MAX_PATH_BYTES;
+    static int choose_files(const char *folder, size_t smallest) {
+        if (strlen(folder) + 32 >= MAX_PATH_BYTES)
+            return -1;
         pthread_mutex_lock(&pieces_lock);
-        if (is_short) {
-            strcpy(file_template, folder);
-            strcat(file_template, "/sklearn_textbook-XXXXXX");
-        }
+        strcpy(file_template, folder);
+        strcat(file_template, "/sklearn_textbook-XXXXXX");
+        smallest_piece = smallest;
         last_failure = 0;
         pthread_mutex_unlock(&pieces_lock);
-        return is_short ? 0 : -1;
+        return 0;
     }
 
     static int open_file(size_t size) {
@@ -246,8 +250,6 @@ cdef extern from *:
     #endif
     #endif
 
-    static void set_smallest(size_t smallest) { smallest_piece = smallest; }
-
     static void *take_for_array(void *context, size_t size) {
         (void)context;
         return size >= smallest_piece ? map_file(size) : malloc(size);
@@ -295,8 +297,7 @@ cdef extern from *:
     """
     size_t smallest_piece
     int last_failure
-    int set_folder(const char* folder) noexcept
-    void set_smallest(size_t smallest) noexcept
+    int choose_files(const char* folder, size_t smallest) noexcept
     void* map_file(size_t size) noexcept nogil
     void free_piece(void* start) noexcept nogil
     ctypedef struct Watch
@@ -344,9 +345,8 @@ cdef void free_bytes(void* start) noexcept nogil:
 
 def set_files(bytes folder, size_t smallest):
     """Choose where files are, and the smallest piece of memory in a file, in bytes."""
-    if set_folder(folder) < 0:
+    if choose_files(folder, smallest) < 0:
         raise ValueError(f"The name of the folder {folder!r} is too long.")
-    set_smallest(smallest)
 
 
 def set_array_handler(handler=None):

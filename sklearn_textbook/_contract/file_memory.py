@@ -53,9 +53,9 @@ def arrays_in_files(
         os.fsencode(tempfile.gettempdir()),
         SMALLEST_PIECE if smallest is None else smallest,
     )
+    watch = None if limit is None else MemoryLimit(limit)
     before = set_array_handler()
     token = _is_in_files.set(True)
-    watch = None if limit is None else MemoryLimit(limit)
     try:
         yield
     except MemoryError:

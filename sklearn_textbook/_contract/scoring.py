@@ -33,6 +33,19 @@ def read_vector(source: BlockSource, role: str, values: Any, *, is_numeric: bool
     return np.concatenate(parts)[:, 0]
 
 
+def read_columns(X, y, sample_weight, *, is_numeric: bool, suffix: str = "") -> tuple:
+    """Read the target and the weights of a table in blocks by the names of columns.
+
+    Those of a table in memory are returned as they are.
+    """
+    if not isinstance(X, BlockSource):
+        return y, sample_weight
+    return (
+        read_vector(X, f"y{suffix}", y, is_numeric=is_numeric),
+        read_vector(X, f"sample_weight{suffix}", sample_weight, is_numeric=True),
+    )
+
+
 class ClassifierMixin(sklearn.base.ClassifierMixin):
     """The mixin of scikit-learn, whose score also takes a table in blocks."""
 
@@ -55,11 +68,7 @@ class ClassifierMixin(sklearn.base.ClassifierMixin):
         score : float
             Mean accuracy of ``self.predict(X)``.
         """
-        if isinstance(X, BlockSource):
-            y = read_vector(X, "y", y, is_numeric=False)
-            sample_weight = read_vector(
-                X, "sample_weight", sample_weight, is_numeric=True
-            )
+        y, sample_weight = read_columns(X, y, sample_weight, is_numeric=False)
         return super().score(X, y, sample_weight)
 
 
@@ -85,9 +94,5 @@ class RegressorMixin(sklearn.base.RegressorMixin):
         score : float
             :math:`R^2` of ``self.predict(X)``.
         """
-        if isinstance(X, BlockSource):
-            y = read_vector(X, "y", y, is_numeric=True)
-            sample_weight = read_vector(
-                X, "sample_weight", sample_weight, is_numeric=True
-            )
+        y, sample_weight = read_columns(X, y, sample_weight, is_numeric=True)
         return super().score(X, y, sample_weight)

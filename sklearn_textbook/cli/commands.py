@@ -6,6 +6,9 @@ runs, so that help and completion are fast: they do not import NumPy and scikit-
 
 from __future__ import annotations
 
+import glob
+from pathlib import Path
+
 import click
 
 from sklearn_textbook.cli.algorithms import (
@@ -15,7 +18,6 @@ from sklearn_textbook.cli.algorithms import (
     list_algorithms,
 )
 from sklearn_textbook.cli.errors import refuse_use
-from sklearn_textbook.cli.many_files import is_many_files
 from sklearn_textbook.cli.options import (
     Count,
     KnownName,
@@ -32,6 +34,12 @@ from sklearn_textbook.cli.options import (
 )
 
 _NAMES = [*ALGORITHMS, *COMBINATIONS, *TRANSFORMERS]
+
+
+def is_many_files(table: str) -> bool:
+    """Return whether a table is a folder, or a pattern of names."""
+    path = Path(table)
+    return path.is_dir() or (glob.has_magic(table) and not path.exists())
 
 
 @click.command(short_help="Fit a model to a table; print it and its scores.")

@@ -21,16 +21,14 @@ import pyarrow.parquet as parquet
 from sklearn_textbook._contract.blocks import BLOCK_ROWS, BlockSource, list_blocks
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.table_file import TableFileError, find_ending
+from sklearn_textbook.io.table_reader import FORMATS as TABLE_FORMATS
 
 #: Formats of files by the endings of their names.
 FORMATS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".ipc": "feather",
-    ".csv": "csv",
-}
+    ending: layout
+    for ending, layout in TABLE_FORMATS.items()
+    if layout in ("parquet", "feather")
+} | {".csv": "csv"}
 #: What pyarrow raises for a file that it cannot read.
 _ERRORS = (pa.ArrowException, OSError)
 _CSV = ds.CsvFileFormat(

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sklearn_textbook._contract.blocks import BlockSource, list_blocks
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.parameters import check_choice, name_some
-from sklearn_textbook._contract.scoring import ClassifierMixin, read_vector
+from sklearn_textbook._contract.scoring import ClassifierMixin
 from sklearn_textbook._contract.tables import check_sizes, check_sparse_format
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.linear_model.design import (
@@ -185,17 +185,6 @@ class BaseLinearModel(BaseEstimator):
         if isinstance(found[0], tuple):
             return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
         return found[0] if len(found) == 1 else np.concatenate(found)
-
-    def _read_score_columns(self, X, **names):
-        """Read the columns of a source that a score is computed from, by their names.
-
-        Of a table in memory, what is given in place of names is returned.
-        """
-        if not isinstance(X, BlockSource):
-            return list(names.values())
-        return [
-            read_vector(X, role, name, is_numeric=False) for role, name in names.items()
-        ]
 
     def _forget(self, *names) -> None:
         """Delete attributes of an earlier fit."""

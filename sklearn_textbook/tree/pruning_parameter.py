@@ -10,10 +10,9 @@ from scipy.sparse import issparse, vstack
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_textbook._contract.blocks import BlockSource
 from sklearn_textbook._contract.labels import check_target, encode_known_labels
 from sklearn_textbook._contract.monotonic import is_constrained
-from sklearn_textbook._contract.scoring import read_vector
+from sklearn_textbook._contract.scoring import read_columns
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import apply_known_class_weight, check_weights
 from sklearn_textbook.tree.grow.target import Target
@@ -100,11 +99,9 @@ class PruningParameter(NamedPruner):
     def _read_rows(self, X, y, sample_weight, suffix: str = ""):
         """Read rows with the columns and classes that the estimator knows."""
         is_numeric = not hasattr(self, "classes_")
-        if isinstance(X, BlockSource):
-            y = read_vector(X, f"y{suffix}", y, is_numeric=is_numeric)
-            sample_weight = read_vector(
-                X, f"sample_weight{suffix}", sample_weight, is_numeric=True
-            )
+        y, sample_weight = read_columns(
+            X, y, sample_weight, is_numeric=is_numeric, suffix=suffix
+        )
         blocks = list(self._read_blocks(X))
         if len(blocks) == 1:
             matrix = blocks[0]

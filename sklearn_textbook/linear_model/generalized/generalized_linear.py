@@ -30,6 +30,7 @@ from sklearn_textbook._contract.parameters import (
     is_real,
     show_value,
 )
+from sklearn_textbook._contract.scoring import read_columns, read_vector
 from sklearn_textbook._contract.tables import check_sizes
 from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.types import MatrixLike
@@ -609,7 +610,11 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         """
         check_is_fitted(self)
         names = {"offset": offset, "exposure": exposure}
-        offset, exposure = self._read_score_columns(X, **names)
+        if isinstance(X, BlockSource):
+            offset, exposure = (
+                read_vector(X, role, name, is_numeric=False)
+                for role, name in names.items()
+            )
 
         def predict_block(matrix):
             predictor = np.asarray(matrix @ self.coef_).ravel() + self.intercept_
@@ -675,7 +680,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             predicted without error, and 0 otherwise.
         """
         mean = self.predict(X, offset=offset, exposure=exposure)
-        y, sample_weight = self._read_score_columns(X, y=y, sample_weight=sample_weight)
+        y, sample_weight = read_columns(X, y, sample_weight, is_numeric=False)
         y = self._read_target(mean if isinstance(X, BlockSource) else X, y)
         require_range(self.family_, y, None)
         weight = check_weights(sample_weight, len(y))
