@@ -15,7 +15,9 @@ class Fit:
     sample_weight: object = None
 
     def __call__(self):
-        self.estimator.fit(self.X, self.y, sample_weight=self.sample_weight)
+        weight = self.sample_weight
+        weights = {} if weight is None else {"sample_weight": weight}
+        self.estimator.fit(self.X, self.y, **weights)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,15 +1,21 @@
-"""The fits whose instructions are counted: one for every way through the engines."""
+"""The fits whose instructions are counted: one for every way through the engines.
+
+Linear models and components are among them: in rows, in columns, as a sparse table, and
+as the table with text, gaps and weights.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
+from scipy import sparse
 
 from benchmarks.calls import Fit, Prediction
 from benchmarks.peers import OWN
-from benchmarks.tasks import CLASSIFICATION, EXTRA_TREES, FOREST, Task
+from benchmarks.tasks import CLASSIFICATION, EXTRA_TREES, FOREST, REGRESSION, Task
 from benchmarks.work_tables import (
     make_adaboost,
     make_adaboost_mixed,
@@ -17,6 +23,7 @@ from benchmarks.work_tables import (
     make_c45_missing,
     make_c45_nominal,
     make_c45_numeric,
+    make_discriminant,
     make_entropy,
     make_extra_trees,
     make_forest,
@@ -28,6 +35,7 @@ from benchmarks.work_tables import (
     make_gradient_boosting_mixed,
     make_id3_nominal,
     make_low_cardinality,
+    make_low_rank,
     make_nominal,
     make_nominal_classes,
     make_numbers,
@@ -35,6 +43,14 @@ from benchmarks.work_tables import (
     make_oblique_tree,
     make_ten_classes,
     make_weighted,
+    scaled,
+)
+from sklearn_textbook.decomposition import PCA, TruncatedSVD
+from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn_textbook.linear_model import (
+    GeneralizedLinearRegressor,
+    LinearRegression,
+    LogisticRegression,
 )
 
 #: Of the 100,000 rows of the tables, 20,000.
@@ -46,7 +62,10 @@ N_ROUNDS = 50
 
 @dataclass(frozen=True)
 class CountedWork:
-    """A named call: a task, and parameters of the estimator that tasks do not have."""
+    """A named call: a task, and parameters of the estimator that tasks do not have.
+
+    The task says which estimator, unless there is a function that makes one.
+    """
 
     name: str
     title: str
@@ -55,11 +74,17 @@ class CountedWork:
     parameters: Mapping = field(default_factory=dict)
     #: "fit" or "predict"
     measure: str = "fit"
+    make_estimator: Callable | None = None
 
     def make_call(self, scale):
         """A call without arguments, which can be pickled."""
         task = self.make_task(scale)
-        estimator = OWN.make_estimator(task, 1, None)
+        if self.make_estimator is not None:
+            estimator = self.make_estimator()
+            if "n_jobs" in estimator.get_params():
+                estimator.set_params(n_jobs=1)
+        else:
+            estimator = OWN.make_estimator(task, 1, None)
         if hasattr(estimator, "n_estimators"):
             estimator.set_params(n_estimators=N_TREES)
         estimator.set_params(**self.parameters)
@@ -114,6 +139,60 @@ def make_forest_counts(scale):
     task = make_forest_numbers(scale)
     y = np.floor(np.abs(task.y) / 20.0)
     return replace(task, y=y, criterion="poisson")
+
+
+def make_amounts(scale):
+    """Amounts whose mean is the exponential of a linear function of 20 columns."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((scaled(100_000, scale), 20))
+    mean = np.exp(0.8 + X @ (random.uniform(-1, 1, 20) / 5))
+    return Task(X, random.poisson(mean).astype(float), kind=REGRESSION)
+
+
+def make_levels(scale, n_columns=5, n_levels=100):
+    """Text columns as indicators, in a sparse table, and amounts."""
+    n_rows = scaled(100_000, scale)
+    random = np.random.default_rng(0)
+    codes = random.integers(n_levels, size=(n_rows, n_columns))
+    columns = (codes + n_levels * np.arange(n_columns)).ravel()
+    ends = n_columns * np.arange(n_rows + 1)
+    shape = (n_rows, n_columns * n_levels)
+    X = sparse.csr_array((np.ones(columns.size), columns, ends), shape=shape)
+    mean = np.exp(X @ (random.uniform(-1, 1, shape[1]) / 2))
+    return Task(X, random.poisson(mean).astype(float), kind=REGRESSION)
+
+
+def _as_classes(make_task):
+    """Whether a number is above its median, to be predicted."""
+
+    def make_class_task(scale):
+        task = make_task(scale)
+        y = (task.y > np.median(task.y)).astype(np.intp)
+        return replace(task, y=y, kind=CLASSIFICATION)
+
+    return make_class_task
+
+
+def make_mixed_numbers(scale):
+    """Nominal columns, a cell in twenty missing, weights, and a number to predict."""
+    task = make_adaboost_mixed(scale)
+    random = np.random.default_rng(2)
+    y = task.y + random.standard_normal(task.n_rows)
+    return replace(task, y=y, kind=REGRESSION, sample_weight=random.random(len(y)))
+
+
+def make_components(scale):
+    return make_low_rank(scaled(100_000, scale), 20, rank=5)
+
+
+def _in_columns(make_task):
+    """Column after column in memory, as data frames of numbers are."""
+
+    def make_task_in_columns(scale):
+        task = make_task(scale)
+        return replace(task, X=np.asfortranarray(task.X))
+
+    return make_task_in_columns
 
 
 def _without_held_out(make_task):
@@ -215,6 +294,60 @@ _FITS = (
     ("oblique-tree", "discriminants", make_oblique_tree, {}),
     ("oblique-forest", "five random directions in a node", make_oblique_forest, {}),
 )
+_LINEAR_FITS = (
+    ("least-squares", "20 numbers", make_numbers, LinearRegression),
+    (
+        "least-squares-mixed",
+        "nominal columns, 5 % missing, weights",
+        make_mixed_numbers,
+        partial(LinearRegression, missing="mean"),
+    ),
+    ("logistic", "20 numbers", _as_classes(make_amounts), LogisticRegression),
+    (
+        "logistic-columns",
+        "the same in columns",
+        _in_columns(_as_classes(make_amounts)),
+        LogisticRegression,
+    ),
+    (
+        "logistic-sparse",
+        "500 indicators",
+        _as_classes(make_levels),
+        partial(LogisticRegression, C=1.0),
+    ),
+    (
+        "logistic-mixed",
+        "nominal columns, 5 % missing, weights",
+        _as_classes(make_mixed_numbers),
+        partial(LogisticRegression, C=1.0, missing="mean"),
+    ),
+    (
+        "poisson",
+        "a generalised linear model",
+        make_amounts,
+        partial(GeneralizedLinearRegressor, family="poisson"),
+    ),
+    (
+        "poisson-sparse",
+        "500 indicators",
+        make_levels,
+        partial(GeneralizedLinearRegressor, family="poisson", alpha=1e-3),
+    ),
+    ("components", "principal components", make_components, PCA),
+    (
+        "components-columns",
+        "the same in columns",
+        _in_columns(make_components),
+        PCA,
+    ),
+    ("svd", "two singular values", make_components, TruncatedSVD),
+    (
+        "discriminant",
+        "linear discriminants",
+        make_discriminant,
+        LinearDiscriminantAnalysis,
+    ),
+)
 _PREDICTIONS = (
     ("tree-predict", "shares of the training rows", make_binary, {}),
     ("forest-predict", "the same by the forest", make_forest, {}),
@@ -223,4 +356,7 @@ COUNTED_WORKS = {
     name: CountedWork(name, title, _without_held_out(make_task), parameters, measure)
     for measure, works in (("fit", _FITS), ("predict", _PREDICTIONS))
     for name, title, make_task, parameters in works
+} | {
+    name: CountedWork(name, title, make_task, make_estimator=make_estimator)
+    for name, title, make_task, make_estimator in _LINEAR_FITS
 }

@@ -8,13 +8,11 @@ rows may be in files.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import issparse
 
-from sklearn_textbook._contract.blas_threads import use_one_blas_thread
 from sklearn_textbook._contract.blocks import BLOCK_ROWS, add_up, list_blocks
 from sklearn_textbook.linear_model.design.block_rows import cut_rows
 
@@ -25,8 +23,6 @@ BLOCK_SIZE = 2**19
 NEAR_ORIGIN = 10.0
 #: Rows whose mean approximates the mean of all.
 ORIGIN_ROWS = 64
-#: Numbers up to which OpenBLAS adds up rows in one thread.
-ONE_THREAD = 2**13
 #: Numbers in a block of very many columns.
 LARGEST_BLOCK_SIZE = 2**22
 
@@ -139,8 +135,7 @@ class CenteredRows:
 def sum_rows(rows: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
     """Add up rows; a sum by several threads of BLAS would depend on their number."""
     weight = np.ones(len(rows)) if weight is None else weight
-    with use_one_blas_thread() if rows.size > ONE_THREAD else nullcontext():
-        return weight @ rows
+    return np.einsum("i,ij->j", weight, rows)
 
 
 def sum_squares(rows: np.ndarray, weight: np.ndarray | None) -> np.ndarray:

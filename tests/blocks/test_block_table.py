@@ -63,25 +63,25 @@ def test_codes_and_bins_are_those_of_memory(max_bins, piece_rows, n_threads):
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_a_limit_of_memory_is_kept(n_threads):
-    """While values are sorted, and while codes are written."""
+@pytest.mark.parametrize(("max_bins", "limit"), [(255, 12 << 20), (20_000, 20 << 20)])
+def test_a_limit_of_memory_is_kept(max_bins, limit, n_threads):
+    """While intervals or values are counted, and while codes are written."""
     n_rows, step = 600_000, 50_000
     values = np.random.default_rng(0).integers(0, n_rows, (n_rows, 3))
     frame = pd.DataFrame(values, columns=["x0", "x1", "y"])
     source = Batches(lambda: (frame[i : i + step] for i in range(0, n_rows, step)))
-    limit = 20 * 2**20
 
     def encode(limit):
         columns.memory_limit = limit
         tracemalloc.start()
-        table = encode_blocks(columns, 255, n_threads)
+        table = encode_blocks(columns, max_bins, n_threads)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return table.row_codes.read(slice(0, n_rows)), peak
 
     columns = read_block_columns(source, "y", is_numeric=True)
     expected, peak = encode(None)
-    assert peak > limit
+    assert max_bins == 255 or peak > limit
     found, peak = encode(limit)
     assert peak <= limit
     np.testing.assert_array_equal(found, expected)

@@ -14,6 +14,15 @@ from sklearn_textbook._contract.blocks import (
     run_each,
 )
 from sklearn_textbook.tree.encode._rank import divide_values
+from sklearn_textbook.tree.encode.bin_search import (
+    ROWS_FOR_SAMPLED,
+    SAMPLE_ROWS,
+    BinSearch,
+    choose_bounds,
+    count_cells,
+    sort_present,
+    take_between,
+)
 from sklearn_textbook.tree.encode.block_columns import (
     PIECE_ROWS,
     BlockColumns,
@@ -26,6 +35,8 @@ from sklearn_textbook.tree.encode.schema import TableSchema
 #: Bytes that sorting needs at most for each of the values that are sorted together, and
 #: the least number of these.
 SORT_BYTES, LEAST_PIECE = 256, 1 << 15
+#: Neighbouring rows of a sample, which are read together.
+SAMPLED_TOGETHER = 64
 
 
 @dataclass(frozen=True)
@@ -179,12 +190,9 @@ class ValueCounter:
 
 def count_values(numbers: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], int]:
     """Count the distinct values of an array, which is sorted, and the missing ones."""
-    numbers.sort()  # NaN last
-    n_present = int(np.searchsorted(numbers, np.inf, side="right"))
-    present = numbers[:n_present]
-    present += 0.0  # minus zero equals zero
-    counted = _count_sorted(present, np.ones(n_present, np.uint32))
-    return counted, len(numbers) - n_present
+    present = sort_present(numbers)
+    counted = _count_sorted(present, np.ones(len(present), np.uint32))
+    return counted, len(numbers) - len(present)
 
 
 def add_up_counts(runs) -> tuple[np.ndarray, np.ndarray]:
@@ -321,12 +329,47 @@ def _measure_column(columns, position, max_bins, piece_rows):
         for rows in list_blocks(columns.n_rows, piece_rows):
             counts += np.bincount(numbers.read(rows) + 1, minlength=len(mapping))
         return find_levels(mapping, counts)
+    if max_bins is not None and columns.n_rows > SAMPLE_ROWS:
+        bounds = choose_bounds(_read_sample(numbers), columns.n_rows, max_bins)
+        if bounds is not None:
+            return _search_bins(numbers, bounds, max_bins, piece_rows)
     counter = ValueCounter(columns, piece_rows, f"sorted-{position}")
     for rows in list_blocks(columns.n_rows, piece_rows):
         counter.add(numbers.read(rows))
     bins = bin_values(*counter.finish(), max_bins)
     counter.remove()
     return *bins, counter.n_missing
+
+
+def _read_sample(numbers):
+    """Read short stretches of a column, evenly spread."""
+    n_rows = len(numbers)
+    n_sampled = max(SAMPLE_ROWS, n_rows // ROWS_FOR_SAMPLED)
+    step = n_rows * SAMPLED_TOGETHER // n_sampled
+    stretches = range(0, n_rows - SAMPLED_TOGETHER, step)
+    return np.concatenate(
+        [numbers.read(slice(start, start + SAMPLED_TOGETHER)) for start in stretches]
+    )
+
+
+def _search_bins(numbers, bounds, max_bins, piece_rows):
+    """Find what `_measure_column` does by passes over the column."""
+    search, n_missing = BinSearch(bounds, max_bins), 0
+    for rows in list_blocks(len(numbers), piece_rows):
+        piece = numbers.read(rows)
+        present = sort_present(piece)
+        n_missing += len(piece) - len(present)
+        search.add_cells(*count_cells(present, bounds))
+    search.set_cells()
+    while (ends := search.find_intervals()) is not None:
+        search.open(
+            (
+                take_between(sort_present(numbers.read(rows)), *ends)
+                for rows in list_blocks(len(numbers), piece_rows)
+            ),
+            ends[0],
+        )
+    return *search.get_bins(), n_missing
 
 
 def find_levels(mapping: np.ndarray, counts: np.ndarray):

@@ -7,6 +7,7 @@ the partitions; if a worker is lost, Dask runs those of its parts again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -21,6 +22,15 @@ from sklearn_textbook._contract.dask_frames import (
 )
 from sklearn_textbook._contract.labels import check_target, encode_labels
 from sklearn_textbook._contract.weights import check_weights
+from sklearn_textbook.tree.encode.bin_search import (
+    BOUNDS_FOR_BIN,
+    SAMPLED_FOR_BOUND,
+    BinSearch,
+    choose_bounds,
+    count_cells,
+    sort_present,
+    take_between,
+)
 from sklearn_textbook.tree.encode.block_columns import (
     ColumnMerger,
     add_weights,
@@ -156,12 +166,48 @@ def summarize(rows: PartitionRows) -> PartitionSummary:
     )
 
 
-def count_column(rows: PartitionRows, position: int):
-    """Count the values of a column of numbers, and those that are missing."""
+def _copy_numbers(rows, position, step: int = 1) -> np.ndarray:
+    """Copy every so many-th number of a column."""
     column = rows.columns[position]
     if is_blank(column):
-        return (np.empty(0), np.empty(0, np.uint32)), len(rows.target)
-    return count_values(column.numbers.copy())
+        return np.full(len(rows.target[::step]), np.nan)
+    return np.array(column.numbers[::step])
+
+
+def _return(argument):
+    return argument
+
+
+def sample_columns(rows: PartitionRows, places_and_step: tuple[list[int], int]):
+    """Take every so many-th number of some columns."""
+    places, step = places_and_step
+    return [_copy_numbers(rows, position, step) for position in places]
+
+
+def count_column(rows: PartitionRows, position: int):
+    """Count the values of a column of numbers, and those that are missing."""
+    return count_values(_copy_numbers(rows, position))
+
+
+def count_intervals(rows: PartitionRows, bounds: dict[int, np.ndarray]):
+    """Count the rows between bounds of some columns, and the missing numbers of each.
+
+    Columns are read one after the other, so that one is sorted at a time.
+    """
+    found = []
+    for position, of_column in bounds.items():
+        numbers = _copy_numbers(rows, position)
+        present = sort_present(numbers)
+        found.append((count_cells(present, of_column), len(numbers) - len(present)))
+    return found
+
+
+def open_intervals(rows: PartitionRows, ends: dict[int, tuple]):
+    """Take the numbers between the ends of intervals of some columns."""
+    return [
+        take_between(sort_present(_copy_numbers(rows, position)), *of_column)
+        for position, of_column in ends.items()
+    ]
 
 
 def bin_column(counted: Sequence, max_bins: int | None):
@@ -376,6 +422,16 @@ class DaskColumns:
             pure=False,
         )
 
+    def ask(self, function: Callable, argument) -> Iterator:
+        """Call a function with the rows of every partition and the same argument."""
+        sent = self.client.submit(_return, argument, pure=False)  # once
+        futures = [
+            self.client.submit(function, rows, sent, pure=False)
+            for rows in self.partitions
+        ]
+        while futures:
+            yield futures.pop(0).result()  # and the worker can forget it
+
     def join(self, function: Callable, join: Callable, arguments: Callable) -> list:
         """Make the parts of what a function takes from the pieces of partitions.
 
@@ -530,6 +586,9 @@ def encode_dask_columns(
     """
     check_max_bins(max_bins)
     client, found = columns.client, list(columns.counts)
+    searches = {} if max_bins is None else _search_bins(columns, max_bins)
+    for position, (search, n_missing) in searches.items():
+        found[position] = *search.get_bins(), n_missing
     numeric = [place for place, of in enumerate(found) if of is None]
     # The distinct values of so many columns are with the workers at a time.
     step = sum(client.nthreads().values())
@@ -551,3 +610,52 @@ def encode_dask_columns(
         lambda number: (columns.mappings[number], lowest, code_dtype),
     )
     return BlockTable(columns, row_codes, *fields)
+
+
+def _search_bins(columns: DaskColumns, max_bins: int) -> dict[int, tuple]:
+    """Search for the bins of columns whose values are too many to be sent.
+
+    Returns a finished search and the number of missing values of each column.
+    """
+    n_rows, n_partitions = columns.n_rows, len(columns.partitions)
+    # Each partition sends two counts and a number for each interval, and then the rows
+    # of an interval for each bin. With this number of intervals, both are as many.
+    n_bounds = math.isqrt(max_bins * n_rows // (2 * n_partitions))
+    n_bounds = max(n_bounds, 2 * BOUNDS_FOR_BIN * max_bins)
+    places = [
+        place
+        for place, (column, levels) in enumerate(
+            zip(columns.schema.columns, columns.counts, strict=True)
+        )
+        if levels is None and column.kind == NUMERIC
+    ]
+    if not places or 4 * n_bounds * n_partitions > n_rows:
+        return {}
+    step = max(1, n_rows // (SAMPLED_FOR_BOUND * n_bounds))
+    samples = zip(*columns.ask(sample_columns, (places, step)), strict=True)
+    searches = {}
+    for position, of_column in zip(places, samples, strict=True):
+        bounds = choose_bounds(np.concatenate(of_column), n_rows, max_bins)
+        if bounds is not None:
+            searches[position] = BinSearch(bounds, max_bins)
+    n_missing = dict.fromkeys(searches, 0)
+    bounds = {position: search.bounds for position, search in searches.items()}
+    for counted in columns.ask(count_intervals, bounds) if bounds else ():
+        for (position, search), (cells, n) in zip(
+            searches.items(), counted, strict=True
+        ):
+            search.add_cells(*cells)
+            n_missing[position] += n
+    for search in searches.values():
+        search.set_cells()
+    while True:
+        ends = {place: search.find_intervals() for place, search in searches.items()}
+        ends = {place: found for place, found in ends.items() if found is not None}
+        if not ends:
+            break
+        taken = zip(*columns.ask(open_intervals, ends), strict=True)
+        for (position, (low, _)), numbers in zip(ends.items(), taken, strict=True):
+            searches[position].open(numbers, low)
+    return {
+        position: (search, n_missing[position]) for position, search in searches.items()
+    }
