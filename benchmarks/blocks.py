@@ -202,10 +202,12 @@ def fit_lightgbm(path, n_rounds, n_threads):
     import lightgbm
 
     file = parquet.ParquetFile(path)
-    n_group = file.metadata.row_group(0).num_rows
+    groups = range(file.num_row_groups)
+    sizes = [file.metadata.row_group(number).num_rows for number in groups]
+    starts = np.cumsum([0, *sizes])
 
     class Rows(lightgbm.Sequence):
-        batch_size = n_group
+        batch_size = max(sizes)
         kept = (None, None)
 
         def __len__(self):
@@ -220,8 +222,15 @@ def fit_lightgbm(path, n_rounds, n_threads):
 
         def __getitem__(self, rows):
             if not isinstance(rows, slice):
-                return self.read_group(rows // n_group)[rows % n_group]
-            return self.read_group(rows.start // n_group)[: rows.stop - rows.start]
+                return self[rows : rows + 1][0]
+            first, last = np.searchsorted(starts, [rows.start, rows.stop - 1], "right")
+            parts = [
+                self.read_group(number)[
+                    max(0, rows.start - starts[number]) : rows.stop - starts[number]
+                ]
+                for number in range(first - 1, last)
+            ]
+            return np.concatenate(parts)
 
     y = np.concatenate([part.to_numpy() for _, part in read_numbers(path, "y")])
     options = {

@@ -1,7 +1,5 @@
 """Columns in files are encoded as in memory, however they were read and sorted."""
 
-import tracemalloc
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +10,7 @@ from sklearn_textbook.tree.encode import encode_table, read_training_table
 from sklearn_textbook.tree.encode.block_columns import FileArray, read_block_columns
 from sklearn_textbook.tree.encode.block_table import ValueCounter, encode_blocks
 from tests.blocks.tables import cut, draw_table, list_features
+from tests.memory import measure_peak
 
 TABLE = draw_table(5000)
 NAMES = list_features(TABLE)
@@ -73,17 +72,15 @@ def test_a_limit_of_memory_is_kept(max_bins, limit, n_threads):
 
     def encode(limit):
         columns.memory_limit = limit
-        tracemalloc.start()
-        table = encode_blocks(columns, max_bins, n_threads)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return table.row_codes.read(slice(0, n_rows)), peak
+        tables.append(encode_blocks(columns, max_bins, n_threads))
 
+    tables: list = []
     columns = read_block_columns(source, "y", is_numeric=True)
-    expected, peak = encode(None)
+    peak = measure_peak(lambda: encode(None))
     assert max_bins == 255 or peak > limit
-    found, peak = encode(limit)
-    assert peak <= limit
+    expected = tables.pop().row_codes.read(slice(0, n_rows))
+    assert measure_peak(lambda: encode(limit)) <= limit
+    found = tables.pop().row_codes.read(slice(0, n_rows))
     np.testing.assert_array_equal(found, expected)
     with pytest.raises(ValueError, match="limit is 5.0 MiB, and sorting .* 8.0 MiB"):
         encode(5 * 2**20)

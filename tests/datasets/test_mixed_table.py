@@ -2,7 +2,6 @@
 
 import inspect
 import sys
-import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_textbook.datasets import make_mixed_table
 from tests.loops import loop_over
+from tests.memory import measure_peak
 
 OPERATORS = {
     "<=": lambda values, bound: values <= bound,
@@ -485,16 +485,17 @@ def test_pandas_is_needed_for_frames_only(monkeypatch):
 def test_memory_beside_the_table(mechanism):
     """A few arrays of n_samples, however many columns there are."""
     n_samples = 20_000
-    tracemalloc.start()
-    X, _ = make_mixed_table(
-        n_samples,
-        n_numeric=24,
-        n_nominal=8,
-        n_ordinal=8,
-        missing_fraction=0.1,
-        missing_mechanism=mechanism,
-        random_state=0,
-    )
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < X.nbytes + 12 * 8 * n_samples
+
+    def make():
+        return make_mixed_table(
+            n_samples,
+            n_numeric=24,
+            n_nominal=8,
+            n_ordinal=8,
+            missing_fraction=0.1,
+            missing_mechanism=mechanism,
+            random_state=0,
+        )
+
+    X, _ = make()
+    assert measure_peak(make) < X.nbytes + 12 * 8 * n_samples

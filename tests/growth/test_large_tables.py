@@ -1,8 +1,6 @@
 """Tables that are larger than the memory are refused before they are made dense."""
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -14,6 +12,7 @@ from sklearn_textbook.ensemble import (
     RandomForestClassifier,
 )
 from sklearn_textbook.tree import CARTClassifier
+from tests.memory import measure_peak
 
 CASES = [
     (CARTClassifier(), 13, 20),
@@ -52,26 +51,11 @@ def test_limit_of_a_container_is_read(monkeypatch, tmp_path):
         CARTClassifier().fit(X, y)
 
 
-#: Prints the largest memory of the second of two fits: the first one imports modules.
-MEASURE = """
-import tracemalloc
-import numpy as np
-from sklearn_textbook.ensemble import GradientBoostingClassifier
-
-X, y = np.random.default_rng(0).random((3000, 2)), np.arange(3000) % 300
-model = GradientBoostingClassifier(n_estimators=1, max_depth=1)
-model.fit(X, y)
-tracemalloc.start()
-model.fit(X, y)
-print(tracemalloc.get_traced_memory()[1])
-"""
-
-
 def test_boosting_holds_three_numbers_of_each_row_and_class():
-    # In a process of its own, as threads that other tests have left are measured, too.
-    command = [sys.executable, "-W", "error", "-c", MEASURE]
-    found = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert int(found.stdout) < 3.35 * 8 * 3000 * 300
+    X, y = np.random.default_rng(0).random((3000, 2)), np.arange(3000) % 300
+    model = GradientBoostingClassifier(n_estimators=1, max_depth=1)
+    peak = measure_peak(lambda: model.fit(X, y))
+    assert peak < 3.35 * 8 * 3000 * 300
 
 
 def test_scores_larger_than_the_memory_are_refused(monkeypatch):

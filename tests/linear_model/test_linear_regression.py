@@ -1,7 +1,6 @@
 """LinearRegression: a reference in fractions, other programs, and its measures."""
 
 import pickle
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from sklearn_textbook.linear_model.least_squares import solution
 from sklearn_textbook.linear_model.solve import row_triangle
 from tests.linear_model.linear_cases import assert_same_model, make_table
 from tests.loops import loop_over
+from tests.memory import measure_peak
 from tests.reference import linear_regression as reference
 
 
@@ -145,11 +145,7 @@ def test_products_of_rows_solve_as_reflections_do(alpha, fit_intercept, monkeypa
 def test_wide_tables_are_copied_once():
     X = np.random.default_rng(6).standard_normal((100, 4000))
     model = LinearRegression(alpha=1.0).fit(X, X[:, 0])
-    tracemalloc.start()
-    model.fit(X, X[:, 0])
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 2.0 * X.nbytes
+    assert measure_peak(lambda: model.fit(X, X[:, 0])) < 2.0 * X.nbytes
 
 
 def test_ridge_measures_follow_from_the_hat_matrix():
