@@ -23,6 +23,8 @@ BLOCK_SIZE = 2**19
 NEAR_ORIGIN = 10.0
 #: Rows whose mean approximates the mean of all.
 ORIGIN_ROWS = 64
+#: Numbers that every BLAS adds up in one thread.
+ONE_THREAD = 2**13
 #: Numbers in a block of very many columns.
 LARGEST_BLOCK_SIZE = 2**22
 
@@ -133,9 +135,14 @@ class CenteredRows:
 
 
 def sum_rows(rows: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-    """Add up rows; a sum by several threads of BLAS would depend on their number."""
-    weight = np.ones(len(rows)) if weight is None else weight
-    return np.einsum("i,ij->j", weight, rows)
+    """Add up rows, few at a time: sums by several threads depend on their number."""
+    n_rows, n_columns = rows.shape
+    weight = np.ones(n_rows) if weight is None else weight
+    step = max(1, ONE_THREAD // n_columns)
+    total = weight[:step] @ rows[:step]
+    for start in range(step, n_rows, step):
+        total += weight[start : start + step] @ rows[start : start + step]
+    return total
 
 
 def sum_squares(rows: np.ndarray, weight: np.ndarray | None) -> np.ndarray:

@@ -69,7 +69,7 @@ from sklearn_textbook.linear_model.inference.summary import (
     write_summary,
 )
 from sklearn_textbook.linear_model.least_squares.targets import read_numeric_targets
-from sklearn_textbook.linear_model.solve.row_blocks import read_rows
+from sklearn_textbook.linear_model.solve.row_blocks import lay_out, read_rows
 from sklearn_textbook.linear_model.solve.row_sums import find_largest
 from sklearn_textbook.linear_model.solve.weighted_solution import (
     OUTSIDE,
@@ -1284,7 +1284,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         penalty: float = 0.0,
     ) -> Problem:
         return Problem(
-            *(matrix, y, weight, offset, self.family_, self.link_),
+            *(lay_out(matrix), y, weight, offset, self.family_, self.link_),
             bool(self.fit_intercept),
             penalty,
             float(self.tol),

@@ -15,6 +15,7 @@ from sklearn_textbook.linear_model.solve.row_blocks import (
     MappedRows,
     is_sparse,
     is_stored,
+    lay_out,
     read_rows,
     read_weights,
 )
@@ -137,7 +138,7 @@ class LogisticLikelihood:
         n_threads: int = 1,
     ) -> None:
         is_penalised = bool(np.any(strength) or np.any(l1_strength))
-        self.X, self.factors = scale_extremes(X, is_penalised)
+        self.X, self.factors = scale_extremes(lay_out(X), is_penalised)
         self.codes = codes
         if isinstance(codes, np.ndarray):
             self.codes = np.ascontiguousarray(codes, dtype=np.int32)

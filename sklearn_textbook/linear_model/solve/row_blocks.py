@@ -44,6 +44,14 @@ def _slice_sparse(X, rows):
     return block
 
 
+def lay_out(X: Any) -> Any:
+    """Copy a dense table in memory unless its rows are in order.
+
+    Otherwise each pass over the rows would copy its blocks.
+    """
+    return np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
+
+
 def read_rows(X: Any, rows: slice) -> np.ndarray | csr_array:
     """Read a block; a dense one row after row, as the order of sums depends on that."""
     block = take_rows(X, rows)
