@@ -1,6 +1,7 @@
 """A linear model of a table read in blocks is that of the same rows, bit for bit."""
 
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.base import is_classifier
+from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_textbook.io import Batches
 from sklearn_textbook.linear_model import (
@@ -327,14 +329,33 @@ def test_rows_of_later_blocks_are_named():
         LinearRegression().fit(cut(table, 9000), "y")
 
 
-def test_predictions_of_maximum_entropy():
-    rows = TABLE.slice(0, 2000)
-    X, y = rows.select(FEW), rows["class"].to_numpy(zero_copy_only=False)
-    model = MaxEntClassifier(missing="mean").fit(X, y)
-    blocks = cut(rows, 300, [*FEW, "class"])
-    np.testing.assert_array_equal(model.predict_proba(blocks), model.predict_proba(X))
-    assert model.score(blocks, "class") == model.score(X, y)
-    with pytest.raises(TypeError, match="MaxEntClassifier cannot be fitted"):
+@pytest.mark.parametrize("solver", ["lbfgs", "iis"])
+@pytest.mark.parametrize("missing", ["mean", "drop"])
+def test_maximum_entropy(solver, missing):
+    X, y = TABLE.select(FEW), TABLE["class"].to_numpy(zero_copy_only=False)
+    options = {
+        "solver": solver,
+        "missing": missing,
+        "class_weight": "balanced",
+        "max_iter": 20,
+    }
+    expected = MaxEntClassifier(**options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        expected.fit(X, y, sample_weight=TABLE["w"])
+        blocks = cut(TABLE, 9999, [*FEW, "class", "w"])
+        model = MaxEntClassifier(**options).fit(blocks, "class", sample_weight="w")
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    np.testing.assert_array_equal(model.intercept_, expected.intercept_)
+    assert model.design_.to_dict() == expected.design_.to_dict()
+    blocks, found = cut(TABLE, 9999, FEW), model.predict_proba(X)
+    np.testing.assert_array_equal(model.predict_proba(blocks), found)
+
+
+def test_maximum_entropy_of_other_features_is_refused():
+    blocks = cut(TABLE.slice(0, 100), 30, ["x2", "class"])
+    model = MaxEntClassifier(features=[lambda x, y: x[0] * (y == "low")])
+    with pytest.raises(ValueError, match="must be of a table in memory; of a table"):
         model.fit(blocks, "class")
 
 

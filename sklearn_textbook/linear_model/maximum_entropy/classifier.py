@@ -51,6 +51,7 @@ from sklearn_textbook.linear_model.maximum_entropy.sources import (
     MatrixSource,
     name_function,
 )
+from sklearn_textbook.tree.encode.block_columns import store_blocks
 
 FEATURES = ("columns", "precomputed")
 #: Number of names that a warning lists.
@@ -316,6 +317,15 @@ class MaxEntClassifier(BaseLinearClassifier):
             self.coef_, self.intercept_ = model.coef, model.intercept
         self._set_model(model)
         return self
+
+    def _store_blocks(self, source, target, sample_weight):
+        """Read a table in blocks: rows and features then are arrays in files."""
+        if not self._has_columns:
+            raise ValueError(
+                f"features={self.features!r} must be of a table in memory; of a table "
+                "that is read in blocks, they are 'columns'."
+            )
+        return store_blocks(self, source, target, sample_weight)
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         r"""Compute the score :math:`\sum_j w_j f_j(x, y)` of each class.
