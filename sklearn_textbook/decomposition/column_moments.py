@@ -8,11 +8,13 @@ rows may be in files.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import issparse
 
+from sklearn_textbook._contract.blas_threads import use_one_blas_thread
 from sklearn_textbook._contract.blocks import BLOCK_ROWS, add_up, list_blocks
 from sklearn_textbook.linear_model.design.block_rows import cut_rows
 
@@ -23,7 +25,7 @@ BLOCK_SIZE = 2**19
 NEAR_ORIGIN = 10.0
 #: Rows whose mean approximates the mean of all.
 ORIGIN_ROWS = 64
-#: Numbers that every BLAS adds up in one thread.
+#: Numbers up to which OpenBLAS adds up rows in one thread.
 ONE_THREAD = 2**13
 #: Numbers in a block of very many columns.
 LARGEST_BLOCK_SIZE = 2**22
@@ -135,14 +137,10 @@ class CenteredRows:
 
 
 def sum_rows(rows: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-    """Add up rows, few at a time: sums by several threads depend on their number."""
-    n_rows, n_columns = rows.shape
-    weight = np.ones(n_rows) if weight is None else weight
-    step = max(1, ONE_THREAD // n_columns)
-    total = weight[:step] @ rows[:step]
-    for start in range(step, n_rows, step):
-        total += weight[start : start + step] @ rows[start : start + step]
-    return total
+    """Add up rows; a sum by several threads of BLAS would depend on their number."""
+    weight = np.ones(len(rows)) if weight is None else weight
+    with use_one_blas_thread() if rows.size > ONE_THREAD else nullcontext():
+        return weight @ rows
 
 
 def sum_squares(rows: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
