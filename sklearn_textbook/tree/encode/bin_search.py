@@ -7,13 +7,14 @@ all values, but few values are in memory, or cross a network, at a time.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable
 
 import numpy as np
 
 #: Numbers of a sample, or one for so many rows of a large table.
-SAMPLE_ROWS, ROWS_FOR_SAMPLED = 1 << 16, 512
+SAMPLE_ROWS, ROWS_FOR_SAMPLED = 1 << 16, 256
+#: Rows of intervals that are read together, unless a bin begins in each.
+MOST_OPENED = 1 << 19
 #: Numbers of a sample for every bound, and bounds for every bin.
 SAMPLED_FOR_BOUND, BOUNDS_FOR_BIN = 8, 4
 #: A column with fewer distinct values than this fraction of its rows is counted value
@@ -114,22 +115,17 @@ class BinSearch:
 
     def set_cells(self) -> None:
         """Make the segments, once all pieces have been counted."""
-        bounds, size = self.bounds, 2 * len(self.bounds)
-        self._n_rows = np.stack([self._n_equal, self._n_above], axis=1).ravel()
-        self._low = np.repeat(bounds, 2)
-        self._high = np.stack([bounds, np.append(bounds[1:], np.inf)], axis=1).ravel()
-        self._last = np.stack([bounds, self._highest], axis=1).ravel()
-        self._is_value = np.arange(size) % 2 == 0
-        self._keep(self._n_rows > 0)
+        n_rows = np.stack([self._n_equal, self._n_above], axis=1).ravel()
+        kept = np.flatnonzero(n_rows)  # a search is for a column with values
+        low = np.repeat(self.bounds, 2)
+        last = np.stack([self.bounds, self._highest], axis=1).ravel()
+        self._set(n_rows[kept], low[kept], last[kept], kept % 2 == 0)
         self._capacity = 1
 
-    def _keep(self, kept: np.ndarray) -> None:
-        """Keep some segments, in a given order."""
-        for name in ("_n_rows", "_low", "_high", "_last", "_is_value"):
-            setattr(self, name, getattr(self, name)[kept])
-        ends = np.cumsum(self._n_rows)
-        self._total = int(ends[-1])  # a search is for a column with values
-        self._starts = [0, *ends.tolist()]
+    def _set(self, n_rows, low, last, is_value) -> None:
+        """Set the segments; of a value, the lower end and the largest number are it."""
+        self._low, self._last, self._is_value = low, last, is_value
+        self._starts = np.append(0, np.cumsum(n_rows))
 
     def find_intervals(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Return the ends of the intervals whose values are needed; None: no more are.
@@ -139,7 +135,7 @@ class BinSearch:
         that follow.
         """
         low = self._capacity  # with more values known, it cannot be less
-        high = 2 * self._total // max(self.max_bins - 1, 1) + 1
+        high = 2 * int(self._starts[-1]) // max(self.max_bins - 1, 1) + 1
         while low < high:
             middle = (low + high) // 2
             if self._divide(middle) is None:
@@ -150,12 +146,22 @@ class BinSearch:
         self._first = np.array(self._divide(low))
         if self._is_value[self._first].all():
             return None
-        around = np.arange(1 - (1 << self._n_opened), 1 << self._n_opened)
-        wanted = self._first[~self._is_value[self._first], np.newaxis] + around
-        wanted = np.unique(np.clip(wanted, 0, len(self._low) - 1))
-        wanted = wanted[~self._is_value[wanted]]
+        width = (1 << min(self._n_opened, 8)) - 1
+        wanted = self._list_intervals(width)
+        while width and np.diff(self._starts)[wanted].sum() > MOST_OPENED:
+            width //= 2
+            wanted = self._list_intervals(width)
         self._n_opened += 1
-        return self._low[wanted], self._high[wanted]
+        ends = np.append(self.bounds, np.inf)
+        low = self._low[wanted]
+        return low, ends[np.searchsorted(ends, low) + 1]
+
+    def _list_intervals(self, width: int) -> np.ndarray:
+        """List intervals in which a bin begins, and those among so many neighbours."""
+        begun = self._first[~self._is_value[self._first], np.newaxis]
+        wanted = np.unique(begun + np.arange(-width, width + 1))
+        wanted = wanted[(wanted >= 0) & (wanted < len(self._low))]
+        return wanted[~self._is_value[wanted]]
 
     def _divide(self, capacity: int) -> list[int] | None:
         """Return the segments in which bins begin; None if these are too many."""
@@ -165,10 +171,10 @@ class BinSearch:
             found.append(segment)
             limit = row + capacity
             if not is_value[segment]:
-                limit = max(limit, starts[segment + 1])
-            if limit >= self._total:
+                limit = max(limit, int(starts[segment + 1]))
+            if limit >= starts[-1]:
                 return found
-            segment = bisect_right(starts, limit) - 1
+            segment = int(starts.searchsorted(limit, side="right")) - 1
             if not is_value[segment]:
                 row = limit
                 continue
@@ -176,7 +182,7 @@ class BinSearch:
                 segment += 1
                 if segment == len(is_value):
                     return found
-            row = starts[segment]
+            row = int(starts[segment])
         return None
 
     def open(self, numbers: Iterable[np.ndarray], low: np.ndarray) -> None:
@@ -186,12 +192,13 @@ class BinSearch:
         """
         values, counts = np.unique(np.concatenate([*numbers]), return_counts=True)
         kept = self._is_value | ~np.isin(self._low, low)
-        self._n_rows = np.append(self._n_rows[kept], counts)
-        for name in ("_low", "_high", "_last"):
-            setattr(self, name, np.append(getattr(self, name)[kept], values))
-        self._is_value = np.append(self._is_value[kept], np.ones(len(values), bool))
+        n_rows = np.append(np.diff(self._starts)[kept], counts)
+        low = np.append(self._low[kept], values)
+        last = np.append(self._last[kept], values)
+        is_value = np.append(self._is_value[kept], np.ones(len(values), bool))
         # An interval follows the value that is its lower end.
-        self._keep(np.lexsort((~self._is_value, self._low)))
+        order = np.lexsort((~is_value, low))
+        self._set(n_rows[order], low[order], last[order], is_value[order])
 
     def get_bins(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the lowest and the highest value of every bin."""
