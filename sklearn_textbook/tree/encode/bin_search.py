@@ -11,8 +11,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-#: Numbers of a sample, or one for so many rows of a large table.
-SAMPLE_ROWS, ROWS_FOR_SAMPLED = 1 << 16, 256
 #: Rows of intervals that are read together, unless a bin begins in each.
 MOST_OPENED = 1 << 19
 #: Numbers of a sample for every bound, and bounds for every bin.

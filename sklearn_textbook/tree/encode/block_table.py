@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,8 +16,8 @@ from sklearn_textbook._contract.blocks import (
 )
 from sklearn_textbook.tree.encode._rank import divide_values
 from sklearn_textbook.tree.encode.bin_search import (
-    ROWS_FOR_SAMPLED,
-    SAMPLE_ROWS,
+    BOUNDS_FOR_BIN,
+    SAMPLED_FOR_BOUND,
     BinSearch,
     choose_bounds,
     count_cells,
@@ -35,8 +36,9 @@ from sklearn_textbook.tree.encode.schema import TableSchema
 #: Bytes that sorting needs at most for each of the values that are sorted together, and
 #: the least number of these.
 SORT_BYTES, LEAST_PIECE = 256, 1 << 15
-#: Neighbouring rows of a sample, which are read together.
-SAMPLED_TOGETHER = 64
+#: Bounds of intervals at least, and neighbouring rows of a sample, which are read
+#: together.
+LEAST_BOUNDS, SAMPLED_TOGETHER = 1 << 13, 64
 
 
 @dataclass(frozen=True)
@@ -329,10 +331,17 @@ def _measure_column(columns, position, max_bins, piece_rows):
         for rows in list_blocks(columns.n_rows, piece_rows):
             counts += np.bincount(numbers.read(rows) + 1, minlength=len(mapping))
         return find_levels(mapping, counts)
-    if max_bins is not None and columns.n_rows > SAMPLE_ROWS:
-        bounds = choose_bounds(_read_sample(numbers), columns.n_rows, max_bins)
-        if bounds is not None:
-            return _search_bins(numbers, bounds, max_bins, piece_rows)
+    if max_bins is not None:
+        # A few numbers for each interval, and the rows of an interval for each bin, are
+        # in memory: with this number of intervals, as many of both.
+        n_bounds = math.isqrt(max_bins * columns.n_rows // 4)
+        n_sampled = SAMPLED_FOR_BOUND * max(n_bounds, LEAST_BOUNDS)
+        n_needed = SAMPLED_FOR_BOUND * BOUNDS_FOR_BIN * max_bins
+        if n_needed <= n_sampled < columns.n_rows:
+            sample = _read_sample(numbers, n_sampled)
+            bounds = choose_bounds(sample, columns.n_rows, max_bins)
+            if bounds is not None:
+                return _search_bins(numbers, bounds, max_bins, piece_rows)
     counter = ValueCounter(columns, piece_rows, f"sorted-{position}")
     for rows in list_blocks(columns.n_rows, piece_rows):
         counter.add(numbers.read(rows))
@@ -341,10 +350,9 @@ def _measure_column(columns, position, max_bins, piece_rows):
     return *bins, counter.n_missing
 
 
-def _read_sample(numbers):
+def _read_sample(numbers, n_sampled):
     """Read short stretches of a column, evenly spread."""
     n_rows = len(numbers)
-    n_sampled = max(SAMPLE_ROWS, n_rows // ROWS_FOR_SAMPLED)
     step = n_rows * SAMPLED_TOGETHER // n_sampled
     stretches = range(0, n_rows - SAMPLED_TOGETHER, step)
     return np.concatenate(
