@@ -163,11 +163,14 @@ def fit_own(path, name, how, n_rounds, n_threads, limit):
 
 
 # ------------------------------------------------------------------------------- peers
+def open_file(path):
+    """Open a file so that Arrow does not read ahead, which would take the memory."""
+    return parquet.ParquetFile(path, pre_buffer=False, buffer_size=2**20)
+
+
 def read_numbers(path, *others):
     """Read blocks of the numeric columns, and of others."""
-    for batch in parquet.ParquetFile(path).iter_batches(
-        65_536, columns=[*NUMBERS, *others]
-    ):
+    for batch in open_file(path).iter_batches(65_536, columns=[*NUMBERS, *others]):
         columns = [batch[name].to_numpy(zero_copy_only=False) for name in NUMBERS]
         yield np.stack(columns, axis=1), *(batch[name] for name in others)
 
@@ -201,7 +204,7 @@ def fit_lightgbm(path, n_rounds, n_threads):
     """LightGBM from a sequence, which is read by random access and again in order."""
     import lightgbm
 
-    file = parquet.ParquetFile(path)
+    file = open_file(path)
     groups = range(file.num_row_groups)
     sizes = [file.metadata.row_group(number).num_rows for number in groups]
     starts = np.cumsum([0, *sizes])
@@ -265,7 +268,7 @@ def fit_gradient_descent(path, n_rounds, n_threads):
 
 def read_once(path, n_rounds, n_threads):
     """Nothing but reading the file."""
-    for batch in parquet.ParquetFile(path).iter_batches(65_536):
+    for batch in open_file(path).iter_batches(65_536):
         pc.sum(batch["y"])
 
 
