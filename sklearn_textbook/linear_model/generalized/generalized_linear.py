@@ -485,8 +485,6 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         if is_present is not None:
             offset = None if offset is None else offset[is_present]
         require_range(family, y, is_present)
-        if not issparse(matrix):  # products with rows have the bits of this layout
-            matrix = np.ascontiguousarray(matrix)
         target = transform_target(y) if self.transform_y else y
         weight = np.ones(len(y)) if weight is None else weight
         self._fit_rows(matrix, (y, target), weight, offset, (family, link, start))
