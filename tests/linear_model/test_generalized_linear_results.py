@@ -243,3 +243,47 @@ def test_small_p_values_are_below_rounding():
     y = 3.0 * X[:, 0] + np.sin(X[:, 0])
     for model in (LinearRegression(), GeneralizedLinearRegressor()):
         assert "<2e-16" in model.fit(X, y).summary()
+
+
+def fit_counts():
+    rng = np.random.default_rng(0)
+    X, time = rng.normal(size=(200, 3)), 0.1 + 5.0 * rng.random(200)
+    y = rng.poisson(time * np.exp(0.3 * X[:, 0])).astype(float)
+    weight = rng.integers(1, 4, 200).astype(float)
+    model = GeneralizedLinearRegressor("poisson")
+    return model.fit(X, y, weight, exposure=time), X, y, weight, time
+
+
+@pytest.mark.parametrize("name", ["profile_intervals", "deviance_table"])
+def test_other_rows_than_those_of_the_fit_are_refused(name):
+    model, X, y, weight, time = fit_counts()
+    diagnose = getattr(model, name)
+    order = np.random.default_rng(1).permutation(200)
+    diagnose(X[order], y[order], weight[order], offset=np.log(time[order]))
+    words = f"{name} needs the rows, weights, offset and exposure of the fit, which "
+    n_rows = f"{weight.sum():g}"
+    others = [
+        (X[:150], y[:150], weight[:150], time[:150]),
+        (X + 0.1, y, weight, time),
+        (X, y[::-1], weight, time),
+        (X, y, np.ones(200), time),
+        (X, y, weight[::-1], time),
+        (X, y, weight, time[::-1]),
+    ]
+    for rows in others:
+        with pytest.raises(ValueError, match=f"{words}were {n_rows} rows"):
+            diagnose(*rows[:3], exposure=rows[3])
+    with pytest.raises(ValueError, match="fitted with an offset or an exposure"):
+        diagnose(X, y, weight)
+
+
+def test_measures_of_rows_need_their_exposure():
+    model, X, y, weight, time = fit_counts()
+    assert_allclose(model.leverage(X, weight, exposure=time).sum(), 4.0)
+    for diagnose in (
+        lambda: model.leverage(X, weight),
+        lambda: model.residuals(X, y, weight),
+        lambda: model.influence(X, y),
+    ):
+        with pytest.raises(ValueError, match="pass offset= or exposure= of these rows"):
+            diagnose()

@@ -820,6 +820,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             )
             self.rank_ = bare.describe(weight).rank - n_constants
         self.n_observations_ = self._count_observations(problem.weight)
+        self._has_offset = problem.offset is not None
         self.null_degrees_of_freedom_ = self.n_observations_ - n_constants
         self.residual_degrees_of_freedom_ = (
             self.n_observations_ - self.effective_rank_ - n_constants
@@ -983,12 +984,14 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         Raises
         ------
         ValueError
-            If ``alpha`` is not 0, since penalised deviances have another distribution.
+            If ``alpha`` is not 0, since penalised deviances have another distribution,
+            or if the rows, weights, offset or exposure are not those of the fit.
         """
         check_is_fitted(self)
         check_choice("test", test, ("auto", "chi2", "F"))
         self._require_no_penalty("deviance_table")
         problem = self._read_problem(X, y, sample_weight, offset, exposure)
+        self._require_training_rows(problem, "deviance_table")
         terms = [
             (term.name, self.design_.find_columns(position))
             for position, term in enumerate(self.design_.terms)
@@ -1036,6 +1039,11 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         -------
         residuals : ndarray of shape (n_samples,)
             Residuals; NaN for rows of weight 0.
+
+        Raises
+        ------
+        ValueError
+            If the model was fitted with an offset or an exposure, and none is given.
         """
         check_is_fitted(self)
         check_choice("kind", kind, RESIDUALS)
@@ -1083,6 +1091,11 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         -------
         leverages : ndarray of shape (n_samples,)
             Leverages; NaN for rows of weight 0.
+
+        Raises
+        ------
+        ValueError
+            If the model was fitted with an offset or an exposure, and none is given.
         """
         check_is_fitted(self)
         problem = self._read_problem(X, None, sample_weight, offset, exposure)
@@ -1123,6 +1136,11 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         influence : GeneralizedInfluence
             Deviance and Pearson residuals, also standardized, leverages, and Cook's
             distances; NaN for rows of weight 0.
+
+        Raises
+        ------
+        ValueError
+            If the model was fitted with an offset or an exposure, and none is given.
         """
         check_is_fitted(self)
         known = {"offset": offset, "exposure": exposure}
@@ -1220,12 +1238,14 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         Raises
         ------
         ValueError
-            If ``alpha`` is not 0.
+            If ``alpha`` is not 0, or if the rows, weights, offset or exposure are not
+            those of the fit.
         """
         check_is_fitted(self)
         check_level(level)
         self._require_no_penalty("profile_intervals")
         problem = self._read_problem(X, y, sample_weight, offset, exposure)
+        self._require_training_rows(problem, "profile_intervals")
         start = np.append(self.intercept_, self.coef_)
         problem = replace(problem, tol=min(problem.tol, FIT_TOLERANCE))
         fit = fit_reweighted(problem, None, start)
@@ -1253,8 +1273,34 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
                 f"got {self.alpha!r}."
             )
 
+    def _require_training_rows(self, problem: Problem, name) -> None:
+        """Raise ValueError unless the coefficients were fitted to these rows.
+
+        Their number and their deviance tell: the latter depends on all that is given.
+        """
+        rows, predictor = self._evaluate(problem)
+        n_rows, deviance = (
+            self._count_observations(rows.weight),
+            rows.evaluate(predictor),
+        )
+        # Coefficients from a file may have lost the last digits of an exact fit.
+        slack = 1e-6 * self.deviance_ + 1e-9 * self.null_deviance_
+        is_same = abs(deviance - self.deviance_) <= slack
+        if is_same and abs(n_rows - self.n_observations_) <= 1e-9 * n_rows:
+            return
+        raise ValueError(
+            f"{name} needs the rows, weights, offset and exposure of the fit, which "
+            f"were {self.n_observations_:,.12g} rows with the deviance "
+            f"{self.deviance_:.9g}; got {n_rows:,.12g} rows with {deviance:.9g}."
+        )
+
     def _read_problem(self, X, y, sample_weight, offset, exposure):
         """Read rows as in the fit; without y, all targets are 1."""
+        if offset is None and exposure is None and getattr(self, "_has_offset", False):
+            raise ValueError(
+                "The model was fitted with an offset or an exposure: pass offset= or "
+                "exposure= of these rows; zeros if it is the same for all."
+            )
         matrix = self._read_new_table(X)
         offset = self._read_offset(offset, exposure, matrix.shape[0])
         if y is not None:
