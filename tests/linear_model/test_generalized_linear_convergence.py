@@ -128,6 +128,20 @@ def test_null_deviance_of_targets_at_the_boundary_is_zero(family, value):
     assert model.deviance_ == pytest.approx(0.0, abs=1e-7)
 
 
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [
+        ({"family": "normal"}, "'family' .* 'normal'; use family='gaussian'"),
+        ({"family": "Gamma"}, "'family' .* 'Gamma'; use family='gamma'"),
+        ({"link": "sqrt"}, "'link' .* 'sqrt'; use link='power' with link_power=0.5"),
+    ],
+)
+def test_names_of_other_programs_are_translated(options, advice):
+    X = np.arange(20.0)[:, np.newaxis]
+    with pytest.raises(ValueError, match=advice):
+        GeneralizedLinearRegressor(**options).fit(X, X[:, 0] + 1.0)
+
+
 def test_quasi_likelihoods_are_found_by_name():
     X, y, _ = make_rows("poisson")
     words = "Use family='poisson' with dispersion='pearson'"

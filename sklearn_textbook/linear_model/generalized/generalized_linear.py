@@ -84,6 +84,20 @@ from sklearn_textbook.tree.encode.block_columns import (
 if TYPE_CHECKING:
     from sklearn_textbook.linear_model.generalized.deviance_table import DevianceTable
 
+#: What R and statsmodels call families and links, and what to use.
+OTHER_NAMES = {
+    "family": {
+        "normal": "family='gaussian'",
+        "bernoulli": "family='binomial'",
+        "Gamma": "family='gamma'",
+        "inverse.gaussian": "family='inverse_gaussian'",
+    },
+    "link": {
+        "sqrt": "link='power' with link_power=0.5",
+        "inverse_squared": "link='power' with link_power=-2.0",
+        "1/mu^2": "link='power' with link_power=-2.0",
+    },
+}
 RESIDUALS = ("deviance", "pearson", "working", "response")
 WEIGHT_TYPES = ("frequency", "variance")
 DEPENDENT_COLUMNS = ("minimum_norm", "drop")
@@ -1432,7 +1446,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
     def _check_parameters(self):
         """Check the parameters, and return the family and the link."""
         self._check_table_parameters()
-        self._refuse_quasi_family()
+        self._translate_other_names()
         check_choice("family", self.family, FAMILIES)
         check_choice("link", self.link, ("auto", *LINKS))
         check_real("alpha", self.alpha, 0.0)
@@ -1457,15 +1471,24 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             )
         return family, link
 
-    def _refuse_quasi_family(self) -> None:
-        """Raise ValueError for R's name of a quasi-likelihood."""
+    def _translate_other_names(self) -> None:
+        """Raise ValueError for names of R or statsmodels, with those of this class."""
+        if not is_checked():
+            return
         family = self.family
-        if is_checked() and isinstance(family, str) and family.startswith("quasi"):
+        if isinstance(family, str) and family.startswith("quasi"):
             raise ValueError(
                 f"The 'family' parameter must not be a quasi-likelihood; got {family!r}"
                 f". Use family={family.removeprefix('quasi') or 'gaussian'!r} with "
                 "dispersion='pearson'."
             )
+        for name, names in OTHER_NAMES.items():
+            value = getattr(self, name)
+            if isinstance(value, str) and value in names:
+                raise ValueError(
+                    f"The {name!r} parameter has no value {value!r}; use "
+                    f"{names[value]}."
+                )
 
     def _check_numbers(self) -> None:
         """Check the parameters that are numbers or words."""
