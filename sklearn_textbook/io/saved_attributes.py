@@ -239,6 +239,7 @@ SAVED_ATTRIBUTES["GeneralizedLinearRegressor"] = SavedAttributes(
         SavedField("intercept_", "float"),
         SavedField("n_iter_", "integer", least=0),
         SavedField("converged_", "truth"),
+        SavedField("_has_offset", "truth", **_MAYBE),
         _numbers("deviance_path_", [None], **_ANY),
         SavedField("deviance_", "float", **_ANY),
         SavedField("null_deviance_", "float", **_ANY),

@@ -8,6 +8,7 @@ from scipy import special, stats
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from sklearn_textbook.io import load_model, save_model
 from sklearn_textbook.linear_model import GeneralizedLinearRegressor, LinearRegression
 from sklearn_textbook.linear_model.generalized.families import (
     compute_log_density,
@@ -287,3 +288,13 @@ def test_measures_of_rows_need_their_exposure():
     ):
         with pytest.raises(ValueError, match="pass offset= or exposure= of these rows"):
             diagnose()
+
+
+def test_model_files_keep_that_there_was_an_exposure(tmp_path):
+    model, X, _, weight, time = fit_counts()
+    save_model(model, tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    leverage = loaded.leverage(X, weight, exposure=time)
+    assert_allclose(leverage, model.leverage(X, weight, exposure=time))
+    with pytest.raises(ValueError, match="pass offset= or exposure= of these rows"):
+        loaded.leverage(X, weight)
