@@ -392,7 +392,10 @@ def test_routed_exposure_and_grid_search():
             {"family": "cauchy"},
             "'family' parameter must be one of 'gaussian', 'poisson'",
         ),
-        ({"link": "sqrt"}, "'link' parameter must be one of 'auto', 'identity', 'log'"),
+        (
+            {"link": "loglog"},
+            "'link' parameter must be one of 'auto', 'identity', 'log'",
+        ),
         ({"link": "logit"}, "for the family 'gaussian'; got 'logit'"),
         (
             {"family": "binomial", "link": "inverse"},
