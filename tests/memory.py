@@ -9,8 +9,8 @@ from collections.abc import Callable
 def measure_peak(call: Callable) -> int:
     """The most bytes that are allocated during a call, by all threads.
 
-    The measuring ends with the call, also with an error: it makes Python a hundred
-    times slower, and would add up what all later tests allocate.
+    The measuring ends with the call, also with an error: it makes Python far slower,
+    and would add up what all later tests allocate.
     """
     assert not tracemalloc.is_tracing()
     tracemalloc.start()

@@ -9,7 +9,7 @@ from sklearn_textbook.tree.encode import block_table, encode_table
 from sklearn_textbook.tree.encode.bin_search import (
     BinSearch,
     choose_bounds,
-    count_cells,
+    count_between,
     sort_present,
     take_between,
 )
@@ -28,8 +28,8 @@ def search_bins(numbers, bounds, max_bins, n_pieces):
     search, n_read = BinSearch(bounds, max_bins), 0
     pieces = [sort_present(part.copy()) for part in np.array_split(numbers, n_pieces)]
     for piece in pieces:
-        search.add_cells(*count_cells(piece, bounds))
-    search.set_cells()
+        search.add_counts(*count_between(piece, bounds))
+    search.end_counts()
     while (ends := search.find_intervals()) is not None:
         search.open([take_between(piece, *ends) for piece in pieces], ends[0])
         n_read += 1

@@ -1313,7 +1313,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         if offset is None and exposure is None and getattr(self, "_has_offset", False):
             raise ValueError(
                 "The model was fitted with an offset or an exposure: pass offset= or "
-                "exposure= of these rows; zeros if it is the same for all."
+                "exposure= of these rows. An offset of zeros is an exposure of 1."
             )
         matrix = self._read_new_table(X)
         offset = self._read_offset(offset, exposure, matrix.shape[0])

@@ -28,9 +28,7 @@ def sort_present(numbers: np.ndarray) -> np.ndarray:
     return present
 
 
-def choose_bounds(
-    sample: np.ndarray, n_rows: int, max_bins: int, step: int = SAMPLED_FOR_BOUND
-) -> np.ndarray | None:
+def choose_bounds(sample: np.ndarray, n_rows: int, max_bins: int) -> np.ndarray | None:
     """Choose bounds of intervals from a sample of a column of so many rows.
 
     The first bound is minus infinity. None: all values of the column should be counted,
@@ -43,12 +41,12 @@ def choose_bounds(
     n_distinct = len(values) + n_once**2 / max(2 * n_twice, 1)
     if n_distinct < FEW_DISTINCT * n_rows:
         return None
-    if len(present) < BOUNDS_FOR_BIN * step * max_bins:
+    if len(present) < BOUNDS_FOR_BIN * SAMPLED_FOR_BOUND * max_bins:
         return None
-    return np.append(-np.inf, np.unique(present[::step]))
+    return np.append(-np.inf, np.unique(present[::SAMPLED_FOR_BOUND]))
 
 
-def count_cells(present: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, ...]:
+def count_between(present: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, ...]:
     """Count the rows at each bound and between it and the next one.
 
     Parameters
@@ -105,13 +103,13 @@ class BinSearch:
         self._highest = np.full(len(bounds), -np.inf)
         self._n_opened = 0
 
-    def add_cells(self, n_equal, n_above, highest) -> None:
-        """Add what `count_cells` has found in a piece."""
+    def add_counts(self, n_equal, n_above, highest) -> None:
+        """Add what `count_between` has found in a piece."""
         self._n_equal += n_equal
         self._n_above += n_above
         np.maximum(self._highest, highest, out=self._highest)
 
-    def set_cells(self) -> None:
+    def end_counts(self) -> None:
         """Make the segments, once all pieces have been counted."""
         n_rows = np.stack([self._n_equal, self._n_above], axis=1).ravel()
         kept = np.flatnonzero(n_rows)  # a search is for a column with values

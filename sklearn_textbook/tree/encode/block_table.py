@@ -20,7 +20,7 @@ from sklearn_textbook.tree.encode.bin_search import (
     SAMPLED_FOR_BOUND,
     BinSearch,
     choose_bounds,
-    count_cells,
+    count_between,
     sort_present,
     take_between,
 )
@@ -332,8 +332,8 @@ def _measure_column(columns, position, max_bins, piece_rows):
             counts += np.bincount(numbers.read(rows) + 1, minlength=len(mapping))
         return find_levels(mapping, counts)
     if max_bins is not None:
-        # A few numbers for each interval, and the rows of an interval for each bin, are
-        # in memory: with this number of intervals, as many of both.
+        # In memory are some numbers for each interval, and the rows of an interval for
+        # each bin. This number of intervals keeps both few.
         n_bounds = math.isqrt(max_bins * columns.n_rows // 4)
         n_sampled = SAMPLED_FOR_BOUND * max(n_bounds, LEAST_BOUNDS)
         n_needed = SAMPLED_FOR_BOUND * BOUNDS_FOR_BIN * max_bins
@@ -367,8 +367,8 @@ def _search_bins(numbers, bounds, max_bins, piece_rows):
         piece = numbers.read(rows)
         present = sort_present(piece)
         n_missing += len(piece) - len(present)
-        search.add_cells(*count_cells(present, bounds))
-    search.set_cells()
+        search.add_counts(*count_between(present, bounds))
+    search.end_counts()
     while (ends := search.find_intervals()) is not None:
         search.open(
             (

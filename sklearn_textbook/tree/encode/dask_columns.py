@@ -27,7 +27,7 @@ from sklearn_textbook.tree.encode.bin_search import (
     SAMPLED_FOR_BOUND,
     BinSearch,
     choose_bounds,
-    count_cells,
+    count_between,
     sort_present,
     take_between,
 )
@@ -198,7 +198,7 @@ def count_intervals(rows: PartitionRows, bounds: dict[int, np.ndarray]):
     for position, of_column in bounds.items():
         numbers = _copy_numbers(rows, position)
         present = sort_present(numbers)
-        found.append((count_cells(present, of_column), len(numbers) - len(present)))
+        found.append((count_between(present, of_column), len(numbers) - len(present)))
     return found
 
 
@@ -619,7 +619,7 @@ def _search_bins(columns: DaskColumns, max_bins: int) -> dict[int, tuple]:
     """
     n_rows, n_partitions = columns.n_rows, len(columns.partitions)
     # Each partition sends two counts and a number for each interval, and then the rows
-    # of an interval for each bin. With this number of intervals, both are as many.
+    # of an interval for each bin. This number of intervals makes both equally many.
     n_bounds = math.isqrt(max_bins * n_rows // (2 * n_partitions))
     n_bounds = max(n_bounds, 2 * BOUNDS_FOR_BIN * max_bins)
     places = [
@@ -641,13 +641,13 @@ def _search_bins(columns: DaskColumns, max_bins: int) -> dict[int, tuple]:
     n_missing = dict.fromkeys(searches, 0)
     bounds = {position: search.bounds for position, search in searches.items()}
     for counted in columns.ask(count_intervals, bounds) if bounds else ():
-        for (position, search), (cells, n) in zip(
+        for (position, search), (counts, n) in zip(
             searches.items(), counted, strict=True
         ):
-            search.add_cells(*cells)
+            search.add_counts(*counts)
             n_missing[position] += n
     for search in searches.values():
-        search.set_cells()
+        search.end_counts()
     while True:
         ends = {place: search.find_intervals() for place, search in searches.items()}
         ends = {place: found for place, found in ends.items() if found is not None}
