@@ -25,6 +25,7 @@ from sklearn_textbook.tree import CARTClassifier
 from sklearn_textbook.tree.encode.dask_columns import call_on_blocks
 from tests.blocks.tables import draw_frame
 from tests.blocks.test_block_boosting import CASES, NAMES, describe
+from tests.clusters import open_cluster
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -37,17 +38,6 @@ N_ROWS = 140_000
 FRAME = draw_frame(N_ROWS)
 #: Where partitions begin; one has no rows, others have parts of several blocks.
 UNEQUAL = (0, 1000, 1000, 80_000, 80_001, N_ROWS)
-
-
-@contextmanager
-def open_cluster(n_workers, **options):
-    """A cluster of processes on this machine, and a client of it."""
-    options = {"threads_per_worker": 1, "dashboard_address": None, **options}
-    with (
-        distributed.LocalCluster(n_workers=n_workers, **options) as local,
-        distributed.Client(local) as client,
-    ):
-        yield client
 
 
 @pytest.fixture(scope="module")

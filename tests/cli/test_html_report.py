@@ -30,6 +30,7 @@ from sklearn_textbook.ensemble import RandomForestClassifier
 from sklearn_textbook.io import load_model
 from sklearn_textbook.linear_model import LinearRegression
 from sklearn_textbook.tree import CARTClassifier
+from tests.browser_logs import check_logs
 
 pytest.importorskip("matplotlib")
 
@@ -503,10 +504,7 @@ def test_page_in_a_browser(report, browser, width, scheme):
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.get_log("performance")
     browser.get(Path("page.html").resolve().as_uri())
-    assert browser.get_log("browser") == []
-    log = " ".join(entry["message"] for entry in browser.get_log("performance"))
-    asked = re.findall(r'"request":\{[^}]*?"url":"([^"]+)"', log)
-    assert all(url.startswith("file:") for url in asked)
+    check_logs(browser)
     # The page itself does not scroll to the side; wide tables do, in their boxes.
     shown = browser.execute_script(
         "const root = document.documentElement;"

@@ -29,6 +29,7 @@ from sklearn_textbook.ensemble.output_codes.code_members import BinaryProblems
 from sklearn_textbook.ensemble.resample import RowDraw
 from sklearn_textbook.tree import C45Classifier
 from sklearn_textbook.tree.members import MemberGrower
+from tests.clusters import open_cluster
 
 ENSEMBLES = {
     "forest": RandomForestClassifier(20, oob_score=True, random_state=0),
@@ -48,12 +49,7 @@ def table():
 @pytest.fixture(scope="module")
 def cluster():
     """A Dask cluster of two processes on this machine, and a client of it."""
-    distributed = pytest.importorskip("distributed")
-    options = {"processes": True, "dashboard_address": None}
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as local,
-        distributed.Client(local) as client,
-    ):
+    with open_cluster(2) as client:
         yield client
 
 

@@ -27,6 +27,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
+from tests.browser_logs import check_logs
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(
@@ -83,14 +85,7 @@ def show(browser, tmp_path):
         return Shown(browser, path.as_uri())
 
     yield open_page
-    assert browser.get_log("browser") == []
-    requests = [
-        entry["message"]
-        for entry in browser.get_log("performance")
-        if '"Network.requestWillBeSent"' in entry["message"]
-    ]
-    assert len(requests) >= 1
-    assert [text for text in requests if '"url":"file:' not in text] == []
+    check_logs(browser)
 
 
 def set_view(browser, size, theme, **media):
