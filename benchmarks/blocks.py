@@ -55,6 +55,12 @@ MODELS = {
         lambda n_rounds, n_threads: CARTRegressor(max_depth=12, n_jobs=n_threads),
         "y",
     ),
+    "CART, bins": (
+        lambda n_rounds, n_threads: CARTRegressor(
+            max_depth=12, max_bins=255, n_jobs=n_threads
+        ),
+        "y",
+    ),
     "C4.5": (
         lambda n_rounds, n_threads: C45Classifier(
             max_depth=12, pruning=None, n_jobs=n_threads
@@ -64,6 +70,12 @@ MODELS = {
     "forest": (
         lambda n_rounds, n_threads: RandomForestRegressor(
             5, max_depth=12, random_state=0, n_jobs=n_threads
+        ),
+        "y",
+    ),
+    "forest, bins": (
+        lambda n_rounds, n_threads: RandomForestRegressor(
+            5, max_depth=12, max_bins=255, random_state=0, n_jobs=n_threads
         ),
         "y",
     ),

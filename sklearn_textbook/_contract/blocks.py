@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -76,20 +78,50 @@ class StoredTable:
 
     Parameters
     ----------
-    matrix : ndarray of float64, shape (n_rows, n_columns)
-        The rows, in memory that may be in files.
-    schema : object
-        What the columns are.
-    names : tuple of str
-        Their names.
+    columns : BlockColumns
+        Its columns, in files.
     """
 
-    def __init__(self, matrix: np.ndarray, schema: Any, names: tuple[str, ...]) -> None:
-        self.matrix, self.schema, self.names = matrix, schema, names
-        self.shape = matrix.shape
+    def __init__(self, columns: Any) -> None:
+        self.columns, self.schema = columns, columns.schema
+        self.names: tuple[str, ...] = columns.schema.names
+        self.shape: tuple[int, int] = (columns.n_rows, columns.n_columns)
+        self._matrix: np.ndarray | None = None
+        # Threads ask for what is made here, in files as everything else.
+        self._lock, self._context = threading.Lock(), contextvars.copy_context()
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    def make_once(self, get: Callable[[], Any], make: Callable[[], None]) -> Any:
+        """Return what ``get`` returns, after ``make`` if that is None."""
+        with self._lock:
+            if get() is None:
+                self._context.run(make)
+            return get()
+
+    @property
+    def is_in_columns(self) -> bool:
+        """Whether there is no array of the rows yet."""
+        return self._matrix is None
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """The rows as an array of float64, which takes the place of the columns."""
+        return self.make_once(lambda: self._matrix, self._make_matrix)
+
+    def _make_matrix(self) -> None:
+        self._matrix = self.columns.move_to_matrix()
+
+    def read_column(self, position: int) -> np.ndarray:
+        """Return a column as an array."""
+        if self._matrix is None:
+            return self.columns.read_column(position)
+        return self._matrix[:, position]
+
+    def close(self) -> None:
+        """Remove the files."""
+        self.columns.close()
 
     def set_columns(self, estimator: Any) -> None:
         """Set the attributes of an estimator that tell the columns of its table."""

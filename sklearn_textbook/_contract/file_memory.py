@@ -18,12 +18,23 @@ from sklearn_textbook._contract._file_memory import (
 
 #: Bytes from which on memory is in a file.
 SMALLEST_PIECE = 8 * 2**20
-_is_in_files: ContextVar[bool] = ContextVar("is_in_files", default=False)
+#: Bytes of memory that work on large arrays may use if there is no limit.
+DEFAULT_LIMIT = 2**30
+# 0: large arrays are not in files.
+_limit_in_files: ContextVar[int] = ContextVar("limit_in_files", default=0)
 
 
 def is_in_files() -> bool:
     """Return whether large memory is to be in files here."""
-    return _is_in_files.get()
+    return limit_in_files() > 0
+
+
+def limit_in_files() -> int:
+    """Return how much memory may be used here if large memory is to be in files.
+
+    In bytes; 0 if it is not.
+    """
+    return _limit_in_files.get()
 
 
 @contextmanager
@@ -55,7 +66,7 @@ def arrays_in_files(
     )
     watch = None if limit is None else MemoryLimit(limit)
     before = set_array_handler()
-    token = _is_in_files.set(True)
+    token = _limit_in_files.set(DEFAULT_LIMIT if limit is None else max(limit, 1))
     try:
         yield
     except MemoryError:
@@ -71,5 +82,5 @@ def arrays_in_files(
     finally:
         if watch is not None:
             watch.close()
-        _is_in_files.reset(token)
+        _limit_in_files.reset(token)
         set_array_handler(before)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from contextlib import closing, nullcontext
 from typing import Any, cast
 
 from sklearn_textbook._contract.blocks import BlockSource
@@ -72,14 +73,14 @@ def _fit_to_blocks(fit, estimator, X, *args, **kwargs):
         )
         if weight is not None:
             given["sample_weight"] = weight
-        return fit(*call.args, **call.kwargs)
+        with closing(given["X"]) if hasattr(given["X"], "close") else nullcontext():
+            return fit(*call.args, **call.kwargs)
 
 
 try:
     from sklearn.callback import CallbackSupportMixin
     from sklearn.callback import with_callbacks as _with_callbacks
 except ImportError:
-    from contextlib import nullcontext
 
     class _NoContext:
         """Of a fit without callbacks: nobody is told, nothing stops."""

@@ -80,6 +80,9 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
     monotonic_cst : array-like of {-1, 0, 1} or dict of {str: int}, default=None
         Monotonicity constraints for all columns, or for some by name. 1: the prediction
         may only increase with the column; -1: it may only decrease; 0: no constraint.
+    max_bins : int, default=None
+        Maximum number of bins into which the values of a numeric column are grouped,
+        2 to 65535, which takes less memory. None: numeric columns are split exactly.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype (strings, objects, unordered categories; ordered
         ones are ordinal), none, or given by a mask, indices or names, as in
@@ -212,6 +215,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         ccp_alpha: float = 0.0,
         pruning: str | BasePruner | None = None,
         monotonic_cst: ArrayLike | dict[str, int] | None = None,
+        max_bins: int | None = None,
         categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
         categorical_split: str = "subset",
         categorical_smoothing: float | str = "auto",
@@ -235,6 +239,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         self.ccp_alpha = ccp_alpha
         self.pruning = pruning
         self.monotonic_cst = monotonic_cst
+        self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
         self.categorical_smoothing = categorical_smoothing
@@ -333,6 +338,9 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     monotonic_cst : array-like of {-1, 0, 1} or dict of {str: int}, default=None
         Monotonicity constraints for all columns, or for some by name. 1: the prediction
         may only increase with the column; -1: it may only decrease; 0: no constraint.
+    max_bins : int, default=None
+        Maximum number of bins into which the values of a numeric column are grouped,
+        2 to 65535, which takes less memory. None: numeric columns are split exactly.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype (strings, objects, unordered categories; ordered
         ones are ordinal), none, or given by a mask, indices or names, as in
@@ -450,6 +458,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         ccp_alpha: float = 0.0,
         pruning: str | BasePruner | None = None,
         monotonic_cst: ArrayLike | dict[str, int] | None = None,
+        max_bins: int | None = None,
         categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
         categorical_split: str = "subset",
         categorical_smoothing: float | str = "auto",
@@ -479,6 +488,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         self.ccp_alpha = ccp_alpha
         self.pruning = pruning
         self.monotonic_cst = monotonic_cst
+        self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
         self.categorical_smoothing = categorical_smoothing

@@ -20,6 +20,7 @@ from sklearn_textbook._contract.parameters import (
     resolve_max_features,
 )
 from sklearn_textbook._contract.types import MatrixLike
+from sklearn_textbook.tree.encode.rank import check_max_bins
 from sklearn_textbook.tree.grow._settings import mark_smoothed
 from sklearn_textbook.tree.grow.rules import UNLIMITED, GrowthRules
 from sklearn_textbook.tree.prune import (
@@ -88,6 +89,7 @@ class BaseCART(BaseTree):
             ("subset", "one_vs_rest", "multiway"),
         )
         check_smoothing(self.categorical_smoothing)
+        check_max_bins(self.max_bins)
         self._check_missing_policy()
         check_choice(
             "handle_unknown", self.handle_unknown, ("parent", "fractional", "error")

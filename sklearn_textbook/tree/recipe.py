@@ -70,6 +70,8 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
     # A class is predicted instead of an earlier one only if its probability is larger
     # by more than this.
     _class_tolerance = 0.0
+    # Of trees without this parameter.
+    max_bins: int | None = None
 
     @abstractmethod
     def _check_parameters(self):
@@ -104,7 +106,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         else:
             rows, validation = self._hold_out(pruner, rows, issparse(X))
         is_random = getattr(self, "splitter", "best") == "random"
-        require_table_memory(self, rows.matrix, is_random=is_random, is_alone=True)
+        require_table_memory(self, rows.table, is_random=is_random, is_alone=True)
         table = self._encode(rows, n_threads)
         self._check_missing(table, issparse(X))
         self.n_missing_ = np.array(table.n_missing)
@@ -181,7 +183,11 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
     def _encode(self, rows, n_threads):
         """Encode and sort the columns of the rows."""
         return encode_table(
-            rows.matrix, self.schema_, n_threads, sorts_nominal=self._sorts_nominal
+            rows.table,
+            self.schema_,
+            n_threads,
+            sorts_nominal=self._sorts_nominal,
+            max_bins=self.max_bins,
         )
 
     def _draw_seed(self, rules, n_columns):
@@ -217,7 +223,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
             n_rows = int(np.count_nonzero(is_kept))
             if self._grows_over_weightless_rows:
                 weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
-                kept = Rows(rows.matrix, rows.target, np.where(is_kept, weight, 0.0))
+                kept = Rows(rows.table, rows.target, np.where(is_kept, weight, 0.0))
             else:
                 kept = rows.take(is_kept)
                 kept_table = self._encode(kept, n_threads)

@@ -63,6 +63,18 @@ CASES = {
         "value",
         None,
     ),
+    "bins": (CARTRegressor(max_bins=30, max_depth=8), "value", "w"),
+    "many bins": (CARTClassifier(max_bins=300, max_depth=8), "class", None),
+    "bins of sorted columns": (
+        CARTClassifier(max_bins=30, missing="surrogate", max_depth=6),
+        "answer",
+        "w",
+    ),
+    "bins and pruning": (
+        CARTClassifier(max_bins=30, pruning="cost_complexity", max_depth=8),
+        "answer",
+        "w",
+    ),
     "C4.5": (C45Classifier(), "class", "w"),
     "ID3": (ID3Classifier(max_depth=5), "class", None),
     "rules": (C45RulesClassifier(max_depth=6), "class", "w"),
@@ -81,6 +93,18 @@ CASES = {
         None,
     ),
     "stumps": (AdaBoostClassifier(n_estimators=10), "answer", "w"),
+    "stumps of bins": (
+        AdaBoostClassifier(CARTClassifier(max_depth=1, max_bins=20), n_estimators=10),
+        "answer",
+        "w",
+    ),
+    "subspaces of bins": (
+        RandomSubspaceClassifier(
+            CARTClassifier(max_depth=4, max_bins=20), n_estimators=3, random_state=0
+        ),
+        "class",
+        None,
+    ),
     "boosted trees": (
         AdaBoostClassifier(CARTClassifier(max_depth=3), n_estimators=4),
         "class",

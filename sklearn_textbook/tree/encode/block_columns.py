@@ -13,7 +13,7 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from itertools import compress
 from pathlib import Path
 from typing import IO
@@ -431,7 +431,16 @@ class BlockColumns:
             factor = of_class[self.target.read(rows)]
             self.weight.write(rows.start, self.weight.read(rows) * factor)
 
-    def store(self) -> StoredTable:
+    def read_column(self, position: int) -> np.ndarray:
+        """Read a column as numbers or codes, NaN where missing."""
+        column, mapping = self.open_column(position), self.mappings[position]
+        numbers = np.empty(self.n_rows)
+        for rows in list_blocks(self.n_rows):
+            part = column.read(rows)
+            numbers[rows] = part if mapping is None else mapping[part]
+        return numbers
+
+    def move_to_matrix(self) -> np.ndarray:
         """Put the columns side by side in an array, and remove their files."""
         matrix = np.empty((self.n_rows, self.n_columns), order="F")
         for position, mapping in enumerate(self.mappings):
@@ -440,7 +449,7 @@ class BlockColumns:
                 part = column.read(rows)
                 matrix[rows, position] = part if mapping is None else mapping[part]
             column.path.unlink()
-        return StoredTable(matrix, self.schema, self.schema.names)
+        return matrix
 
     def close(self) -> None:
         """Remove the files."""
@@ -562,7 +571,7 @@ def store_blocks(
         getattr(like, "categorical_features", "from_dtype"),
         is_numeric=not is_classifier(estimator),
     )
-    with closing(columns):
+    try:
         classes = None if is_regressor(estimator) else columns.sort_classes()
         y = np.empty(
             columns.n_rows, dtype=np.float64 if classes is None else classes.dtype
@@ -573,7 +582,10 @@ def store_blocks(
             y[rows] = found if classes is None else classes[found]
             if weight is not None:
                 weight[rows] = columns.weight.read(rows)
-        return columns.store(), y, weight
+        return StoredTable(columns), y, weight
+    except BaseException:
+        columns.close()
+        raise
 
 
 #: What the names of folders begin with, and a file in each that is locked while it is

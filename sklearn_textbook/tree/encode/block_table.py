@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -242,6 +242,54 @@ def encode_blocks(
     Values and bins depend on the set of the rows alone, and are those of
     `encode_table`.
     """
+    found = measure_columns(columns, max_bins, n_threads, piece_rows)
+    lowest, code_dtype, fields = list_values(found)
+    row_codes = columns.make_array(
+        "codes", code_dtype, (columns.n_rows, columns.n_columns)
+    )
+
+    def write(rows):
+        row_codes.write(
+            rows.start, encode_matrix(columns.read_matrix(rows), lowest, code_dtype)
+        )
+
+    write_blocks(columns, write, row_codes.dtype.itemsize, fields, n_threads)
+    return BlockTable(columns, row_codes, *fields)
+
+
+def write_blocks(
+    columns: BlockColumns,
+    write: Callable[[slice], None],
+    cell_bytes: int,
+    fields: Sequence,
+    n_threads: int,
+) -> None:
+    """Let threads write the codes of all blocks, as many as the memory is enough for.
+
+    A cell has ``cell_bytes`` of codes; ``fields`` are those of `list_values`.
+    """
+    blocks = [*list_blocks(columns.n_rows)]
+    row_bytes = (8 + cell_bytes) * columns.n_columns + 32
+    n_writing = limit_workers(
+        *(min(n_threads, columns.n_columns), columns.memory_limit),
+        *(min(BLOCK_ROWS, columns.n_rows) * row_bytes, 2 * fields[0].nbytes),
+        "writing the codes of a block of rows",
+    )
+
+    def write_some(worker):
+        for rows in blocks[worker::n_writing]:
+            write(rows)  # its arrays are gone before those of the next block
+
+    run_each(write_some, n_writing)
+
+
+def measure_columns(
+    columns: BlockColumns,
+    max_bins: int | None,
+    n_threads: int,
+    piece_rows: int = PIECE_ROWS,
+) -> list:
+    """Find what `list_values` takes, of all columns."""
     check_max_bins(max_bins)
     schemas, n_columns = columns.schema.columns, columns.n_columns
     limit = columns.memory_limit
@@ -259,26 +307,7 @@ def encode_blocks(
             found[position] = _measure_column(columns, position, bins, piece_rows)
 
     run_each(measure, n_sorting)
-    lowest, code_dtype, fields = list_values(found)
-    row_codes = columns.make_array("codes", code_dtype, (columns.n_rows, n_columns))
-    blocks = [*list_blocks(columns.n_rows)]
-    row_bytes = (8 + row_codes.dtype.itemsize) * n_columns + 32
-    n_writing = limit_workers(
-        *(min(n_threads, n_columns), limit),
-        *(min(BLOCK_ROWS, columns.n_rows) * row_bytes, 2 * fields[0].nbytes),
-        "writing the codes of a block of rows",
-    )
-
-    def write(worker):
-        for rows in blocks[worker::n_writing]:
-            # Its arrays are gone before those of the next block.
-            row_codes.write(
-                rows.start,
-                encode_matrix(columns.read_matrix(rows), lowest, code_dtype),
-            )
-
-    run_each(write, n_writing)
-    return BlockTable(columns, row_codes, *fields)
+    return found
 
 
 def list_values(found: Sequence[tuple[np.ndarray, np.ndarray, int]]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from sklearn_textbook._contract.blocks import StoredTable
 from sklearn_textbook._contract.memory import require_memory
 from sklearn_textbook._contract.parameters import check_integer
 from sklearn_textbook.tree.encode._rank import (
@@ -119,7 +120,8 @@ def encode_table(
 
     Parameters
     ----------
-    matrix : ndarray of float64 or float32, or csc_array, of shape (n_rows, n_columns)
+    matrix : ndarray of float64 or float32, csc_array, or StoredTable, of shape \
+(n_rows, n_columns)
         As `read_training_table` returns it; any strides. A sparse matrix is made dense
         a few columns at a time.
     schema : TableSchema
@@ -168,6 +170,13 @@ def encode_table(
     (array([1., 2., 5.]), array([1., 4., 7.]))
     """
     check_max_bins(max_bins)
+    if isinstance(matrix, StoredTable):
+        if max_bins is not None and matrix.is_in_columns:
+            # Which imports this module.
+            from sklearn_textbook.tree.encode.stored_bins import StoredBins
+
+            return StoredBins(matrix, max_bins, n_threads)
+        matrix = matrix.matrix
 
     def encode(matrix, schema):
         return _encode_table(matrix, schema, n_threads, sorts_nominal, max_bins)

@@ -246,7 +246,8 @@ def read_training_table(
     matrix : ndarray or csc_array of shape (n_rows, n_columns)
         Numbers; codes of levels, counted from 0; NaN for missing values. A float64 or
         float32 array is returned unchanged if all its columns are numeric, a sparse
-        table as csc_array, anything else as a float64 array.
+        table as csc_array, anything else as a float64 array. A stored table is returned
+        as it is.
     schema : TableSchema
         Description of the columns, to read new tables in the same way.
 
@@ -276,7 +277,7 @@ def read_training_table(
     ('a', 'b')
     """
     if isinstance(X, StoredTable):
-        return X.matrix, X.schema
+        return X, X.schema
     declared = categorical_features
     if not (declared is None or isinstance(declared, str)):
         declared = repr(np.asarray(declared).tolist())

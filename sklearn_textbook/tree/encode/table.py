@@ -213,17 +213,12 @@ class EncodedTable:
 
         def make():
             ranks = self.ranks(n_threads)
-            shift = np.zeros(self.n_columns, dtype=np.int32)
+            shift, missing_bin = choose_byte_bins(
+                self.n_distinct, self.n_missing, ranks.dtype
+            )
             row_bins = row_ranks = np.empty(ranks.shape[::-1], dtype=ranks.dtype)
             if ranks.dtype != np.uint8 or self.n_missing.any():
-                most = np.where(self.n_missing > 0, MAX_BINS - BIN_GAP, MAX_BINS)
-                while ((self.n_distinct - 1) >> shift >= most).any():
-                    shift += (self.n_distinct - 1) >> shift >= most
                 row_bins = np.empty(row_ranks.shape, dtype=np.uint8)
-            n_bins = (np.maximum(self.n_distinct - 1, 0) >> shift) + 1
-            missing_bin = np.full(self.n_columns, MAX_BINS - 1, dtype=np.int32)
-            has_missing = self.n_missing > 0
-            missing_bin[has_missing] = -(-n_bins[has_missing] // BIN_GAP) * BIN_GAP
             write_row_ranks(
                 ranks,
                 shift,
@@ -246,6 +241,26 @@ class EncodedTable:
                 array.flags.writeable = False
             self._codes[name] = arrays
         return arrays
+
+
+def choose_byte_bins(
+    n_distinct: np.ndarray, n_missing: np.ndarray, dtype
+) -> tuple[np.ndarray, np.ndarray]:
+    """Choose bins of the ranks of every column that fit into a byte.
+
+    Returns by how many bits the ranks are shifted to the right, and the bin of missing
+    values.
+    """
+    has_missing = n_missing > 0
+    shift = np.zeros(len(n_distinct), dtype=np.int32)
+    if dtype != np.uint8 or has_missing.any():
+        most = np.where(has_missing, MAX_BINS - BIN_GAP, MAX_BINS)
+        while ((n_distinct - 1) >> shift >= most).any():
+            shift += (n_distinct - 1) >> shift >= most
+    n_bins = (np.maximum(n_distinct - 1, 0) >> shift) + 1
+    missing_bin = np.full(len(n_distinct), MAX_BINS - 1, dtype=np.int32)
+    missing_bin[has_missing] = -(-n_bins[has_missing] // BIN_GAP) * BIN_GAP
+    return shift, missing_bin
 
 
 def _scale_steps(values):

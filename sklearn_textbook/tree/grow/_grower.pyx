@@ -67,7 +67,12 @@ from sklearn_textbook.tree.grow._node cimport (
     must_be_leaf,
     write_leaf,
 )
-from sklearn_textbook.tree.grow._sample_list cimport make_local
+from sklearn_textbook.tree.grow._sample_list cimport (
+    copy_table,
+    leave_copy,
+    make_local,
+    needs_copy,
+)
 from sklearn_textbook.tree.grow._small_node cimport finish_small, is_small, wait_small
 from sklearn_textbook.tree.grow._workers cimport (
     SharedNode,
@@ -1104,6 +1109,17 @@ cdef int prepare_list(Grower* grower, const Frame* frame) noexcept nogil:
         if finish_small_subtrees(grower) < 0:
             return -1
         samples.is_local = False
+    while samples.copies != NULL and (
+        worker.stack.n_frames < samples.copies.n_outside
+    ):
+        if finish_small_subtrees(grower) < 0:
+            return -1
+        leave_copy(samples)
+    if needs_copy(samples, frame.n_rows):
+        if finish_small_subtrees(grower) < 0 or copy_table(
+            problem, samples, frame, worker.stack.n_frames
+        ) < 0:
+            return -1
     # Subtrees that grow by turns cannot all be local.
     if not (samples.is_local or is_best_first) and (
         FEW_SAMPLES < frame.n_rows <= samples.local_rows

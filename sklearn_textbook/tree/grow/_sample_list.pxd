@@ -16,6 +16,11 @@ cdef void free_sample_list(SampleList* samples) noexcept nogil
 cdef void make_local(
     const Problem* problem, SampleList* samples, const Frame* frame
 ) noexcept nogil
+cdef bint needs_copy(const SampleList* samples, int64_t n) noexcept nogil
+cdef int copy_table(
+    const Problem* problem, SampleList* samples, const Frame* frame, int64_t n_outside
+) noexcept nogil
+cdef void leave_copy(SampleList* samples) noexcept nogil
 cdef void gather_codes(
     const SampleList* samples, const Sums* kind, const uint64_t* entries, int64_t n,
     int64_t column, uint32_t* gathered

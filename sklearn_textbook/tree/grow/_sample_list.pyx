@@ -9,10 +9,16 @@ row, renumbers the samples from 0 on in the list itself, and remembers their row
 ``local_row``. Bins and steps are made finer where its values have a narrower range.
 Samples outside of it keep their numbers; ``is_local`` tells which numbers the node at
 hand has.
+
+A table in files that is much larger than the memory would be read as a whole at every
+node, as the samples of each are all over it. There a node with at most half the rows
+gets a table of its own (``copy_table``), until one fits into the memory. The order of
+the samples stays, and so does every sum.
 """
 
 from libc.math cimport INFINITY, log
 from libc.stdint cimport int16_t, int32_t, uint16_t, uint8_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from sklearn_textbook.tree.grow._partition_list cimport list_permutations
@@ -27,6 +33,7 @@ from sklearn_textbook.tree.split._samples cimport (
     LIST_MOMENTS,
     CodedTable,
     Span,
+    TableCopy,
 )
 from sklearn_textbook.tree.split._sort_keys cimport sort_by_digits
 from sklearn_textbook.tree.split._steps cimport (
@@ -61,6 +68,12 @@ cdef enum:
     MAX_LOCAL_ROWS = 16384
     BLOCK_ROWS = 16  # of any width they fill whole vector registers
     CROWDED = 8  # samples for each step, from which on a column gets smaller steps
+    MEMORY_FRACTION = 8  # of the memory is for the cells and targets of a copy
+    TARGET_BYTES = 24  # of a sample: value, logarithm and weight
+
+ctypedef fused Number:
+    double
+    int32_t
 
 ctypedef fused Cell:
     uint8_t  # bins
@@ -98,6 +111,15 @@ cdef int start_sample_list(
         samples.table.n_rows // 3, MAX_LOCAL_ROWS, LOCAL_BYTES // width
     )
     n_local = samples.local_rows + 1
+    # Random thresholds read more than codes, and best-first growth turns from one
+    # subtree to another.
+    if problem.in_files and not problem.random_splitter and (
+        problem.max_leaf_nodes == 0
+    ):
+        samples.memory_rows = max(
+            problem.memory_limit // MEMORY_FRACTION // (width + TARGET_BYTES),
+            4 * MAX_LOCAL_ROWS
+        )
     if lender != NULL:
         samples.entries = lender.entries
         samples.logarithm = lender.logarithm
@@ -186,6 +208,8 @@ cdef void set_value_limits(const Problem* problem, SampleList* samples) noexcept
 
 cdef void free_sample_list(SampleList* samples) noexcept nogil:
     """Free all but what was lent by another thread."""
+    while samples.copies != NULL:
+        leave_copy(samples)
     free_memory(&samples.memory)
     memset(samples, 0, sizeof(SampleList))
 
@@ -441,6 +465,158 @@ cdef void make_local(
     samples.is_local = True
 
 
+# ------------------------------------------------------------------------------------
+# Copying the rows of a large subtree, where the table is in files.
+# ------------------------------------------------------------------------------------
+
+
+cdef bint needs_copy(const SampleList* samples, int64_t n) noexcept nogil:
+    """Whether a node of n samples gets a table of its own."""
+    return 0 < samples.memory_rows < samples.table.n_rows and (
+        2 * n <= samples.table.n_rows
+    )
+
+
+cdef void copy_column(
+    const Sums* kind, const uint64_t* entries, int64_t n, const Rank* source,
+    Rank* target, int64_t step
+) noexcept nogil:
+    """Copy one column of codes; those of the copy are ``step`` apart."""
+    cdef int64_t i
+    for i in range(n):
+        target[i * step] = source[number_of(kind, entries[i])]
+
+
+cdef void copy_codes(
+    SampleList* samples, const Sums* kind, const uint64_t* entries, int64_t n,
+    void* target, bint by_rows, const Rank* type_of_codes
+) noexcept nogil:
+    """Copy the codes of some samples, row by row or column by column."""
+    cdef:
+        const CodedTable* table = &samples.table
+        const Rank* source = <const Rank*>table.codes
+        Rank* codes = <Rank*>target
+        int64_t width = table.n_columns, j
+    if by_rows and table.row_codes != NULL:
+        copy_rows(kind, entries, n, width, <const Rank*>table.row_codes, codes)
+        return
+    for j in range(width):
+        copy_column(
+            kind, entries, n, source + j * table.n_rows,
+            codes + (j if by_rows else j * n), width if by_rows else 1
+        )
+
+
+cdef void copy_numbers(
+    const Sums* kind, const uint64_t* entries, int64_t n, int64_t width,
+    const Number* source, Number* target
+) noexcept nogil:
+    """Copy ``width`` numbers of every sample."""
+    cdef:
+        int64_t i, k
+        const Number* numbers
+    for i in range(n):
+        numbers = source + number_of(kind, entries[i]) * width
+        for k in range(width):
+            target[i * width + k] = numbers[k]
+
+
+cdef int fill_copy(
+    SampleList* samples, TableCopy* copy, uint64_t* entries, int64_t n,
+    const Sums* kind
+) noexcept nogil:
+    """Copy the samples, renumber them, and use the copy. Returns -1 without memory."""
+    cdef:
+        CodedTable* table = &samples.table
+        Memory* memory = &copy.memory
+        int64_t i, width = table.n_columns, n_outputs = samples.n_outputs
+        bint are_bins = table.row_codes == table.row_bins
+        bint by_rows = are_bins or n <= samples.memory_rows
+        uint8_t* bins = <uint8_t*>take_memory(memory, n * width, 1)
+        void* codes = bins
+        double* y = NULL
+        double* logarithm = NULL
+        double* weight = NULL
+        int32_t* label = NULL
+        const uint8_t* one_byte = NULL
+        const uint16_t* two_bytes = NULL
+        const uint32_t* four_bytes = NULL
+    if not are_bins:
+        codes = take_memory(memory, n * width, table.code_size)
+    if samples.y != NULL:
+        y = take_doubles(memory, n * n_outputs)
+    if samples.logarithm != NULL:
+        logarithm = take_doubles(memory, n)
+    if samples.weight != NULL:
+        weight = take_doubles(memory, n)
+    if samples.label != NULL:
+        label = <int32_t*>take_memory(memory, n * n_outputs, sizeof(int32_t))
+    if memory.is_short:
+        return -1
+    copy_rows(kind, entries, n, width, table.row_bins, bins)
+    if are_bins:
+        pass
+    elif table.code_size == 1:
+        copy_codes(samples, kind, entries, n, codes, by_rows, one_byte)
+    elif table.code_size == 2:
+        copy_codes(samples, kind, entries, n, codes, by_rows, two_bytes)
+    else:
+        copy_codes(samples, kind, entries, n, codes, by_rows, four_bytes)
+    if y != NULL:
+        copy_numbers(kind, entries, n, n_outputs, samples.y, y)
+    if logarithm != NULL:
+        copy_numbers(kind, entries, n, 1, samples.logarithm, logarithm)
+    if weight != NULL:
+        copy_numbers(kind, entries, n, 1, samples.weight, weight)
+    if label != NULL:
+        copy_numbers(kind, entries, n, n_outputs, samples.label, label)
+    for i in range(n):
+        entries[i] = renumber(kind, entries[i], i)
+    table.n_rows = n
+    table.row_bins = bins
+    table.row_codes = codes if by_rows else NULL
+    table.codes = NULL if by_rows else codes
+    samples.y, samples.logarithm = y, logarithm
+    samples.weight, samples.label = weight, label
+    return 0
+
+
+cdef int copy_table(
+    const Problem* problem, SampleList* samples, const Frame* frame, int64_t n_outside
+) noexcept nogil:
+    """Give the subtree of a node a table of its own. Returns -1 without memory."""
+    cdef:
+        TableCopy* copy = <TableCopy*>calloc(1, sizeof(TableCopy))
+        uint64_t* entries = samples.entries + frame.start
+        const BinaryCounts* counted = NULL
+        const Moments* listed = NULL
+        int outcome
+    if copy == NULL:
+        return -1
+    copy.outer, copy.n_outside = samples.copies, n_outside
+    copy.table = samples.table
+    copy.y, copy.logarithm = samples.y, samples.logarithm
+    copy.weight, copy.label = samples.weight, samples.label
+    copy.memory.in_files = True
+    samples.copies = copy
+    if samples.kind == LIST_BINARY:
+        outcome = fill_copy(samples, copy, entries, frame.n_rows, counted)
+    else:
+        outcome = fill_copy(samples, copy, entries, frame.n_rows, listed)
+    return outcome
+
+
+cdef void leave_copy(SampleList* samples) noexcept nogil:
+    """Return to the table outside of the subtree."""
+    cdef TableCopy* copy = samples.copies
+    samples.copies = copy.outer
+    samples.table = copy.table
+    samples.y, samples.logarithm = copy.y, copy.logarithm
+    samples.weight, samples.label = copy.weight, copy.label
+    free_memory(&copy.memory)
+    free(copy)
+
+
 # ---------------------------------------------------------------------- reading codes
 
 
@@ -450,6 +626,9 @@ cdef const void* find_codes(
     """Where the code of sample 0 stands, and how far on that of the next one."""
     cdef const CodedTable* table = &samples.table
     if not samples.is_local or samples.row_steps != NULL:
+        if table.codes == NULL:
+            step[0] = table.n_columns
+            return <const char*>table.row_codes + column * table.code_size
         step[0] = 1
         return <const char*>table.codes + column * table.n_rows * table.code_size
     step[0] = table.n_columns

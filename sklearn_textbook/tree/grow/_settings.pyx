@@ -41,7 +41,7 @@ from sklearn_textbook.tree.split._types cimport (
     uint32_t,
 )
 
-from sklearn_textbook._contract.file_memory import is_in_files
+from sklearn_textbook._contract.file_memory import limit_in_files
 from sklearn_textbook.tree.encode import NOMINAL, ORDINAL
 from sklearn_textbook.tree.grow.rules import J48_RESOLUTION, J48_TOLERANCE, UNLIMITED
 
@@ -142,7 +142,8 @@ cdef class Settings:
         problem.output_start = <const int64_t*>self.keep(target.output_start, np.int64)
         problem.n_statistics = problem.output_start[problem.n_outputs]
         problem.design_effect = 1.0
-        problem.in_files = is_in_files()
+        problem.memory_limit = limit_in_files()
+        problem.in_files = problem.memory_limit > 0
         self.read_columns(rules)
         self.read_rules(rules)
         if rules.gain is not None:

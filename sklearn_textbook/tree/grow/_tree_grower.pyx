@@ -77,7 +77,12 @@ from sklearn_textbook.tree.grow._list_search cimport (
     reserve_tiles,
     start_list_search,
 )
-from sklearn_textbook.tree.grow._sample_list cimport free_sample_list, start_sample_list
+from sklearn_textbook.tree.grow._sample_list cimport (
+    free_sample_list,
+    leave_copy,
+    needs_copy,
+    start_sample_list,
+)
 from sklearn_textbook.tree.grow._settings cimport Settings, write_root
 from sklearn_textbook.tree.grow._small_node cimport may_be_small
 from sklearn_textbook.tree.grow._workers cimport (
@@ -715,8 +720,10 @@ cdef int fill_oblique(
     oblique.ridge = rules.ridge
     oblique.lasso = rules.lasso
     thread.search.oblique = oblique
-    # The kernel of small subtrees knows tests of one column alone.
+    # The kernel of small subtrees knows tests of one column alone, and directions are
+    # found from the values of the rows.
     thread.samples.may_be_small = False
+    thread.samples.memory_rows = 0
     if not oblique.searches_axis:
         # There are no codes to be copied.
         thread.samples.local_rows = 0
@@ -972,6 +979,8 @@ cdef class ListGrower(TreeGrower):
         finally:
             self.first.search.team = NULL
             stop_team(team)
+            while self.first.samples.copies != NULL:
+                leave_copy(&self.first.samples)
         return count_nodes(self.buffer, self.done, self.tasks.n_frames)
 
     cdef int64_t choose_task_rows(self, int n_threads) except -1:
@@ -979,8 +988,11 @@ cdef class ListGrower(TreeGrower):
         cdef int64_t task_rows = choose_list_task_rows(
             self.n_listed, n_threads, self.first.samples.local_rows
         )
-        # Subtrees that grow by turns cannot be divided.
-        if self.problem.max_leaf_nodes > 0 or self.n_listed <= task_rows:
+        # Subtrees that grow by turns cannot be divided, and of a table in files only
+        # one is in memory at a time.
+        if self.problem.max_leaf_nodes > 0 or self.n_listed <= task_rows or (
+            needs_copy(&self.first.samples, 1)
+        ):
             return 0
         return task_rows
 

@@ -31,7 +31,7 @@ LISTED_TYPES = (np.int32, np.int64, np.float64)
 # the sums of whole weights.
 LARGEST_LISTED_WEIGHT = 2**16 - 1
 LARGEST_LISTED_TOTAL = 2**21 - 1
-MAX_LISTED_ROWS = 2**25
+MAX_LISTED_ROWS = 2**31 - 1
 MAX_LISTED_CLASSES = 2**16
 MAX_COUNTED_ROWS = 2**21  # in the table, where two classes are counted
 # Columns of the table for each one that a node uses, up to which partitioning all of

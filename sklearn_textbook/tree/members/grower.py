@@ -124,7 +124,7 @@ class MemberGrower:
     n_jobs : int, default=None
         Number of threads for encoding the table.
     max_bins : int, default=None
-        Maximum number of bins of a numeric column. None: no binning.
+        Maximum number of bins of a numeric column. None: as the template has it.
 
     Attributes
     ----------
@@ -148,6 +148,8 @@ class MemberGrower:
         if self.pruner is not None:
             self.pruner.check_parameters()
         check_max_bins(max_bins)
+        if max_bins is None:
+            max_bins = reader.max_bins
         self.max_bins = max_bins
         self.is_sparse = issparse(X)
         rows, schema, n_threads = reader._read_training(
@@ -160,7 +162,7 @@ class MemberGrower:
         # Raise errors about the table here, not in a thread.
         is_random = getattr(reader, "splitter", "best") == "random"
         owner = reader if owner is None else owner
-        require_table_memory(owner, rows.matrix, is_random=is_random)
+        require_table_memory(owner, rows.table, is_random=is_random)
         reader._check_missing(self.table, self.is_sparse)
         reader.n_missing_ = np.array(self.table.n_missing)
         warn_of_memory(reader, self.n_rows)
@@ -179,7 +181,7 @@ class MemberGrower:
     @property
     def n_columns(self):
         """Number of columns."""
-        return self.rows.matrix.shape[1]
+        return self.rows.table.shape[1]
 
     def expect_many(self):
         """Prepare data that saves time only for many trees."""
@@ -212,7 +214,7 @@ class MemberGrower:
             member.pruning = pruner
         target = rows.target if target is None else target
         weight = self._multiply(weight)
-        rows = Rows(rows.matrix, target, weight, weight)
+        rows = Rows(rows.table, target, weight, weight)
         if columns is not None:
             self._restrict(member, columns)
             if (
@@ -221,7 +223,7 @@ class MemberGrower:
                 or (not member._grows_over_weightless_rows)
             ):
                 # The matrix is a copy that is not used elsewhere.
-                rows = replace(rows, matrix=rows.matrix[:, columns])
+                rows = replace(rows, table=rows.matrix[:, columns])
         is_bag_pruner = isinstance(pruner, OutOfBagPruning)
         holds_out = pruner is not None and not is_bag_pruner
         out_of_bag = validation = None
@@ -338,7 +340,7 @@ class MemberGrower:
 
     def _encode(self, rows, n_threads, schema):
         return encode_table(
-            rows.matrix,
+            rows.table,
             schema,
             n_threads,
             sorts_nominal=self.reader._sorts_nominal,
@@ -348,7 +350,7 @@ class MemberGrower:
     def __sizeof__(self):
         """Return the bytes of the arrays, for schedulers of clusters."""
         table = vars(self).get("table")
-        arrays = [self.rows.matrix] if isinstance(self.rows.matrix, np.ndarray) else []
+        arrays = [self.rows.table] if isinstance(self.rows.table, np.ndarray) else []
         if table is not None:
             arrays += [table.order, table.values]
         return sum(array.nbytes for array in arrays)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_textbook._contract.blocks import StoredTable
 from sklearn_textbook.tree.encode import EncodedTable
 from sklearn_textbook.tree.grow.target import Target
 
@@ -17,7 +18,7 @@ class Rows:
 
     Parameters
     ----------
-    matrix : array of shape (n_rows, n_features), or scipy sparse array
+    table : array of shape (n_rows, n_features), scipy sparse array, or StoredTable
         The table as returned by ``schema_.read``: numbers, level codes, NaN for missing
         values.
     target : Target
@@ -28,10 +29,15 @@ class Rows:
         The same without class weights.
     """
 
-    matrix: np.ndarray
+    table: np.ndarray | StoredTable
     target: Target
     weight: np.ndarray | None = None
     sample_weight: np.ndarray | None = None
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """The table, which becomes an array if it is stored in columns."""
+        return self.table.matrix if isinstance(self.table, StoredTable) else self.table
 
     @property
     def n_rows(self):

@@ -43,14 +43,26 @@ cdef struct CodedTable:
     int64_t n_columns
     int64_t n_rows
     int32_t code_size
-    const void* codes  # column by column
-    const void* row_codes  # row by row
+    const void* codes  # column by column; NULL: row by row alone
+    const void* row_codes  # row by row; NULL in a large copy whose bins are others
     const uint8_t* row_bins  # row by row; the same array where the codes are bins
     const Span* spans  # of every column
 
+# A table that holds the samples of one subtree alone: what was in use outside of it.
+cdef struct TableCopy:
+    TableCopy* outer
+    int64_t n_outside  # nodes that wait outside of the subtree
+    CodedTable table
+    const double* y
+    double* logarithm
+    const int32_t* label
+    const double* weight
+    Memory memory  # of the copy
+
 # The samples of a tree as one list, in which those of a node stand together. Only the
 # list is partitioned at a node; codes stay where they are, but a subtree of few samples
-# works on a copy that stays in the cache.
+# works on a copy that stays in the cache, and one of a table in files on a copy of half
+# its rows or less.
 cdef struct SampleList:
     int32_t kind
     CodedTable table
@@ -67,6 +79,10 @@ cdef struct SampleList:
     uint64_t* entries
     Memory memory  # of all below but what another thread lends: list, logarithms
     int64_t n_samples  # at most, of a node
+    # Tables of more rows are in files, and subtrees work on copies of their rows; 0:
+    # there are no such copies.
+    int64_t memory_rows
+    TableCopy* copies  # of the node at hand, the smallest first
     double min_weight
     int64_t most_weight  # of whole weights
     bint may_be_small  # small subtrees have a kernel of their own

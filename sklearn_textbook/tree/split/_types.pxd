@@ -161,6 +161,7 @@ cdef struct Problem:
     double total_weight
     int64_t max_leaf_nodes  # the best split comes first; 0: the whole tree grows
     bint in_files  # memory that grows with the rows is in temporary files
+    int64_t memory_limit  # in bytes, if it is
     # columns
     const int32_t* kind
     const int64_t* n_levels
