@@ -11,6 +11,18 @@ become indicator columns (周志华《机器学习》, section 3.2).
 from sklearn_textbook.linear_model.generalized.generalized_linear import (
     GeneralizedLinearRegressor,
 )
+from sklearn_textbook.linear_model.inference.anova import anova, compare_models
+from sklearn_textbook.linear_model.inference.contrasts import (
+    estimate_contrasts,
+    wald_test,
+)
+from sklearn_textbook.linear_model.inference.effects import (
+    comparisons,
+    marginal_means,
+    predictions,
+    slopes,
+)
+from sklearn_textbook.linear_model.inference.robust import robust_covariance
 from sklearn_textbook.linear_model.least_squares.linear_regression import (
     LinearRegression,
 )
@@ -24,4 +36,13 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "MaxEntClassifier",
+    "anova",
+    "compare_models",
+    "comparisons",
+    "estimate_contrasts",
+    "marginal_means",
+    "predictions",
+    "robust_covariance",
+    "slopes",
+    "wald_test",
 ]

@@ -17,6 +17,7 @@ from sklearn_textbook._contract.parameters import check_choice, name_some
 from sklearn_textbook._contract.scoring import ClassifierMixin
 from sklearn_textbook._contract.tables import check_sizes, check_sparse_format
 from sklearn_textbook._contract.types import MatrixLike
+from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.design import (
     MISSING,
     REFERENCE_LEVELS,
@@ -32,6 +33,7 @@ from sklearn_textbook.linear_model.design.reading import (
     read_training_rows,
     require_scores,
     select_rows,
+    sum_rows,
 )
 from sklearn_textbook.linear_model.design.stored_rows import (
     StoredRows,
@@ -170,6 +172,37 @@ class BaseLinearModel(BaseEstimator):
             check_finite_design(self, matrix, is_training=False)
             return matrix
         return read_new_rows(self, X, self.handle_unknown)
+
+    def _read_rows_again(self, X, sample_weight):
+        """Read the training rows once more.
+
+        Returns (matrix, weight, is_present): those of the rows that count, and which of
+        the given ones these are.
+        """
+        matrix = self._read_new_table(X)
+        weight = check_weights(sample_weight, matrix.shape[0])
+        is_present = np.ones(matrix.shape[0], dtype=bool)
+        if weight is not None:
+            is_present &= weight > 0
+        if self.design_.missing == "drop":
+            is_present &= ~np.isnan(sum_rows(matrix))
+        if not is_present.all():
+            matrix = matrix[is_present]
+            weight = None if weight is None else weight[is_present]
+        return matrix, weight, is_present
+
+    def _list_terms(self) -> tuple:
+        """List the columns of the table, and the coefficients of each."""
+        first = int(bool(self.fit_intercept))
+        places = map(self.design_.find_columns, range(len(self.design_.terms)))
+        return tuple(
+            (term.name, slice(place.start + first, place.stop + first))
+            for term, place in zip(self.design_.terms, places, strict=True)
+        )
+
+    def _name_coefficients(self) -> tuple[str, ...]:
+        """List the names of a vector of coefficients, that of the intercept first."""
+        return ("intercept",) * bool(self.fit_intercept) + self.design_.names
 
     def _predict_blocks(self, X, function: Callable) -> np.ndarray | Any:
         """Apply a function to the blocks of the design matrix of rows to predict."""

@@ -63,6 +63,11 @@ from sklearn_textbook.linear_model.inference.coefficient_table import (
     CoefficientTable,
     check_level,
 )
+from sklearn_textbook.linear_model.inference.result import (
+    LinearResult,
+    require_no_penalty,
+)
+from sklearn_textbook.linear_model.inference.robust import TrainingScores
 from sklearn_textbook.linear_model.inference.summary import (
     WIDTH,
     format_statistic,
@@ -797,6 +802,64 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             self._list_notes(),
             width=width,
         )
+
+    def _make_result(self) -> LinearResult:
+        """Describe the coefficients for tests and intervals."""
+        require_no_penalty(self, self.alpha, f"alpha={self.alpha:g}")
+        first = int(not self.fit_intercept)
+        free = None if self._knows_dispersion() else self.residual_degrees_of_freedom_
+        return LinearResult(
+            names=self._name_coefficients(),
+            headings=("",),
+            estimates=np.append(self.intercept_, self.coef_)[first:],
+            covariance=self.covariance_[first:, first:],
+            is_determined=self._is_determined[first:],
+            degrees_of_freedom=free,
+            terms=self._list_terms(),
+            is_least_squares=False,
+            deviance=self.deviance_,
+            log_likelihood=self.log_likelihood_,
+            dispersion=self.dispersion_,
+            knows_dispersion=self._knows_dispersion(),
+            n_parameters=float(self._n_parameters),
+            residual_degrees_of_freedom=float(self.residual_degrees_of_freedom_),
+            n_observations=float(self.n_observations_),
+            null_deviance=self.null_deviance_,
+        )
+
+    def _find_scores(
+        self, X, y, sample_weight, *, offset=None, exposure=None
+    ) -> TrainingScores:
+        """Compute the scores of the training rows."""
+        problem = self._read_problem(X, y, sample_weight, offset, exposure)
+        self._require_training_rows(problem, "robust_covariance")
+        _, _, is_present = self._read_rows_again(X, sample_weight)
+        rows, predictor = self._evaluate(problem)
+        weight, working = rows.reweight(predictor)
+        leverage = measure_leverages(
+            problem.X, weight, self._centre, self._inverse[1:, 1:], self._share
+        )
+        copies = np.ones(len(leverage))
+        if self.weight_type == "frequency":
+            copies = problem.weight
+        first = int(not self.fit_intercept)
+        return TrainingScores(
+            is_present,
+            problem.X,
+            bool(self.fit_intercept),
+            (weight * working / copies)[:, np.newaxis],
+            copies,
+            leverage / copies,
+            self._inverse[first:, first:],
+        )
+
+    def _respond(self, predictors: np.ndarray):
+        """Responses of linear predictors, their names, and derivatives."""
+        mean = self._invert(predictors[:, 0])
+        slope = mean
+        if not self.transform_y:
+            slope = self.link_.differentiate(predictors[:, 0], mean)
+        return mean[:, np.newaxis], ("",), slope[:, np.newaxis, np.newaxis]
 
     def _choose_distribution(self):
         """Distribution of an estimate divided by its error: normal or Student's t."""

@@ -27,6 +27,11 @@ from sklearn_textbook.linear_model.inference.coefficient_table import (
     CoefficientTable,
     check_level,
 )
+from sklearn_textbook.linear_model.inference.result import (
+    LinearResult,
+    require_no_penalty,
+)
+from sklearn_textbook.linear_model.inference.robust import TrainingScores
 from sklearn_textbook.linear_model.inference.summary import WIDTH
 from sklearn_textbook.linear_model.least_squares.inference import (
     LeastSquaresInference,
@@ -598,6 +603,82 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         if self.coef_.ndim == 2:
             return np.array(values)
         return float(values[0])
+
+    def _make_result(self) -> LinearResult:
+        """Describe the coefficients for tests and intervals."""
+        inference, rows = self._infer(), self._rows
+        if self.coef_.ndim == 2:
+            raise ValueError(
+                f"{type(self).__name__} was fitted to targets in two dimensions; fit "
+                "one model for each target, to a vector."
+            )
+        require_no_penalty(self, self._alpha, f"alpha={self._alpha:g}")
+        if self._positive:
+            raise ValueError(
+                "Coefficients that are constrained to be at least 0 have no standard "
+                "errors; fit without positive=True."
+            )
+        first = int(not rows.has_intercept)
+        variance = float(inference.residual_standard_error[0]) ** 2
+        is_determined = np.append(
+            np.isfinite(inference.unit_intercept_error), inference.is_determined
+        )
+        return LinearResult(
+            names=self._name_coefficients(),
+            headings=("",),
+            estimates=np.append(self.intercept_, self.coef_)[first:],
+            covariance=variance * inference.unit_covariance[first:, first:],
+            is_determined=is_determined[first:],
+            degrees_of_freedom=float(inference.residual_degrees_of_freedom),
+            terms=self._list_terms(),
+            is_least_squares=True,
+            deviance=float(inference.residual_sum_of_squares[0]),
+            log_likelihood=self.log_likelihood_,
+            dispersion=variance,
+            knows_dispersion=False,
+            n_parameters=float(inference.n_parameters),
+            residual_degrees_of_freedom=float(inference.residual_degrees_of_freedom),
+            n_observations=float(inference.n_observations),
+            null_deviance=float(inference.total_sum_of_squares[0]),
+        )
+
+    def _find_scores(self, X, y, sample_weight) -> TrainingScores:
+        """Compute the scores of the training rows."""
+        matrix, weight, is_present = self._read_rows_again(X, sample_weight)
+        y = read_numeric_targets(y, X, self)
+        if y.shape != is_present.shape:
+            raise ValueError(
+                f"y must have shape {is_present.shape}, as it had in fit; got {y.shape}"
+                "."
+            )
+        residuals = y[is_present] - (matrix @ self.coef_ + self.intercept_)
+        weight = np.ones(len(residuals)) if weight is None else weight
+        inference = self._infer()
+        squares = inference.residual_sum_of_squares[0]
+        found = float(weight @ residuals**2)
+        slack = 1e-6 * squares + 1e-9 * inference.total_sum_of_squares[0]
+        if abs(found - squares) > slack:
+            raise ValueError(
+                "The rows, targets and weights must be those of the fit, which had the "
+                f"residual sum of squares {squares:.9g}; got {found:.9g}."
+            )
+        copies, precision = weight, np.ones(len(weight))
+        if self._weight_type == "variance":
+            copies, precision = precision, copies
+        first = int(not self._rows.has_intercept)
+        return TrainingScores(
+            is_present,
+            matrix,
+            self._rows.has_intercept,
+            (precision * residuals)[:, np.newaxis],
+            copies,
+            precision * inference.compute_leverage(matrix),
+            inference.unit_covariance[first:, first:],
+        )
+
+    def _respond(self, predictors: np.ndarray):
+        """Responses of linear predictors, their names, and derivatives."""
+        return predictors, ("",), np.ones((len(predictors), 1, 1))
 
     # ------------------------------------------------------------------- coefficients
     @property

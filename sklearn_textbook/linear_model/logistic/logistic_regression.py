@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
+from scipy.sparse import issparse
+from scipy.special import expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
@@ -49,6 +51,11 @@ from sklearn_textbook.linear_model.inference.coefficient_table import (
     CoefficientTable,
     check_level,
 )
+from sklearn_textbook.linear_model.inference.result import (
+    LinearResult,
+    require_no_penalty,
+)
+from sklearn_textbook.linear_model.inference.robust import TrainingScores
 from sklearn_textbook.linear_model.inference.summary import (
     WIDTH,
     format_p,
@@ -576,6 +583,98 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         self.is_converged_ = solution.is_converged
         self.n_observations_ = likelihood.total_weight
         self.null_log_likelihood_ = self._find_null(likelihood)
+
+    def _make_result(self) -> LinearResult:
+        """Describe the coefficients for tests and intervals."""
+        C, _ = self._find_penalty()
+        require_no_penalty(self, self._has_penalty(), f"C={C:g}")
+        errors = self._find_errors("covariance_")
+        free = self._count_free("covariance_")
+        headings = tuple(self._name_vectors())
+        estimates = self.coef_
+        if self.fit_intercept:
+            estimates = np.column_stack([self.intercept_, self.coef_])
+        return LinearResult(
+            names=self._name_coefficients(),
+            headings=("",) if len(headings) == 1 else headings,
+            estimates=estimates.ravel(),
+            covariance=self.covariance_,
+            is_determined=np.isfinite(errors),
+            degrees_of_freedom=None,
+            terms=self._list_terms(),
+            is_least_squares=False,
+            deviance=self.deviance_,
+            log_likelihood=self.log_likelihood_,
+            dispersion=1.0,
+            knows_dispersion=True,
+            n_parameters=float(free),
+            residual_degrees_of_freedom=float(self.n_observations_ - free),
+            n_observations=float(self.n_observations_),
+            null_deviance=self.null_deviance_,
+        )
+
+    def _find_scores(self, X, y, sample_weight) -> TrainingScores:
+        """Compute the scores of the training rows."""
+        matrix, weight, is_present = self._read_rows_again(X, sample_weight)
+        classes, codes = read_classes(type(self).__name__, X, y, is_present)
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"The classes must be those of the fit, {self.classes_.tolist()}; got "
+                f"{classes.tolist()}."
+            )
+        copies = np.ones(len(codes)) if weight is None else weight
+        factors = weigh_classes(self.class_weight, classes, codes, weight)
+        of_class = np.ones(len(codes)) if factors is None else factors[codes]
+        predictors = np.asarray(matrix @ self.coef_.T) + self.intercept_
+        responses, _, _ = self._respond(predictors)
+        is_own = codes[:, np.newaxis] == np.arange(len(classes))
+        probabilities = responses
+        if len(classes) == 2:
+            probabilities = np.column_stack([1.0 - responses, responses])
+        own = probabilities[np.arange(len(codes)), codes]
+        with np.errstate(divide="ignore"):
+            found = float((copies * of_class) @ np.log(own))
+        slack = 1e-6 * abs(self.log_likelihood_) - 1e-9 * self.null_log_likelihood_
+        if not abs(found - self.log_likelihood_) <= slack:
+            raise ValueError(
+                "The rows, classes and weights must be those of the fit, which had the "
+                f"log-likelihood {self.log_likelihood_:.9g}; got {found:.9g}."
+            )
+        scores = of_class[:, np.newaxis] * (is_own - probabilities)
+        leverage = None
+        if len(classes) == 2:
+            scores = scores[:, 1:]
+            columns = np.asarray(matrix.todense() if issparse(matrix) else matrix)
+            if self.fit_intercept:
+                columns = np.column_stack([np.ones(len(columns)), columns])
+            spread = of_class * responses[:, 0] * (1.0 - responses[:, 0])
+            leverage = spread * np.einsum(
+                "ij,jk,ik->i", columns, self.covariance_, columns, optimize=True
+            )
+        return TrainingScores(
+            is_present,
+            matrix,
+            bool(self.fit_intercept),
+            scores[:, : len(self.coef_)],
+            copies,
+            leverage,
+            self.covariance_,
+        )
+
+    def _respond(self, predictors: np.ndarray):
+        """Responses of linear predictors, their names, and derivatives."""
+        if len(self.classes_) == 2:
+            second = expit(predictors)
+            slope = second * expit(-predictors)
+            return second, (str(self.classes_[1]),), slope[:, :, np.newaxis]
+        n_vectors = predictors.shape[1]
+        if n_vectors < len(self.classes_):
+            predictors = np.column_stack([predictors, np.zeros(len(predictors))])
+        found = softmax(predictors, axis=1)
+        slopes = -found[:, :, np.newaxis] * found[:, np.newaxis, :]
+        places = np.arange(found.shape[1])
+        slopes[:, places, places] += found
+        return found, tuple(map(str, self.classes_)), slopes[:, :, :n_vectors]
 
     @property
     def reference_class_(self) -> Any:
