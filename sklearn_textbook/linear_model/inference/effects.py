@@ -40,13 +40,20 @@ class EffectTable(CoefficientTable):
 
     Parameters
     ----------
-    names, estimates, standard_errors, degrees_of_freedom, level
-        As of `CoefficientTable`; a name tells the column, what is compared, and the
-        values, group and class for which it is.
+    names : tuple of str
+        The column, what is compared, and the values, group and class for which it is.
+    estimates : ndarray of shape (n_effects,)
+        The effects.
+    standard_errors : ndarray of shape (n_effects,)
+        Their standard errors; NaN where the rows do not determine a coefficient.
+    degrees_of_freedom : float or None, default=None
+        Those of Student's t distribution; None: the normal distribution.
+    level : float, default=0.95
+        Confidence level of the intervals.
     labels : dict of str to tuple of str
         The same as columns, as far as they apply: "column", "contrast", "class", and
         "at: x" and "by: g" for the values and groups of the columns x and g.
-    adjusted_p_values : ndarray of shape (n_coefficients,), default=None
+    adjusted_p_values : ndarray of shape (n_effects,), default=None
         p-values for all pairs at once; None: each on its own.
 
     Examples
@@ -269,8 +276,18 @@ def comparisons(
         Columns that change; a dict has by how much. None: all. A number x goes from x -
         0.5 to x + 0.5, or by another step; a nominal column from its reference level to
         each other level; an ordinal one from its first level to its last.
-    at, by, sample_weight, level, covariance, offset, exposure
-        As in :func:`predictions`.
+    at : dict, "mean" or None, default=None
+        Values of columns, as in :func:`predictions`.
+    by : str or list of str, default=None
+        Nominal columns whose levels have averages of their own.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows in the averages.
+    level : float, default=0.95
+        Confidence level of the intervals.
+    covariance : ndarray of shape (n_coefficients, n_coefficients), default=None
+        Covariance of the coefficients. None: that of the model.
+    offset, exposure : array-like of shape (n_samples,), default=None
+        As in the ``predict`` of a generalised linear model.
 
     Returns
     -------
@@ -327,8 +344,19 @@ def slopes(
         Rows to average over.
     columns : str or list of str, default=None
         The columns. None: all.
-    at, by, sample_weight, level, covariance, offset, exposure
-        As in :func:`predictions`. ``at="mean"`` gives the marginal effects at the mean.
+    at : dict, "mean" or None, default=None
+        Values of columns, as in :func:`predictions`; "mean": marginal effects at the
+        mean.
+    by : str or list of str, default=None
+        Nominal columns whose levels have averages of their own.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows in the averages.
+    level : float, default=0.95
+        Confidence level of the intervals.
+    covariance : ndarray of shape (n_coefficients, n_coefficients), default=None
+        Covariance of the coefficients. None: that of the model.
+    offset, exposure : array-like of shape (n_samples,), default=None
+        As in the ``predict`` of a generalised linear model.
 
     Returns
     -------
@@ -394,8 +422,12 @@ def marginal_means(
         does unless asked otherwise.
     at : dict, default=None
         Values of other columns in place of their means or levels.
-    sample_weight, level, covariance
-        As in :func:`predictions`.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows in the averages.
+    level : float, default=0.95
+        Confidence level of the intervals.
+    covariance : ndarray of shape (n_coefficients, n_coefficients), default=None
+        Covariance of the coefficients. None: that of the model.
 
     Returns
     -------
