@@ -113,11 +113,11 @@ class StoredTable:
     def _make_matrix(self) -> None:
         self._matrix = self.columns.move_to_matrix()
 
-    def read_column(self, position: int) -> np.ndarray:
-        """Return a column as an array."""
+    def read_column(self, position: int, rows: slice) -> np.ndarray:
+        """Read some rows of a column."""
         if self._matrix is None:
-            return self.columns.read_column(position)
-        return self._matrix[:, position]
+            return self.columns.read_column(position, rows)
+        return self._matrix[rows, position]
 
     def close(self) -> None:
         """Remove the files."""

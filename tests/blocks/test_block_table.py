@@ -4,11 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sklearn_textbook._contract.blocks import BLOCK_ROWS, add_up
+from sklearn_textbook._contract.blocks import BLOCK_ROWS, StoredTable, add_up
 from sklearn_textbook.io import Batches
-from sklearn_textbook.tree.encode import encode_table, read_training_table
+from sklearn_textbook.tree import CARTRegressor
+from sklearn_textbook.tree.encode import (
+    encode_table,
+    read_training_table,
+    stored_codes,
+)
 from sklearn_textbook.tree.encode.block_columns import FileArray, read_block_columns
 from sklearn_textbook.tree.encode.block_table import ValueCounter, encode_blocks
+from sklearn_textbook.tree.encode.stored_codes import StoredCodes
 from tests.blocks.tables import cut, draw_table, list_features
 from tests.memory import measure_peak
 
@@ -59,6 +65,77 @@ def test_codes_and_bins_are_those_of_memory(max_bins, piece_rows, n_threads):
         for name in ("values", "upper_values"):
             found, wanted = getattr(table, name), getattr(expected, name)
             np.testing.assert_array_equal(found[column, :n], wanted[column, :n])
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("piece_rows", [300, 9999])
+@pytest.mark.parametrize("max_bins", [None, 255, 7])
+def test_stored_tables_are_encoded_as_in_memory(
+    monkeypatch, max_bins, piece_rows, n_threads
+):
+    """Also what sorted columns and random thresholds need, which comes later."""
+    monkeypatch.setattr(stored_codes, "PIECE_ROWS", piece_rows)
+    matrix, schema = read_training_table(TABLE.select(NAMES))
+    for frees_columns in (False, True):
+        stored = StoredTable(read(1234))
+        table = encode_table(stored, schema, n_threads, max_bins=max_bins)
+        assert isinstance(table, StoredCodes)
+        if frees_columns:
+            np.testing.assert_array_equal(stored.matrix, matrix)
+        expected = encode_table(matrix, schema, max_bins=max_bins)
+        np.testing.assert_array_equal(table.n_distinct, expected.n_distinct)
+        np.testing.assert_array_equal(table.n_missing, expected.n_missing)
+        assert table.ranks().dtype == expected.ranks().dtype
+        np.testing.assert_array_equal(table.ranks(), expected.ranks())
+        np.testing.assert_array_equal(table.order, expected.order)
+        for found, wanted in zip(table.row_ranks(), expected.row_ranks(), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(table.row_values(), expected.row_values())
+        for found, wanted in zip(table.steps(), expected.steps(), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+        for column, n in enumerate(table.n_distinct):
+            for name in ("values", "upper_values"):
+                found, wanted = getattr(table, name), getattr(expected, name)
+                np.testing.assert_array_equal(found[column, :n], wanted[column, :n])
+                assert not np.signbit(found[column, :n][found[column, :n] == 0]).any()
+        few = np.array([5, 0])
+        taken, wanted = table.take_columns(few), expected.take_columns(few)
+        np.testing.assert_array_equal(taken.order, wanted.order)
+        np.testing.assert_array_equal(taken.ranks(), wanted.ranks())
+        stored.close()
+        assert not stored.columns.folder.exists()
+
+
+def test_sorted_columns_of_ties_zeros_and_gaps(monkeypatch):
+    """A value of most rows, zeros of both signs, a column of one value, and none."""
+    monkeypatch.setattr(stored_codes, "PIECE_ROWS", 64)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "zeros": np.where(rng.random(999) < 0.8, rng.choice([0.0, -0.0], 999), 1.5),
+            "one": 3.0,
+            "none": np.nan,
+            "last": np.where(np.arange(999) < 990, np.nan, -2.0),
+            "ends": rng.choice([-1e300, 1e300, 5e-324], 999),
+            "y": rng.normal(size=999),
+        }
+    )
+    names = list(frame)[:-1]
+    source = Batches(lambda: (frame[i : i + 100] for i in range(0, 999, 100)))
+    stored = StoredTable(read_block_columns(source, "y", is_numeric=True))
+    table = encode_table(stored, stored.schema)
+    expected = encode_table(*read_training_table(frame[names]))
+    np.testing.assert_array_equal(table.ranks(), expected.ranks())
+    np.testing.assert_array_equal(table.order, expected.order)
+    stored.close()
+
+
+def test_infinite_numbers_of_a_stored_table():
+    frame = pd.DataFrame({"x": [1.0, 2.0, np.inf, 4.0], "y": [1.0, 2.0, 3.0, 4.0]})
+    source = Batches(lambda: iter([frame[:2], frame[2:]]))
+    for model in (CARTRegressor(), CARTRegressor(max_bins=2)):
+        with pytest.raises(ValueError, match="'x'.*row 2"):
+            model.fit(source, "y")
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

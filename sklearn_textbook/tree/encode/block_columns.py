@@ -353,9 +353,8 @@ class BlockColumns:
     def read_matrix(self, rows: slice) -> np.ndarray:
         """Read a block of rows as numbers and codes, NaN where missing."""
         matrix = np.empty((rows.stop - rows.start, self.n_columns), order="F")
-        for position, mapping in enumerate(self.mappings):
-            part = self.open_column(position).read(rows)
-            matrix[:, position] = part if mapping is None else mapping[part]
+        for position in range(self.n_columns):
+            matrix[:, position] = self.read_column(position, rows)
         return matrix
 
     def select_rows(
@@ -431,24 +430,18 @@ class BlockColumns:
             factor = of_class[self.target.read(rows)]
             self.weight.write(rows.start, self.weight.read(rows) * factor)
 
-    def read_column(self, position: int) -> np.ndarray:
-        """Read a column as numbers or codes, NaN where missing."""
-        column, mapping = self.open_column(position), self.mappings[position]
-        numbers = np.empty(self.n_rows)
-        for rows in list_blocks(self.n_rows):
-            part = column.read(rows)
-            numbers[rows] = part if mapping is None else mapping[part]
-        return numbers
+    def read_column(self, position: int, rows: slice) -> np.ndarray:
+        """Read some rows of a column as numbers or codes, NaN where missing."""
+        part, mapping = self.open_column(position).read(rows), self.mappings[position]
+        return part if mapping is None else mapping[part]
 
     def move_to_matrix(self) -> np.ndarray:
         """Put the columns side by side in an array, and remove their files."""
         matrix = np.empty((self.n_rows, self.n_columns), order="F")
-        for position, mapping in enumerate(self.mappings):
-            column = self.open_column(position)
+        for position in range(self.n_columns):
             for rows in list_blocks(self.n_rows):
-                part = column.read(rows)
-                matrix[rows, position] = part if mapping is None else mapping[part]
-            column.path.unlink()
+                matrix[rows, position] = self.read_column(position, rows)
+            self.open_column(position).path.unlink()
         return matrix
 
     def close(self) -> None:

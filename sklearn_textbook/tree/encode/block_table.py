@@ -367,7 +367,7 @@ def _measure_column(columns, position, max_bins, piece_rows):
         n_sampled = SAMPLED_FOR_BOUND * max(n_bounds, LEAST_BOUNDS)
         n_needed = SAMPLED_FOR_BOUND * BOUNDS_FOR_BIN * max_bins
         if n_needed <= n_sampled < columns.n_rows:
-            sample = _read_sample(numbers, n_sampled)
+            sample = read_sample(numbers.read, columns.n_rows, n_sampled)
             bounds = choose_bounds(sample, columns.n_rows, max_bins)
             if bounds is not None:
                 return _search_bins(numbers, bounds, max_bins, piece_rows)
@@ -379,13 +379,14 @@ def _measure_column(columns, position, max_bins, piece_rows):
     return *bins, counter.n_missing
 
 
-def _read_sample(numbers, n_sampled):
+def read_sample(
+    read: Callable[[slice], np.ndarray], n_rows: int, n_sampled: int
+) -> np.ndarray:
     """Read short stretches of a column, evenly spread."""
-    n_rows = len(numbers)
-    step = n_rows * SAMPLED_TOGETHER // n_sampled
+    step = max(1, n_rows * SAMPLED_TOGETHER // n_sampled)
     stretches = range(0, n_rows - SAMPLED_TOGETHER, step)
     return np.concatenate(
-        [numbers.read(slice(start, start + SAMPLED_TOGETHER)) for start in stretches]
+        [read(slice(start, start + SAMPLED_TOGETHER)) for start in stretches]
     )
 
 

@@ -171,11 +171,11 @@ def encode_table(
     """
     check_max_bins(max_bins)
     if isinstance(matrix, StoredTable):
-        if max_bins is not None and matrix.is_in_columns:
+        if matrix.is_in_columns and (sorts_nominal or NOMINAL not in schema.kinds):
             # Which imports this module.
-            from sklearn_textbook.tree.encode.stored_bins import StoredBins
+            from sklearn_textbook.tree.encode.stored_codes import StoredCodes
 
-            return StoredBins(matrix, max_bins, n_threads)
+            return StoredCodes(matrix, max_bins, n_threads)
         matrix = matrix.matrix
 
     def encode(matrix, schema):
