@@ -374,8 +374,10 @@ def test_classes():
         model.predict_proba(blocks), expected.predict_proba(frame[["x2"]])
     )
     assert model.predict(blocks).tolist() == expected.predict(frame[["x2"]]).tolist()
-    with pytest.raises(ValueError, match="requires separation='check' or 'ignore'"):
-        LogisticRegression(separation="exact").fit(blocks, "class")
+    exact = LogisticRegression(separation="exact").fit(
+        cut(table, 90, ["x2", "class", "w"]), "class", "w"
+    )
+    assert exact.separation_ == "none"
     one = table.filter([name == "yes" for name in frame["answer"]])
     with pytest.raises(ValueError, match="contains only one class: 'yes'"):
         LogisticRegression().fit(cut(one, 7, ["x2", "answer"]), "answer")

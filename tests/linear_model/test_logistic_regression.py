@@ -1,5 +1,6 @@
 """LogisticRegression: solvers, parametrisations, inference, and what it refuses."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression as StockLogisticRegression
 
 from sklearn_textbook.linear_model import LogisticRegression
+from sklearn_textbook.linear_model.logistic import separation
 from sklearn_textbook.linear_model.logistic.likelihood import (
     MAX_NUMBERS_OF_ONE,
     LogisticLikelihood,
@@ -453,13 +455,78 @@ def test_one_of_three_classes_is_separated(separation):
     assert model.separation_ == "quasi_complete"
 
 
-def test_large_table_is_judged_by_the_last_step():
-    """More cells than the linear programme is given unasked."""
+def make_rows_apart(seed):
+    """Three classes; a difference of columns is above 0 only in rows of the first two.
+
+    It is very large in some of these 30 rows, and the likelihood hardly increases in
+    the others.
+    """
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((18_000, 3))
+    y = (random.standard_normal(X.shape) + X).argmax(axis=1)
+    apart = np.zeros(len(X))
+    apart[:30], y[:30] = random.pareto(1.0, 30), seed % 2 * (np.arange(30) % 2)
+    return np.column_stack([X, X[:, 0] - apart]), y
+
+
+def test_separation_in_large_tables():
     X, y, _ = make_rows(2, 70_000, 3)
     assert LogisticRegression().fit(X, y).separation_ == "none"
     level = (np.arange(70_000) < 500) & (y == 1)  # a level that only one class has
     with pytest.warns(ConvergenceWarning, match="Quasi-complete"):
         LogisticRegression().fit(np.column_stack([X, level]), y)
+
+
+@pytest.mark.parametrize("seed", [1, 3, 6])
+def test_combination_that_separates_rows_of_a_large_table(seed):
+    X, y = make_rows_apart(seed)
+    with pytest.warns(ConvergenceWarning, match="Quasi-complete"):
+        model = LogisticRegression().fit(X, y)
+    assert model.separation_ == "quasi_complete"
+    assert model.standard_errors_.max() > 1e6
+    # Two rows of the third class, one on each side, forbid it.
+    X, y = np.append(X, X[:1] * [[1.0], [-1.0]], axis=0), np.append(y, [2, 2])
+    model = LogisticRegression(separation="exact").fit(X, y)
+    assert model.separation_ == "none"
+
+
+def test_separation_by_few_of_the_constraints(monkeypatch):
+    """The linear programme finds the same when constraints are added one by one."""
+    kinds = []
+    monkeypatch.setattr(separation, "N_PER_COEFFICIENT", 0)
+    for n_classes, spread in itertools.product((2, 3, 4), (0.5, 3.0, 1000.0)):
+        random = np.random.default_rng(0)
+        X = random.normal(size=(150, 3))
+        scores = X @ random.normal(size=(3, n_classes)) * spread
+        y = (scores + random.gumbel(size=scores.shape)).argmax(axis=1)
+        if spread == 3.0:
+            X[y == 0, 0] = np.maximum(X[y == 0, 0], 0.0)
+            X[y > 0, 0] = 0.0
+        likelihood = LogisticLikelihood(
+            *(X, y, n_classes, None),
+            fit_intercept=True,
+            is_symmetric=False,
+            strength=0.0,
+        )
+        found = set()
+        for n_added in (1, 10_000):
+            monkeypatch.setattr(separation, "N_CONSTRAINTS", n_added)
+            found.add(separation.solve_programme(likelihood, likelihood.start()))
+        assert len(found) == 1
+        kinds += found
+    assert kinds == ["none", "quasi_complete", "complete"] * 3
+
+
+def test_linear_programme_that_is_too_large(monkeypatch):
+    X = np.append(LINE, [[3.0]], axis=0)
+    y = np.append((LINE[:, 0] > 3.0).astype(int), 1)
+    monkeypatch.setattr(separation, "MOST_UNASKED", 10)
+    with pytest.warns(ConvergenceWarning, match="may separate classes.*'exact'"):
+        model = LogisticRegression().fit(X, y)
+    assert model.separation_ == "unknown"
+    assert "may separate classes: not decided" in model.summary()
+    with pytest.warns(ConvergenceWarning, match="Quasi-complete"):
+        LogisticRegression(separation="exact").fit(X, y)
 
 
 def test_far_row_that_forbids_separation():

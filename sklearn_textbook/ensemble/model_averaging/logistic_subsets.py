@@ -128,7 +128,9 @@ def average_logistic(
 
 def _warn_of_fits(fitted) -> None:
     """Warn of models without a maximum of the likelihood, and of unfinished ones."""
-    n_separated = sum(one.separation_ not in (None, "none") for one in fitted)
+    n_separated = sum(
+        one.separation_ in ("quasi_complete", "complete") for one in fitted
+    )
     if n_separated:
         warn_caller(
             f"Classes can be separated in {n_separated} of the {len(fitted)} models "

@@ -69,7 +69,7 @@ from sklearn_textbook.linear_model.logistic.fitting import (
 )
 from sklearn_textbook.linear_model.logistic.iterations import IterationTasks
 from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
-from sklearn_textbook.linear_model.logistic.separation import NONE
+from sklearn_textbook.linear_model.logistic.separation import NONE, UNKNOWN
 from sklearn_textbook.linear_model.logistic.solvers import (
     LIBLINEAR,
     SOLVERS,
@@ -163,10 +163,10 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         one vector.
     separation : {"check", "exact", "ignore"}, default="check"
         Whether to check if the classes can be separated, so that the likelihood has no
-        maximum. "check" uses the result of the solver: if every row is classified
-        correctly, or the next Newton step is still large, small tables are checked by a
-        linear programme, and large ones by that step. "exact" always solves the linear
-        programme. With a penalty there is always a maximum.
+        maximum. "check" uses the result of the solver: they can if every row is
+        classified correctly; if the next Newton step or a score is large, a linear
+        programme decides, unless it would have more than a million numbers. "exact"
+        always solves the linear programme. With a penalty there is always a maximum.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows. "balanced": all
         classes have the same total weight.
@@ -232,10 +232,11 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         Loss, including the penalty, at the start and after each iteration.
     is_converged_ : bool
         Whether the solver converged.
-    separation_ : {"none", "quasi_complete", "complete"} or None
+    separation_ : {"none", "quasi_complete", "complete", "unknown"} or None
         Whether the classes can be separated: "complete" if for some coefficients every
         row has the largest score for its class, "quasi_complete" if this is possible
-        only with ties. None: not checked.
+        only with ties, "unknown" if the fit shows signs of it, but the linear program
+        that decides it is too large for "check". None: not checked.
     rank_ : int or None
         Rank of the table, including the intercept: the number of coefficients of each
         score that the data determine. None with a penalty, or if it was not computed.
@@ -414,8 +415,8 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         Raises
         ------
         ValueError
-            If a parameter, a label, a weight or a value is invalid, if there is only
-            one class, or if ``separation="exact"`` with a table in blocks.
+            If a parameter, a label, a weight or a value is invalid, or if there is only
+            one class.
 
         Warns
         -----
@@ -451,12 +452,6 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
 
     def _fit_columns(self, columns, context, hooks) -> None:
         """Fit to the columns of a table in files."""
-        if self.separation == "exact":
-            raise ValueError(
-                "A table that is read in blocks requires separation='check' or "
-                "'ignore', as the linear programme needs all rows in memory; got "
-                f"{self.separation!r}."
-            )
         matrix = self._read_stored_rows(columns)
         classes = read_stored_classes(type(self).__name__, columns)
         codes = columns.target
@@ -869,7 +864,14 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         """Warn of separated classes, or of a solver that did not converge."""
         n_iter = int(self.n_iter_[0])
         iterations = f"{n_iter} iteration{'' if n_iter == 1 else 's'}"
-        if self.separation_ not in (None, NONE):
+        if self.separation_ == UNKNOWN:
+            message = (
+                "Coefficients or standard errors are so large that a linear score may "
+                "separate classes, in which case the likelihood has no maximum. The "
+                "linear programme that decides it is large: use separation='exact' to "
+                "solve it."
+            )
+        elif self.separation_ not in (None, NONE):
             largest = float(np.abs(self.coef_).max(initial=0.0))
             message = (
                 f"{describe_separation(self.separation_)}: a linear score separates "
@@ -898,7 +900,9 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         notes = []
         if not self.is_converged_:
             notes.append("The solver did not converge.")
-        if self.separation_ not in (None, NONE):
+        if self.separation_ == UNKNOWN:
+            notes.append("A linear score may separate classes: not decided.")
+        elif self.separation_ not in (None, NONE):
             notes.append(
                 f"{describe_separation(self.separation_)}: the likelihood has no "
                 "maximum; coefficients and standard errors are meaningless."

@@ -8,25 +8,29 @@ from scipy.optimize import linprog
 
 from sklearn_textbook._contract.blocks import list_blocks
 from sklearn_textbook.linear_model.logistic.curvature import factor_curvature
-from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
-from sklearn_textbook.linear_model.solve.row_blocks import is_sparse, take_rows
+from sklearn_textbook.linear_model.logistic.likelihood import (
+    Evaluation,
+    LogisticLikelihood,
+)
+from sklearn_textbook.linear_model.solve.row_blocks import read_rows
 
-#: Kinds of separation.
-NONE, QUASI, COMPLETE = "none", "quasi_complete", "complete"
-#: A margin up to this fraction of the largest score counts as zero.
-ZERO_MARGIN = 1e-9
+#: Kinds of separation, and that the linear programme would be too large.
+NONE, QUASI, COMPLETE, UNKNOWN = "none", "quasi_complete", "complete", "unknown"
 #: A margin of the linear programme up to this is zero: ten times its tolerance.
 SMALLEST_MARGIN = 1e-6
+#: A margin below minus this violates a constraint: the tolerance of the programme.
+VIOLATION = 1e-7
 #: A change of scores above this at the end indicates possible separation.
 LARGE_CHANGE = 0.05
 #: So does a score above this: the probability of the other classes is negligible.
 LARGE_SCORE = 25.0
-#: Maximum cells of a linear programme that is solved by default.
-CELLS_UNASKED = 200_000
 #: A smallest margin above this proves complete separation.
 SMALLEST_LEAD = 1e-8
-#: Of the last step's margins, those up to this fraction of the largest count as zero.
-LAST_STEP_MARGIN = 1e-3
+#: Constraints that are added at a time, and more of them for each coefficient.
+N_CONSTRAINTS, N_PER_COEFFICIENT = 200, 5
+#: Maximum coefficients of a constraint times constraints of a linear programme that is
+#: solved by default.
+MOST_UNASKED = 1_000_000
 
 
 def find_margins(scores: np.ndarray, codes: np.ndarray, n_classes: int) -> np.ndarray:
@@ -43,34 +47,96 @@ def find_margins(scores: np.ndarray, codes: np.ndarray, n_classes: int) -> np.nd
     return margins[is_other].reshape(len(scores), n_classes - 1)
 
 
-def judge_direction(blocks, n_classes, tolerance: float = ZERO_MARGIN) -> str:
-    """Return the kind of separation that a direction of the coefficients proves.
+class _Margins:
+    """Margins of all rows, for directions of the coefficients in units of columns.
 
-    Blocks are pairs of the scores of rows and the numbers of their classes.
+    They are numbered row by row, n_classes - 1 for each.
     """
-    largest, smallest = 0.0, np.inf
-    for scores, codes in blocks:
-        margins = find_margins(scores, codes, n_classes)
-        largest = max(largest, float(np.abs(margins).max()))
-        smallest = min(smallest, float(margins.min()))
-    if not largest > 0.0:
-        return NONE
-    if smallest > tolerance * largest:
-        return COMPLETE
-    return QUASI if smallest >= -tolerance * largest else NONE
+
+    def __init__(self, likelihood: LogisticLikelihood) -> None:
+        self.likelihood = likelihood
+        self.n_others = likelihood.n_classes - 1
+        self.n_margins = likelihood.n_rows * self.n_others
+
+    def read(self, theta: np.ndarray):
+        """Yield the first number of a block of rows, and its margins."""
+        likelihood = self.likelihood
+        for rows, scores in likelihood.read_scores(theta):
+            codes = read_rows(likelihood.codes, rows)
+            margins = find_margins(scores, codes, likelihood.n_classes)
+            yield rows.start * self.n_others, margins.ravel()
+
+    def find_smallest(self, theta, n_wanted: int, sign: float = 1.0):
+        """Find the numbers of the smallest margins, or largest, and the margins."""
+        numbers, values = np.empty(0, dtype=np.int64), np.empty(0)
+        for start, margins in self.read(theta):
+            numbers = np.append(numbers, start + np.arange(len(margins)))
+            values = np.append(values, sign * margins)
+            if len(values) > n_wanted:
+                kept = np.argpartition(values, n_wanted - 1)[:n_wanted]
+                numbers, values = numbers[kept], values[kept]
+        return numbers, sign * values
+
+    def find_largest(self, theta) -> float:
+        """Find the largest margin."""
+        return max(float(margins.max()) for _, margins in self.read(theta))
+
+    def write(self, numbers: np.ndarray) -> sparse.csr_array:
+        """Write margins as a matrix that multiplies directions."""
+        likelihood, parts = self.likelihood, []
+        places, others = np.divmod(numbers, self.n_others)
+        first = likelihood.fit_intercept
+        for rows in list_blocks(likelihood.n_rows):
+            here = slice(*np.searchsorted(places, (rows.start, rows.stop)))
+            if here.start == here.stop:
+                continue
+            local = places[here] - rows.start
+            X = read_rows(likelihood.X, rows)[local]
+            X = X.toarray() if sparse.issparse(X) else X
+            columns = np.ones((len(X), likelihood.n_parameters))
+            columns[:, first:] = (X - likelihood.centre) / likelihood.units[first:]
+            own = read_rows(likelihood.codes, rows)[local]
+            other = others[here] + (others[here] >= own)
+            part = np.zeros((len(X), *likelihood.shape))
+            for codes, sign in ((own, 1.0), (other, -1.0)):
+                # With two classes the first has the score 0, with more the last.
+                scores = codes - (likelihood.n_classes == 2)
+                has_score = (scores >= 0) & (scores < likelihood.n_scores)
+                part[has_score, scores[has_score]] += sign * columns[has_score]
+            parts.append(sparse.csr_array(part.reshape(len(X), -1)))
+        return sparse.csr_array(sparse.vstack(parts))
+
+    def sum_up(self) -> np.ndarray:
+        """Sum the margins of all rows, as a vector that multiplies directions."""
+        likelihood = self.likelihood
+        first = likelihood.fit_intercept
+        sums = np.zeros(likelihood.shape)
+        for rows in list_blocks(likelihood.n_rows):
+            X = read_rows(likelihood.X, rows)
+            codes = read_rows(likelihood.codes, rows)
+            for score in range(likelihood.n_scores):
+                own = codes == score + (likelihood.n_classes == 2)
+                times = likelihood.n_classes * own - 1.0
+                sums[score, :first] += times.sum()
+                sums[score, first:] += X.T @ times - times.sum() * likelihood.centre
+        return (sums / likelihood.units).ravel()
 
 
 def solve_programme(
-    X: np.ndarray | sparse.csr_array,
-    codes: np.ndarray,
-    n_classes: int,
-    fit_intercept: bool,
+    likelihood: LogisticLikelihood,
+    theta: np.ndarray,
+    step: np.ndarray | None = None,
+    most_numbers: float = np.inf,
 ) -> str:
-    r"""Find out by a linear programme whether the classes can be separated.
+    r"""Find out by linear programmes whether the classes can be separated.
 
-    It looks for directions :math:`\delta_k` in :math:`[-1, 1]` whose margins are all
+    They look for directions :math:`\delta_k` in :math:`[-1, 1]` whose margins are all
     at least 0, with the largest sum of margins. The maximum of the likelihood exists if
-    and only if that sum is 0.
+    and only if that sum is 0. A programme has only some of the margins as constraints,
+    first the smallest ones of the coefficients ``theta``, which are those of rows that
+    are not fitted well, and the largest ones of the last ``step``. Margins that the
+    solution violates are added until there are none. If there are no solutions with
+    some constraints, there are none with all.
 
     References
     ----------
@@ -79,73 +145,68 @@ def solve_programme(
     .. [2] K. Konis (2007), Linear programming algorithms for detecting separated data
        in binary logistic regression models. DPhil thesis, University of Oxford.
     """
-    margins = list_margins(X, codes, n_classes, fit_intercept)
-    n_margins, n_parameters = margins.shape
-    sums = np.asarray(margins.sum(axis=0)).ravel() / n_margins
-    largest = linprog(
-        -sums,
-        A_ub=-margins,
-        b_ub=np.zeros(n_margins),
-        bounds=(-1.0, 1.0),
-        method="highs",
-    )
-    if largest.x is None or not (margins @ largest.x).max() > SMALLEST_MARGIN:
-        return NONE
-    # The same for the smallest margin t, above 0 if all margins can be positive.
-    even = linprog(
-        np.append(np.zeros(n_parameters), -1.0),
-        A_ub=sparse.hstack([-margins, np.ones((n_margins, 1))], format="csr"),
-        b_ub=np.zeros(n_margins),
-        bounds=(-1.0, 1.0),
-        method="highs",
-    )
-    is_complete = even.x is not None and even.x[-1] > SMALLEST_MARGIN
-    return COMPLETE if is_complete else QUASI
+    margins = _Margins(likelihood)
+    n_new = N_CONSTRAINTS + N_PER_COEFFICIENT * theta.size
+    chosen, _ = margins.find_smallest(theta, n_new)
+    for sign in () if step is None else (1.0, -1.0):
+        chosen = np.append(chosen, margins.find_smallest(step, n_new, sign)[0])
+    chosen = np.unique(chosen)
+    sums, kind, is_even = margins.sum_up() / margins.n_margins, NONE, False
+    while len(chosen) * theta.size <= most_numbers:
+        direction, least = _maximise(margins.write(chosen), sums, is_even)
+        if direction is None:
+            return kind
+        direction = direction.reshape(theta.shape) / likelihood.units
+        numbers, values = margins.find_smallest(direction, n_new)
+        if values.min() > SMALLEST_MARGIN:
+            return COMPLETE
+        numbers = np.setdiff1d(numbers[values < least - VIOLATION], chosen)
+        chosen = np.union1d(chosen, numbers)
+        if len(numbers):
+            continue
+        if is_even or not margins.find_largest(direction) > SMALLEST_MARGIN:
+            return kind
+        # Can all margins be above 0? The next ones maximise the smallest.
+        kind, is_even = QUASI, True
+    return kind if is_even else UNKNOWN
 
 
-def list_margins(X, codes, n_classes, fit_intercept):
-    """Write the margins of all rows as a matrix that multiplies directions."""
-    X = scale_columns(X, fit_intercept)
-    if fit_intercept:
-        X = sparse.hstack([np.ones((X.shape[0], 1)), X], format="csr")
-    blocks = []
-    for code in range(n_classes):
-        rows = X[np.flatnonzero(codes == code)]
-        for other in range(n_classes):
-            if other == code:
-                continue
-            # The first class has the score 0; the choice changes no margin.
-            parts = [sparse.csr_array(rows.shape) for _ in range(n_classes - 1)]
-            if code > 0:
-                parts[code - 1] = rows
-            if other > 0:
-                parts[other - 1] = -rows
-            blocks.append(sparse.hstack(parts))
-    return sparse.csr_array(sparse.vstack(blocks))
+def _maximise(margins, sums, is_even):
+    """Find a direction whose given margins are at least 0, and the least of them.
 
-
-def scale_columns(X, is_centred):
-    """Divide columns by their root mean square; make a csr_array of them.
-
-    Dense columns are centred first if ``is_centred``.
+    The direction is None if there is none but 0, or if the smallest margin, which is
+    maximised if ``is_even``, can only be 0.
     """
-    if sparse.issparse(X):
-        squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
-    else:
-        X = X - X.mean(axis=0) if is_centred else X
-        squares = (X**2).mean(axis=0)
-    units = np.sqrt(squares)
-    units[units == 0.0] = 1.0
-    return sparse.csr_array(sparse.csr_array(X) @ sparse.diags_array(1.0 / units))
+    n_margins, n_coefficients = margins.shape
+    # Few rows would be lost in the sum of all, and others in that of the given.
+    goal, limited = sums + np.asarray(margins.mean(axis=0)).ravel(), -margins
+    if is_even:
+        goal = np.append(np.zeros(n_coefficients), 1.0)
+        limited = sparse.hstack([limited, np.ones((n_margins, 1))], format="csr")
+    found = linprog(
+        -goal,
+        A_ub=limited,
+        b_ub=np.zeros(n_margins),
+        bounds=(-1.0, 1.0),
+        method="highs",
+    )
+    if found.x is None:
+        return None, 0.0
+    least = float(found.x[-1]) if is_even else 0.0
+    direction = found.x[:n_coefficients]
+    size = least if is_even else np.abs(direction).max()
+    return (direction if size > SMALLEST_MARGIN else None), least
 
 
 def find_separation(
-    likelihood: LogisticLikelihood, theta: np.ndarray, at=None, is_exact: bool = False
+    likelihood: LogisticLikelihood,
+    theta: np.ndarray,
+    at: Evaluation | None = None,
+    is_exact: bool = False,
 ) -> str | None:
     """Find out whether the likelihood of a logistic regression has a maximum."""
-    n_classes = likelihood.n_classes
     if is_exact:
-        return _solve_programme(likelihood)
+        return solve_programme(likelihood, theta)
     margin = (at or likelihood.evaluate(theta, 0)).margin
     if margin > SMALLEST_LEAD:
         return COMPLETE
@@ -158,21 +219,7 @@ def find_separation(
     )
     if not is_suspect:
         return NONE
-    if _count_cells(likelihood.X) * (n_classes - 1) ** 2 <= CELLS_UNASKED:
-        return _solve_programme(likelihood)
-    changes = (
-        (scores, likelihood.codes[rows])
-        for rows, scores in likelihood.read_scores(step)
-    )
-    return judge_direction(changes, n_classes, LAST_STEP_MARGIN)
-
-
-def _solve_programme(likelihood):
-    """Solve the linear programme of all rows."""
-    return solve_programme(
-        *(likelihood.X[:], likelihood.codes[:], likelihood.n_classes),
-        bool(likelihood.fit_intercept),
-    )
+    return solve_programme(likelihood, theta, step, MOST_UNASKED)
 
 
 def _find_largest_score(likelihood, theta):
@@ -180,10 +227,3 @@ def _find_largest_score(likelihood, theta):
     return max(
         float(np.abs(scores).max()) for _, scores in likelihood.read_scores(theta)
     )
-
-
-def _count_cells(X):
-    """Count the numbers of a table; of a sparse one, those that are stored."""
-    if not is_sparse(X):
-        return X.shape[0] * X.shape[1]
-    return sum(take_rows(X, rows).nnz for rows in list_blocks(X.shape[0]))
