@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from sklearn_textbook._contract.blocks import add_up, list_blocks
+from sklearn_textbook._contract.blocks import StoredTable, add_up, list_blocks
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.types import MatrixLike
@@ -691,6 +691,8 @@ def read_rows(
     """
     declared, orders = find_declared(categorical_features)
     matrix, schema = read_training_table(X, declared)
+    if isinstance(matrix, StoredTable):
+        matrix = matrix.matrix
     matrix = matrix.tocsr() if sparse.issparse(matrix) else matrix
     if is_present is not None:
         matrix = matrix[is_present]
