@@ -1,4 +1,4 @@
-"""Residuals of a linear regression as a Display."""
+"""Residuals of a regression as a Display."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.inspection._axes import make_axes, separate_ticks
 from sklearn_textbook.inspection._text_places import ALL_AROUND, place_texts
 from sklearn_textbook.inspection.lowess import smooth
+from sklearn_textbook.linear_model.generalized.influence import GeneralizedInfluence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +35,7 @@ SIZE = (5.0, 4.0)
 
 
 class ResidualsDisplay:
-    r"""Residual plots of a linear regression (残差图), as in R's ``plot.lm``.
+    r"""Residual plots of a regression (残差图), as in R's ``plot.lm``.
 
     "fitted": residuals against fitted values; a curved trend shows a misspecified
     model. "normal": standardized residuals against quantiles of the normal distribution
@@ -45,12 +46,16 @@ class ResidualsDisplay:
     influential. A smooth line (robust local regression) shows the trend in all plots
     except "normal".
 
+    Of generalised linear models and logistic regressions of two classes, Pearson
+    residuals are drawn against linear predictors, and the smooth lines are not robust,
+    since few rows of a rare class would count as outliers.
+
     Use :meth:`from_estimator` to create and draw a display; :meth:`plot` draws it
     again, with other axes or parameters.
 
     Parameters
     ----------
-    influence : Influence
+    influence : Influence or GeneralizedInfluence
         Residuals and leverage of the rows for one target.
 
     Attributes
@@ -72,6 +77,9 @@ class ResidualsDisplay:
     sklearn.metrics.PredictionErrorDisplay : Residuals against predictions for any
         regressor.
     sklearn_textbook.linear_model.LinearRegression.influence : Computes the data.
+    sklearn_textbook.linear_model.GeneralizedLinearRegressor.influence : Also with an
+        offset or an exposure.
+    sklearn_textbook.linear_model.LogisticRegression.influence : For two classes.
 
     Examples
     --------
@@ -84,13 +92,26 @@ class ResidualsDisplay:
     ['fitted', 'normal', 'scale', 'leverage']
     """
 
-    def __init__(self, influence: Influence) -> None:
+    def __init__(self, influence: Influence | GeneralizedInfluence) -> None:
+        self.influence = influence
+        self._n_robust = 3
+        if isinstance(influence, GeneralizedInfluence):
+            self._x, self._residuals = (
+                influence.linear_predictor,
+                influence.pearson_residuals,
+            )
+            self._standardized = influence.standardized_pearson_residuals
+            self._x_name, self._name = "linear predictor", "Pearson residual"
+            self._n_robust = 0
+            return
         if np.ndim(influence.residuals) != 1:
             raise ValueError(
                 "ResidualsDisplay requires a single target; got residuals of shape "
                 f"{np.shape(influence.residuals)}."
             )
-        self.influence = influence
+        self._x, self._residuals = influence.fitted, influence.residuals
+        self._standardized = influence.standardized_residuals
+        self._x_name, self._name = "fitted value", "residual"
 
     @classmethod
     def from_estimator(
@@ -107,8 +128,9 @@ class ResidualsDisplay:
 
         Parameters
         ----------
-        estimator : LinearRegression
-            The fitted regression.
+        estimator : LinearRegression, GeneralizedLinearRegressor or LogisticRegression
+            The fitted regression, of one target or two classes. Rows with an offset or
+            an exposure: draw ``ResidualsDisplay(estimator.influence(...))``.
         X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
             The training rows.
         y : array-like of shape (n_samples,)
@@ -129,7 +151,15 @@ class ResidualsDisplay:
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
+        TypeError
+            If the estimator has no method ``influence``.
         """
+        if not hasattr(estimator, "influence"):
+            raise TypeError(
+                "ResidualsDisplay requires a LinearRegression, a "
+                "GeneralizedLinearRegressor or a LogisticRegression; got "
+                f"{type(estimator).__name__}."
+            )
         influence = estimator.influence(X, y, sample_weight)
         return cls(influence).plot(ax=ax, **kwargs)
 
@@ -200,7 +230,7 @@ class ResidualsDisplay:
         """Draw the trend of the points."""
         ax = self.axes_[kind]
         points = np.ma.filled(ax.collections[0].get_offsets(), np.nan)
-        places, line = smooth(*points.T)
+        places, line = smooth(*points.T, n_robust=self._n_robust)
         if len(places):
             limits = ax.axis()
             style = {"color": SMOOTH_COLOR, "linewidth": 1.6}
@@ -208,13 +238,13 @@ class ResidualsDisplay:
             ax.axis(limits)
 
     def _plot_fitted(self, ax, style, n_labels):
-        x, y = self.influence.fitted, self.influence.residuals
+        x, y = self._x, self._residuals
         ax.axhline(0.0, color=GUIDE_COLOR, linestyle=":", linewidth=1.0)
-        _name_axes(ax, "fitted value", "residual", "Residuals vs fitted values")
+        _name_axes(ax, self._x_name, self._name, f"Residuals vs {self._x_name}s")
         return _draw_points(ax, x, y, style, np.abs(y), n_labels)
 
     def _plot_normal(self, ax, style, n_labels):
-        y = self.influence.standardized_residuals
+        y = self._standardized
         n_rows = int(np.isfinite(y).sum())
         rows = np.argsort(y)[:n_rows]  # NaN sort last
         # The plotting positions of R.
@@ -229,22 +259,21 @@ class ResidualsDisplay:
         _name_axes(
             ax,
             "quantile of the normal distribution",
-            "standardized residual",
+            f"standardized {self._name}",
             "Normal Q-Q",
         )
         return _draw_points(ax, x, y, style, np.abs(y), n_labels)
 
     def _plot_scale(self, ax, style, n_labels):
-        x = self.influence.fitted
-        y = np.sqrt(np.abs(self.influence.standardized_residuals))
-        _name_axes(ax, "fitted value", "√|standardized residual|", "Scale-location")
+        x, y = self._x, np.sqrt(np.abs(self._standardized))
+        _name_axes(ax, self._x_name, f"√|standardized {self._name}|", "Scale-location")
         labels = _draw_points(ax, x, y, style, y, n_labels)
         ax.set_ylim(bottom=0.0)
         return labels
 
     def _plot_leverage(self, ax, style, n_labels):
         influence = self.influence
-        x, y = influence.leverage, influence.standardized_residuals
+        x, y = influence.leverage, self._standardized
         ax.axhline(0.0, color=GUIDE_COLOR, linestyle=":", linewidth=1.0)
         labels = _draw_points(ax, x, y, style, influence.cooks_distance, n_labels)
         right = min(1.0, 1.08 * float(x.max(initial=0.0)) + 1e-9)
@@ -271,7 +300,7 @@ class ResidualsDisplay:
         ax.set_xlim(0.0, 1.08 * right)  # space for the labels of the contours
         note = " (dashed: Cook's distance)" if is_shown else ""
         title = f"Residuals vs leverage{note}"
-        _name_axes(ax, "leverage", "standardized residual", title)
+        _name_axes(ax, "leverage", f"standardized {self._name}", title)
         return labels
 
 

@@ -7,10 +7,15 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
 
 from sklearn_textbook.inspection import ResidualsDisplay
 from sklearn_textbook.inspection.lowess import smooth
-from sklearn_textbook.linear_model import LinearRegression
+from sklearn_textbook.linear_model import (
+    GeneralizedLinearRegressor,
+    LinearRegression,
+    LogisticRegression,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -192,6 +197,31 @@ def test_one_kind_is_drawn_where_it_is_told(rows):
     assert again.axes_["scale"] is not ax
 
 
+@pytest.mark.parametrize("family", ["poisson", "binomial", "logistic"])
+def test_residuals_of_generalised_models_are_those_of_pearson(rows, family):
+    X, y = rows
+    model = LogisticRegression()
+    y = (y > 0).astype(int)
+    y[:6] = 1 - y[:6]  # not separable
+    if family != "logistic":
+        model = GeneralizedLinearRegressor(family)
+    influence = model.fit(X, y).influence(X, y)
+    display = ResidualsDisplay.from_estimator(model, X, y)
+    standardized = influence.standardized_pearson_residuals
+    predictor = model.intercept_ + X @ np.ravel(model.coef_)
+    for kind, x, drawn in (
+        ("fitted", predictor, influence.pearson_residuals),
+        ("scale", predictor, np.sqrt(np.abs(standardized))),
+        ("leverage", influence.leverage, standardized),
+    ):
+        points = find_points(display.axes_[kind])
+        np.testing.assert_allclose(points, [x, drawn], rtol=1e-12)
+        line = smooth(*points, n_robust=0)
+        np.testing.assert_allclose(display.smooth_lines_[kind].get_data(), line)
+    assert display.axes_["fitted"].get_xlabel() == "linear predictor"
+    assert display.axes_["leverage"].get_ylabel() == "standardized Pearson residual"
+
+
 def test_rows_that_the_model_must_pass_through():
     X = np.column_stack([np.r_[1.0, np.zeros(9)], np.arange(10.0)])
     model = LinearRegression().fit(X, np.sin(X[:, 1]))
@@ -211,6 +241,11 @@ def test_errors(rows):
         ResidualsDisplay.from_estimator(two, X, np.column_stack([y, y]))
     with pytest.raises(NotFittedError):
         ResidualsDisplay.from_estimator(LinearRegression(), X, y)
+    three = LogisticRegression().fit(X, np.digitize(y, [-1.0, 1.0]))
+    with pytest.raises(ValueError, match=r"requires two classes; .* has 3: 0, 1, 2"):
+        ResidualsDisplay.from_estimator(three, X, np.digitize(y, [-1.0, 1.0]))
+    with pytest.raises(TypeError, match="or a LogisticRegression; got Ridge"):
+        ResidualsDisplay.from_estimator(Ridge().fit(X, y), X, y)
     display = ResidualsDisplay(LinearRegression().fit(X, y).influence(X, y))
     with pytest.raises(ValueError, match="'kind' parameter must be one of 'all'"):
         display.plot("qq")

@@ -685,3 +685,46 @@ def test_wrong_rows():
         model.fit(X, np.linspace(0.0, 1.0, len(X)))
     with pytest.raises(ValueError, match="negative"):
         model.fit(X, y, -weight)
+
+
+# ---------------------------------------------------------------------------- influence
+def test_influence_is_that_of_r():
+    X, y = np.arange(10.0)[:, np.newaxis], [0, 0, 1, 0, 0, 1, 0, 1, 1, 1]
+    found = LogisticRegression().fit(X, y).influence(X, y)
+    # rstandard, hatvalues and cooks.distance of glm(y ~ x, binomial) in R 4.2
+    pearson = [-0.3317447, -0.4390359, 2.2278430, -0.7371349, -0.9518621]
+    pearson += [0.9518621, -1.6662252, 0.5722336, 0.4390359, 0.3317447]
+    deviance = [-0.4594527, -0.5994431, 2.0120990, -0.9485888, -1.1606310]
+    leverage = [0.2132590, 0.2263148, 0.2155919, 0.1858221, 0.1590121]
+    distance = [0.01491605, 0.02819153, 0.68207100, 0.06200719, 0.08565616]
+    assert_allclose(found.standardized_pearson_residuals, pearson, rtol=1e-6)
+    assert_allclose(found.standardized_residuals[:5], deviance, rtol=1e-6)
+    assert_allclose(found.leverage[:5], leverage, rtol=1e-6)
+    assert_allclose(found.cooks_distance[:5], distance, rtol=1e-6)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_influence_of_weighted_rows_is_that_of_copies(fit_intercept):
+    X = np.random.default_rng(0).normal(size=(40, 2)) + 5.0
+    y = np.where(np.arange(40) % 3, "no", "yes")
+    weight = np.arange(40.0) % 4
+    model = LogisticRegression(class_weight={"yes": 2}, fit_intercept=fit_intercept)
+    found = model.fit(X, y, weight).influence(sparse.csr_array(X), y, weight)
+    times = (weight * np.where(y == "yes", 2, 1)).astype(int)
+    copies = np.repeat(np.arange(40), times)
+    plain = LogisticRegression(fit_intercept=fit_intercept).fit(X[copies], y[copies])
+    expected = plain.influence(X[copies], y[copies])
+    for name in ("linear_predictor", "deviance_residuals", "leverage"):
+        of_row = getattr(found, name)[copies]
+        assert_allclose(of_row, getattr(expected, name), rtol=1e-6)
+    assert_allclose(times @ found.leverage, 2 + fit_intercept)
+
+
+def test_influence_needs_the_rows_of_a_fit_without_a_penalty():
+    X, y = np.arange(10.0)[:, np.newaxis], [0, 0, 1, 0, 0, 1, 0, 1, 1, 1]
+    model = LogisticRegression().fit(X, y)
+    for rows, labels in ((X[:9], y[:9]), (X, y[::-1]), (X, [*y[:9], 7])):
+        with pytest.raises(ValueError, match="needs the rows, labels and weights"):
+            model.influence(rows, labels)
+    with pytest.raises(AttributeError, match="has influence only without penalty"):
+        LogisticRegression(C=1.0).fit(X, y).influence(X, y)

@@ -1211,8 +1211,9 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         Returns
         -------
         influence : GeneralizedInfluence
-            Deviance and Pearson residuals, also standardized, leverages, and Cook's
-            distances; NaN for rows of weight 0.
+            Linear predictors, deviance and Pearson residuals, also standardized,
+            leverages, and Cook's distances; all except the predictors are NaN for rows
+            of weight 0.
 
         Raises
         ------
@@ -1223,6 +1224,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         known = {"offset": offset, "exposure": exposure}
         weight = sample_weight if self.weight_type == "variance" else None
         return GeneralizedInfluence(
+            self.predict_linear(X, **known),
             self.residuals(X, y, weight, kind="deviance", **known),
             self.residuals(X, y, weight, kind="pearson", **known),
             self.leverage(X, weight, **known),

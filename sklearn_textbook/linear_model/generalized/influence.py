@@ -18,6 +18,8 @@ class GeneralizedInfluence:
 
     Parameters
     ----------
+    linear_predictor : ndarray of shape (n_rows,)
+        Linear predictors :math:`\eta_i`.
     deviance_residuals : ndarray of shape (n_rows,)
         Deviance residuals.
     pearson_residuals : ndarray of shape (n_rows,)
@@ -33,6 +35,9 @@ class GeneralizedInfluence:
     --------
     sklearn_textbook.linear_model.GeneralizedLinearRegressor.influence : Returns this
         object.
+    sklearn_textbook.linear_model.LogisticRegression.influence : Returns it for two
+        classes.
+    sklearn_textbook.inspection.ResidualsDisplay : Draws it.
 
     Examples
     --------
@@ -45,6 +50,7 @@ class GeneralizedInfluence:
     4
     """
 
+    linear_predictor: np.ndarray
     deviance_residuals: np.ndarray
     pearson_residuals: np.ndarray
     leverage: np.ndarray

@@ -45,8 +45,10 @@ from sklearn_textbook._contract.parameters import (
 )
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.types import MatrixLike
-from sklearn_textbook._contract.weights import balance_totals
+from sklearn_textbook._contract.weights import balance_totals, check_weights
 from sklearn_textbook.linear_model.base import BaseLinearClassifier
+from sklearn_textbook.linear_model.generalized.influence import GeneralizedInfluence
+from sklearn_textbook.linear_model.generalized.reweighting import measure_leverages
 from sklearn_textbook.linear_model.inference.coefficient_table import (
     CoefficientTable,
     check_level,
@@ -75,7 +77,8 @@ from sklearn_textbook.linear_model.logistic.solvers import (
     SOLVERS,
     STOCK_SOLVERS,
 )
-from sklearn_textbook.linear_model.solve.row_blocks import add_constant
+from sklearn_textbook.linear_model.solve.row_blocks import add_constant, lay_out
+from sklearn_textbook.linear_model.solve.weighted_solution import WeightedSolver
 from sklearn_textbook.tree.encode.block_columns import BlockColumns
 
 PARAMETRIZATIONS = ("auto", "reference", "symmetric")
@@ -767,6 +770,84 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         half = stats.norm.isf(0.025) * errors[:, bool(self.fit_intercept) :]
         with np.errstate(over="ignore"):
             return np.exp(np.stack([self.coef_ - half, self.coef_ + half], axis=-1))
+
+    def influence(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> GeneralizedInfluence:
+        """Compute residuals, leverages and influence of the training rows.
+
+        Only for two classes, and without a penalty.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training rows.
+        y : array-like of shape (n_samples,)
+            Their class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights. These are numbers of copies, and the measures are those of a
+            single copy of the row.
+
+        Returns
+        -------
+        influence : GeneralizedInfluence
+            Log-odds, deviance and Pearson residuals, also standardized, leverages, and
+            Cook's distances, as for R's glm of the family binomial.
+
+        Raises
+        ------
+        AttributeError
+            If the model has no standard errors, as with a penalty.
+        ValueError
+            If there are more than two classes, or if the rows, labels or weights are
+            not those of the fit.
+        """
+        check_is_fitted(self)
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "influence requires two classes; this multinomial model has "
+                f"{len(self.classes_)}: {name_some(self.classes_.tolist())}."
+            )
+        self._require_likelihood("influence")
+        matrix = self._read_new_table(X)
+        labels = column_or_1d(y)
+        check_consistent_length(matrix, labels)
+        weight = check_weights(sample_weight, len(labels))
+        weight = np.ones(len(labels)) if weight is None else weight
+        codes = (labels == self.classes_[1]).astype(np.intp)
+        factors = weigh_classes(self.class_weight, self.classes_, codes, weight)
+        if factors is not None:
+            weight = weight * factors[codes]
+        score = np.asarray(matrix @ self.coef_[0]).ravel() + self.intercept_[0]
+        sign = np.where(codes, 1.0, -1.0)
+        losses = np.logaddexp(0.0, -sign * score)
+        curvature = expit(score) * expit(-score)
+        kept = np.isin(labels, self.classes_) & (weight > 0.0) & ~np.isnan(score)
+        self._require_training_loss(float(weight[kept] @ losses[kept]))
+        solver = WeightedSolver(lay_out(matrix[kept]), bool(self.fit_intercept))
+        solution = solver.describe(weight[kept] * curvature[kept])
+        with np.errstate(over="ignore"):
+            pearson = sign * np.exp(-0.5 * sign * score)
+        return GeneralizedInfluence(
+            score,
+            sign * np.sqrt(2.0 * losses),
+            pearson,
+            measure_leverages(
+                *(matrix, curvature, solution.centre, solution.inverse[1:, 1:]),
+                solution.fraction,
+            ),
+            1.0,
+            float(self.rank_),
+        )
+
+    def _require_training_loss(self, loss) -> None:
+        """Raise ValueError unless the rows of this loss are those of the fit."""
+        slack = 1e-6 * abs(self.log_likelihood_) + 1e-9 * abs(self.null_log_likelihood_)
+        if not abs(loss + self.log_likelihood_) <= slack:
+            raise ValueError(
+                "influence needs the rows, labels and weights of the fit, whose "
+                f"log-likelihood was {self.log_likelihood_:.9g}; got {-loss:.9g}."
+            )
 
     def summary(self, level: float = 0.95, *, width: int | None = WIDTH) -> str:
         """Return a text summary of the model.
