@@ -109,6 +109,7 @@ _ROWS = Record(
         SavedField("sum_log_weight", "float", **_ANY),
         _numbers("column_sums", ["coefficients"], **_MAYBE),
         _numbers("target_sums", ["targets"], **_MAYBE),
+        SavedField("has_fractions", "truth", **_MAYBE),
     ),
 )
 _SOLUTION = Record(
@@ -197,6 +198,7 @@ SAVED_ATTRIBUTES["LogisticRegression"] = SavedAttributes(
         _numbers("loss_path_", [None], **_ANY),
         SavedField("n_iter_", "integer", (None,), least=0),
         SavedField("is_converged_", "truth"),
+        SavedField("_has_fractions", "truth", **_MAYBE),
         SavedField("n_observations_", "float", least=0),
     ),
     _check_logistic,
@@ -240,6 +242,7 @@ SAVED_ATTRIBUTES["GeneralizedLinearRegressor"] = SavedAttributes(
         SavedField("n_iter_", "integer", least=0),
         SavedField("converged_", "truth"),
         SavedField("_has_offset", "truth", **_MAYBE),
+        SavedField("_has_fractions", "truth", **_MAYBE),
         _numbers("deviance_path_", [None], **_ANY),
         SavedField("deviance_", "float", **_ANY),
         SavedField("null_deviance_", "float", **_ANY),

@@ -197,6 +197,7 @@ def take_numbers(model):
         numbers += [rows.triangle, rows.targets, rows.residual, rows.total_weight]
         numbers += [model.r_squared_, model.log_likelihood_, model.standard_errors_]
         numbers += [model.f_statistic_, model.rank_, rows.sum_log_weight]
+        numbers += [rows.has_fractions]
     if isinstance(model, GeneralizedLinearRegressor):
         numbers += [model.deviance_path_, model.null_deviance_, model.covariance_]
         numbers += [model.log_likelihood_, model.aic_, model.dispersion_, model.rank_]
@@ -216,6 +217,7 @@ def assert_same(found, expected):
 
 
 @pytest.mark.filterwarnings("ignore:Columns are linearly dependent")
+@pytest.mark.filterwarnings("ignore:Standard errors, degrees of freedom and tests")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("case", list(CASES))
 def test_the_model_is_that_of_memory(case):

@@ -64,7 +64,7 @@ def make_sparse(n_rows=300, n_columns=30):
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_sparse_rows_give_what_dense_rows_give(fit_intercept):
     X, y = make_sparse()
-    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    weight = np.random.default_rng(0).integers(1, 4, len(y))
     dense = LinearRegression(fit_intercept=fit_intercept).fit(X.toarray(), y, weight)
     for rows in (X, X.tocsc(), X.tocoo()):
         model = LinearRegression(fit_intercept=fit_intercept).fit(rows, y, weight)
@@ -96,7 +96,7 @@ def test_products_of_sparse_columns(fit_intercept, monkeypatch):
         (2000, 40), density=0.03, random_state=np.random.default_rng(0), format="csr"
     )
     y = np.random.default_rng(0).normal(size=(2000, 2)) + 1e3
-    weight = np.random.default_rng(1).uniform(0.5, 2, 2000)
+    weight = np.random.default_rng(1).integers(1, 4, 2000)
     dense = LinearRegression(fit_intercept=fit_intercept).fit(X.toarray(), y, weight)
     seen = count_dense(monkeypatch)
     model = LinearRegression(fit_intercept=fit_intercept).fit(X, y, weight)

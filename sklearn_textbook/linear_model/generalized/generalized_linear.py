@@ -63,6 +63,10 @@ from sklearn_textbook.linear_model.inference.coefficient_table import (
     CoefficientTable,
     check_level,
 )
+from sklearn_textbook.linear_model.inference.frequencies import (
+    has_fractions,
+    warn_of_fractions,
+)
 from sklearn_textbook.linear_model.inference.result import (
     LinearResult,
     require_no_penalty,
@@ -196,7 +200,8 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
     weight_type : {"frequency", "variance"}, default="frequency"
         Meaning of a ``sample_weight`` of w; the coefficients do not depend on it.
         "frequency": w identical rows, so standard errors and degrees of freedom are
-        those of as many rows. "variance": one row with variance :math:`\phi V(\mu) /
+        those of as many rows; if weights are not whole numbers, standard errors come
+        with a warning. "variance": one row with variance :math:`\phi V(\mu) /
         w`, as in R's glm; for "binomial", w is the number of trials and y the
         proportion. statsmodels has two arguments for this, ``freq_weights`` and
         ``var_weights``.
@@ -639,6 +644,8 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
                 return predictor, self._measure_errors(matrix)
             return (predictor,)
 
+        if return_std:
+            self._warn_of_fractions()
         predictor, *errors = self._predict_blocks(X, predict_block)
         offset = self._read_offset(offset, exposure, len(predictor))
         if offset is not None:
@@ -898,6 +905,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             self.rank_ = bare.describe(weight).rank - n_constants
         self.n_observations_ = self._count_observations(problem.weight)
         self._has_offset = problem.offset is not None
+        self._has_fractions = has_fractions(problem.weight)
         self.null_degrees_of_freedom_ = self.n_observations_ - n_constants
         self.residual_degrees_of_freedom_ = (
             self.n_observations_ - self.effective_rank_ - n_constants
@@ -976,8 +984,14 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
 
     def _find_errors(self):
         """Find the standard errors, of the intercept first."""
+        self._warn_of_fractions()
         errors = np.sqrt(np.maximum(self.covariance_.diagonal(), 0.0))
         return np.where(self._is_determined, errors, np.nan)
+
+    def _warn_of_fractions(self) -> None:
+        """Warn of standard errors from frequencies that are not whole numbers."""
+        if self.weight_type == "frequency" and getattr(self, "_has_fractions", False):
+            warn_of_fractions("set weight_type='variance'")
 
     def _say_why(self) -> str:
         """Return the reason why there is no log-likelihood."""

@@ -7,6 +7,7 @@ from scipy.linalg import lapack, qr
 from scipy.special import fdtrc, stdtrit
 
 from sklearn_textbook._contract.cached_property import cached_property
+from sklearn_textbook.linear_model.inference.frequencies import warn_of_fractions
 from sklearn_textbook.linear_model.least_squares.solution import (
     add_penalty,
     decompose,
@@ -96,7 +97,11 @@ class LeastSquaresInference:
     def n_observations(self):
         """Number of rows, or sum of the weights if these are frequencies."""
         rows = self.rows
-        return rows.n_rows if self.weight_type == "variance" else rows.total_weight
+        if self.weight_type == "variance":
+            return rows.n_rows
+        if rows.has_fractions:
+            warn_of_fractions("set weight_type='variance'")
+        return rows.total_weight
 
     @cached_property
     def residual_sum_of_squares(self):

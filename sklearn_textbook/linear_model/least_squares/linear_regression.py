@@ -120,7 +120,8 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         (ridge regression, 岭回归), as in scikit-learn's ``Ridge``.
     weight_type : {"frequency", "variance"}, default="frequency"
         Meaning of ``sample_weight`` for standard errors; the coefficients do not depend
-        on it. "frequency": a row of weight w counts as w identical rows. "variance":
+        on it. "frequency": a row of weight w counts as w identical rows; if weights are
+        not whole numbers, degrees of freedom and what depends on them warn. "variance":
         one row whose target has variance :math:`\sigma^2 / w`, as in R's ``lm``.
         statsmodels has two arguments for this, ``freq_weights`` and ``var_weights``.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"

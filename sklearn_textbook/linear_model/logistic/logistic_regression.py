@@ -53,6 +53,10 @@ from sklearn_textbook.linear_model.inference.coefficient_table import (
     CoefficientTable,
     check_level,
 )
+from sklearn_textbook.linear_model.inference.frequencies import (
+    has_fractions,
+    warn_of_fractions,
+)
 from sklearn_textbook.linear_model.inference.result import (
     LinearResult,
     require_no_penalty,
@@ -112,7 +116,9 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         \ell(w, b) = -\sum_i \omega_i \ln P(y_i \mid x_i)
 
     where the weight :math:`\omega_i` of row i counts as that many copies of the row,
-    also for standard errors. By default there is no penalty.
+    also for standard errors, which warn if weights are not whole numbers;
+    ``GeneralizedLinearRegressor(family="binomial", weight_type="variance")`` takes
+    weights that are inverse variances. By default there is no penalty.
 
     Parameters
     ----------
@@ -446,6 +452,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         else:
             matrix, weight, is_present = self._read_training_table(X, sample_weight)
             classes, codes = read_classes(type(self).__name__, X, y, is_present)
+            self._has_fractions = has_fractions(weight)
             factors = weigh_classes(self.class_weight, classes, codes, weight)
             if factors is not None:
                 weight = factors[codes] * (1.0 if weight is None else weight)
@@ -458,6 +465,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         matrix = self._read_stored_rows(columns)
         classes = read_stored_classes(type(self).__name__, columns)
         codes = columns.target
+        self._has_fractions = has_fractions(columns.weight)
         factors = weigh_classes(self.class_weight, classes, codes, columns.weight)
         if factors is not None:
             columns.multiply_weights(factors)
@@ -913,6 +921,11 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         """Find all standard errors, the intercept first in each vector."""
         check_is_fitted(self)
         self._require_likelihood(name)
+        if getattr(self, "_has_fractions", False):
+            warn_of_fractions(
+                "use GeneralizedLinearRegressor(family='binomial', "
+                "weight_type='variance')"
+            )
         return self._errors
 
     def _make_tables(self, name, level):

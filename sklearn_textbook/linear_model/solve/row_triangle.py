@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, issparse
 
 from sklearn_textbook._contract.blas_threads import use_one_blas_thread
 from sklearn_textbook._contract.blocks import add_up, list_blocks
+from sklearn_textbook.linear_model.inference.frequencies import has_fractions
 from sklearn_textbook.linear_model.solve.row_blocks import (
     is_sparse,
     read_rows,
@@ -80,6 +81,8 @@ class RowTriangle:
     #: Weighted sums of the columns and of the targets; None with an intercept.
     column_sums: np.ndarray | None = None
     target_sums: np.ndarray | None = None
+    #: Whether weights are not all whole numbers.
+    has_fractions: bool = False
 
     @property
     def slopes_triangle(self):
@@ -129,6 +132,7 @@ class RowTriangle:
             self.sum_log_weight + other.sum_log_weight,
             None if self.has_intercept else self.column_sums + other.column_sums,
             None if self.has_intercept else self.target_sums + other.target_sums,
+            bool(self.has_fractions or other.has_fractions),
         )
 
 
@@ -168,6 +172,7 @@ def reduce_rows(
         float(n_rows) if weight is None else add_up(weight),
         sum_log_weight,
         *sums,
+        has_fractions=has_fractions(weight),
     )
 
 
