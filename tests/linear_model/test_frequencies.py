@@ -67,3 +67,13 @@ def test_whole_numbers_and_variances_do_not_warn(model):
         clone(model).set_params(weight_type="variance").fit(X, y, weight).summary()
     else:
         clone(model).set_params(class_weight="balanced").fit(X, y).summary()
+
+
+def test_weights_of_classes_are_in_the_summary():
+    X, y, _ = make_rows()
+    for class_weight in ("balanced", {0: 2}):
+        model = LogisticRegression(class_weight=class_weight).fit(X, y)
+        assert "class_weight multiplies the weights" in model.summary()
+    assert "class_weight" not in LogisticRegression().fit(X, y).summary()
+    penalised = LogisticRegression(class_weight="balanced", C=1.0).fit(X, y)
+    assert "class_weight" not in penalised.summary()  # no standard errors

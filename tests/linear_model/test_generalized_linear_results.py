@@ -175,7 +175,7 @@ def test_summary_says_what_is_not_usual():
     text = GeneralizedLinearRegressor("tweedie", alpha=0.1).fit(X, y).summary()
     assert "tweedie, power 1.5" in text
     assert "mean^-0.5" in text
-    assert "Penalty alpha=0.1" in text
+    assert "alpha = 0.1" in text
     text = GeneralizedLinearRegressor(transform_y="log").fit(X, y).summary()
     assert "ln y" in text
     assert "retransform='median'" in text

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from sklearn_textbook._contract.text_table import measure_width, shorten_names
 from sklearn_textbook.linear_model import (
@@ -91,9 +92,10 @@ def test_lines_fit(models, kind):
 def _list_rows(text):
     """The numbers of the rows of coefficients."""
     number = r"(-?\d\.?\d*(?:e[+-]\d+)?|-?\d+\.?\d*)"
-    row = re.compile(rf".*?\s+{number}\s+{number}\s+{number}\s+(?:<2e-16|{number})\s")
-    found = [row.match(line) for line in text.splitlines()]
-    return [[float(part) for part in m.groups()[:3]] for m in found if m]
+    test = rf"(?:{number}|-)\s+(?:<2e-16|{number}|-)\s"  # "-" with a penalty
+    row = re.compile(rf".*?\s+{number}\s+{number}\s+{test}")
+    found = [row.match(line + " ") for line in text.splitlines()]
+    return [[float(part or 0.0) for part in m.groups()[:3]] for m in found if m]
 
 
 def test_classes_are_listed(models):
@@ -132,3 +134,22 @@ def test_numbers_give_way_to_names():
     assert "-1.2346e-05" in write("x")
     assert "-1.235e-05" in write("a name that has very many letters")
     assert "a name ...etters " in write("a name that has very many letters")
+
+
+@pytest.mark.parametrize(
+    "model", [LinearRegression(), GeneralizedLinearRegressor("poisson")], ids=str
+)
+def test_a_penalty_leaves_no_tests(model):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    y = np.exp(2.0 + X[:, 0]).round()
+    plain = clone(model).fit(X, y).summary()
+    assert "***" in plain
+    assert "shrinks" not in plain
+    model = clone(model).set_params(alpha=0.1).fit(X, y)
+    table = model.coefficient_table_
+    assert (table.standard_errors > 0).all()
+    for numbers in (table.statistics, table.p_values, table.confidence_intervals):
+        assert np.isnan(numbers).all()
+    text = " ".join(model.summary().split())
+    assert "*" not in text
+    assert "do not include this bias: there are no tests, p-values and" in text

@@ -344,7 +344,8 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
     Z)^{-1}` with :math:`Z = [1, X]` and :math:`W = \omega (d\mu / d\eta)^2 / V(\mu)` at
     the estimates. Tests use Student's t distribution if the dispersion is estimated,
     and the normal distribution otherwise. With a penalty, they are the errors of the
-    penalised coefficients around their own means, without the bias.
+    penalised coefficients around their own means, without the bias, and there are no
+    tests and confidence intervals of coefficients.
 
     *Differences from scikit-learn's regressors*: canonical links and no penalty by
     default, ``tol`` for the deviance instead of the gradient, no choice of solvers,
@@ -756,7 +757,9 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         else:
             errors = errors[1:]
         free = None if self._knows_dispersion() else self.residual_degrees_of_freedom_
-        return CoefficientTable(tuple(names), estimates, errors, free, level)
+        return CoefficientTable(
+            tuple(names), estimates, errors, free, level, is_penalised=self.alpha > 0
+        )
 
     def summary(self, level: float = 0.95, *, width: int | None = WIDTH) -> str:
         """Return a text summary of the model.
@@ -1017,11 +1020,6 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             notes.append(
                 f"The rows determine only {self.rank_} of {len(self.coef_)} "
                 f"coefficients: {how}."
-            )
-        if self.alpha:
-            notes.append(
-                f"Penalty alpha={self.alpha:g}: coefficients are shrunk towards 0, and "
-                "their standard errors do not include this bias."
             )
         if self.transform_y:
             notes.append(

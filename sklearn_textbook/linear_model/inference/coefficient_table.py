@@ -34,6 +34,9 @@ class CoefficientTable:
         if the coefficient is zero; None: the normal distribution.
     level : float, default=0.95
         Confidence level of the intervals.
+    is_penalised : bool, default=False
+        Whether a penalty shrinks the estimates. Their bias is unknown, so statistics,
+        p-values and intervals are then NaN.
 
     Examples
     --------
@@ -54,6 +57,7 @@ class CoefficientTable:
     standard_errors: np.ndarray
     degrees_of_freedom: float | None = None
     level: float = 0.95
+    is_penalised: bool = False
 
     @property
     def statistic_name(self) -> str:
@@ -64,7 +68,7 @@ class CoefficientTable:
     def statistics(self) -> np.ndarray:
         """Estimates in units of their standard errors."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return self.estimates / self.standard_errors
+            return self.estimates / self._unbiased_errors
 
     @cached_property
     def p_values(self) -> np.ndarray:
@@ -82,8 +86,13 @@ class CoefficientTable:
             quantile = ndtri(fraction)
         else:
             quantile = stdtrit(self._freedom, fraction)
-        half = quantile * self.standard_errors
+        half = quantile * self._unbiased_errors
         return np.column_stack([self.estimates - half, self.estimates + half])
+
+    @property
+    def _unbiased_errors(self):
+        """Standard errors of estimates without a bias; NaN with a penalty."""
+        return np.where(self.is_penalised, np.nan, self.standard_errors)
 
     @property
     def _freedom(self):

@@ -31,6 +31,10 @@ SMALLEST_P = 2e-16
 
 #: Maximum length of lines.
 WIDTH = 80
+IS_PENALISED = (
+    "The penalty shrinks coefficients towards 0, and standard errors do not include "
+    "this bias: there are no tests, p-values and confidence intervals."
+)
 NAMES_ARE_CUT = (
     "Names are shortened (# is their number); coefficient_table_ has them in full."
 )
@@ -56,7 +60,8 @@ def write_summary(
         lines += ["", *([shorten(heading, width)] if heading else []), *rows]
     if more:
         lines += ["", *more]
-    notes = [NAMES_ARE_CUT] * is_cut + [*notes]
+    is_penalised = any(table.is_penalised for _, table in tables)
+    notes = [NAMES_ARE_CUT] * is_cut + [*notes] + [IS_PENALISED] * is_penalised
     if notes:
         lines += ["", *(line for note in notes for line in wrap_words(note, width))]
     return "\n".join(line.rstrip() for line in lines)

@@ -202,7 +202,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
     With ``alpha``, fitted values are :math:`H y`, the effective degrees of freedom are
     :math:`\mathrm{tr} H`, and those of the residuals :math:`n - \mathrm{tr}(2 H - H
     H^T)`. Standard errors are those of the shrunk estimates and do not include their
-    bias towards 0, so t, p and intervals are approximate.
+    bias towards 0, so there are no t, p and confidence intervals of coefficients.
 
     The triangular matrix of a sparse table is computed from products of its columns if
     these are well conditioned, and from dense blocks of rows otherwise. If this would
@@ -742,7 +742,10 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
                 errors = np.append(inference.unit_intercept_error, errors)
             freedom = float(inference.residual_degrees_of_freedom)
             tables.append(
-                CoefficientTable(names, estimates, scale * errors, freedom, level)
+                CoefficientTable(
+                    *(names, estimates, scale * errors, freedom, level),
+                    is_penalised=inference.alpha > 0,
+                )
             )
         return tables if self.coef_.ndim == 2 else tables[0]
 

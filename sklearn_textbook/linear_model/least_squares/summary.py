@@ -125,11 +125,6 @@ def _list_notes(model, table):
         notes.append(
             "Coefficients are constrained to be at least 0: no standard errors."
         )
-    elif inference.alpha > 0:
-        notes.append(
-            "The penalty shrinks coefficients towards 0. Standard errors do not "
-            "include this bias; t and p are approximate."
-        )
     if inference.is_perfect and inference.residual_degrees_of_freedom > 0:
         notes.append(
             "The residuals are rounding errors: errors, t and p are meaningless."

@@ -177,8 +177,8 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         programme decides, unless it would have more than a million numbers. "exact"
         always solves the linear programme. With a penalty there is always a maximum.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply those of the rows. "balanced": all
-        classes have the same total weight.
+        Weights of the classes, which multiply those of the rows, also in standard
+        errors and tests. "balanced": all classes have the same total weight.
     random_state : int, RandomState instance or None, default=None
         Has no effect: no solver draws random numbers.
     max_iter : int, default=1000
@@ -886,9 +886,8 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             ("pseudo R² (McFadden)", format_statistic(self.pseudo_r2_)),
         ]
         if self.rank_ is not None:
-            n_coefficients = self.coef_.shape[1] + bool(self.fit_intercept)
             facts += [
-                ("rank", f"{self.rank_} of {n_coefficients}"),
+                ("rank", f"{self.rank_} of {self._count_parameters()}"),
                 ("AIC", format_statistic(self.aic_)),
                 ("BIC", format_statistic(self.bic_)),
                 ("LR chi²", describe_test(self.likelihood_ratio_test_)),
@@ -905,6 +904,10 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         check_is_fitted(self)
         self._require_likelihood(name)
         return self.rank_ * (len(self.classes_) - 1)
+
+    def _count_parameters(self):
+        """Count the coefficients of each score, with the intercept."""
+        return self.coef_.shape[1] + bool(self.fit_intercept)
 
     def _require_likelihood(self, name) -> None:
         """Raise an AttributeError if standard errors are not available."""
@@ -1008,7 +1011,13 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
                 if self._has_penalty()
                 else "Too many coefficients for standard errors."
             )
-        elif self.rank_ < self.coef_.shape[1] + bool(self.fit_intercept):
+            return notes
+        if self.class_weight is not None:
+            notes.append(
+                "class_weight multiplies the weights of rows; standard errors and "
+                "tests take a weight w for w equal rows."
+            )
+        if self.rank_ < self._count_parameters():
             notes.append(
                 "Columns are linearly dependent: the slopes have the smallest norm; "
                 "those without standard error are not determined by the data."
