@@ -197,7 +197,7 @@ SAVED_ATTRIBUTES["LogisticRegression"] = SavedAttributes(
         SavedField("null_log_likelihood_", "float"),
         _numbers("loss_path_", [None], **_ANY),
         SavedField("n_iter_", "integer", (None,), least=0),
-        SavedField("is_converged_", "truth"),
+        SavedField("converged_", "truth"),
         SavedField("_has_fractions", "truth", **_MAYBE),
         SavedField("n_observations_", "float", least=0),
     ),

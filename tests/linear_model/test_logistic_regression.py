@@ -173,7 +173,7 @@ def test_solvers_reach_the_same_optimum(n_classes, parametrization, C):
         assert_allclose(model.loss_path_[-1], first.loss_path_[-1], rtol=1e-12)
     for model in (first, *others):
         assert (np.diff(model.loss_path_) <= 1e-10).all()
-        assert model.is_converged_
+        assert model.converged_
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])

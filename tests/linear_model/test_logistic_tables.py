@@ -41,7 +41,7 @@ def test_powers_are_as_good_as_orthogonal_polynomials(name, n_classes):
     X, orthogonal, y = make_powers(name, n_classes)
     model = LogisticRegression().fit(X, y)
     expected = LogisticRegression().fit(orthogonal, y)
-    assert model.is_converged_
+    assert model.converged_
     assert model.rank_ == X.shape[1] + 1
     assert np.isfinite(model.standard_errors_).all()
     assert_allclose(model.log_likelihood_, expected.log_likelihood_, rtol=1e-7)
@@ -57,7 +57,7 @@ def test_other_solvers_have_the_orthogonal_columns_too(solver):
     X, _, y = make_powers("years", 2)
     newton = LogisticRegression().fit(X, y)
     model = LogisticRegression(solver=solver).fit(X, y)
-    assert model.is_converged_
+    assert model.converged_
     assert_allclose(model.log_likelihood_, newton.log_likelihood_, rtol=1e-9)
     assert_allclose(model.standard_errors_, newton.standard_errors_, rtol=1e-4)
     # From where the last fit ended there is nothing to do.
@@ -95,7 +95,7 @@ def test_nearly_separated_rows_of_three_classes():
     X = np.array([-40.0, -30.0, -3.0, -2.0, 2.0, 3.0, 30.0, 40.0, 0.0, 0.5, -1.0, 1.0])
     y = np.array([0, 0, 0, 1, 2, 1, 2, 2, 1, 0, 2, 1])
     model = LogisticRegression(tol=1e-10).fit(X[:, np.newaxis], y)
-    assert model.is_converged_
+    assert model.converged_
     shares = model.predict_proba(X[:, np.newaxis])
     # At the maximum the means of the columns are those of the classes.
     assert_allclose(X @ (shares - np.eye(3)[y]), 0.0, atol=1e-6)
@@ -123,7 +123,7 @@ def test_lasso_and_elastic_net(solver, n_classes, l1_ratio, is_sparse):
     model = LogisticRegression(solver=solver, parametrization="symmetric", **penalty)
     model.set_params(max_iter=MOST[solver], tol=1e-9)
     model.fit(sparse.csr_array(X) if is_sparse else X, y, weight)
-    assert model.is_converged_
+    assert model.converged_
     found = measure_objective(model, X, y, weight)
     assert_allclose(found, measure_objective(stock, X, y, weight), rtol=1e-9)
     assert_allclose(model.coef_, stock.coef_, atol=1e-5)
@@ -160,7 +160,7 @@ def test_lasso_of_many_columns(n_classes, most, monkeypatch):
     model = LogisticRegression(**penalty, parametrization="symmetric", tol=1e-7)
     model.fit(X, y, weight)
     assert model.solver_ == "newton"
-    assert model.is_converged_
+    assert model.converged_
     other = LogisticRegression(solver="lbfgs", **penalty, max_iter=5000)
     other.set_params(parametrization="symmetric", tol=1e-7).fit(X, y, weight)
     found = measure_objective(model, X, y, weight)
@@ -192,7 +192,7 @@ def test_wide_sparse_table_needs_few_rounds():
     y = (0.3 * scores + generator.logistic(size=n_rows) > 0).astype(int)
     model = LogisticRegression(C=0.05).fit(X, y)
     assert model.solver_ == "lbfgs"
-    assert model.is_converged_
+    assert model.converged_
     stock = StockLogisticRegression(C=0.05, tol=1e-8, max_iter=5000).fit(X, y)
     assert model.n_iter_[0] < 60
     assert_allclose(model.coef_, stock.coef_, atol=1e-4)
@@ -212,7 +212,7 @@ def test_weak_lasso_makes_no_large_matrices(monkeypatch):
     )
     y = generator.integers(0, 2, 2000)
     model = LogisticRegression(C=3.0, l1_ratio=1.0, tol=1e-4).fit(X, y)
-    assert model.is_converged_
+    assert model.converged_
     assert 0 < max(sizes) <= 1001
     assert np.count_nonzero(model.coef_) > 1000
 
@@ -223,7 +223,7 @@ def test_gradient_works_on_scaled_columns():
     n_rounds = model.fit(X, y).n_iter_[0]
     model.fit(X * [1e-3, 1.0, 1e6], y)
     assert abs(model.n_iter_[0] - n_rounds) <= 2
-    assert model.is_converged_
+    assert model.converged_
 
 
 @pytest.mark.parametrize("solver", ["newton", "bfgs"])
@@ -325,7 +325,7 @@ def test_callback_stops_the_fit(solver):
     model = LogisticRegression(solver=solver).set_callbacks(Recorder(last=2))
     model.fit(X, y)
     assert_array_equal(model.n_iter_, [2])
-    assert not model.is_converged_
+    assert not model.converged_
 
 
 def test_callbacks_of_working_sets_and_of_orthogonal_columns():

@@ -138,7 +138,7 @@ def _warn_of_fits(fitted) -> None:
             "coefficients are meaningless.",
             ConvergenceWarning,
         )
-    n_unfinished = sum(not one.is_converged_ for one in fitted)
+    n_unfinished = sum(not one.converged_ for one in fitted)
     if n_unfinished > n_separated:
         warn_caller(
             f"{n_unfinished} of the {len(fitted)} models within the window did not "

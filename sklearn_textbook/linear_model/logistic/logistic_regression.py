@@ -239,7 +239,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         Number of iterations.
     loss_path_ : ndarray of shape (n_iterations + 1,)
         Loss, including the penalty, at the start and after each iteration.
-    is_converged_ : bool
+    converged_ : bool
         Whether the solver converged.
     separation_ : {"none", "quasi_complete", "complete", "unknown"} or None
         Whether the classes can be separated: "complete" if for some coefficients every
@@ -586,7 +586,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         self.log_likelihood_ = fitted.log_likelihood
         self.loss_path_ = np.array(solution.loss_path)
         self.n_iter_ = np.array([len(solution.loss_path) - 1], dtype=np.int32)
-        self.is_converged_ = solution.is_converged
+        self.converged_ = solution.is_converged
         self.n_observations_ = likelihood.total_weight
         self.null_log_likelihood_ = self._find_null(likelihood)
 
@@ -977,7 +977,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
                 f"{self.log_likelihood_:.4g}, with coefficients up to {largest:.4g}. "
                 "Standard errors are meaningless. With a finite C, there is a maximum."
             )
-        elif self.is_converged_ or reason == "callback":
+        elif self.converged_ or reason == "callback":
             return
         else:
             advice = (
@@ -995,7 +995,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
     def _list_notes(self):
         """List the notes of a summary."""
         notes = []
-        if not self.is_converged_:
+        if not self.converged_:
             notes.append("The solver did not converge.")
         if self.separation_ == UNKNOWN:
             notes.append("A linear score may separate classes: not decided.")
