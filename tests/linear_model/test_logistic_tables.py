@@ -340,3 +340,36 @@ def test_callbacks_of_working_sets_and_of_orthogonal_columns():
     model = LogisticRegression().set_callbacks(recorder).fit(X, y)
     _, last = recorder.estimators[-1]
     assert_allclose(last.predict_proba(X), model.predict_proba(X), atol=1e-6)
+
+
+# ------------------------------------------------------------------ weak L1 penalties
+@pytest.mark.parametrize("C", [1e2, 1e4, 1e6])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("l1_ratio", [0.7, 1.0])
+def test_weak_penalties_of_correlated_columns_converge(C, n_classes, l1_ratio):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 8))
+    twins = X @ random.normal(size=(8, 8)) + 1e-3 * random.normal(size=(300, 8))
+    y = np.digitize(X[:, 0] + random.normal(size=300), [-0.5, 0.5][: n_classes - 1])
+    X = np.hstack([X, twins])
+    model = LogisticRegression(C=C, l1_ratio=l1_ratio).fit(X, y)
+    assert model.converged_
+    assert model.n_iter_[0] < 50
+    # Derivatives of the loss are those of the penalty, or less at 0.
+    proba = model.predict_proba(X)
+    wanted = np.eye(n_classes)[y]
+    gradient = (X.T @ (proba - wanted)).T[-len(model.coef_) :]
+    penalty = (1.0 - l1_ratio) / C * model.coef_ + l1_ratio / C * np.sign(model.coef_)
+    gap = np.where(
+        model.coef_ == 0.0,
+        np.maximum(np.abs(gradient) - l1_ratio / C, 0.0),
+        np.abs(gradient + penalty),
+    )
+    assert gap.max() < 1e-6
+
+
+def test_advice_names_another_solver():
+    X, y, _ = make_rows()
+    for solver, advice in (("newton", "or tol"), ("lbfgs", "or use solver='newton'")):
+        with pytest.warns(ConvergenceWarning, match=rf"\(max_iter\), {advice}\."):
+            LogisticRegression(solver=solver, max_iter=1).fit(X, y)

@@ -980,11 +980,10 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         elif self.converged_ or reason == "callback":
             return
         else:
-            advice = (
-                "Increase the number of iterations (max_iter), or use solver='newton'."
-                if reason == "iterations"
-                else "Rounding prevents further progress: increase tol."
-            )
+            advice = "Rounding prevents further progress: increase tol."
+            if reason == "iterations":
+                other = "tol" if self.solver_ == "newton" else "use solver='newton'"
+                advice = f"Increase the number of iterations (max_iter), or {other}."
             message = (
                 f"{self.solver_} failed to converge after {iterations}, at a "
                 f"log-likelihood of {self.log_likelihood_:.6g}. "

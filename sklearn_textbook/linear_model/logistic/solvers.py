@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy import optimize
+from scipy import linalg, optimize
 
 from sklearn_textbook.linear_model.logistic.curvature import factor_curvature
 from sklearn_textbook.linear_model.logistic.likelihood import (
@@ -33,6 +33,10 @@ ROUNDING = 1e-14
 #: Sweeps of coordinate descent for one step, and the fraction of the root of the
 #: largest decrease so far at which they end.
 MAX_SWEEPS, SWEEP_TOLERANCE = 200, 1e-2
+#: Systems of equations that are solved where these sweeps do not end.
+MAX_SYSTEMS = 200
+#: Added to their unit diagonal, so that they have a solution.
+DAMPING = 1e-11
 #: Minimum number of columns of the first working set.
 FIRST_COLUMNS = 100
 #: Maximum number of coefficients of a working set: steps of more take longer than all
@@ -121,11 +125,51 @@ def find_sparse_step(likelihood: LogisticLikelihood, theta: np.ndarray, at: Eval
     curvature = np.maximum(at.hessian.diagonal(), np.finfo(float).tiny)
     gap = np.abs(find_subgradient(likelihood, theta, at.gradient)).ravel()
     tol = SWEEP_TOLERANCE * float((gap / np.sqrt(curvature)).max())
-    descend_coordinates(at.hessian, slope, l1.ravel(), moved, tol, MAX_SWEEPS)
+    if not descend_coordinates(at.hessian, slope, l1.ravel(), moved, tol, MAX_SWEEPS):
+        solve_signs(at.hessian, slope, l1.ravel(), moved, tol)
     step = theta - moved.reshape(theta.shape)
     promised = (step * at.gradient).sum()
     promised += (l1 * (np.abs(theta) - np.abs(theta - step))).sum()
     return step, float(promised)
+
+
+def solve_signs(hessian, slope, l1, moved, tol: float) -> None:
+    """Continue coordinate descent by equations for coefficients of given signs.
+
+    Correlated columns with a weak penalty need very many sweeps. Parameters are those
+    of ``descend_coordinates``. While no coefficient changes its sign, the minimum is
+    the solution of linear equations; one that would do so becomes zero first, and if
+    none does, the one with the largest excess of its derivative over the penalty is
+    no longer held at zero.
+    """
+    units = np.sqrt(np.maximum(hessian.diagonal(), np.finfo(float).tiny))
+    sign, is_free = np.sign(moved), l1 == 0.0
+    for _ in range(MAX_SYSTEMS):
+        inside = np.flatnonzero((sign != 0.0) | is_free)
+        block = hessian[np.ix_(inside, inside)] / np.outer(units[inside], units[inside])
+        # Vectors of all classes that change by the same change no probability.
+        block[np.diag_indices(len(inside))] += DAMPING
+        right = (slope + l1 * sign)[inside] / units[inside]
+        try:
+            factor = linalg.cho_factor(block, check_finite=False)
+        except linalg.LinAlgError:
+            return
+        step = -linalg.cho_solve(factor, right, check_finite=False) / units[inside]
+        is_turned = ((moved[inside] + step) * sign[inside] < 0.0) & ~is_free[inside]
+        shares = np.where(
+            is_turned, -moved[inside] / np.where(is_turned, step, 1.0), 1.0
+        )
+        first = int(np.argmin(shares))
+        moved[inside] += shares[first] * step
+        slope += hessian[:, inside] @ (shares[first] * step)
+        if is_turned.any():
+            moved[inside[first]] = sign[inside[first]] = 0.0
+            continue
+        excess = np.where((sign == 0.0) & ~is_free, np.abs(slope) - l1, 0.0) / units
+        worst = int(np.argmax(excess))
+        if excess[worst] <= tol:
+            return
+        sign[worst] = -np.sign(slope[worst])
 
 
 def find_subgradient(likelihood: LogisticLikelihood, theta: np.ndarray, gradient):
