@@ -50,6 +50,8 @@ class EffectTable(CoefficientTable):
         Those of Student's t distribution; None: the normal distribution.
     level : float, default=0.95
         Confidence level of the intervals.
+    is_penalised : bool, default=False
+        Whether a penalty shrinks the coefficients, which is refused.
     labels : dict of str to tuple of str
         The same as columns, as far as they apply: "column", "contrast", "class", and
         "at: x" and "by: g" for the values and groups of the columns x and g.
@@ -493,8 +495,8 @@ def _adjust_for_pairs(table, adjust, n_levels):
         table.standard_errors,
         table.degrees_of_freedom,
         table.level,
-        table.labels,
-        p_values,
+        labels=table.labels,
+        adjusted_p_values=p_values,
     )
 
 
@@ -671,5 +673,5 @@ def _make_table(result, labels, names, values, gradients, level, covariance):
         errors,
         result.degrees_of_freedom,
         level,
-        columns,
+        labels=columns,
     )
