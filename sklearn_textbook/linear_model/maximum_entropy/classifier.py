@@ -29,6 +29,11 @@ from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights
 from sklearn_textbook.linear_model.base import BaseLinearClassifier
+from sklearn_textbook.linear_model.logistic.separation import (
+    COMPLETE,
+    QUASI,
+    UNKNOWN,
+)
 from sklearn_textbook.linear_model.maximum_entropy.constraints import (
     find_impossible,
     read_constraints,
@@ -113,7 +118,9 @@ class MaxEntClassifier(BaseLinearClassifier):
         1] (sparse columns without shifting) and do not scale other features; "bfgs" and
         "lbfgs" divide by standard deviations, or more if there is a penalty, so that
         second derivatives are about equal. With a penalty, the criterion is the slope
-        of the loss per unit of weight.
+        of the loss per unit of weight. If features are nearly dependent, the criterion
+        of all solvers is for uncorrelated combinations of them; this is found for up to
+        2,000 columns, or other features.
     categorical_features : "from_dtype", None, array-like or dict, default="from_dtype"
         Columns with levels. "from_dtype": strings and categorical dtypes. A mask,
         indices or names; or a dict that also gives the levels of ordinal columns, which
@@ -203,6 +210,13 @@ class MaxEntClassifier(BaseLinearClassifier):
     holds if the features separate the classes. A ``ConvergenceWarning`` is then issued,
     and the fit stops when expectations agree within ``tol``: improved iterative scaling
     divides the expectation of a feature that never occurs by ten in each iteration.
+    Whether a combination of columns separates some of the rows is found as by
+    `LogisticRegression`, with up to 1,000 columns times classes less one; of other
+    features, only whether all rows are separated.
+
+    If columns, or other features, are nearly dependent, "bfgs" and "lbfgs" find the
+    weights of uncorrelated combinations of them. "iis" and "gis" converge very slowly
+    then.
 
     Without constants, columns are scaled but not shifted.
 
@@ -423,7 +437,7 @@ class MaxEntClassifier(BaseLinearClassifier):
         model.model_expectation_ = matrix @ model.distribution_
         is_impossible = find_impossible(matrix, expectations)
         warn_of_impossible(labels, is_impossible, model.distribution_)
-        warn_of_gap(solution, solver, max_iter, tol)
+        warn_of_gap(solution, problem, solver, max_iter, tol)
         return model
 
     @property
@@ -459,10 +473,10 @@ class MaxEntClassifier(BaseLinearClassifier):
         self.model_expectation_ = model.expected
         self.n_contexts_ = len(model.problem.context_weight)
         self._set_solution(model.solution, model.problem)
-        ends = (model.falls, model.rises, model.is_separated)
+        ends = (model.falls, model.rises, model.separation)
         if not warn_of_boundaries(self._name, *ends, model.solution):
             limits = (self.max_iter, self.tol)
-            warn_of_gap(model.solution, self.solver, *limits)
+            warn_of_gap(model.solution, model.problem, self.solver, *limits)
 
     def _set_solution(self, solution: EntropySolution, problem: EntropyProblem) -> None:
         """Set the results of the solver."""
@@ -570,7 +584,9 @@ def read_pairs(estimator, X, *, reset):
     return validate_data(estimator, X, reset=reset, dtype=None)
 
 
-def warn_of_gap(solution: EntropySolution, solver, max_iter, tol) -> None:
+def warn_of_gap(
+    solution: EntropySolution, problem: EntropyProblem, solver, max_iter, tol
+) -> None:
     """Warn if the expectations differ by more than the tolerance."""
     if solution.has_converged:
         return
@@ -582,9 +598,12 @@ def warn_of_gap(solution: EntropySolution, solver, max_iter, tol) -> None:
     else:
         reason = f"in {solution.n_iter} iterations, since rounding hides the slope"
         advice = "increase tol, or "
+    what = "expected and empirical features"
+    if problem.span.directions is not None:
+        what = "features are nearly dependent, and combinations of them"
     message = (
-        f"solver={solver!r} did not converge {reason}: expected and empirical "
-        f"features differ by up to {solution.gap:.3g} (tol={tol:g}), the loss is "
+        f"solver={solver!r} did not converge {reason}: {what} "
+        f"differ by up to {solution.gap:.3g} (tol={tol:g}), the loss is "
         f"{solution.loss_path[-1]:.6g}. You may {advice}use another solver."
     )
     warn_caller(message, ConvergenceWarning)
@@ -594,10 +613,13 @@ def warn_of_boundaries(
     names: Callable,
     falls: np.ndarray,
     rises: np.ndarray,
-    is_separated: bool,
+    separation: str | None,
     solution: EntropySolution,
 ) -> bool:
-    """Warn if the likelihood has no maximum, so that weights diverge."""
+    """Warn if the likelihood has no maximum, so that weights diverge, or may have none.
+
+    Returns whether it has none.
+    """
     reasons = []
     for which, end, extreme in (
         (falls, "minus infinity", "smallest"),
@@ -613,8 +635,17 @@ def warn_of_boundaries(
             f"the weights of features with the {extreme} possible expectation diverge "
             f"to {end}: {listed}"
         )
-    if is_separated:
+    if separation == COMPLETE:
         reasons.append("the features separate the classes")
+    elif separation == QUASI:
+        reasons.append("a combination of features separates classes (quasi-complete)")
+    elif separation == UNKNOWN:
+        warn_caller(
+            "A combination of features may separate classes, in which case the "
+            "likelihood has no maximum. The linear programme that decides it is large: "
+            "LogisticRegression(separation='exact') solves it.",
+            ConvergenceWarning,
+        )
     if not reasons:
         return False
     message = (

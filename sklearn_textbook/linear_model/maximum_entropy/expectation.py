@@ -9,6 +9,7 @@ import numpy as np
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.linear_model.maximum_entropy._expectation import sum_expectations
 from sklearn_textbook.linear_model.maximum_entropy.joint_features import JointFeatures
+from sklearn_textbook.linear_model.maximum_entropy.span import Span
 
 #: Sums are stored for this many blocks of contexts, fewer if there are many features.
 MAX_BLOCKS = 64
@@ -54,6 +55,8 @@ class EntropyProblem:
     penalty: np.ndarray | None = None
     #: Threads, as in the estimator.
     n_jobs: int | None = None
+    #: What the features span.
+    span: Span = field(default_factory=Span)
     probabilities: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,8 +91,11 @@ class EntropyProblem:
         return expected - self.empirical + self.penalty * weights
 
     def find_gap(self, weights, expected):
-        """Find the largest slope, per unit of weight: 0 at the optimum."""
-        gradient = self.find_gradient(weights, expected)
+        """Find the largest slope, per unit of weight: 0 at the optimum.
+
+        If features are nearly dependent, slopes are those by uncorrelated combinations.
+        """
+        gradient = self.span.turn(self.find_gradient(weights, expected))
         return float(np.abs(gradient).max(initial=0.0)) / self.total
 
     def find_entropy(self):

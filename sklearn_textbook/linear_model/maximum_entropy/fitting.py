@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 
+from sklearn_textbook.linear_model.logistic.separation import COMPLETE
 from sklearn_textbook.linear_model.maximum_entropy.expectation import (
     EntropyProblem,
     EntropySolution,
@@ -23,6 +26,10 @@ from sklearn_textbook.linear_model.maximum_entropy.joint_features import (
     shift_to_nonnegative,
     split_blocks,
 )
+from sklearn_textbook.linear_model.maximum_entropy.separation import (
+    find_column_separation,
+    separates,
+)
 from sklearn_textbook.linear_model.maximum_entropy.sources import (
     ColumnSource,
     FunctionSource,
@@ -30,6 +37,7 @@ from sklearn_textbook.linear_model.maximum_entropy.sources import (
     spread_columns,
     standardize_columns,
 )
+from sklearn_textbook.linear_model.maximum_entropy.span import find_span
 from sklearn_textbook.linear_model.solve.quasi_newton import (
     minimize_bfgs,
     minimize_lbfgs,
@@ -77,8 +85,8 @@ class FittedModel:
     #: Weights that have no finite best value; none with a penalty.
     falls: np.ndarray | tuple = ()
     rises: np.ndarray | tuple = ()
-    #: Whether the features separate the classes.
-    is_separated: bool = False
+    #: Kind of separation of the classes; None: not checked.
+    separation: str | None = None
     #: The weights by class, for columns.
     coef: np.ndarray | None = None
     intercept: np.ndarray | None = None
@@ -92,8 +100,9 @@ def solve(
     *,
     empirical: np.ndarray | None = None,
     penalty: np.ndarray | None = None,
+    find_rounding: Callable | None = None,
 ) -> tuple[EntropySolution, EntropyProblem, np.ndarray]:
-    """Find the weights of features.
+    """Find the weights of features, in whose values there may be rounding errors.
 
     Returns (solution, problem, weights).
     """
@@ -106,12 +115,15 @@ def solve(
         features = features.divide(scale)
         empirical = None if empirical is None else empirical / scale
         penalty = None if penalty is None else penalty / scale**2
+    if penalty is None:
+        penalty = np.zeros(features.n_features)
+    span = find_span(features, context_weight, penalty, find_rounding)
     if settings.needs_nonnegative:
         features, shift = shift_to_nonnegative(features)
         if empirical is not None and shift is not None:
             empirical = empirical - np.asarray(context_weight @ shift).ravel()
     problem = EntropyProblem(
-        features, context_weight, counts, empirical, penalty, settings.n_jobs
+        features, context_weight, counts, empirical, penalty, settings.n_jobs, span
     )
     start = np.zeros(features.n_features)
     limits = (settings.max_iter, settings.tol)
@@ -136,22 +148,31 @@ def minimize(
     *,
     has_limited_memory: bool,
 ) -> EntropySolution:
-    """Fit weights by a quasi-Newton method."""
+    """Fit weights by a quasi-Newton method.
+
+    If features are nearly dependent, it begins at 0 and finds the weights of
+    uncorrelated combinations.
+    """
+    span = problem.span
+    if span.directions is not None:
+        weights = np.zeros(span.directions.shape[1] * span.n_weights)
 
     def evaluate(weights):
+        weights = span.restore(weights)
         loss, sums = problem.evaluate(weights)
-        gradient = problem.find_gradient(weights, sums[0])
+        gradient = span.turn(problem.find_gradient(weights, sums[0]))
         return loss / problem.total, gradient / problem.total
 
     if has_limited_memory:
         found = minimize_lbfgs(evaluate, weights, max_iter, tol, is_exact=True)
     else:
         found = minimize_bfgs(evaluate, weights, max_iter, tol)
+    weights = span.restore(found.x)
     # The last trial of the search was elsewhere.
-    expected = problem.evaluate(found.x)[1][0]
-    gap = problem.find_gap(found.x, expected)
+    expected = problem.evaluate(weights)[1][0]
+    gap = problem.find_gap(weights, expected)
     path = np.array(found.path) * problem.total
-    return EntropySolution(found.x, expected, path, gap, gap <= tol)
+    return EntropySolution(weights, expected, path, gap, gap <= tol)
 
 
 def fit_model(
@@ -173,11 +194,18 @@ def fit_model(
         table = table if leaders is None else table[leaders]
         source = _choose_units(table, context_weight, n_classes, settings)
         features, penalty = source.make(table), source.spread_penalty(settings.alpha)
+        find_rounding = partial(source.find_rounding, table)
     else:
+        find_rounding = None
         features = features if leaders is None else features.take(leaders)
         penalty = np.full(features.n_features, float(settings.alpha))
     solution, problem, weights = solve(
-        features, context_weight, counts, settings, penalty=penalty
+        features,
+        context_weight,
+        counts,
+        settings,
+        penalty=penalty,
+        find_rounding=find_rounding,
     )
     model = FittedModel(source, weights, weights, solution, problem)
     fractions = context_weight[:, np.newaxis] * problem.probabilities
@@ -197,14 +225,21 @@ def fit_model(
     )
     if settings.alpha > 0.0:
         return model
-    model.is_separated = separates(compute_scores(features, weights), counts)
-    if not has_columns:
+    if has_columns:
+        # With constants, extremes are those of columns shifted to start at 0.
+        if settings.fit_intercept and isinstance(table, np.ndarray):
+            table = table - table.min(axis=0)
+        model.falls, model.rises = find_column_boundaries(table, counts)
+    else:
         model.falls, model.rises = find_boundaries(split_blocks(features), counts)
-        return model
-    # With constants, extremes are those of columns shifted to start at 0.
-    if settings.fit_intercept and isinstance(table, np.ndarray):
-        table = table - table.min(axis=0)
-    model.falls, model.rises = find_column_boundaries(table, counts)
+    if separates(compute_scores(features, weights), counts):
+        model.separation = COMPLETE
+    elif has_columns and not (model.falls.any() or model.rises.any()):
+        slopes = problem.find_gradient(solution.weights, solution.expected)
+        model.separation = find_column_separation(
+            *(features, counts, context_weight, weights, slopes),
+            *(problem.span, problem.probabilities),
+        )
     return model
 
 
@@ -243,13 +278,3 @@ def _group(features, codes, weight):
         group * n_classes + codes, weights=weight, minlength=len(leaders) * n_classes
     )
     return leaders, counts.reshape(len(leaders), n_classes)
-
-
-def separates(scores: np.ndarray, counts: np.ndarray) -> bool:
-    """Whether each context has one class, whose score is above those of the others."""
-    is_there = counts > 0
-    if scores.shape[1] < 2 or (is_there.sum(axis=1) > 1).any():
-        return False
-    own = scores[is_there.any(axis=1)][is_there[is_there.any(axis=1)]]
-    others = np.where(is_there, -np.inf, scores)[is_there.any(axis=1)]
-    return bool((own > others.max(axis=1)).all())

@@ -45,6 +45,11 @@ class ColumnSource:
             scaled = stack((scaled, ones))
         return share_columns(scaled, self.n_classes)
 
+    def find_rounding(self, matrix):
+        """Possible errors of the columns in the units of the solver."""
+        of_columns = find_largest(matrix) / self.scale
+        return np.finfo(float).eps * np.append(of_columns, [1.0] * self.has_constant)
+
     def restore(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients and constants in units of the columns, summing to 0.
 
