@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_textbook.io import load_model, save_model
-from sklearn_textbook.linear_model import GeneralizedLinearRegressor
+from sklearn_textbook.linear_model import GeneralizedLinearRegressor, LinearRegression
 from tests.linear_model.generalized_cases import make_ours, make_rows
 from tests.reference import generalized_linear as reference
 
@@ -266,3 +266,33 @@ def test_means_stay_valid_with_the_identity():
     with pytest.warns(ConvergenceWarning, match="stopped at the boundary of the means"):
         shares.fit(X, y > 1)
     assert np.abs(shares.predict(X) - 0.5).max() <= 0.5 + 1e-12
+
+
+@pytest.mark.parametrize("size", [0.0, 1.0, 100.0])
+def test_least_squares_have_the_digits_of_orthogonal_transformations(size):
+    # Wampler's polynomials of NIST, whose certified coefficients are all 1.
+    x = np.arange(21.0)
+    X = x[:, np.newaxis] ** np.arange(1, 6)
+    noise = [759, -2048, 2048, -2048, 2523, -2048, 2048, -2048, 1838, -2048]
+    y = 1.0 + X.sum(axis=1) + size * np.array([*noise, 2048, *noise[::-1]])
+    model = GeneralizedLinearRegressor().fit(X, y)
+    expected = LinearRegression().fit(X, y)
+    assert_allclose(model.coef_, expected.coef_, rtol=1e-14)
+    assert_allclose(model.intercept_, expected.intercept_, rtol=1e-14)
+    assert_allclose(model.coef_, 1.0, rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("family", "link"),
+    [("binomial", "cloglog"), ("binomial", "probit"), ("inverse_gaussian", "log")],
+)
+def test_other_links_than_the_canonical_one_converge_as_far(family, link):
+    random = np.random.default_rng(1)
+    X = random.normal(size=(200, 3))
+    predictor = X @ [1.5, -1.0, 0.5]
+    y = (random.random(200) < 1.0 - np.exp(-np.exp(predictor - 0.5))).astype(float)
+    if family != "binomial":
+        y = np.exp(0.3 * predictor) * random.gamma(2.0, 0.5, 200)
+    model = GeneralizedLinearRegressor(family, link).fit(X, y)
+    exact = clone(model).set_params(tol=1e-14).fit(X, y)
+    assert_allclose(model.coef_, exact.coef_, rtol=5e-6)

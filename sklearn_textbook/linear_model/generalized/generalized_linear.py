@@ -237,7 +237,9 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         same rows share it.
     tol : float, default=1e-8
         The iteration stops when the penalised deviance changes by at most this fraction
-        of itself plus 0.1 (less if the values of y are small).
+        of itself plus 0.1 (less if the values of y are small), and with another link
+        than the canonical one, where steps shrink slowly, when further steps would not
+        reduce it by more than 1e-5 of that.
     max_iter : int, default=100
         Maximum number of iterations.
     warm_start : bool, default=False

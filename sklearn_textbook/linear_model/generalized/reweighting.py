@@ -20,11 +20,20 @@ from sklearn_textbook.linear_model.generalized.families import (
     measure_means,
 )
 from sklearn_textbook.linear_model.generalized.links import EPSILON, Link
-from sklearn_textbook.linear_model.solve.row_blocks import read_rows, take_columns
+from sklearn_textbook.linear_model.least_squares.solution import solve
+from sklearn_textbook.linear_model.solve.row_blocks import (
+    MappedRows,
+    read_rows,
+    take_columns,
+)
+from sklearn_textbook.linear_model.solve.row_triangle import reduce_rows
 from sklearn_textbook.linear_model.solve.weighted_solution import WeightedSolver
 
 #: Largest deviance after the first step, relative to the null deviance. R has no limit.
 WORST_START = 2.0
+#: With other links than the canonical one, the reduction expected of further steps, as
+#: a fraction of the change of the deviance that ends the iteration.
+FINE = 1e-5
 #: Maximum number of times that a step is halved.
 MAX_HALVINGS = 40
 #: Rows of which leverages are computed at a time.
@@ -179,6 +188,12 @@ class Problem:
         """Sum of the weights."""
         return add_up(self.weight)
 
+    @property
+    def is_least_squares(self):
+        """Whether the first step leads to the minimum."""
+        is_normal = getattr(self.family, "power", None) == 0.0
+        return is_normal and self.link.name == "identity" and not self.penalty
+
     def make_rows(self) -> WorkingRows:
         """Make the rows, whose means are not computed yet."""
         return WorkingRows(self)
@@ -274,12 +289,22 @@ def fit_reweighted(
     first one starts from means close to y, as R's glm does. A step that makes a mean
     invalid or the deviance larger is halved; so is the first one, towards the constant
     model, if it leads to much more than the null deviance.
+
+    Least squares with independent columns are solved by orthogonal transformations,
+    which lose fewer digits than products of columns.
     """
     rows = problem.make_rows()
     solver = WeightedSolver(
         problem.X, problem.fit_intercept, problem.penalty, problem.n_threads
     )
     path = []
+    state = _solve_least_squares(problem, rows) if problem.is_least_squares else None
+    if state is not None:
+        path.append(state.deviance)
+        return Fit(
+            *(state.coef, state.deviance, np.array(path), 1, True, False, 0.0),
+            *(rows, state.predictor, solver),
+        )
     state = None if start is None else _evaluate(problem, rows, start)
     if state is None or not np.isfinite(state.loss):
         state, n_iter = _take_first_step(problem, rows, solver, base), 1
@@ -289,6 +314,7 @@ def fit_reweighted(
     scale = problem.family.measure_scale(problem.means)
     scale *= min(1.0, problem.total_weight / len(problem.y))
     has_converged, is_stuck, move = False, False, np.inf
+    is_linear, last = not rows.is_canonical, 0.0
     while n_iter < problem.max_iter and not has_converged and not is_stuck:
         # The largest change of the loss by rounding alone.
         slack = 16.0 * EPSILON * (abs(state.loss) + scale)
@@ -299,7 +325,13 @@ def fit_reweighted(
         change = abs(next_state.loss - state.loss)
         change = max(change if change > slack else 0.0, foreseen)
         # As in R, except that small units of y or of the weights have no effect.
-        has_converged = change <= problem.tol * (abs(next_state.loss) + 0.1 * scale)
+        limit = problem.tol * (abs(next_state.loss) + 0.1 * scale)
+        has_converged = change <= limit
+        if has_converged and is_linear and next_state is not state and foreseen > 0.0:
+            # Steps shrink by a factor: what would further ones still reduce?
+            factor = foreseen / max(last, foreseen)
+            has_converged = foreseen * factor <= FINE * limit
+        last = foreseen
         is_stuck = next_state is state and not has_converged
         if has_converged or n_iter == problem.max_iter:
             move = _find_largest_move(problem, state, next_state)
@@ -327,6 +359,36 @@ def _evaluate(problem: Problem, rows, coef, predictor=None):
     slopes = coef[1:]
     loss = deviance + problem.penalty * float(slopes @ slopes)
     return _State(coef, predictor, deviance, loss)
+
+
+def _solve_least_squares(problem: Problem, rows):
+    """Solve by orthogonal transformations; None if columns depend on others."""
+    n_rows, n_columns = problem.X.shape
+    if not 0 < n_columns < n_rows:
+        return None
+    target = problem.y
+    if problem.offset is not None:
+        target = problem.fill_vector(
+            lambda rows: problem.y[rows] - problem.read_offset(rows)
+        )
+    if isinstance(target, np.ndarray):
+        target = target[:, np.newaxis]
+    else:
+        target = MappedRows(target, lambda block: block[:, np.newaxis], 1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        triangle = reduce_rows(
+            *(problem.X, target, problem.weight),
+            has_intercept=problem.fit_intercept,
+            n_threads=problem.n_threads,
+        )
+    if not np.isfinite(triangle.triangle).all():
+        return None
+    found = solve(triangle)
+    if found.rank < n_columns:
+        return None
+    coef = np.append(found.intercepts, found.coefficients[:, 0])
+    state = _evaluate(problem, rows, coef)
+    return state if np.isfinite(state.loss) else None
 
 
 def _find_largest_move(problem: Problem, state, next_state):
