@@ -132,3 +132,28 @@ def test_columns_whose_weighted_squares_overflow(size, weight, remedy):
     message = f"Column 'x0' times .*flow: {remedy} it or sample_weight"
     with pytest.raises(ValueError, match=message):
         GeneralizedLinearRegressor("poisson").fit(X, y, np.full(8, weight))
+
+
+@pytest.mark.parametrize(
+    ("model", "sizes"),
+    [
+        (LinearRegression(), [1e-300, 1e-160]),
+        (GeneralizedLinearRegressor(), [1e-300, 1e-160]),
+        (GeneralizedLinearRegressor("gamma", "log"), [1e-300, 1e-200]),
+        (GeneralizedLinearRegressor("gamma"), [1e-300, 1e-200]),
+        (GeneralizedLinearRegressor("inverse_gaussian"), [1e-110, 1e-80, 1e80, 1e140]),
+        (GeneralizedLinearRegressor("tweedie", "log"), [1e-300, 1e-200]),
+    ],
+    ids=describe,
+)
+def test_targets_whose_powers_overflow(model, sizes):
+    X, y = np.arange(8.0)[:, np.newaxis], np.array([1.0, 3, 2, 4, 3, 5, 6, 4])
+    expected = clone(model).fit(X, y).score(X, y)
+    for size in sizes:
+        remedy = "multiply" if size < 1.0 else "divide"
+        with pytest.raises(ValueError, match=f"flow: {remedy} it by a power of ten"):
+            clone(model).fit(X, size * y)
+    if model.get_params().get("link") != "auto" or isinstance(model, LinearRegression):
+        tiny = clone(model).fit(X, 1e-120 * y)
+        assert tiny.score(X, 1e-120 * y) == pytest.approx(expected, rel=1e-3)
+    clone(model).fit(X, np.ones(8))

@@ -77,7 +77,10 @@ from sklearn_textbook.linear_model.inference.summary import (
     format_statistic,
     write_summary,
 )
-from sklearn_textbook.linear_model.least_squares.targets import read_numeric_targets
+from sklearn_textbook.linear_model.least_squares.targets import (
+    read_numeric_targets,
+    require_powers,
+)
 from sklearn_textbook.linear_model.solve.row_blocks import lay_out, read_rows
 from sklearn_textbook.linear_model.solve.row_sums import find_largest
 from sklearn_textbook.linear_model.solve.weighted_solution import (
@@ -550,6 +553,11 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         """
         self.family_, self.link_, start = model
         y, target = targets
+        # Weights and their derivatives have twice the power of the variance.
+        power = getattr(self.family_, "power", 0.0)
+        require_powers(
+            target, 2.0 if 0.0 <= power <= 2.0 else max(2.0, 2.0 * abs(power))
+        )
         if not self.alpha:
             self._require_squares(matrix, weight)
         penalty = float(self.alpha) * add_up(weight)

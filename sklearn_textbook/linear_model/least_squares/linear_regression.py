@@ -48,6 +48,7 @@ from sklearn_textbook.linear_model.least_squares.summary import (
 from sklearn_textbook.linear_model.least_squares.targets import (
     read_numeric_targets,
     read_stored_targets,
+    require_powers,
 )
 from sklearn_textbook.linear_model.solve.row_blocks import is_sparse, is_stored
 from sklearn_textbook.linear_model.solve.row_triangle import (
@@ -318,6 +319,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
 
     def _fit_rows(self, matrix, Y, weight, n_dimensions) -> None:
         """Fit to rows with the targets in columns."""
+        require_powers(Y)
         if self._is_too_large(matrix):
             self._fit_iteratively(matrix, Y, weight, n_dimensions)
         else:

@@ -10,6 +10,9 @@ from sklearn_textbook._contract.labels import check_numbers
 from sklearn_textbook._contract.tables import check_sizes
 from sklearn_textbook.tree.encode.block_columns import BlockColumns, FileArray
 
+#: Powers of targets are within float64 from the inverse of this number on.
+LARGEST_POWER = 1e280
+
 
 def read_numeric_targets(y, X, estimator, is_present=None):
     """Read targets that are numbers."""
@@ -31,3 +34,25 @@ def read_stored_targets(columns: BlockColumns, estimator) -> FileArray:
     for rows in list_blocks(columns.n_rows):
         check_sizes(columns.target[rows], type(estimator).__name__, what="y")
     return FileArray(columns.target.path, np.float64, (columns.n_rows, 1))
+
+
+def require_powers(y, power: float = 2.0) -> None:
+    """Raise ValueError if a power of at least 2 of the targets under- or overflows.
+
+    The targets are in memory or in a file, in one or several columns.
+    """
+    blocks = (np.abs(y[rows]).max(axis=0) for rows in list_blocks(len(y)))
+    largest = np.atleast_1d(np.max(list(blocks), axis=0))
+    limit = LARGEST_POWER ** (1.0 / power)
+    smallest = min(largest[largest > 0.0], default=1.0)
+    # Of squares, targets are checked when they are read.
+    if power > 2.0 and largest.max() > limit:
+        size, remedy = largest.max(), "overflow: divide"
+    elif smallest < 1.0 / limit:
+        size, remedy = smallest, "underflow: multiply"
+    else:
+        return
+    raise ValueError(
+        f"The largest absolute value of y is {size:.3g}, so that sums of its powers "
+        f"{remedy} it by a power of ten."
+    )
