@@ -133,6 +133,11 @@ def test_null_deviance_of_targets_at_the_boundary_is_zero(family, value):
     [
         ({"family": "normal"}, "'family' .* 'normal'; use family='gaussian'"),
         ({"family": "Gamma"}, "'family' .* 'Gamma'; use family='gamma'"),
+        ({"family": "Normal"}, "'family' .* 'Normal'; use family='gaussian'"),
+        (
+            {"family": "binomial", "link": "sqrt"},
+            "'link' .* 'sqrt'; use one of 'logit', 'probit', 'cloglog', 'log', 'iden",
+        ),
         ({"link": "sqrt"}, "'link' .* 'sqrt'; use link='power' with link_power=0.5"),
     ],
 )

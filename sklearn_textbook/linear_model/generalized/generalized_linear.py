@@ -41,7 +41,11 @@ from sklearn_textbook.linear_model.generalized.deviance_table import (
     compare_deviances,
     measure_deviances,
 )
-from sklearn_textbook.linear_model.generalized.families import FAMILIES, make_family
+from sklearn_textbook.linear_model.generalized.families import (
+    FAMILIES,
+    BinomialFamily,
+    make_family,
+)
 from sklearn_textbook.linear_model.generalized.influence import GeneralizedInfluence
 from sklearn_textbook.linear_model.generalized.links import (
     FRACTION_LINKS,
@@ -1571,11 +1575,15 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             )
         for name, names in OTHER_NAMES.items():
             value = getattr(self, name)
-            if isinstance(value, str) and value in names:
-                raise ValueError(
-                    f"The {name!r} parameter has no value {value!r}; use "
-                    f"{names[value]}."
-                )
+            known = value if str(value) in names else str(value).lower()
+            if not isinstance(value, str) or known not in names:
+                continue
+            remedy = names[known]
+            if name == "link" and family == "binomial":
+                remedy = f"one of {', '.join(map(repr, BinomialFamily.links))}"
+            raise ValueError(
+                f"The {name!r} parameter has no value {value!r}; use {remedy}."
+            )
 
     def _check_numbers(self) -> None:
         """Check the parameters that are numbers or words."""
