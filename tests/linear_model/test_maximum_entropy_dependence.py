@@ -122,3 +122,14 @@ def test_large_programme_of_separation(monkeypatch):
     X = np.array([[-1.0], [1.0], [2.0], [2.0], [3.0]])
     with pytest.warns(ConvergenceWarning, match="combination .* may separate classes"):
         MaxEntClassifier().fit(X - 1.5, [0, 0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_features_that_are_zero_in_all_rows(solver):
+    """Nothing is told of the classes but how frequent they are."""
+    features = [
+        lambda x, y, number=number: x[0] * number * (y == 1) for number in (1, 2)
+    ]
+    model = MaxEntClassifier(features=features, solver=solver)
+    model.fit([[0.0]] * 9, [0, 0, 0, 1, 1, 1, 2, 2, 2])
+    assert_allclose(model.predict_proba([[0.0]]), np.full((1, 3), 1 / 3))

@@ -107,7 +107,8 @@ def find_span(
     """
     n_weights = 1 if features.is_joint else features.n_classes
     n_columns = features.n_columns
-    if not 1 < n_columns <= MAX_COLUMNS or features.n_classes < 2:
+    is_usual = 1 < n_columns <= MAX_COLUMNS and features.n_classes > 1
+    if not is_usual or not len(features.values):
         return Span(n_weights=n_weights)
     # The penalty is the same for all classes.
     added = penalty.reshape(n_columns, n_weights)[:, 0] / context_weight.sum()
