@@ -89,6 +89,7 @@ def test_every_classifier_is_a_member_and_predicts_classes(command):
     settings = [f"m{names.index(name)}__n_estimators=8" for name in GROW_MANY]
     # Without a penalty coefficients grow without end on iris.
     settings.append(f"m{names.index('logistic')}__C=1.0")
+    settings.append(f"m{names.index('maximum-entropy')}__alpha=0.01")
     command(
         *(*IRIS, "--algorithm", "voting", "--save", "m.json"),
         *(word for member in members for word in ("--member", member)),

@@ -1,7 +1,6 @@
 """Binned tables: the bins, and the trees that grow from them."""
 
 from collections import Counter
-from functools import partial
 
 import numpy as np
 import pytest
@@ -145,9 +144,10 @@ def bin_tables(monkeypatch):
     """Let the estimators bin their tables."""
 
     def set_max_bins(max_bins):
-        monkeypatch.setattr(
-            recipe, "encode_table", partial(encode_table, max_bins=max_bins)
-        )
+        def encode(*arguments, **options):
+            return encode_table(*arguments, **(options | {"max_bins": max_bins}))
+
+        monkeypatch.setattr(recipe, "encode_table", encode)
 
     return set_max_bins
 

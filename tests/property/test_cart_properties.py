@@ -414,6 +414,7 @@ CHANGES = {
     "handle_unknown": [({}, {"handle_unknown": "fractional"})],
     "tie_breaking": [({"max_depth": None}, {"tie_breaking": "random"})],
     "top_splits": [({}, {"top_splits": 2})],
+    "max_bins": [({}, {"max_bins": 5})],
 }
 CLASSIFIER_CHANGES = {
     **CHANGES,

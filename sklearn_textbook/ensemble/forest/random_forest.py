@@ -55,6 +55,7 @@ from sklearn_textbook.ensemble.forest.permutation_importances import (
 )
 from sklearn_textbook.ensemble.forest.proximities import compute_proximities
 from sklearn_textbook.ensemble.members.growth import (
+    count_at_once,
     count_jobs,
     grow_batch,
     grow_members,
@@ -500,8 +501,10 @@ class BaseForest(
             return {"estimators_": list(members), **self._describe()}
 
         # Threads that no tree is left for help with the others.
+        n_trees = min(n_new, count_at_once(self.n_jobs, grower.n_rows))
         n_threads = count_threads(
-            max(1, count_jobs(self.n_jobs) // n_new), grower.n_rows * grower.n_columns
+            max(1, count_jobs(self.n_jobs) // n_trees),
+            grower.n_rows * grower.n_columns,
         )
         grown = grow_members(
             grower,

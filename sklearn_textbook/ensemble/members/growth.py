@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklearn_textbook._contract.file_memory import limit_in_files
 from sklearn_textbook._contract.threads import Call, check_n_jobs, count_threads
 
 # ------------------------------------------------------------------------------------
@@ -59,6 +60,8 @@ def report_members(members, n_members: int, verbose: int):
 #: Maximum number of rows of a batch of trees, for which an interruption has to wait.
 _BATCH_ROWS = 200_000
 _BATCHES_PER_JOB = 8
+#: Bytes of memory that a tree goes through at each level, for each row.
+_GROWTH_BYTES = 150
 
 
 def count_jobs(n_jobs: int | None) -> int:
@@ -68,6 +71,18 @@ def count_jobs(n_jobs: int | None) -> int:
         return max(1, effective_n_jobs(n_jobs))
     n_workers = effective_n_jobs(None)
     return n_workers if n_workers > 1 else count_threads(None)
+
+
+def count_at_once(n_jobs: int | None, n_rows: int) -> int:
+    """Count the trees that grow at the same time.
+
+    Of a table in files there are no more than the memory is enough for: others would
+    read again what has been driven out for them.
+    """
+    n_workers, limit = count_jobs(n_jobs), limit_in_files()
+    if not limit:
+        return n_workers
+    return max(1, min(n_workers, limit // (_GROWTH_BYTES * n_rows)))
 
 
 def grow_batch(grower, draw, seeds, **options):
@@ -113,7 +128,7 @@ def grow_members(
     share: Callable | None = None,
 ):
     """Grow one member per seed; the members do not depend on ``n_jobs``."""
-    n_workers = count_jobs(n_jobs)
+    n_workers = count_at_once(n_jobs, grower.n_rows)
     size = min(
         max(1, len(seeds) // (_BATCHES_PER_JOB * n_workers)),
         max(1, _BATCH_ROWS // grower.n_rows),
