@@ -283,6 +283,15 @@ def test_tests_of_terms_agree():
     assert "resid. df" in str(nested)
 
 
+def test_a_constant_among_the_columns():
+    """Without an intercept, the first column explains squares about 0."""
+    table = X[["x", "z"]].assign(one=1.0)[["one", "x", "z"]]
+    y = TARGETS["squares"]
+    model = LinearRegression(fit_intercept=False).fit(table, y)
+    found = anova(model, table, y, type=1)
+    assert found.columns["sum_of_squares"][0] == pytest.approx(N_ROWS * y.mean() ** 2)
+
+
 def test_several_classes_and_terms():
     y = TARGETS["three"]
     model = fit("three")
@@ -393,7 +402,7 @@ ERRORS = {
             fit("two"), X.assign(x=0.0), TARGETS["two"], covariance_type="HC0"
         ),
         ValueError,
-        "must be those of the fit",
+        "robust_covariance needs the rows, labels and weights of the fit",
     ),
     "other weights": (
         lambda: robust_covariance(fit("counts"), X, TARGETS["counts"], COUNTS),

@@ -76,8 +76,8 @@ def count_jobs(n_jobs: int | None) -> int:
 def count_at_once(n_jobs: int | None, n_rows: int) -> int:
     """Count the trees that grow at the same time.
 
-    Of a table in files there are no more than the memory is enough for: others would
-    read again what has been driven out for them.
+    Of a table in files there are no more than fit into the memory; more would evict
+    each other's pages.
     """
     n_workers, limit = count_jobs(n_jobs), limit_in_files()
     if not limit:

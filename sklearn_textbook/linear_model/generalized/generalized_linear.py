@@ -36,7 +36,6 @@ from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.linear_model.base import BaseLinearModel
-from sklearn_textbook.linear_model.design.reading import sum_rows
 from sklearn_textbook.linear_model.generalized.deviance_table import (
     compare_deviances,
     measure_deviances,
@@ -855,9 +854,8 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         self, X, y, sample_weight, *, offset=None, exposure=None
     ) -> TrainingScores:
         """Compute the scores of the training rows."""
-        problem = self._read_problem(X, y, sample_weight, offset, exposure)
+        problem, is_present = self._read_problem(X, y, sample_weight, offset, exposure)
         self._require_training_rows(problem, "robust_covariance")
-        _, _, is_present = self._read_rows_again(X, sample_weight)
         rows, predictor = self._evaluate(problem)
         weight, working = rows.reweight(predictor)
         leverage = measure_leverages(
@@ -1093,7 +1091,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         check_is_fitted(self)
         check_choice("test", test, ("auto", "chi2", "F"))
         self._require_no_penalty("deviance_table")
-        problem = self._read_problem(X, y, sample_weight, offset, exposure)
+        problem, _ = self._read_problem(X, y, sample_weight, offset, exposure)
         self._require_training_rows(problem, "deviance_table")
         terms = [
             (term.name, self.design_.find_columns(position))
@@ -1150,7 +1148,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         """
         check_is_fitted(self)
         check_choice("kind", kind, RESIDUALS)
-        problem = self._read_problem(X, y, sample_weight, offset, exposure)
+        problem, _ = self._read_problem(X, y, sample_weight, offset, exposure)
         rows, predictor = self._evaluate(problem)
         difference = rows.y - rows.mean
         if kind == "response":
@@ -1201,7 +1199,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             If the model was fitted with an offset or an exposure, and none is given.
         """
         check_is_fitted(self)
-        problem = self._read_problem(X, None, sample_weight, offset, exposure)
+        problem, _ = self._read_problem(X, None, sample_weight, offset, exposure)
         rows, predictor = self._evaluate(problem)
         weight, _ = rows.reweight(predictor)
         leverages = measure_leverages(
@@ -1349,7 +1347,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         check_is_fitted(self)
         check_level(level)
         self._require_no_penalty("profile_intervals")
-        problem = self._read_problem(X, y, sample_weight, offset, exposure)
+        problem, _ = self._read_problem(X, y, sample_weight, offset, exposure)
         self._require_training_rows(problem, "profile_intervals")
         start = np.append(self.intercept_, self.coef_)
         problem = replace(problem, tol=min(problem.tol, FIT_TOLERANCE))
@@ -1400,29 +1398,26 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         )
 
     def _read_problem(self, X, y, sample_weight, offset, exposure):
-        """Read rows as in the fit; without y, all targets are 1."""
+        """Read rows as in the fit; without y, all targets are 1.
+
+        Returns (problem, is_present): the latter marks the given rows that count.
+        """
         if offset is None and exposure is None and getattr(self, "_has_offset", False):
             raise ValueError(
                 "The model was fitted with an offset or an exposure: pass offset= or "
                 "exposure= of these rows. An offset of zeros is an exposure of 1."
             )
-        matrix = self._read_new_table(X)
-        offset = self._read_offset(offset, exposure, matrix.shape[0])
+        matrix, weight, is_present = self._read_rows_again(X, sample_weight)
+        offset = self._read_offset(offset, exposure, len(is_present))
+        if offset is not None:
+            offset = offset[is_present]
         if y is not None:
-            y = self._read_target(X, y)
+            y = self._read_target(X, y)[is_present]
             if self.transform_y:
                 y = np.log(y)
-        weight = check_weights(sample_weight, matrix.shape[0])
-        weight = np.ones(matrix.shape[0]) if weight is None else weight
-        kept = weight > 0
-        if self.design_.missing == "drop":
-            kept &= ~np.isnan(sum_rows(matrix))
-        if not kept.all():
-            matrix, weight = matrix[kept], weight[kept]
-            y = None if y is None else y[kept]
-            offset = None if offset is None else offset[kept]
         y = np.ones(matrix.shape[0]) if y is None else y
-        return self._make_problem(matrix, y, weight, offset)
+        weight = np.ones(matrix.shape[0]) if weight is None else weight
+        return self._make_problem(matrix, y, weight, offset), is_present
 
     def _make_problem(
         self,

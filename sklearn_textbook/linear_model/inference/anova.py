@@ -177,14 +177,20 @@ def _list_tested(result: LinearResult):
     return [(name, place) for name, place in result.terms if place.stop > place.start]
 
 
-def _test_terms(result, covariance):
-    """Make the table of Wald tests."""
+def _list_wald_tests(result, covariance):
+    """Test the coefficients of each column, as far as the rows determine them."""
     names, tests = [], []
     for name, place in _list_tested(result):
         places = result.find_places(place)
         rows = np.eye(len(result.estimates))[places[result.is_determined[places]]]
         names.append(name)
         tests.append(result.test(rows, covariance))
+    return names, tests
+
+
+def _test_terms(result, covariance):
+    """Make the table of Wald tests."""
+    names, tests = _list_wald_tests(result, covariance)
     statistics = np.array([test.statistic for test in tests])
     columns = {
         "df": np.array([float(test.degrees_of_freedom) for test in tests]),
@@ -195,15 +201,10 @@ def _test_terms(result, covariance):
 
 def _find_squares(result):
     """Find what each column adds to the sum of squares, from the coefficients."""
-    names, freedom, sums = [], [], []
-    for name, place in _list_tested(result):
-        places = result.find_places(place)
-        rows = np.eye(len(result.estimates))[places[result.is_determined[places]]]
-        found = result.test(rows, None)
-        names.append(name)
-        freedom.append(float(found.degrees_of_freedom))
-        sums.append(found.statistic * found.degrees_of_freedom * result.dispersion)
-    return names, np.array(freedom), np.array(sums)
+    names, tests = _list_wald_tests(result, None)
+    freedom = np.array([float(test.degrees_of_freedom) for test in tests])
+    statistics = np.array([test.statistic for test in tests])
+    return names, freedom, statistics * freedom * result.dispersion
 
 
 def _make_table(result, names, freedom, sums, test):

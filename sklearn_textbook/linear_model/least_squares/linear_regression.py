@@ -642,7 +642,10 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             n_parameters=float(inference.n_parameters),
             residual_degrees_of_freedom=float(inference.residual_degrees_of_freedom),
             n_observations=float(inference.n_observations),
-            null_deviance=float(inference.total_sum_of_squares[0]),
+            # Without an intercept about 0, whether or not a column is constant.
+            null_deviance=float(
+                rows.residual[0] + (rows.slopes_targets[:, 0] ** 2).sum()
+            ),
         )
 
     def _find_scores(self, X, y, sample_weight) -> TrainingScores:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
-from scipy.sparse import issparse
 from scipy.special import expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, column_or_1d
@@ -640,22 +639,14 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         own = probabilities[np.arange(len(codes)), codes]
         with np.errstate(divide="ignore"):
             found = float((copies * of_class) @ np.log(own))
-        slack = 1e-6 * abs(self.log_likelihood_) - 1e-9 * self.null_log_likelihood_
-        if not abs(found - self.log_likelihood_) <= slack:
-            raise ValueError(
-                "The rows, classes and weights must be those of the fit, which had the "
-                f"log-likelihood {self.log_likelihood_:.9g}; got {found:.9g}."
-            )
+        self._require_training_loss(-found, "robust_covariance")
         scores = of_class[:, np.newaxis] * (is_own - probabilities)
         leverage = None
         if len(classes) == 2:
             scores = scores[:, 1:]
-            columns = np.asarray(matrix.todense() if issparse(matrix) else matrix)
-            if self.fit_intercept:
-                columns = np.column_stack([np.ones(len(columns)), columns])
-            spread = of_class * responses[:, 0] * (1.0 - responses[:, 0])
-            leverage = spread * np.einsum(
-                "ij,jk,ik->i", columns, self.covariance_, columns, optimize=True
+            curvature = of_class * responses[:, 0] * (1.0 - responses[:, 0])
+            leverage = self._measure_leverages(
+                matrix, curvature, matrix, copies * curvature
             )
         return TrainingScores(
             is_present,
@@ -831,29 +822,35 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         losses = np.logaddexp(0.0, -sign * score)
         curvature = expit(score) * expit(-score)
         kept = np.isin(labels, self.classes_) & (weight > 0.0) & ~np.isnan(score)
-        self._require_training_loss(float(weight[kept] @ losses[kept]))
-        solver = WeightedSolver(lay_out(matrix[kept]), bool(self.fit_intercept))
-        solution = solver.describe(weight[kept] * curvature[kept])
+        self._require_training_loss(float(weight[kept] @ losses[kept]), "influence")
         with np.errstate(over="ignore"):
             pearson = sign * np.exp(-0.5 * sign * score)
         return GeneralizedInfluence(
             score,
             sign * np.sqrt(2.0 * losses),
             pearson,
-            measure_leverages(
-                *(matrix, curvature, solution.centre, solution.inverse[1:, 1:]),
-                solution.fraction,
+            self._measure_leverages(
+                matrix, curvature, matrix[kept], weight[kept] * curvature[kept]
             ),
             1.0,
             float(self.rank_),
         )
 
-    def _require_training_loss(self, loss) -> None:
+    def _measure_leverages(self, matrix, curvature, training, weight):
+        """Compute leverages of rows, by the second derivatives of the training rows."""
+        solver = WeightedSolver(lay_out(training), bool(self.fit_intercept))
+        solution = solver.describe(weight)
+        return measure_leverages(
+            *(matrix, curvature, solution.centre, solution.inverse[1:, 1:]),
+            solution.fraction,
+        )
+
+    def _require_training_loss(self, loss, name) -> None:
         """Raise ValueError unless the rows of this loss are those of the fit."""
         slack = 1e-6 * abs(self.log_likelihood_) + 1e-9 * abs(self.null_log_likelihood_)
         if not abs(loss + self.log_likelihood_) <= slack:
             raise ValueError(
-                "influence needs the rows, labels and weights of the fit, whose "
+                f"{name} needs the rows, labels and weights of the fit, whose "
                 f"log-likelihood was {self.log_likelihood_:.9g}; got {-loss:.9g}."
             )
 
