@@ -63,6 +63,11 @@ def make_number_terms(
 
 def read_design(design, coef: np.ndarray, handle_unknown: str = "mean"):
     """Read the coefficients of a design matrix as terms of the columns of the table."""
+    if design.model_terms:
+        raise ValueError(
+            "A model with formula or interactions cannot be exported, as programs have "
+            "no products of columns; save it with io.save_model."
+        )
     terms, coef = [], np.atleast_2d(coef)
     for position, (term, column) in enumerate(
         zip(design.terms, design.schema.columns, strict=True)

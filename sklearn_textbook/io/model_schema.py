@@ -15,6 +15,7 @@ from sklearn_textbook.io.saved_arrays import DTYPES
 from sklearn_textbook.io.saved_attributes import SAVED_ATTRIBUTES
 from sklearn_textbook.io.saved_model import FORMAT_NAME, SCHEMA_VERSION
 from sklearn_textbook.io.saved_values import PRECISIONS
+from sklearn_textbook.linear_model.design.terms import BASES
 from sklearn_textbook.tree.encode.columns import KINDS, SOURCES
 
 _TEXT = {"type": "string"}
@@ -118,6 +119,8 @@ def _list_forms(name: str, saved: str) -> list[dict]:
             "kept": _describe_declared(SAVED_ATTRIBUTES[name].declared),
             # The encoding of nominal columns, for linear models that read a table.
             "terms": _list(_refer("term")),
+            # Those of a formula, in place of the columns.
+            "model_terms": _list(_refer("model_term")),
         }
     elif saved == "members":
         member = {"name": _TEXT, "model": _any({"$ref": "#"}, _NULL)}
@@ -141,7 +144,8 @@ def _list_forms(name: str, saved: str) -> list[dict]:
         }
     if saved == "rules":
         entries |= {"tree_parameters": _refer("parameters"), "rules": _refer("rules")}
-    return [_object(entries, ["neighbours", "terms"], is_open=True)]
+    optional = ["neighbours", "terms", "model_terms"]
+    return [_object(entries, optional, is_open=True)]
 
 
 def _describe_declared(declared: Iterable[SavedField]) -> dict:
@@ -199,6 +203,17 @@ def _list_definitions() -> dict:
         "means": _list({"type": "number"}),
         "has_indicator": {"type": "boolean"},
     }
+    factor = {
+        "text": _TEXT,
+        "column": _TEXT,
+        "is_full": {"type": "boolean"},
+        "expression": _TEXT,
+        "basis": {"type": "object", "properties": {"kind": {"enum": list(BASES)}}},
+    }
+    model_term = {
+        "indicator": _TEXT,
+        "factors": _list(_object(factor, [*factor][1:])),
+    }
     values = _list(_refer("value"))
     # Short lists of numbers, and the bytes of long ones.
     array = {
@@ -226,6 +241,7 @@ def _list_definitions() -> dict:
             _refer("part"),
         ),
         "array": _any(_list(_NUMBER), _list(_list(_NUMBER)), _object(array, ["order"])),
+        "model_term": _object(model_term),
         "term": _any(_NULL, _object(term, ["codes", "reference", "has_indicator"])),
         **_list_tree_definitions(),
     }

@@ -125,7 +125,16 @@ _SOLUTION = Record(
 )
 
 
+def _check_robust(model, kept) -> None:
+    """Check the robust covariance of the coefficients, which lacks no intercept."""
+    robust = kept.get("_robust_covariance")
+    n_coefficients = kept["coef_"].shape[-1] + bool(model.fit_intercept)
+    fits = robust is None or robust.shape == (n_coefficients, n_coefficients)
+    _require(fits, "coef_ and the robust covariance")
+
+
 def _check_least_squares(model, kept):
+    _check_robust(model, kept)
     coef, rows = kept["coef_"], kept["_rows"]
     several = coef.ndim == 2
     _require(several or not hasattr(kept["intercept_"], "shape"), "coef_, intercept_")
@@ -162,6 +171,7 @@ SAVED_ATTRIBUTES["LinearRegression"] = SavedAttributes(
         SavedField("_weight_type", "text", **_MAYBE),
         SavedField("_rows", (_ROWS,), **_MAYBE),
         SavedField("_solution", (_SOLUTION,), **_MAYBE),
+        _numbers("_robust_covariance", [None, None], **_ANY, **_MAYBE),
     ),
     _check_least_squares,
     derived=("_inference",),
@@ -193,6 +203,7 @@ SAVED_ATTRIBUTES["LogisticRegression"] = SavedAttributes(
         SavedField("rank_", "integer", least=0, **_MAYBE),
         _numbers("covariance_", ["parameters", "parameters"], **_ANY, **_MAYBE),
         _numbers("_errors", ["parameters"], **_ANY, **_MAYBE),
+        _numbers("_model_covariance", ["parameters", "parameters"], **_ANY, **_MAYBE),
         SavedField("log_likelihood_", "float"),
         SavedField("null_log_likelihood_", "float"),
         _numbers("loss_path_", [None], **_ANY),
@@ -226,6 +237,7 @@ _ROW_SPACE = Record(
 
 
 def _check_generalized(model, kept) -> None:
+    _check_robust(model, kept)
     _require(getattr(kept["link_"], "exponent", 1.0) != 0.0, "link and exponent 0")
     _require("_row_space" in kept, "coef_ and _row_space")
     space = kept["_row_space"]
@@ -259,6 +271,7 @@ SAVED_ATTRIBUTES["GeneralizedLinearRegressor"] = SavedAttributes(
         SavedField("residual_degrees_of_freedom_", "float", **_ANY),
         SavedField("dispersion_", "float", **_ANY),
         _numbers("covariance_", [_BOTH, _BOTH], **_ANY),
+        _numbers("_robust_covariance", [None, None], **_ANY, **_MAYBE),
         SavedField("_n_parameters", "float", **_ANY),
         SavedField("log_likelihood_", "float", **_ANY),
         SavedField("retransformation_factor_", "float"),

@@ -11,6 +11,7 @@ from sklearn_textbook._contract.table import Table
 from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
 from sklearn_textbook.io.saved_attributes import SAVED_ATTRIBUTES
 from sklearn_textbook.linear_model.design.design import Design, Term
+from sklearn_textbook.linear_model.design.terms import BASES, Factor, ModelTerm
 from sklearn_textbook.linear_model.least_squares.inference import LeastSquaresInference
 from sklearn_textbook.tree.encode import ColumnSchema, TableSchema
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
@@ -22,6 +23,7 @@ from sklearn_textbook.tree.rules import RuleList
 _HELD = (
     *(BagDraw, ColumnSchema, Design, GrownTree, LeastSquaresInference, PruningTable),
     *(RoutedTree, RuleList, Table, TableSchema, Term),
+    *(Factor, ModelTerm, *BASES.values()),
 )
 
 

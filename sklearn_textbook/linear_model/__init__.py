@@ -8,6 +8,7 @@ Numeric columns are not changed, ordinal columns are mapped to [0, 1], nominal o
 become indicator columns (周志华《机器学习》, section 3.2).
 """
 
+from sklearn_textbook.linear_model.from_formula import from_formula
 from sklearn_textbook.linear_model.generalized.generalized_linear import (
     GeneralizedLinearRegressor,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "compare_models",
     "comparisons",
     "estimate_contrasts",
+    "from_formula",
     "marginal_means",
     "predictions",
     "robust_covariance",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from scipy.sparse import csr_array, issparse
 from scipy.special import expit, log_softmax, softmax
@@ -25,6 +26,12 @@ from sklearn_textbook.linear_model.design import (
     Design,
 )
 from sklearn_textbook.linear_model.design.design import make_plain_design
+from sklearn_textbook.linear_model.design.formula import (
+    Formula,
+    make_interactions,
+    parse_formula,
+    split_formula,
+)
 from sklearn_textbook.linear_model.design.reading import (
     check_finite_design,
     read_more_rows,
@@ -40,10 +47,11 @@ from sklearn_textbook.linear_model.design.stored_rows import (
     open_columns,
     read_stored_rows,
 )
+from sklearn_textbook.linear_model.inference.robust import COVARIANCE_TYPES
 from sklearn_textbook.linear_model.solve.row_blocks import take_rows
 from sklearn_textbook.tree.encode import NOMINAL
 from sklearn_textbook.tree.encode.block_columns import BlockColumns
-from sklearn_textbook.tree.encode.read import default_names
+from sklearn_textbook.tree.encode.read import default_names, open_table
 
 
 class BaseLinearModel(BaseEstimator):
@@ -58,6 +66,11 @@ class BaseLinearModel(BaseEstimator):
     reference_level: str | dict | None
     handle_unknown: str
     missing: str
+    # Of the models that have terms.
+    formula: str | None = None
+    interactions: str | list | None = None
+    # Of the models that have standard errors.
+    covariance_type: str = "nonrobust"
     #: Encoding of the columns of the table, which reading sets.
     design_: Design
 
@@ -110,6 +123,9 @@ class BaseLinearModel(BaseEstimator):
         Returns (matrix, weight, is_present).
         """
         require_all_rows(X)
+        formula = self._make_formula(X)
+        if formula is not None:
+            X = select_columns(X, formula.columns)
         shape = getattr(X, "shape", ())
         if len(shape) == 2 and shape[0] and not shape[1]:
             raise ValueError(
@@ -118,7 +134,7 @@ class BaseLinearModel(BaseEstimator):
                 "pass a constant column: np.ones((len(X), 1))."
             )
         is_plain = self._is_plain_table(X, self.categorical_features)
-        if is_plain and self.missing == "error":
+        if is_plain and self.missing == "error" and formula is None:
             matrix = self._validate_numbers(X, reset=True)
             weight, is_present = select_rows(
                 sample_weight, matrix.shape[0], is_rescaled=self._rescales_weights
@@ -136,6 +152,7 @@ class BaseLinearModel(BaseEstimator):
                 keeps_all_levels=keeps_all_levels,
                 is_rescaled=self._rescales_weights,
                 accepts_sparse=self._accepts_sparse,
+                formula=formula,
             )
         self._require_finite_squares(matrix, is_present)
         return matrix, weight, is_present
@@ -143,16 +160,64 @@ class BaseLinearModel(BaseEstimator):
     def _read_stored_rows(self, columns: BlockColumns) -> StoredRows:
         """Read training rows in files; sets what `_read_training_table` sets."""
         return read_stored_rows(
-            self, columns, self.reference_level, squares_columns=self._squares_columns
+            self,
+            columns,
+            self.reference_level,
+            squares_columns=self._squares_columns,
+            formula=self._make_formula(columns),
         )
 
     def _open_columns(self, source: BlockSource, *names, **options) -> BlockColumns:
         """Write the columns of a source to files, which the caller closes."""
-        return open_columns(source, *names, self.categorical_features, **options)
+        roles = [*names, *(options.get("vectors") or {}).values()]
+        formula = self._make_formula(source, roles)
+        features = self.categorical_features
+        return open_columns(source, *names, features, formula=formula, **options)
+
+    def _make_formula(self, X, roles=()) -> Formula | None:
+        """Make the terms of the parameters ``formula`` and ``interactions``.
+
+        ``roles`` are columns of a table in blocks that are no features.
+        """
+        if self.formula is None and self.interactions is None:
+            return None
+        if self.formula is not None and self.interactions is not None:
+            raise ValueError(
+                "Give formula or interactions, not both: 'a:b' in the formula is the "
+                f"product of a and b; got interactions={self.interactions!r}."
+            )
+        if isinstance(X, BlockSource):
+            names = [name for name in X.names if name not in roles]
+        else:
+            names = X.schema.names if isinstance(X, BlockColumns) else name_columns(X)
+        if self.formula is None:
+            return make_interactions(self.interactions, names)
+        target, text = split_formula(self.formula)
+        if target is not None:
+            raise ValueError(
+                "The formula parameter is what follows '~': the target is y of fit; "
+                f"got {self.formula!r}. from_formula takes both and a table."
+            )
+        intercept = bool(self.fit_intercept)
+        formula = parse_formula(text, names, intercept=intercept)
+        if formula.has_intercept != intercept:
+            raise ValueError(
+                f"The formula {self.formula!r} has "
+                f"{'an' if formula.has_intercept else 'no'} intercept, but "
+                f"fit_intercept={self.fit_intercept!r}: set "
+                f"fit_intercept={formula.has_intercept!r}."
+            )
+        if not formula.terms:
+            raise ValueError(
+                f"The formula {self.formula!r} has no terms besides the intercept. To "
+                "fit only an intercept, pass a constant column: np.ones((len(y), 1))."
+            )
+        return formula
 
     def _read_more_rows(self, X, sample_weight=None):
         """Read further training rows like the first ones; returns the same."""
         require_all_rows(X)
+        X = self._take_used(X)
         matrix, weight, is_present = read_more_rows(
             self, X, sample_weight, is_rescaled=self._rescales_weights
         )
@@ -163,7 +228,14 @@ class BaseLinearModel(BaseEstimator):
         """Read rows to predict, encoded like the training rows."""
         check_is_fitted(self)
         require_all_rows(X)
-        return self._read_new_rows(X)
+        return self._read_new_rows(self._take_used(X))
+
+    def _take_used(self, X):
+        """Take the columns of the terms, if there are any."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None or not self.design_.model_terms:
+            return X
+        return select_columns(X, names.tolist())
 
     def _read_new_rows(self, X):
         """Read rows in memory to predict."""
@@ -192,13 +264,31 @@ class BaseLinearModel(BaseEstimator):
         return matrix, weight, is_present
 
     def _list_terms(self) -> tuple:
-        """List the columns of the table, and the coefficients of each."""
+        """List the terms, the coefficients of each, and what it is a product of."""
         first = int(bool(self.fit_intercept))
-        places = map(self.design_.find_columns, range(len(self.design_.terms)))
         return tuple(
-            (term.name, slice(place.start + first, place.stop + first))
-            for term, place in zip(self.design_.terms, places, strict=True)
+            (name, slice(place.start + first, place.stop + first), parts)
+            for name, place, parts in self.design_.list_terms()
         )
+
+    def _check_covariance_type(self, X, groups, *, is_penalised: bool) -> None:
+        """Raise ValueError for what robust standard errors are not defined for."""
+        kinds = ("nonrobust", *COVARIANCE_TYPES)
+        check_choice("covariance_type", self.covariance_type, kinds)
+        if (self.covariance_type == "cluster") != (groups is not None):
+            raise ValueError(
+                "covariance_type='cluster' requires groups in fit, and no other "
+                f"covariance_type takes them; got {self.covariance_type!r} "
+                f"{'without' if groups is None else 'with'} groups."
+            )
+        if self.covariance_type == "nonrobust":
+            return
+        if is_penalised:
+            raise ValueError(
+                f"covariance_type={self.covariance_type!r} requires a model without a "
+                "penalty, whose coefficients are biased."
+            )
+        require_all_rows(X)
 
     def _name_coefficients(self) -> tuple[str, ...]:
         """List the names of a vector of coefficients, that of the intercept first."""
@@ -207,6 +297,7 @@ class BaseLinearModel(BaseEstimator):
     def _predict_blocks(self, X, function: Callable) -> np.ndarray | Any:
         """Apply a function to the blocks of the design matrix of rows to predict."""
         check_is_fitted(self)
+        X = self._take_used(X)
         is_plain = self.design_.is_plain and self._is_plain_table(X, None)
         if is_plain or issparse(X):
             matrix = self._read_new_rows(X)
@@ -276,6 +367,27 @@ class BaseLinearModel(BaseEstimator):
             dtype=np.float64,
             ensure_all_finite=False,
         )
+
+
+def name_columns(X) -> list[str]:
+    """List the names of the columns of a table; x0, x1, ... if it has none."""
+    table = open_table(X if hasattr(X, "shape") else np.asarray(X, dtype=object))
+    names = table.names
+    return list(default_names(table.n_columns) if names is None else names)
+
+
+def select_columns(X, names):
+    """Select columns of a data frame by name; other tables are left as they are."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return X
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise ValueError(
+            f"The table has no column {missing[0]!r}, which the model uses; there are "
+            f"{', '.join(map(repr, frame.columns[:20]))}."
+        )
+    return X if names == frame.columns else frame.select(names).to_native()
 
 
 def require_all_rows(X) -> None:

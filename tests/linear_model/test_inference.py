@@ -3,6 +3,9 @@
 Values of R and Python are in tests/differential/test_inference.py.
 """
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
+from sklearn_textbook.io import load_model, save_model
 from sklearn_textbook.linear_model import (
     GeneralizedLinearRegressor,
     LinearRegression,
@@ -532,3 +536,127 @@ def test_a_row_that_is_fitted_exactly():
     with pytest.raises(ValueError, match="row 0 is fitted exactly"):
         robust_covariance(model, table, y)
     assert np.isfinite(robust_covariance(model, table, y, covariance_type="HC1")).all()
+
+
+ROBUST_MODELS = [
+    LinearRegression(),
+    LinearRegression(fit_intercept=False, weight_type="variance"),
+    GeneralizedLinearRegressor("poisson"),
+    GeneralizedLinearRegressor("gamma", "log", fit_intercept=False),
+    LogisticRegression(),
+]
+
+
+def make_robust_table():
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame({"x": rng.normal(size=120), "g": rng.choice(["a", "b"], 120)})
+    y = rng.poisson(np.exp(0.4 * X["x"])) + 1
+    return X, y, rng.integers(0, 12, 120), rng.integers(1, 4, 120)
+
+
+@pytest.mark.parametrize("model", ROBUST_MODELS, ids=str)
+@pytest.mark.parametrize("kind", ["HC0", "HC1", "HC2", "HC3", "cluster"])
+def test_robust_errors_as_a_parameter(model, kind):
+    X, y, groups, weight = make_robust_table()
+    if isinstance(model, LogisticRegression):
+        y = (y > 1).astype(int)
+    groups = {"groups": groups} if kind == "cluster" else {}
+    plain = clone(model).fit(X, y, weight)
+    V = robust_covariance(plain, X, y, weight, covariance_type=kind, **groups)
+    found = clone(model).set_params(covariance_type=kind).fit(X, y, weight, **groups)
+    errors = np.sqrt(V.diagonal())
+    np.testing.assert_array_equal(found.coef_, plain.coef_)
+    np.testing.assert_allclose(found.coefficient_table_.standard_errors, errors)
+    np.testing.assert_allclose(
+        np.ravel(found.standard_errors_), errors[int(model.fit_intercept) :]
+    )
+    # Functions of the model use them, too, and can do so again.
+    assert wald_test(found, ["x"]) == wald_test(plain, ["x"], covariance=V)
+    tests = anova(found), anova(plain, covariance=V)
+    np.testing.assert_array_equal(tests[0].p_values, tests[1].p_values)
+    again = robust_covariance(found, X, y, weight, covariance_type=kind, **groups)
+    np.testing.assert_array_equal(again, V)
+    assert kind in found.summary()
+    assert kind not in plain.summary()
+    other = load_from_text(found)
+    np.testing.assert_array_equal(
+        other.coefficient_table_.standard_errors,
+        found.coefficient_table_.standard_errors,
+    )
+    back = found.set_params(covariance_type="nonrobust").fit(X, y, weight)
+    np.testing.assert_array_equal(
+        back.coefficient_table_.standard_errors,
+        plain.coefficient_table_.standard_errors,
+    )
+
+
+def load_from_text(model):
+    with TemporaryDirectory() as folder:
+        save_model(model, Path(folder) / "model.json")
+        return load_model(Path(folder) / "model.json")
+
+
+def test_robust_errors_of_predictions():
+    X, y, _, _ = make_robust_table()
+    V = robust_covariance(LinearRegression().fit(X, y), X, y)
+    rows = np.column_stack([np.ones(len(X)), X["x"], X["g"] == "b"]).astype(float)
+    errors = np.sqrt(np.einsum("ij,jk,ik->i", rows, V, rows))
+    model = LinearRegression(covariance_type="HC3").fit(X, y)
+    np.testing.assert_allclose(model.predict(X, return_std=True)[1], errors)
+    general = GeneralizedLinearRegressor("gaussian", covariance_type="HC3").fit(X, y)
+    np.testing.assert_allclose(general.predict(X, return_std=True)[1], errors)
+    test = wald_test(LinearRegression().fit(X, y), ["x", "g=b"], covariance=V)
+    assert model.f_statistic_ == pytest.approx(test.statistic)
+    assert model.f_p_value_ == pytest.approx(test.p_value)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "options", "message"),
+    [
+        ({"covariance_type": "HC4"}, {}, "'covariance_type' parameter must be"),
+        ({"covariance_type": "cluster"}, {}, "requires groups in fit"),
+        ({}, {"groups": True}, "requires groups in fit"),
+        ({"covariance_type": "HC1"}, {"groups": True}, "no other covariance_type"),
+    ],
+)
+@pytest.mark.parametrize("model", ROBUST_MODELS[::2], ids=str)
+def test_wrong_covariance_types(model, parameters, options, message):
+    X, y, groups, _ = make_robust_table()
+    if isinstance(model, LogisticRegression):
+        y = (y > 1).astype(int)
+    options = {"groups": groups} if options else {}
+    with pytest.raises(ValueError, match=message):
+        clone(model).set_params(**parameters).fit(X, y, **options)
+
+
+def test_robust_errors_need_rows_and_no_penalty():
+    X, y, _, _ = make_robust_table()
+    for model in (
+        LinearRegression(alpha=1.0, covariance_type="HC3"),
+        LinearRegression(positive=True, covariance_type="HC3"),
+        GeneralizedLinearRegressor("poisson", alpha=1.0, covariance_type="HC3"),
+    ):
+        with pytest.raises(ValueError, match="without a penalty"):
+            model.fit(X, y)
+    with pytest.raises(ValueError, match="without a penalty"):
+        LogisticRegression(C=1.0, covariance_type="HC3").fit(X, y > 1)
+    with pytest.raises(ValueError, match="partial_fit keeps no rows"):
+        LinearRegression(covariance_type="HC3").partial_fit(X[["x"]], y)
+    with pytest.raises(ValueError, match="robust errors do not apply|without them"):
+        anova(LinearRegression(covariance_type="HC3").fit(X, y), test="F")
+
+
+def test_tables_in_notebooks_and_frames():
+    X, y, _, _ = make_robust_table()
+    model = LinearRegression().fit(X, y)
+    summary = model.summary()
+    frame = summary.to_frame()
+    assert frame.index.tolist() == ["intercept", "x", "g=b"]
+    np.testing.assert_array_equal(frame["coef"][1:], model.coef_)
+    page = summary._repr_html_()
+    assert page.count("<table>") == 2
+    assert "g=b" in page
+    assert anova(model).to_frame().loc["x", "df"] == 1.0
+    assert "<th" in anova(model)._repr_html_()
+    several = LogisticRegression().fit(X, np.minimum(y, 3)).summary()
+    assert several.to_frame().index.names == ["class", None]

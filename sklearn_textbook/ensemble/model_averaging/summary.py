@@ -78,7 +78,7 @@ def summarise_subsets(
         ("weight of the five best", format_probability(table["weight"][:5].sum())),
     ]
     title = f"Bayesian model averaging: {kind} regressions on subsets of the columns"
-    lines = [write_summary(title, facts, [], width=width)]
+    lines: list[str] = [write_summary(title, facts, [], width=width)]
     width, are_cut = width or np.inf, False
     for heading, vector in _list_vectors(averaging):
         rows, names_are_cut = _list_coefficients(*vector, width)

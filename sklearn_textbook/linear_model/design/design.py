@@ -18,6 +18,7 @@ from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.linear_model.design.levels import (
     choose_reference,
+    declare_nominal,
     find_declared,
     find_declared_levels,
     list_references,
@@ -25,6 +26,15 @@ from sklearn_textbook.linear_model.design.levels import (
     read_value,
     read_values,
     take_column,
+)
+from sklearn_textbook.linear_model.design.terms import (
+    EncodedRows,
+    ModelTerm,
+    count_filled,
+    fit_terms,
+    name_term,
+    read_model_terms,
+    write_model_terms,
 )
 from sklearn_textbook.tree.encode import (
     NOMINAL,
@@ -84,7 +94,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Design:
-    """Encoding of the columns of a training table.
+    """Encoding of the columns of a training table, and the terms made of them.
 
     Parameters
     ----------
@@ -99,6 +109,9 @@ class Design:
         there, or have the mean and an indicator.
     n_dropped : int
         Number of training rows that were left out because of missing values.
+    model_terms : tuple of ModelTerm
+        Products of columns and functions of columns, as of a formula, which replace the
+        encoded columns in the design matrix. Empty: the encoded columns themselves.
 
     Examples
     --------
@@ -117,16 +130,96 @@ class Design:
     total_weight: float = field(default=0.0, compare=False)
     missing: str = "error"
     n_dropped: int = field(default=0, compare=False)
+    model_terms: tuple[ModelTerm, ...] = ()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names of the resulting columns."""
-        return tuple(name for term in self.terms for name in term.names)
+        """Names of the columns of the design matrix."""
+        return tuple(name for names in self._names_of_terms for name in names)
+
+    @cached_property
+    def _names_of_terms(self) -> list[tuple[str, ...]]:
+        if not self.model_terms:
+            return [term.names for term in self.terms]
+        return [name_term(term, self) for term in self.model_terms]
 
     @cached_property
     def is_plain(self) -> bool:
         """Whether the table is the matrix."""
+        return self._is_encoded and not self.model_terms
+
+    @cached_property
+    def _is_encoded(self) -> bool:
+        """Whether the table is the matrix of encoded columns."""
         return self.schema.is_plain and self.missing != "mean"
+
+    @cached_property
+    def _n_encoded(self) -> int:
+        return sum(len(term.names) for term in self.terms)
+
+    def list_terms(self) -> list[tuple[str, slice, frozenset]]:
+        """List the terms, and their columns of the design matrix.
+
+        Returns
+        -------
+        terms : list of (str, slice, frozenset)
+            Name, numbers of the columns, and what the term is a product of: a subset of
+            that of the products of the term with others.
+        """
+        if self.model_terms:
+            labels = [(term.name, term.parts) for term in self.model_terms]
+        else:
+            labels = [(term.name, frozenset([term.name])) for term in self.terms]
+        found, start = [], 0
+        for (name, parts), names in zip(labels, self._names_of_terms, strict=True):
+            found.append((name, slice(start, start + len(names)), parts))
+            start += len(names)
+        return found
+
+    def add_terms(self, terms: tuple, matrix: Any, weight: Any) -> Self:
+        """Use terms in place of the encoded columns.
+
+        Parameters
+        ----------
+        terms : tuple of ModelTerm
+            The terms, not yet fitted.
+        matrix : ndarray, csr_array or StoredRows of shape (n_rows, n_encoded)
+            The encoded training rows.
+        weight : ndarray or FileArray of shape (n_rows,), or None
+            How often each row counts in means, polynomials and knots.
+
+        Returns
+        -------
+        design : Design
+            The design of these terms.
+        """
+
+        def read_blocks():
+            for rows in list_blocks(matrix.shape[0]):
+                block = matrix[rows]
+                each = np.ones(block.shape[0]) if weight is None else weight[rows]
+                yield block, each
+
+        return replace(self, model_terms=fit_terms(terms, self, read_blocks))
+
+    def combine(self, encoded: np.ndarray | Any) -> np.ndarray | Any:
+        """Compute the columns of the terms from the encoded columns.
+
+        Parameters
+        ----------
+        encoded : ndarray or csr_array of shape (n_rows, n_encoded)
+            The encoded columns.
+
+        Returns
+        -------
+        matrix : ndarray or csr_array of shape (n_rows, n_made)
+            The design matrix; without terms, the encoded columns.
+        """
+        if not self.model_terms:
+            return encoded
+        if not sparse.issparse(encoded) and self._prefers_sparse(len(encoded)):
+            encoded = sparse.csr_array(encoded)
+        return EncodedRows(self, encoded).read_terms(self.model_terms)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert the design to a dictionary for JSON.
@@ -139,21 +232,25 @@ class Design:
             its missing values are filled in, the ``means`` of what it is converted to
             and whether it has an indicator of missing values; if it is nominal, also
             the codes of the levels with an indicator and that of the reference level.
+            ``model_terms``, if there are any.
         """
-        return {
+        written = {
             "columns": self.schema.to_dict(),
             "missing": self.missing,
             "n_dropped": self.n_dropped,
             "terms": [_write_term(term) for term in self.terms],
         }
+        if self.model_terms:
+            written["model_terms"] = write_model_terms(self.model_terms)
+        return written
 
     def add_rows(self, matrix: np.ndarray | Any, weight: np.ndarray | None) -> Self:
         """Add training rows to the means of the columns with levels.
 
         Parameters
         ----------
-        matrix : ndarray, csr_array or StoredRows of shape (n_rows, n_made)
-            Their design matrix.
+        matrix : ndarray, csr_array or StoredRows of shape (n_rows, n_encoded)
+            Their encoded columns.
         weight : ndarray or FileArray of shape (n_rows,), or None
             Their weights; None: 1.
 
@@ -162,11 +259,11 @@ class Design:
         design : Design
             The same encoding, with other means.
         """
-        if self.is_plain:
+        if self._is_encoded:
             return self
         n_rows = matrix.shape[0]
         total = float(n_rows if weight is None else add_up(weight))
-        sums = np.zeros(len(self.names))
+        sums = np.zeros(self._n_encoded)
         for rows in list_blocks(n_rows):
             block = matrix[rows]
             each = np.ones(block.shape[0]) if weight is None else weight[rows]
@@ -187,7 +284,7 @@ class Design:
             The same encoding, with the means over the rows of both.
         """
         n_dropped = self.n_dropped + other.n_dropped
-        if self.is_plain:
+        if self._is_encoded:
             return replace(self, n_dropped=n_dropped)
         means = [
             other.terms[position].means or [0.0] * len(term.names)
@@ -241,10 +338,14 @@ class Design:
             for column, entry in zip(schema.columns, terms, strict=True)
         )
         total_weight = 0.0 if schema.is_plain and missing != "mean" else 1.0
-        return cls(schema, read, total_weight, missing, n_dropped)
+        has_indicator = {term.name: term.has_indicator for term in read}
+        model_terms = read_model_terms(
+            design.get("model_terms", []), schema.names, has_indicator
+        )
+        return cls(schema, read, total_weight, missing, n_dropped, model_terms)
 
     def find_columns(self, position: int) -> slice:
-        """Find the design matrix columns of a column of the table.
+        """Find the encoded columns of a column of the table.
 
         Parameters
         ----------
@@ -254,7 +355,8 @@ class Design:
         Returns
         -------
         columns : slice
-            Numbers of the columns in which it is encoded.
+            Numbers of the columns in which it is encoded; without ``model_terms``, of
+            the design matrix.
         """
         start = sum(len(term.names) for term in self.terms[:position])
         return slice(start, start + len(self.terms[position].names))
@@ -343,20 +445,27 @@ class Design:
 
     def _prefers_sparse(self, n_rows: int) -> bool:
         """Whether the matrix of so many rows is large and has many zeros."""
-        n_made = len(self.names)
-        n_filled = sum(1 for term in self.terms if term.names)
+        n_made = max(len(self.names), self._n_encoded)
+        if self.model_terms:
+            n_filled = count_filled(self.model_terms)
+        else:
+            n_filled = sum(1 for term in self.terms if term.names)
         is_small = n_rows * n_made <= DENSE_CELLS
         return not (self.is_plain or is_small or n_filled > SPARSE_FRACTION * n_made)
 
     def _expand(self, matrix, is_sparse, handle_unknown, unseen):
         """Make a dense or sparse matrix; the rows with unseen levels are noted."""
-        if self.is_plain:
-            return matrix
-        expand = self._expand_sparse if is_sparse else self._expand_dense
-        return expand(matrix, handle_unknown, unseen)
+        return self.combine(self._encode(matrix, is_sparse, handle_unknown, unseen))
 
-    def _expand_dense(self, matrix, handle_unknown, unseen):
-        made = np.zeros((len(matrix), len(self.names)))
+    def _encode(self, matrix, is_sparse, handle_unknown, unseen):
+        """Make the encoded columns."""
+        if self._is_encoded:
+            return sparse.csr_array(matrix) if is_sparse else matrix
+        encode = self._encode_sparse if is_sparse else self._encode_dense
+        return encode(matrix, handle_unknown, unseen)
+
+    def _encode_dense(self, matrix, handle_unknown, unseen):
+        made = np.zeros((len(matrix), self._n_encoded))
         stop = 0
         for position, term in enumerate(self.terms):
             start, stop = stop, stop + len(term.names)
@@ -375,7 +484,7 @@ class Design:
                 made[rows, start:stop] = values
         return made
 
-    def _expand_sparse(self, matrix, handle_unknown, unseen):
+    def _encode_sparse(self, matrix, handle_unknown, unseen):
         n_rows = len(matrix)
         rows, columns, values = [], [], []
         stop = 0
@@ -404,7 +513,7 @@ class Design:
                 columns.append(np.tile(np.arange(start, stop), len(filled)))
                 values.append(np.tile(fill, len(filled)))
         entries = (np.concatenate(rows), np.concatenate(columns))
-        shape = (n_rows, len(self.names))
+        shape = (n_rows, self._n_encoded)
         return sparse.csr_array(
             sparse.coo_array((np.concatenate(values), entries), shape=shape)
         )
@@ -684,12 +793,16 @@ def read_rows(
     is_present=None,
     *,
     keeps_all_levels: bool = False,
+    levels: dict[str, Any] | None = None,
 ) -> tuple[np.ndarray | sparse.csr_array, Design, np.ndarray | None]:
     """Read the training rows as `read_design` does; the means are weighted.
 
+    ``levels`` are those of a formula: further nominal columns, and their reference
+    levels or None.
+
     Returns (matrix, design, is_present).
     """
-    declared, orders = find_declared(categorical_features)
+    declared, orders = find_declared(declare_nominal(categorical_features, levels))
     matrix, schema = read_training_table(X, declared)
     if isinstance(matrix, StoredTable):
         matrix = matrix.matrix
@@ -709,7 +822,7 @@ def read_rows(
                 is_present[is_present] = is_complete
     if orders:
         matrix, schema = order_levels(matrix, schema, orders)
-    references = list_references(schema, reference_level)
+    references = list_references(schema, reference_level, levels)
     if schema.is_plain and missing != "mean":
         terms = tuple(make_term(column, None, None) for column in schema.columns)
         design = Design(schema, terms, missing=missing, n_dropped=n_dropped)

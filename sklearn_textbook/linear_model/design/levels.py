@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterable
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -197,13 +199,44 @@ def find_used(codes, n_levels):
     return is_used
 
 
-def list_references(schema: TableSchema, reference_level: str | dict | None) -> list:
-    """List the choice of the reference level of each column."""
-    if not isinstance(reference_level, dict):
-        return [reference_level] * len(schema.columns)
-    references = ["first"] * len(schema.columns)
+def declare_nominal(categorical_features: Any, names: Iterable[str] | None) -> Any:
+    """Declare further columns nominal, which a formula names."""
+    if not names:
+        return categorical_features
+    if categorical_features is None:
+        return list(names)
+    if isinstance(categorical_features, dict):
+        return categorical_features | {
+            name: UNORDERED for name in names if name not in categorical_features
+        }
+    if isinstance(categorical_features, str):
+        return [categorical_features, *names]
+    declared = list(categorical_features)
+    if not all(isinstance(name, str) for name in declared):
+        raise ValueError(
+            "With C(column) in a formula, categorical_features must be 'from_dtype' or "
+            f"names of columns; got {categorical_features!r}."
+        )
+    return [*declared, *names]
+
+
+def list_references(
+    schema: TableSchema,
+    reference_level: str | dict | None,
+    levels: dict[str, Any] | None = None,
+) -> list:
+    """List the choice of the reference level of each column.
+
+    ``levels`` has those that a formula chooses, or None.
+    """
+    default = "first" if isinstance(reference_level, dict) else reference_level
+    chosen = dict(reference_level) if isinstance(reference_level, dict) else {}
+    for name, level in (levels or {}).items():
+        if level is not None:
+            chosen[name] = level
+    references = [default] * len(schema.columns)
     nominal = [column.name for column in schema.columns if column.kind == NOMINAL]
-    for key, level in reference_level.items():
+    for key, level in chosen.items():
         is_place = isinstance(key, numbers.Integral) and not isinstance(key, bool)
         position = -1
         if is_place and 0 <= key < len(schema.columns):

@@ -14,7 +14,12 @@ from sklearn_textbook._contract.blocks import BLOCK_ROWS, BlockSource, list_bloc
 from sklearn_textbook._contract.numeric_table import check_columns
 from sklearn_textbook._contract.tables import check_finite_rows, check_sparse_format
 from sklearn_textbook._contract.weights import check_weights
-from sklearn_textbook.linear_model.design.design import MISSING_REMEDY, read_rows
+from sklearn_textbook.linear_model.design.design import (
+    MISSING_REMEDY,
+    Design,
+    read_rows,
+)
+from sklearn_textbook.linear_model.design.formula import Formula
 from sklearn_textbook.tree.encode.block_columns import count_rows_from
 from sklearn_textbook.tree.encode.read import open_table
 
@@ -38,6 +43,7 @@ def read_training_rows(
     is_rescaled: bool = False,
     accepts_sparse: bool = True,
     min_rows: int = 1,
+    formula: Formula | None = None,
 ) -> tuple[np.ndarray | csr_array, np.ndarray | None, np.ndarray | None]:
     """Read the training rows that count, as numbers.
 
@@ -66,6 +72,7 @@ def read_training_rows(
         weight,
         selected,
         keeps_all_levels=keeps_all_levels,
+        levels=None if formula is None else formula.levels,
     )
     estimator.design_ = design
     estimator.n_features_in_ = len(design.terms)
@@ -78,11 +85,28 @@ def read_training_rows(
     weight = _keep_weights(weight, selected, is_present)
     matrix = make_double(matrix)
     _add_to_design(estimator, matrix, weight, is_present)
+    if formula is not None:
+        estimator.design_ = add_terms(estimator, formula, matrix, weight)
+        matrix = estimator.design_.combine(matrix)
+        check_finite_design(estimator, matrix, is_present)
     return matrix, weight, is_present
+
+
+def add_terms(estimator, formula: Formula, matrix, weight) -> Design:
+    """Use the terms of a formula in place of the encoded columns."""
+    design = estimator.design_
+    kinds = {term.name: term.kind for term in design.terms}
+    has_intercept = bool(getattr(estimator, "fit_intercept", True))
+    terms = formula.choose_coding(kinds, has_intercept=has_intercept)
+    if getattr(estimator, "weight_type", "frequency") != "frequency":
+        weight = None
+    return design.add_terms(terms, matrix, weight)
 
 
 def read_more_rows(estimator, X, sample_weight, *, is_rescaled: bool = False):
     """Read further training rows like the first ones; returns the same."""
+    whole = estimator.design_
+    estimator.design_ = replace(whole, model_terms=())
     # A level that no earlier row has must be declared.
     matrix = read_like_training(estimator, X, "error")
     weight, selected = select_rows(
@@ -100,6 +124,10 @@ def read_more_rows(estimator, X, sample_weight, *, is_rescaled: bool = False):
         estimator.design_ = replace(design, n_dropped=design.n_dropped + int(n_dropped))
     matrix = matrix if is_present is None else matrix[is_present]
     _add_to_design(estimator, matrix, weight, is_present)
+    if whole.model_terms:
+        estimator.design_ = replace(estimator.design_, model_terms=whole.model_terms)
+        matrix = estimator.design_.combine(matrix)
+        check_finite_design(estimator, matrix, is_present)
     return matrix, weight, is_present
 
 

@@ -16,13 +16,16 @@ from sklearn_textbook.linear_model.design.design import (
     make_design,
     make_missing_error,
 )
+from sklearn_textbook.linear_model.design.formula import Formula
 from sklearn_textbook.linear_model.design.levels import (
     declare_levels,
+    declare_nominal,
     find_declared,
     find_position,
     find_used,
     list_references,
 )
+from sklearn_textbook.linear_model.design.reading import add_terms
 from sklearn_textbook.tree.encode import NUMERIC, TableSchema
 from sklearn_textbook.tree.encode.block_columns import (
     BlockColumns,
@@ -74,6 +77,20 @@ class _LevelColumn:
         return self.codes[self.file[rows]]
 
 
+class _SelectedColumns(BlockSource):
+    """Some columns of a source."""
+
+    def __init__(self, source: BlockSource, names) -> None:
+        self.source, self.memory_limit = source, source.memory_limit
+        self.names = tuple(name for name in names if name in source.names)
+
+    def _describe(self) -> str:
+        return self.source._describe()
+
+    def _read(self, names):
+        return self.source._read(names)
+
+
 def open_columns(
     source: BlockSource,
     target: str,
@@ -82,8 +99,13 @@ def open_columns(
     *,
     is_numeric: bool,
     vectors: dict[str, str] | None = None,
+    formula: Formula | None = None,
 ) -> BlockColumns:
     """Write the columns of a source to files, as `read_block_columns` does."""
+    if formula is not None:
+        roles = [target, sample_weight, *(vectors or {}).values()]
+        source = _SelectedColumns(source, [*formula.columns, *roles])
+        categorical_features = declare_nominal(categorical_features, formula.levels)
     declared, _ = find_declared(categorical_features)
     return read_block_columns(
         *(source, target, sample_weight, declared),
@@ -98,6 +120,7 @@ def read_stored_rows(
     reference_level: str | dict | None,
     *,
     squares_columns: bool,
+    formula: Formula | None = None,
 ) -> StoredRows:
     """Read training rows as `read_training_rows` does.
 
@@ -108,9 +131,10 @@ def read_stored_rows(
     n_dropped = _select_rows(estimator, columns, squares_columns)
     _order_levels(columns, find_declared(estimator.categorical_features)[1])
     schema = columns.schema
+    levels = None if formula is None else formula.levels
     design = make_design(
         lambda position: _open_values(columns, position),
-        *(columns.n_rows, schema, list_references(schema, reference_level)),
+        *(columns.n_rows, schema, list_references(schema, reference_level, levels)),
         *(estimator.missing, columns.weight, n_dropped),
     )
     matrix = StoredRows(columns, design, design._prefers_sparse(columns.n_rows))
@@ -119,6 +143,14 @@ def read_stored_rows(
             columns, design.add_rows(matrix, columns.weight), matrix.is_sparse
         )
     estimator.design_ = matrix.design
+    if formula is not None:
+        design = add_terms(estimator, formula, matrix, columns.weight)
+        estimator.design_ = design
+        matrix = StoredRows(columns, design, design._prefers_sparse(columns.n_rows))
+        name = type(estimator).__name__
+        for rows in list_blocks(columns.n_rows):
+            with count_rows_from(rows.start):
+                check_finite_rows(matrix[rows], name, design.names)
     estimator.n_features_in_ = len(schema.columns)
     estimator.feature_names_in_ = np.array(schema.names, dtype=object)
     return matrix

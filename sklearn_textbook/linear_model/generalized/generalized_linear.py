@@ -74,7 +74,11 @@ from sklearn_textbook.linear_model.inference.result import (
     LinearResult,
     require_no_penalty,
 )
-from sklearn_textbook.linear_model.inference.robust import TrainingScores
+from sklearn_textbook.linear_model.inference.robust import (
+    TrainingScores,
+    measure_errors,
+    robust_covariance,
+)
 from sklearn_textbook.linear_model.inference.summary import (
     WIDTH,
     format_statistic,
@@ -241,6 +245,20 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         levels the mean of their indicators, and one more column, such as
         "missing(age)", marks them if the training rows have some; columns that lack the
         same rows share it.
+    formula : str, default=None
+        Terms of the model in place of the columns, in Wilkinson's notation, such as "x1
+        * C(g) + poly(x, 3)"; see :func:`from_formula`, which takes the target, too.
+        None: all columns of the table.
+    interactions : "pairwise" or list of tuples, default=None
+        Products of columns (交互作用) besides the columns themselves: of all pairs, or
+        of these columns, by name or number. A product with a nominal column has a
+        coefficient for each level but the reference level.
+    covariance_type : {"nonrobust", "HC0", "HC1", "HC2", "HC3", "cluster"}, \
+            default="nonrobust"
+        Kind of the covariance of the coefficients, on which standard errors, tests and
+        intervals rest. "nonrobust": that of the model. Others are robust (稳健协方差):
+        see :func:`robust_covariance`; "cluster" takes the ``groups`` of ``fit``. They
+        need all rows in memory, and a model without a penalty.
     tol : float, default=1e-8
         The iteration stops when the penalised deviance changes by at most this fraction
         of itself plus 0.1 (less if the values of y are small), and with another link
@@ -423,6 +441,9 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         reference_level: str | None = "first",
         handle_unknown: str = "mean",
         missing: str = "error",
+        formula: str | None = None,
+        interactions: str | list | None = None,
+        covariance_type: str = "nonrobust",
         tol: float = 1e-8,
         max_iter: int = 100,
         warm_start: bool = False,
@@ -443,6 +464,9 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         self.reference_level = reference_level
         self.handle_unknown = handle_unknown
         self.missing = missing
+        self.formula = formula
+        self.interactions = interactions
+        self.covariance_type = covariance_type
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
@@ -467,6 +491,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         *,
         offset: ArrayLike | None = None,
         exposure: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Fit the coefficients.
 
@@ -485,6 +510,8 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             Positive time, area or population of each row. Its logarithm is added to the
             linear predictor, so means are proportional to it. Only for the link "log".
             None: 1 each.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row, with ``covariance_type="cluster"``.
 
         Returns
         -------
@@ -498,10 +525,11 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             coefficients are found for which all means are valid for the family.
         """
         family, link = self._check_parameters()
-        start = self._take_start()
+        self._check_covariance_type(X, groups, is_penalised=self.alpha > 0)
+        self._forget("_robust_covariance")
+        start, known = self._take_start(), {"offset": offset, "exposure": exposure}
         if isinstance(X, BlockSource):
-            names = {"offset": offset, "exposure": exposure}
-            vectors = {role: name for role, name in names.items() if name is not None}
+            vectors = {role: name for role, name in known.items() if name is not None}
             if exposure is not None:
                 self._require_log_link()
             with closing(
@@ -512,7 +540,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
                 self._fit_columns(columns, family, link, start)
             return self
         matrix, weight, is_present = self._read_training_table(X, sample_weight)
-        y = self._read_target(X, y, is_present)
+        given, y = y, self._read_target(X, y, is_present)
         n_rows = len(y) if is_present is None else len(is_present)
         offset = self._read_offset(offset, exposure, n_rows)
         if is_present is not None:
@@ -521,6 +549,16 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         target = transform_target(y) if self.transform_y else y
         weight = np.ones(len(y)) if weight is None else weight
         self._fit_rows(matrix, (y, target), weight, offset, (family, link, start))
+        if self.covariance_type != "nonrobust":
+            robust = robust_covariance(
+                *(self, X, given, sample_weight),
+                covariance_type=self.covariance_type,
+                groups=groups,
+                **known,
+            )
+            self._robust_covariance = robust
+            lacking = int(not self.fit_intercept)
+            self.covariance_ = np.pad(robust, ((lacking, 0), (lacking, 0)))
         return self
 
     def _fit_columns(self, columns, family, link, start) -> None:
@@ -668,13 +706,19 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
 
     def _measure_errors(self, matrix):
         """Compute standard errors of linear predictors; NaN if not determined."""
-        variance = measure_leverages(
-            matrix,
-            np.ones(matrix.shape[0]),
-            self._centre,
-            self.covariance_[1:, 1:],
-            self.dispersion_ * self._share,
-        )
+        robust = vars(self).get("_robust_covariance")
+        if robust is None:
+            variance = measure_leverages(
+                matrix,
+                np.ones(matrix.shape[0]),
+                self._centre,
+                self.covariance_[1:, 1:],
+                self.dispersion_ * self._share,
+            )
+        else:
+            has_intercept = bool(self.fit_intercept)
+            errors = measure_errors(matrix, robust, has_intercept=has_intercept)
+            variance = errors**2
         if self._row_space is not None:
             rows = matrix.toarray() if issparse(matrix) else matrix
             distances = self._row_space.measure_distances(rows - self._row_centre)
@@ -815,6 +859,8 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
                 ("AIC", format_statistic(self.aic_)),
                 ("BIC", format_statistic(self.bic_)),
             ]
+        if "_robust_covariance" in vars(self):
+            facts.append(("standard errors", self.covariance_type))
         title = "Generalised linear model"
         if self.alpha:
             title += f" with a ridge penalty, alpha = {self.alpha:g}"
@@ -848,6 +894,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             residual_degrees_of_freedom=float(self.residual_degrees_of_freedom_),
             n_observations=float(self.n_observations_),
             null_deviance=self.null_deviance_,
+            is_robust="_robust_covariance" in vars(self),
         )
 
     def _find_scores(
@@ -1093,10 +1140,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         self._require_no_penalty("deviance_table")
         problem, _ = self._read_problem(X, y, sample_weight, offset, exposure)
         self._require_training_rows(problem, "deviance_table")
-        terms = [
-            (term.name, self.design_.find_columns(position))
-            for position, term in enumerate(self.design_.terms)
-        ]
+        terms = [(name, place) for name, place, _ in self.design_.list_terms()]
         n_observations = self._count_observations(problem.weight)
         names, free, deviances, fit = measure_deviances(problem, terms, n_observations)
         dispersion = self.dispersion_

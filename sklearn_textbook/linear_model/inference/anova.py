@@ -10,10 +10,12 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.base import clone
 
+from sklearn_textbook._contract.html import make_table
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook._contract.text_table import TextTable
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.linear_model.inference.result import (
+    DEPENDENT,
     LinearResult,
     check_covariance,
     get_result,
@@ -22,6 +24,7 @@ from sklearn_textbook.linear_model.inference.summary import (
     find_mark,
     format_p,
     format_statistic,
+    make_frame,
     write_table,
 )
 
@@ -63,22 +66,28 @@ class AnovaTable:
         names = {"name": np.array(self.names, dtype=object)}
         return names | self.columns | {"p_value": self.p_values}
 
+    def to_frame(self) -> Any:
+        """Return the table as a pandas DataFrame, by what each line is about."""
+        return make_frame(self.as_dict())
+
+    def _tabulate(self, digits: int = 5) -> TextTable:
+        heads = ["", *(name.replace("_", " ") for name in self.columns), "p", ""]
+        columns = [
+            *(
+                [format_statistic(number, digits) for number in column]
+                for column in self.columns.values()
+            ),
+            map(format_p, self.p_values),
+            map(find_mark, self.p_values),
+        ]
+        return TextTable(heads, [*zip(self.names, *columns, strict=True)])
+
+    def _repr_html_(self) -> str:
+        return make_table(self._tabulate())
+
     def __str__(self):
         """Format the table with a heading and one line for each term or model."""
-        heads = ["", *(name.replace("_", " ") for name in self.columns), "p", ""]
-
-        def make(digits):
-            columns = [
-                *(
-                    [format_statistic(number, digits) for number in column]
-                    for column in self.columns.values()
-                ),
-                map(format_p, self.p_values),
-                map(find_mark, self.p_values),
-            ]
-            return TextTable(heads, [*zip(self.names, *columns, strict=True)])
-
-        return "\n".join(write_table(make)[0])
+        return "\n".join(write_table(self._tabulate)[0])
 
 
 def anova(
@@ -93,7 +102,10 @@ def anova(
     offset: ArrayLike | None = None,
     exposure: ArrayLike | None = None,
 ) -> AnovaTable:
-    r"""Test the columns of a table, all coefficients of each at once (方差分析).
+    r"""Test the terms of a model, all coefficients of each at once (方差分析).
+
+    A term is a column of the table, or a term of the ``formula`` or the
+    ``interactions`` of the model.
 
     Parameters
     ----------
@@ -103,10 +115,12 @@ def anova(
         The training rows, as in ``fit``: for likelihood-ratio tests, and for
         ``type=1``, models are fitted without some columns.
     type : {1, 2, 3}, default=2
-        1: each column is added to those before it. 2: each is added to all others. 3:
-        the same as 2, since there are no products of columns.
+        1: each term is added to those before it. 2: each is added to all others but
+        products with it. 3: each is added to all others, so that a column with a
+        product is tested where the other columns of the product are 0 or have their
+        reference levels; without products, this is the same as 2.
     test : {"auto", "F", "LR", "wald"}, default="auto"
-        "F": the decrease of the sum of squares or deviance by the column, for each
+        "F": the decrease of the sum of squares or deviance by the term, for each
         coefficient, divided by the dispersion of the model; "LR": the decrease of the
         deviance, divided by the dispersion, is :math:`\chi^2`. "wald": the test of
         :func:`wald_test`, which needs no rows and takes ``covariance``. "auto": "F" for
@@ -122,7 +136,7 @@ def anova(
     Returns
     -------
     table : AnovaTable
-        A line for each column of the table.
+        A line for each term.
 
     Raises
     ------
@@ -150,15 +164,20 @@ def anova(
         test = "F" if X is None and is_squares else "wald"
         if X is not None:
             test = "LR" if result.knows_dispersion else "F"
-        test = test if covariance is None else "wald"
+        test = "wald" if covariance is not None or result.is_robust else test
     if covariance is not None and test != "wald":
         raise ValueError(f"covariance requires test='wald'; got test={test!r}.")
+    if test != "wald" and result.is_robust and X is None:
+        raise ValueError(
+            f"test={test!r} compares sums of squares or deviances, which robust errors "
+            "do not apply to; use test='wald', or pass the rows for tests without them."
+        )
     if test == "wald":
         if type == 1:
             raise ValueError("type=1 requires test='F' or 'LR', and the rows.")
-        return _test_terms(result, covariance)
+        return _test_terms(result, covariance, type)
     if X is None and is_squares and type != 1:
-        return _make_table(result, *_find_squares(result), test)
+        return _make_table(result, *_find_squares(result, type), test)
     if X is None or y is None:
         raise ValueError(
             f"type={type!r} and test={test!r} fit models without some columns: pass "
@@ -166,31 +185,51 @@ def anova(
         )
     known = {"offset": offset, "exposure": exposure}
     known = {name: given for name, given in known.items() if given is not None}
-    found = _compare_fits(
-        model, result, X, y, sample_weight, known, is_sequence=type == 1
-    )
+    found = _compare_fits(model, result, X, y, sample_weight, known, type)
     return _make_table(result, *found, test)
 
 
 def _list_tested(result: LinearResult):
-    """List the columns that have coefficients."""
-    return [(name, place) for name, place in result.terms if place.stop > place.start]
+    """List the terms that have coefficients."""
+    return [term for term in result.terms if term[1].stop > term[1].start]
 
 
-def _list_wald_tests(result, covariance):
-    """Test the coefficients of each column, as far as the rows determine them."""
+def _list_wald_tests(result, covariance, kind: int):
+    """Test the coefficients of each term, as far as the rows determine them."""
     names, tests = [], []
-    for name, place in _list_tested(result):
-        places = result.find_places(place)
-        rows = np.eye(len(result.estimates))[places[result.is_determined[places]]]
+    for name, place, parts in _list_tested(result):
+        identity = np.eye(len(result.estimates))
+
+        def take(places, identity=identity):
+            return identity[places[result.is_determined[places]]]
+
+        rows = take(result.find_places(place))
+        containing = result.find_containing(parts) if kind == 2 else []
+        if containing:
+            others = take(np.concatenate([*map(result.find_places, containing)]))
+            used = result.covariance if covariance is None else covariance
+            rows = _separate(rows, others, used)
         names.append(name)
         tests.append(result.test(rows, covariance))
     return names, tests
 
 
-def _test_terms(result, covariance):
+def _separate(rows, others, covariance):
+    """Combine a term with the products that contain it, which are left out for it.
+
+    The combinations are those whose estimates do not correlate with the coefficients of
+    these products, as in the type II tests of R's car.
+    """
+    both = np.vstack([rows, others])
+    products = both @ covariance @ others.T
+    vectors, sizes, _ = np.linalg.svd(products)
+    rank = int((sizes > DEPENDENT * sizes.max(initial=0.0)).sum())
+    return vectors[:, rank:].T @ both
+
+
+def _test_terms(result, covariance, kind):
     """Make the table of Wald tests."""
-    names, tests = _list_wald_tests(result, covariance)
+    names, tests = _list_wald_tests(result, covariance, kind)
     statistics = np.array([test.statistic for test in tests])
     columns = {
         "df": np.array([float(test.degrees_of_freedom) for test in tests]),
@@ -199,9 +238,9 @@ def _test_terms(result, covariance):
     return AnovaTable(tuple(names), columns, np.array([test.p_value for test in tests]))
 
 
-def _find_squares(result):
-    """Find what each column adds to the sum of squares, from the coefficients."""
-    names, tests = _list_wald_tests(result, None)
+def _find_squares(result, kind):
+    """Find what each term adds to the sum of squares, from the coefficients."""
+    names, tests = _list_wald_tests(result, None, kind)
     freedom = np.array([float(test.degrees_of_freedom) for test in tests])
     statistics = np.array([test.statistic for test in tests])
     return names, freedom, statistics * freedom * result.dispersion
@@ -229,16 +268,16 @@ def _make_table(result, names, freedom, sums, test):
     return AnovaTable((*names, "residuals"), columns, np.append(p_values, np.nan))
 
 
-def _compare_fits(model, result, X, y, sample_weight, known, *, is_sequence):
-    """Find what each column adds, by fits without some columns.
+def _compare_fits(model, result, X, y, sample_weight, known, kind: int):
+    """Find what each term adds, by fits without some columns of the design matrix.
 
     Returns (names, freedom, sums).
     """
     scores = model._find_scores(X, y, sample_weight, **known)
     kept = scores.is_present
     options = {"categorical_features": None, "missing": "error"}
-    if "warm_start" in model.get_params():
-        options["warm_start"] = False
+    unused = {"warm_start": False, "formula": None, "interactions": None}
+    options |= {k: v for k, v in unused.items() if k in model.get_params()}
     bare = clone(model).set_params(**options)
     given = {name: np.asarray(values)[kept] for name, values in known.items()}
     if sample_weight is not None:
@@ -254,26 +293,39 @@ def _compare_fits(model, result, X, y, sample_weight, known, *, is_sequence):
         return found.deviance, found.residual_degrees_of_freedom
 
     terms = _list_tested(result)
-    places = [np.arange(place.start, place.stop) - first for _, place in terms]
     n_columns = scores.matrix.shape[1]
-    whole = (result.deviance, result.residual_degrees_of_freedom)
+    every = np.arange(n_columns)
+
+    def take(places):
+        return np.concatenate([every[:0], *(every[_shift(p, first)] for p in places)])
+
+    measured = {n_columns: (result.deviance, result.residual_degrees_of_freedom)}
+
+    def measure_kept(columns):
+        whole = len(columns) == n_columns
+        return measured[n_columns] if whole else measure(columns)
+
     sums, freedom = [], []
-    if is_sequence:
-        before = measure(np.arange(0))
-        for number in range(len(terms)):
-            columns = np.concatenate(places[: number + 1])
-            after = measure(columns) if len(columns) < n_columns else whole
-            sums.append(before[0] - after[0])
-            freedom.append(before[1] - after[1])
-            before = after
-    else:
-        for place in places:
-            others = np.setdiff1d(np.arange(n_columns), place)
-            without = measure(others)
-            sums.append(without[0] - whole[0])
-            freedom.append(without[1] - whole[1])
-    names = [name for name, _ in terms]
+    before = measure(every[:0]) if kind == 1 else (0.0, 0.0)
+    for number, (_, place, parts) in enumerate(terms):
+        if kind == 1:
+            columns = take([each for _, each, _ in terms[: number + 1]])
+            after = measure_kept(columns)
+        else:
+            containing = result.find_containing(parts) if kind == 2 else []
+            columns = np.setdiff1d(every, take(containing))
+            after = measure_kept(columns)
+            before = measure(np.setdiff1d(columns, take([place])))
+        sums.append(before[0] - after[0])
+        freedom.append(before[1] - after[1])
+        before = after
+    names = [name for name, *_ in terms]
     return names, np.round(np.array(freedom), 6), np.maximum(np.array(sums), 0.0)
+
+
+def _shift(place: slice, first: int) -> slice:
+    """Places of coefficients as columns of the matrix, without the intercept."""
+    return slice(place.start - first, place.stop - first)
 
 
 def compare_models(*models: Any, test: str = "auto") -> AnovaTable:
@@ -311,9 +363,9 @@ def compare_models(*models: Any, test: str = "auto") -> AnovaTable:
     >>> X, y = [[0, 1], [1, 0], [2, 1], [3, 3], [4, 1]], [2.0, 3.0, 6.0, 7.0, 8.0]
     >>> one = LinearRegression().fit([row[:1] for row in X], y)
     >>> print(compare_models(one, LinearRegression().fit(X, y)))
-             columns  resid. df      RSS     AIC     BIC  df        F       p
-    model 1        1          3      1.2  13.054  11.882   -        -       -
-    model 2        2          2  0.94359  13.852   12.29   1  0.54348  0.5377
+             terms  resid. df      RSS     AIC     BIC  df        F       p
+    model 1      1          3      1.2  13.054  11.882   -        -       -
+    model 2      2          2  0.94359  13.852   12.29   1  0.54348  0.5377
     """
     check_choice("test", test, ("auto", "F", "LR"))
     if len(models) < 2:
@@ -346,7 +398,7 @@ def compare_models(*models: Any, test: str = "auto") -> AnovaTable:
     sizes = np.array([result.n_observations for result in results])
     likelihoods = np.array([result.log_likelihood for result in results])
     columns = {
-        "columns": np.array([float(len(result.terms)) for result in results]),
+        "terms": np.array([float(len(result.terms)) for result in results]),
         "resid. df": left,
         "RSS" if largest.is_least_squares else "deviance": deviances,
         "AIC": 2.0 * spent - 2.0 * likelihoods,

@@ -10,7 +10,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from sklearn_textbook._contract.cached_property import cached_property
+from sklearn_textbook._contract.html import make_table
 from sklearn_textbook.linear_model.inference.summary import (
+    make_frame,
     tabulate_coefficients,
     write_table,
 )
@@ -111,6 +113,13 @@ class CoefficientTable:
             "low": low,
             "high": high,
         }
+
+    def to_frame(self) -> Any:
+        """Return the table as a pandas DataFrame, by the names of the coefficients."""
+        return make_frame(self.as_dict())
+
+    def _repr_html_(self) -> str:
+        return make_table(tabulate_coefficients(self))
 
     def __str__(self):
         """Format the table with a heading and one line for each coefficient."""

@@ -94,7 +94,7 @@ class _Rows:
         design = model.design_
         model._read_new_table(X)  # raises the errors of predict
         self.model, self.design = model, design
-        codes = design.schema.read(X)
+        codes = design.schema.read(model._take_used(X))
         self.codes = codes.toarray() if issparse(codes) else np.asarray(codes)
         n_rows = len(self.codes)
         weight = check_weights(sample_weight, n_rows)

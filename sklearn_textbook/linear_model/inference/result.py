@@ -35,8 +35,8 @@ class LinearResult:
         Whether the rows determine a coefficient.
     degrees_of_freedom : float or None
         Those of Student's t distribution of the tests; None: the normal distribution.
-    terms : tuple of (str, slice)
-        The columns of the table, and their places in the names.
+    terms : tuple of (str, slice, frozenset)
+        The terms, their places in the names, and what each is a product of.
     is_least_squares : bool
         Whether the deviance is a sum of squared residuals.
     deviance, log_likelihood : float
@@ -49,6 +49,9 @@ class LinearResult:
         Numbers of free parameters, of degrees of freedom that are left, of rows.
     null_deviance : float
         Of the model without columns.
+    is_robust : bool
+        Whether the covariance allows for other variances than those of the model, so
+        that sums of squares and likelihoods belong to other tests.
     """
 
     names: tuple
@@ -67,6 +70,7 @@ class LinearResult:
     residual_degrees_of_freedom: float
     n_observations: float
     null_deviance: float
+    is_robust: bool = False
 
     @property
     def full_names(self) -> list[str]:
@@ -79,6 +83,10 @@ class LinearResult:
         """Count the vectors of coefficients that do not depend on the others."""
         n_free = self.n_observations - self.residual_degrees_of_freedom
         return max(1, round(n_free / len(self.names))) if self.names else 1
+
+    def find_containing(self, parts: frozenset) -> list[slice]:
+        """Find the places of the terms that are products of these parts with others."""
+        return [place for _, place, others in self.terms if parts < others]
 
     def find_places(self, columns: slice) -> np.ndarray:
         """Find the coefficients of some columns in all vectors."""

@@ -153,6 +153,21 @@ def robust_covariance(
     return covariance
 
 
+def measure_errors(
+    matrix: np.ndarray | csr_array, covariance: np.ndarray, *, has_intercept: bool
+) -> np.ndarray:
+    """Compute standard errors of linear predictors of rows."""
+    errors = np.empty(matrix.shape[0])
+    for rows in list_blocks(matrix.shape[0]):
+        block = take_rows(matrix, rows)
+        block = block.toarray() if issparse(block) else block
+        if has_intercept:
+            block = np.column_stack([np.ones(len(block)), block])
+        squares = np.einsum("ij,ij->i", block @ covariance, block)
+        errors[rows] = np.sqrt(np.maximum(squares, 0.0))
+    return errors
+
+
 def _number_groups(groups, is_present):
     """Give numbers to the groups of the rows that count."""
     if groups is None:

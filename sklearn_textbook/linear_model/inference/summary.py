@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sklearn_textbook._contract.html import join, make, make_table
 from sklearn_textbook._contract.text_table import (
     ENOUGH_FOR_A_NAME,
     TextTable,
@@ -40,6 +41,71 @@ NAMES_ARE_CUT = (
 )
 
 
+class Summary(str):
+    """The text of a summary, which notebooks show as tables.
+
+    It is a string: ``print`` shows it.
+
+    Attributes
+    ----------
+    tables : list of (str, CoefficientTable)
+        The coefficients, with the name of the class of each vector, if there are
+        several.
+
+    Examples
+    --------
+    >>> from sklearn_textbook.linear_model import LinearRegression
+    >>> X, y = [[0, 1], [1, 0], [2, 1], [3, 3], [4, 1]], [2.0, 3.0, 6.0, 7.0, 8.0]
+    >>> frame = LinearRegression().fit(X, y).summary().to_frame()
+    >>> frame["coef"].round(3).to_dict()
+    {'intercept': 1.846, 'x0': 1.523, 'x1': 0.256}
+    """
+
+    title: str
+    facts: list
+    tables: list
+    notes: list
+
+    def to_frame(self) -> Any:
+        """Return the coefficients as a pandas DataFrame, by their names.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Coefficients, standard errors, statistics, p-values and intervals; of
+            several vectors, indexed by class and name.
+        """
+        if len(self.tables) == 1:
+            return self.tables[0][1].to_frame()
+        import pandas as pd
+
+        parts = {heading: table.to_frame() for heading, table in self.tables}
+        return pd.concat(parts, names=["class"])
+
+    def _repr_html_(self) -> str:
+        rows = [[name, str(value)] for name, value in self.facts]
+        parts = [
+            make("p", make("b", self.title)),
+            make_table(TextTable(["", ""], rows)),
+        ]
+        for heading, table in self.tables:
+            parts += [make("p", make("b", heading))] if heading else []
+            parts.append(make_table(tabulate_coefficients(table)))
+        return join(*parts, *(make("p", note) for note in self.notes))
+
+
+def make_frame(columns: dict[str, np.ndarray]) -> Any:
+    """Make a pandas DataFrame of columns, indexed by those named "name"."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            "to_frame requires pandas: pip install pandas. as_dict returns the columns "
+            "as arrays, from which any other data frame can be made."
+        ) from error
+    return pd.DataFrame(columns).set_index("name").rename_axis(None)
+
+
 def write_summary(
     title: str,
     facts,
@@ -48,8 +114,9 @@ def write_summary(
     *,
     more: Sequence[str] = (),
     width: int | None = WIDTH,
-) -> str:
+) -> Summary:
     """Write a summary."""
+    tables = list(tables)
     width = np.inf if width is None else width
     lines = [title, "=" * measure_width(title), *_pair_facts(facts, width)]
     is_cut = False
@@ -64,7 +131,11 @@ def write_summary(
     notes = [NAMES_ARE_CUT] * is_cut + [*notes] + [IS_PENALISED] * is_penalised
     if notes:
         lines += ["", *(line for note in notes for line in wrap_words(note, width))]
-    return "\n".join(line.rstrip() for line in lines)
+    summary = Summary("\n".join(line.rstrip() for line in lines))
+    summary.title, summary.facts, summary.tables = title, list(facts), tables
+    # The text says what a shortened name means.
+    summary.notes = [*more, *(note for note in notes if note != NAMES_ARE_CUT)]
+    return summary
 
 
 def tabulate_coefficients(table: CoefficientTable, digits: int = 5) -> TextTable:

@@ -29,9 +29,14 @@ from sklearn_textbook.linear_model.inference.coefficient_table import (
 )
 from sklearn_textbook.linear_model.inference.result import (
     LinearResult,
+    WaldTest,
     require_no_penalty,
 )
-from sklearn_textbook.linear_model.inference.robust import TrainingScores
+from sklearn_textbook.linear_model.inference.robust import (
+    TrainingScores,
+    measure_errors,
+    robust_covariance,
+)
 from sklearn_textbook.linear_model.inference.summary import WIDTH
 from sklearn_textbook.linear_model.least_squares.inference import (
     LeastSquaresInference,
@@ -64,7 +69,7 @@ MAX_SPARSE_WORK = 2**36
 #: Squares of larger numbers, or sums of these, may be infinite.
 LARGEST = 1e150
 #: Fitted attributes, which are deleted before the next fit.
-FITTED = ("_rows", "_solution", "_inference", "rank_")
+FITTED = ("_rows", "_solution", "_inference", "_robust_covariance", "rank_")
 #: Kinds of intervals of predictions.
 KINDS = ("prediction", "confidence")
 
@@ -146,6 +151,20 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         levels the mean of their indicators, and one more column, such as
         "missing(age)", marks them if the training rows have some; columns that lack the
         same rows share it.
+    formula : str, default=None
+        Terms of the model in place of the columns, in Wilkinson's notation, such as "x1
+        * C(g) + poly(x, 3)"; see :func:`from_formula`, which takes the target, too.
+        None: all columns of the table.
+    interactions : "pairwise" or list of tuples, default=None
+        Products of columns (交互作用) besides the columns themselves: of all pairs, or
+        of these columns, by name or number. A product with a nominal column has a
+        coefficient for each level but the reference level.
+    covariance_type : {"nonrobust", "HC0", "HC1", "HC2", "HC3", "cluster"}, \
+            default="nonrobust"
+        Kind of the covariance of the coefficients, on which standard errors, tests and
+        intervals rest. "nonrobust": that of the model. Others are robust (稳健协方差):
+        see :func:`robust_covariance`; "cluster" takes the ``groups`` of ``fit``. They
+        need all rows in memory, and a model without a penalty.
 
     Attributes
     ----------
@@ -254,6 +273,9 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         reference_level: str | dict[Any, Any] | None = "first",
         handle_unknown: str = "mean",
         missing: str = "error",
+        formula: str | None = None,
+        interactions: str | list | None = None,
+        covariance_type: str = "nonrobust",
     ) -> None:
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
@@ -266,11 +288,19 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         self.reference_level = reference_level
         self.handle_unknown = handle_unknown
         self.missing = missing
+        self.formula = formula
+        self.interactions = interactions
+        self.covariance_type = covariance_type
 
     # ----------------------------------------------------------------------- fitting
     @all_or_nothing
     def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Fit the model.
 
@@ -285,6 +315,8 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
                 default=None
             Weights of the rows; see the parameter ``weight_type``. Rows of weight 0 are
             ignored. The name of a column of a table in blocks.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row, with ``covariance_type="cluster"``.
 
         Returns
         -------
@@ -304,6 +336,8 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             ``positive``.
         """
         self._check_parameters()
+        is_penalised = bool(self.alpha > 0 or self.positive)
+        self._check_covariance_type(X, groups, is_penalised=is_penalised)
         if isinstance(X, BlockSource):
             with closing(
                 self._open_columns(X, y, sample_weight, is_numeric=True)
@@ -315,6 +349,11 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         matrix, weight, is_present = self._read_training_table(X, sample_weight)
         Y = read_numeric_targets(y, X, self, is_present)
         self._fit_rows(matrix, Y.reshape(len(Y), -1), weight, Y.ndim)
+        if self.covariance_type != "nonrobust":
+            kind = self.covariance_type
+            self._robust_covariance = robust_covariance(
+                self, X, y, sample_weight, covariance_type=kind, groups=groups
+            )
         return self
 
     def _fit_rows(self, matrix, Y, weight, n_dimensions) -> None:
@@ -330,6 +369,14 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
                     self._rows.n_rows,
                     lambda: ~self._infer().is_determined,
                 )
+
+    def _require_nonrobust(self, name: str) -> None:
+        """Raise ValueError for robust errors, which need all rows at once."""
+        if self.covariance_type != "nonrobust":
+            raise ValueError(
+                f"{name} keeps no rows, which covariance_type={self.covariance_type!r} "
+                "requires; set covariance_type='nonrobust'."
+            )
 
     @all_or_nothing
     def partial_fit(
@@ -363,6 +410,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             of targets, ``fit_intercept`` or ``weight_type`` has changed.
         """
         self._check_parameters()
+        self._require_nonrobust("partial_fit")
         is_first = "coef_" not in vars(self)
         if is_first:
             read = self._read_training_table(X, sample_weight, keeps_all_levels=True)
@@ -409,6 +457,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         [1.8]
         """
         self._check_parameters()
+        self._require_nonrobust("merge")
         for model in (self, other):
             check_is_fitted(model, "coef_")
             model._require_rows()
@@ -455,7 +504,13 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             predicted += self.intercept_
             if not return_std:
                 return predicted
-            return predicted, self._scale(self._infer().compute_unit_errors(matrix))
+            errors = self._infer().compute_unit_errors(matrix)
+            robust = vars(self).get("_robust_covariance")
+            if robust is None:
+                return predicted, self._scale(errors)
+            has_intercept = self._rows.has_intercept
+            found = measure_errors(matrix, robust, has_intercept=has_intercept)
+            return predicted, np.where(np.isnan(errors), np.nan, found)
 
         return self._predict_blocks(X, predict_block)
 
@@ -630,7 +685,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             names=self._name_coefficients(),
             headings=("",),
             estimates=np.append(self.intercept_, self.coef_)[first:],
-            covariance=variance * inference.unit_covariance[first:, first:],
+            covariance=self._get_covariance(),
             is_determined=is_determined[first:],
             degrees_of_freedom=float(inference.residual_degrees_of_freedom),
             terms=self._list_terms(),
@@ -643,6 +698,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             residual_degrees_of_freedom=float(inference.residual_degrees_of_freedom),
             n_observations=float(inference.n_observations),
             # Without an intercept about 0, whether or not a column is constant.
+            is_robust="_robust_covariance" in vars(self),
             null_deviance=float(
                 rows.residual[0] + (rows.slopes_targets[:, 0] ** 2).sum()
             ),
@@ -682,6 +738,29 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             inference.unit_covariance[first:, first:],
         )
 
+    def _get_covariance(self) -> np.ndarray:
+        """Return the covariance of the coefficients, as ``covariance_type`` says."""
+        robust = vars(self).get("_robust_covariance")
+        if robust is not None:
+            return robust
+        inference, first = self._infer(), int(not self._rows.has_intercept)
+        variance = float(inference.residual_standard_error[0]) ** 2
+        return variance * inference.unit_covariance[first:, first:]
+
+    def _get_robust_errors(self) -> np.ndarray | None:
+        """Return robust errors, the intercept first; None if they are not robust."""
+        robust = vars(self).get("_robust_covariance")
+        if robust is None:
+            return None
+        errors = np.sqrt(np.maximum(robust.diagonal(), 0.0))
+        if not self._rows.has_intercept:
+            errors = np.append(0.0, errors)
+        inference = self._infer()
+        errors[1:][~inference.is_determined] = np.nan
+        if not np.isfinite(inference.unit_intercept_error):
+            errors[0] = np.nan
+        return errors
+
     def _respond(self, predictors: np.ndarray):
         """Responses of linear predictors, their names, and derivatives."""
         return predictors, ("",), np.ones((len(predictors), 1, 1))
@@ -690,12 +769,18 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
     @property
     def standard_errors_(self) -> np.ndarray:
         """Standard errors (标准误差) of the coefficients, in the shape of ``coef_``."""
+        robust = self._get_robust_errors()
+        if robust is not None:
+            return robust[1:]
         errors = self._infer().standard_errors.T
         return errors if self.coef_.ndim == 2 else errors[0]
 
     @property
     def intercept_standard_error_(self) -> float | Any:
         """Standard error of the intercept; 0 if there is none."""
+        robust = self._get_robust_errors()
+        if robust is not None:
+            return float(robust[0])
         inference = self._infer()
         unit = inference.unit_intercept_error
         return self._squeeze(unit * inference.residual_standard_error)
@@ -703,6 +788,9 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
     @property
     def covariance_(self) -> np.ndarray:
         """Covariance matrix of the estimates, the intercept first (R's ``vcov``)."""
+        robust = vars(self).get("_robust_covariance")
+        if robust is not None:
+            return robust if self._rows.has_intercept else np.pad(robust, ((1, 0),) * 2)
         inference = self._infer()
         variances = inference.residual_standard_error**2
         covariances = np.multiply.outer(variances, inference.unit_covariance)
@@ -745,10 +833,14 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             if has_intercept:
                 estimates = np.append(intercepts[target], estimates)
                 errors = np.append(inference.unit_intercept_error, errors)
+            errors = scale * errors
+            robust = self._get_robust_errors()
+            if robust is not None:
+                errors = robust[int(not has_intercept) :]
             freedom = float(inference.residual_degrees_of_freedom)
             tables.append(
                 CoefficientTable(
-                    *(names, estimates, scale * errors, freedom, level),
+                    *(names, estimates, errors, freedom, level),
                     is_penalised=inference.alpha > 0,
                 )
             )
@@ -819,11 +911,28 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
     @property
     def f_statistic_(self) -> float | Any:
         """F statistic of the test that all slopes are zero (F 检验)."""
-        return self._squeeze(self._infer().f_statistic)
+        test = self._test_slopes()
+        return (
+            self._squeeze(self._infer().f_statistic)
+            if test is None
+            else (test.statistic)
+        )
+
+    def _test_slopes(self) -> WaldTest | None:
+        """Test that all slopes are zero; None if errors are not robust."""
+        if vars(self).get("_robust_covariance") is None:
+            return None
+        result = self._make_result()
+        slopes = np.eye(len(result.estimates))[int(self._rows.has_intercept) :]
+        is_tested = result.is_determined[int(self._rows.has_intercept) :]
+        return result.test(slopes[is_tested], None)
 
     @property
     def f_p_value_(self) -> float | Any:
         """P-value of the F test that all slopes are zero."""
+        test = self._test_slopes()
+        if test is not None:
+            return test.p_value
         return self._squeeze(self._infer().f_p_value)
 
     @property

@@ -79,6 +79,8 @@ def _list_facts(model, pick):
         name = f"F({inference.n_explaining:g}, {freedom:g})"
         facts.append((name, format_statistic(f_statistic)))
         facts.append(("p of F", format_p(pick(model.f_p_value_))))
+    if "_robust_covariance" in vars(model):
+        facts.append(("standard errors", model.covariance_type))
     facts += [
         ("log-likelihood", format_statistic(pick(model.log_likelihood_))),
         ("AIC", format_statistic(pick(model.aic_))),

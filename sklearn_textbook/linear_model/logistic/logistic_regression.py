@@ -60,7 +60,10 @@ from sklearn_textbook.linear_model.inference.result import (
     LinearResult,
     require_no_penalty,
 )
-from sklearn_textbook.linear_model.inference.robust import TrainingScores
+from sklearn_textbook.linear_model.inference.robust import (
+    TrainingScores,
+    robust_covariance,
+)
 from sklearn_textbook.linear_model.inference.summary import (
     WIDTH,
     format_p,
@@ -210,6 +213,20 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         levels the mean of their indicators, and one more column, such as
         "missing(age)", marks them if the training rows have some; columns that lack the
         same rows share it.
+    formula : str, default=None
+        Terms of the model in place of the columns, in Wilkinson's notation, such as "x1
+        * C(g) + poly(x, 3)"; see :func:`from_formula`, which takes the target, too.
+        None: all columns of the table.
+    interactions : "pairwise" or list of tuples, default=None
+        Products of columns (交互作用) besides the columns themselves: of all pairs, or
+        of these columns, by name or number. A product with a nominal column has a
+        coefficient for each level but the reference level.
+    covariance_type : {"nonrobust", "HC0", "HC1", "HC2", "HC3", "cluster"}, \
+            default="nonrobust"
+        Kind of the covariance of the coefficients, on which standard errors, tests and
+        intervals rest. "nonrobust": that of the model. Others are robust (稳健协方差):
+        see :func:`robust_covariance`; "cluster" takes the ``groups`` of ``fit``. They
+        need all rows in memory, and a model without a penalty.
     n_jobs : int, default=None
         Number of threads. None: one per core. The result does not depend on it, bit for
         bit.
@@ -373,6 +390,9 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         reference_level: str | dict[Any, Any] | None = "first",
         handle_unknown: str = "mean",
         missing: str = "error",
+        formula: str | None = None,
+        interactions: str | list | None = None,
+        covariance_type: str = "nonrobust",
         n_jobs: int | None = None,
         multi_class: str = "deprecated",
     ) -> None:
@@ -395,13 +415,21 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         self.reference_level = reference_level
         self.handle_unknown = handle_unknown
         self.missing = missing
+        self.formula = formula
+        self.interactions = interactions
+        self.covariance_type = covariance_type
         self.n_jobs = n_jobs
         self.multi_class = multi_class
 
     @all_or_nothing
     @with_callbacks
     def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Fit the coefficients.
 
@@ -414,6 +442,8 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         sample_weight : array-like of shape (n_samples,) or str, default=None
             Weights of the rows; the name of a column of a table in blocks. None: 1
             each.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row, with ``covariance_type="cluster"``.
 
         Returns
         -------
@@ -439,6 +469,8 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             If ``penalty``, ``multi_class`` or ``l1_ratio=None`` is given.
         """
         self._check_parameters()
+        is_penalised = self._has_penalty()
+        self._check_covariance_type(X, groups, is_penalised=is_penalised)
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         hooks = {"estimator": self, "X": X, "y": y, "metadata": metadata}
         context = self._init_callback_context(max_subtasks=int(self.max_iter) + 1)
@@ -456,8 +488,23 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             if factors is not None:
                 weight = factors[codes] * (1.0 if weight is None else weight)
             self._fit_rows(matrix, classes, codes, weight, context, hooks)
+            self._set_robust_errors(X, y, sample_weight, groups)
         context.call_on_fit_task_end(**hooks)
         return self
+
+    def _set_robust_errors(self, X, y, sample_weight, groups) -> None:
+        """Replace the covariance of the model, as ``covariance_type`` says."""
+        self._forget("_model_covariance")
+        if self.covariance_type == "nonrobust":
+            return
+        robust = robust_covariance(
+            *(self, X, y, sample_weight),
+            covariance_type=self.covariance_type,
+            groups=groups,
+        )
+        self._model_covariance, self.covariance_ = self.covariance_, robust
+        errors = np.sqrt(np.maximum(robust.diagonal(), 0.0)).reshape(self._errors.shape)
+        self._errors = np.where(np.isnan(self._errors), np.nan, errors)
 
     def _fit_columns(self, columns, context, hooks) -> None:
         """Fit to the columns of a table in files."""
@@ -616,6 +663,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             residual_degrees_of_freedom=float(self.n_observations_ - free),
             n_observations=float(self.n_observations_),
             null_deviance=self.null_deviance_,
+            is_robust="_model_covariance" in vars(self),
         )
 
     def _find_scores(self, X, y, sample_weight) -> TrainingScores:
@@ -655,7 +703,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             scores[:, : len(self.coef_)],
             copies,
             leverage,
-            self.covariance_,
+            vars(self).get("_model_covariance", self.covariance_),
         )
 
     def _respond(self, predictors: np.ndarray):
@@ -889,6 +937,8 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
                 ("BIC", format_statistic(self.bic_)),
                 ("LR chi²", describe_test(self.likelihood_ratio_test_)),
             ]
+        if "_model_covariance" in vars(self):
+            facts.append(("standard errors", self.covariance_type))
         tables = self._make_tables(None, level)
         if len(self.classes_) == 2:
             tables = [("", table) for _, table in tables]

@@ -44,6 +44,7 @@ from sklearn_textbook.tree.encode.frames import FrameTable
 from sklearn_textbook.tree.encode.read import (
     code_column,
     find_categorical,
+    read_flag,
     read_numbers,
     warn_of_identifiers,
 )
@@ -687,7 +688,7 @@ def _read_into(
         ColumnWriter(
             folder / f"column-{position}",
             name,
-            None if is_categorical is None else bool(is_categorical[position]),
+            read_flag(is_categorical, position),
         )
         for position, name in enumerate(names)
     ]

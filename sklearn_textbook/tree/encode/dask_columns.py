@@ -53,6 +53,7 @@ from sklearn_textbook.tree.encode.frames import FrameTable
 from sklearn_textbook.tree.encode.rank import check_max_bins
 from sklearn_textbook.tree.encode.read import (
     find_categorical,
+    read_flag,
     read_numbers,
     warn_of_identifiers,
 )
@@ -113,7 +114,7 @@ def read_partition(
         table, columns, labels, weight = FrameTable(frame), [], None, None
         places = {name: place for place, name in enumerate(table.names)}
         for position, name in enumerate(names):
-            declared = None if is_categorical is None else is_categorical[position]
+            declared = read_flag(is_categorical, position)
             columns.append(_read_column(table, places[name], name, declared))
         values = check_target(table.read_series(places[target]), is_numeric=is_numeric)
         values = np.ascontiguousarray(values[:, 0])
@@ -325,9 +326,7 @@ class DaskColumns:
         """Find what each column is, from all partitions."""
         schemas, self.counts, mappings = [], [], []
         for position, name in enumerate(names):
-            merger = ColumnMerger(
-                name, None if is_categorical is None else bool(is_categorical[position])
-            )
+            merger = ColumnMerger(name, read_flag(is_categorical, position))
             numbers = []
             for start, summary in zip(self.starts, self.summaries, strict=False):
                 row = summary.infinite_rows[position]

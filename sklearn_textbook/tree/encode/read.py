@@ -65,13 +65,22 @@ def default_names(n_columns):
 def find_categorical(
     categorical_features, names: tuple[str, ...] | None, n_columns: int
 ) -> np.ndarray | None:
-    """Find the columns declared categorical; None for "from_dtype"."""
+    """Find the columns declared categorical; None for "from_dtype".
+
+    "from_dtype" and names of columns: these are categorical, and None is that of each
+    other one, whose dtype decides.
+    """
     if isinstance(categorical_features, str) and categorical_features == "from_dtype":
         return None
     is_categorical = np.zeros(n_columns, dtype=bool)
     if categorical_features is None:
         return is_categorical
     declared = np.asarray(categorical_features)
+    if declared.ndim == 1 and declared.size and declared[0] == "from_dtype":
+        is_categorical = np.full(n_columns, None, dtype=object)
+        known = default_names(n_columns) if names is None else names
+        is_categorical[find_positions(list(declared[1:]), known)] = True
+        return is_categorical
     if declared.ndim != 1:
         raise ValueError(
             "categorical_features must be 'from_dtype', None, or a one-dimensional "
@@ -98,6 +107,12 @@ def find_categorical(
         return is_categorical
     is_categorical[find_positions(list(categorical_features), names)] = True
     return is_categorical
+
+
+def read_flag(is_categorical: np.ndarray | None, position: int) -> bool | None:
+    """Whether a column is categorical; None if its dtype decides."""
+    flag = None if is_categorical is None else is_categorical[position]
+    return None if flag is None else bool(flag)
 
 
 def find_positions(wanted, names):
@@ -307,9 +322,9 @@ def _read_training_table(X, categorical_features, feature_names):
     matrix = np.empty((table.n_rows, table.n_columns), order="F")
     schemas = []
     for position, name in enumerate(names):
-        declared = is_categorical is not None and is_categorical[position]
-        column = table.read_column(position, name, as_levels=declared)
-        if declared or (is_categorical is None and column.codes is not None):
+        declared = read_flag(is_categorical, position)
+        column = table.read_column(position, name, as_levels=bool(declared))
+        if declared or (declared is None and column.codes is not None):
             numbers, schema = code_column(column)
         else:
             numbers, schema = read_numbers(column)
