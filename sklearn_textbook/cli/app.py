@@ -13,6 +13,7 @@ import click
 from sklearn_textbook import __version__
 from sklearn_textbook.cli import explain_missing_module
 from sklearn_textbook.cli.commands import (
+    anova,
     compare,
     convert,
     diversity,
@@ -64,7 +65,7 @@ def app(context) -> None:
         click.echo(context.get_help())
 
 
-for _command in (fit, compare, predict, transform, diversity, show, convert):
+for _command in (fit, compare, anova, predict, transform, diversity, show, convert):
     app.add_command(_command)
 
 

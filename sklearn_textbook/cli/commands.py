@@ -18,6 +18,7 @@ from sklearn_textbook.cli.algorithms import (
     list_algorithms,
 )
 from sklearn_textbook.cli.errors import refuse_use
+from sklearn_textbook.cli.formula import read_formulas
 from sklearn_textbook.cli.options import (
     Count,
     KnownName,
@@ -29,6 +30,8 @@ from sklearn_textbook.cli.options import (
     copy_options,
     name_list_option,
     reading_options,
+    robust_option,
+    table_options,
     target_option,
     training_options,
 )
@@ -92,6 +95,14 @@ def is_many_files(table: str) -> bool:
     "histograms, e.g. to 1GiB. Folders, and patterns such as 'x/*.parquet', are always "
     "read in blocks. --algorithm then is gradient-boosting by default, and --cv 0.",
 )
+@click.option(
+    "--formula",
+    metavar="FORMULA",
+    help="Target and terms of a linear model, e.g. 'price ~ size * part', in the "
+    "notation of R; requires formulaic. --algorithm then is linear or logistic by "
+    "default, and the terms are tested.",
+)
+@robust_option
 @training_options
 @click.option("--save", metavar="FILE", help="Write the model to a JSON file.")
 @click.option(
@@ -109,7 +120,7 @@ def is_many_files(table: str) -> bool:
     help="Depth to which the tree is printed; show prints the whole tree.",
 )
 @common_options
-def fit(table, cv, memory, **options):
+def fit(table, cv, memory, formula, robust, **options):
     """Fit a model to TABLE, and print it and its scores.
 
     TABLE is a csv, tsv, Parquet, Feather, JSON, Excel or ARFF file, or - for csv from
@@ -135,6 +146,7 @@ def fit(table, cv, memory, **options):
       sklearn-textbook fit golf.names --algorithm c45-rules --test golf.test
       sklearn-textbook fit house.parquet --target price --algorithm random-forest
       sklearn-textbook fit loan.csv --target paid --algorithm logistic
+      sklearn-textbook fit house.csv --formula 'price ~ size * part' --robust HC3
       sklearn-textbook fit loan.csv --target paid --report loan.html
       sklearn-textbook fit loan.csv --target paid --algorithm voting
           --member c45 --member random-forest --set c45__max_depth=3
@@ -143,11 +155,19 @@ def fit(table, cv, memory, **options):
     """  # noqa: D301 - click wants the control character itself
     if cv == 1:
         refuse_use("--cv must be 0 (none) or at least 2")
+    if formula is not None:
+        options["target"], (terms,) = read_formulas([formula], options["target"])
+        options["settings"] = [*options["settings"], ("formula", terms)]
+    if robust is not None:
+        options["settings"] = [*options["settings"], ("covariance_type", robust)]
+    is_linear = (formula or robust) and not _is_given("algorithm")
+    if is_linear:
+        options["algorithm"] = None
     if memory is not None or is_many_files(table):
         from sklearn_textbook.cli.fit_blocks import fit_blocks
 
         if not _is_given("algorithm"):
-            options["algorithm"] = "gradient-boosting"
+            options["algorithm"] = "linear" if is_linear else "gradient-boosting"
         fit_blocks(table, memory, n_folds=cv if _is_given("cv") else 0, **options)
         return
     if options["algorithm"] in TRANSFORMERS:
@@ -214,6 +234,80 @@ def compare(table, **options) -> None:
     from sklearn_textbook.cli.compare import compare_algorithms
 
     compare_algorithms(table, **options)
+
+
+@click.command(short_help="Test the terms of a formula, or of nested formulas.")
+@click.argument("table")
+@target_option
+@click.option(
+    "--formula",
+    "formulas",
+    multiple=True,
+    required=True,
+    metavar="FORMULA",
+    help="Target and terms of a linear model, e.g. 'price ~ size * part'; repeatable, "
+    "for a comparison of models whose terms are among those of the next.",
+)
+@click.option(
+    "--algorithm",
+    type=KnownName(["linear", "logistic", "generalized-linear"]),
+    metavar="NAME",
+    help="linear, logistic or generalized-linear; by default linear, or logistic if "
+    "the target is classes.",
+)
+@click.option(
+    "--set",
+    "settings",
+    type=Setting(),
+    multiple=True,
+    help="Parameter of the model, e.g. family=poisson or missing=drop; repeatable.",
+)
+@click.option(
+    "--type",
+    "kind",
+    type=click.IntRange(1, 3),
+    default=2,
+    show_default=True,
+    metavar="1|2|3",
+    help="1: each term is added to those before it; 2: to all but its products; 3: to "
+    "all others.",
+)
+@click.option(
+    "--test",
+    type=KnownName(["auto", "F", "LR", "wald"]),
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    help="F, LR (likelihood ratio) or wald; auto: F if the dispersion is estimated, "
+    "otherwise LR, and wald with --robust.",
+)
+@robust_option
+@table_options
+@click.option(
+    "--jobs",
+    type=Count(min=1),
+    metavar="N",
+    help="Number of threads; by default one per core.",
+)
+@common_options
+def anova(table, target, formulas, robust, **options) -> None:
+    """Fit linear models of formulas to TABLE, and print tests of their terms.
+
+    TABLE and its columns are as in fit.
+
+    \b
+    Examples:
+      sklearn-textbook anova house.csv --formula 'price ~ size * part + ns(year, 3)'
+      sklearn-textbook anova loan.csv --formula 'paid ~ age + job' --type 1
+      sklearn-textbook anova house.csv --formula 'price ~ size + part'
+          --formula 'price ~ size * part'
+    """  # noqa: D301 - click wants the control character itself
+    target, terms = read_formulas(formulas, target)
+    if robust is not None:
+        options["settings"] = [*options["settings"], ("covariance_type", robust)]
+    from sklearn_textbook.cli.anova import report_tests
+
+    report_tests(table, target=target, formulas=terms, **options)
 
 
 @click.command(short_help="Predict the rows of a table with a model.")

@@ -25,6 +25,7 @@ from sklearn_textbook.cli.errors import (
     make_fit_error,
     refuse_use,
 )
+from sklearn_textbook.cli.formula import choose_algorithm
 from sklearn_textbook.cli.html_report.file import require_report
 from sklearn_textbook.cli.model_table import (
     Tested,
@@ -45,6 +46,7 @@ from sklearn_textbook.cli.scoring import (
     score_out_of_bag,
 )
 from sklearn_textbook.cli.training_table import (
+    keep_columns,
     leave_out_gaps,
     read_training,
     report_training,
@@ -66,7 +68,7 @@ def fit_table(
     table: str,
     *,
     target: str | None,
-    algorithm: str,
+    algorithm: str | None,
     settings,
     members,
     n_folds: int,
@@ -86,13 +88,18 @@ def fit_table(
     inputs = list_inputs(table, test, cost)
     require_model_output(save, inputs)
     require_report(report_path, {**inputs, "--save": [save] if save else []})
-    make = _choose_maker(algorithm, members)
     settings = make_settings(settings, seed)
     if test is not None:
         require_file(test)
     output = Output()
-    training = read_training(table, target, algorithm, options, settings)
+    reader = algorithm or "cart"
+    training = read_training(table, target, reader, options, settings)
+    terms = dict(settings).get("formula")
+    if isinstance(terms, str):
+        training = keep_columns(training, [terms])
     goal = training.goal
+    algorithm = choose_algorithm(algorithm, goal.is_classes)
+    make = _choose_maker(algorithm, members)
     scorer = make_scorer(goal, cost, scoring)
     estimator = make(
         *(algorithm, goal.is_classes, settings, seed),

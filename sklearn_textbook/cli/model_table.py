@@ -299,7 +299,14 @@ def find_unseen_levels(model: SavedModel, table: ModelTable) -> list[str]:
 def score_table(model, scorer, table, predicted, where: str) -> Tested | None:
     """Score predictions where the table has the target; None if it has no value."""
     present = np.flatnonzero(table.target.is_valid().to_numpy(zero_copy_only=False))
-    weights = None
+    notes, weights = (), None
+    if not scorer.is_classes:
+        # Of a model fitted with missing="drop".
+        is_known = ~np.isnan(np.asarray(predicted.values, dtype=np.float64)[present])
+        if not is_known.all():
+            rows = count_things(int(np.count_nonzero(~is_known)), "row")
+            notes = (f"{rows} with missing values: no prediction, not in the scores",)
+            present = present[is_known]
     if table.weights is not None:
         present = present[table.weights[present] > 0]
         weights = table.weights[present]
@@ -319,7 +326,7 @@ def score_table(model, scorer, table, predicted, where: str) -> Tested | None:
     else:
         true = np.asarray(values, dtype=np.float64)
     score = scorer.score(where, true, predicted, weights)
-    labels, notes = scorer.labels, ()
+    labels = scorer.labels
     if scorer.is_classes:
         new = np.setdiff1d(true, labels)
         labels = np.concatenate([labels, new])

@@ -37,6 +37,8 @@ MOST_ROWS = 40
 MOST_COLUMNS = 6
 #: Models of subsets of the columns that ``fit`` lists.
 MOST_MODELS = 10
+#: Kinds of separation of classes with which tests are meaningless.
+_SEPARATED = ("complete", "quasi_complete")
 _IN_FULL = "; show prints all of a saved model"
 
 
@@ -409,10 +411,27 @@ def report_other_model(estimator, names, most: int | None = None) -> Blocks:
         yield from count_more(n_more, "more model", _IN_FULL)
     elif hasattr(estimator, "summary"):
         yield Summary(estimator)
+        yield from _report_terms(estimator)
     elif hasattr(estimator, "components_"):
         yield from _report_components(estimator, names, most)
     else:
         yield _tabulate_coefficients(estimator, names, most)
+
+
+def _report_terms(estimator) -> Blocks:
+    """Report the tests of the terms of a formula."""
+    is_separated = getattr(estimator, "separation_", None) in _SEPARATED
+    if is_separated or not estimator.design_.model_terms:
+        return
+    # Imported here because it imports scikit-learn.
+    from sklearn_textbook.linear_model import anova
+
+    try:
+        tests = anova(estimator)
+    except ValueError:  # with a penalty there are none
+        return
+    yield Heading("tests of terms", "type 2")
+    yield tests.tabulate()
 
 
 def _tabulate_coefficients(estimator, names, most):

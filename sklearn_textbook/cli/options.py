@@ -483,10 +483,26 @@ def copy_options(command):
     )
 
 
+def robust_option(command):
+    """Add the option of robust standard errors."""
+    return click.option(
+        "--robust",
+        type=KnownName(["HC0", "HC1", "HC2", "HC3"]),
+        metavar="KIND",
+        help="Standard errors of a linear model that allow for different variances of "
+        "the rows: HC0, HC1, HC2 or HC3.",
+    )(command)
+
+
+def table_options(command):
+    """Add the options of how a table to learn from is laid out, and of its columns."""
+    return _column_options(reading_options(command))
+
+
 def training_options(command):
     """Add the options of commands that learn from a table, and how it is laid out."""
     return _add_options(
-        _column_options(reading_options(command)),
+        table_options(command),
         click.option(
             "--cost",
             metavar="FILE",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,6 +27,7 @@ from sklearn_textbook.io import read_table
 from sklearn_textbook.io.missing_marks import MISSING_MARKS
 from sklearn_textbook.io.naming import count_things, explain_unknown_name, list_names
 from sklearn_textbook.io.table_file import TableFile, display_path
+from sklearn_textbook.linear_model.design.formula import parse_formula
 
 #: Options that say how a file is laid out.
 LAYOUT = ("delimiter", "encoding", "sheet", "skip_lines", "comment")
@@ -65,6 +67,22 @@ class TrainingTable:
                 "ignore", message="The pruned tree is a single leaf"
             )
             estimator.fit(X, y, **options)
+
+
+def keep_columns(training: TrainingTable, formulas: Sequence[str]) -> TrainingTable:
+    """Keep the columns that formulas name, so that gaps in others do not count."""
+    names = training.features.column_names
+    try:
+        parsed = [parse_formula(text, names) for text in formulas]
+    except ValueError as error:
+        reason = str(error).rstrip(".")
+        gone = [name for name in training.useless if name in reason]
+        remedy = f"--keep {quote_name(gone[0])} keeps it" if gone else ""
+        raise make_fit_error(reason, training.file.path, remedy=remedy) from error
+    used = {name for formula in parsed for name in formula.columns}
+    kept = [name for name in names if name in used]
+    useless = {name: why for name, why in training.useless.items() if name in used}
+    return replace(training, features=training.features.select(kept), useless=useless)
 
 
 def leave_out_gaps(training: TrainingTable, estimator) -> tuple[TrainingTable, list]:

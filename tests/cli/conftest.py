@@ -22,6 +22,7 @@ def command(capsys, monkeypatch, tmp_path):
     def run(*arguments, code=0):
         assert main([str(argument) for argument in arguments]) == code
         captured = capsys.readouterr()
+        run.errors = captured.err
         return captured.out if code == 0 else captured.err
 
     run.capsys = capsys

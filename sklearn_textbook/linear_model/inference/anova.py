@@ -70,7 +70,19 @@ class AnovaTable:
         """Return the table as a pandas DataFrame, by what each line is about."""
         return make_frame(self.as_dict())
 
-    def _tabulate(self, digits: int = 5) -> TextTable:
+    def tabulate(self, digits: int = 5) -> TextTable:
+        """Return the table as texts with so many digits.
+
+        Parameters
+        ----------
+        digits : int, default=5
+            Significant digits of the numbers.
+
+        Returns
+        -------
+        table : TextTable
+            Names, numbers, p-values and their marks.
+        """
         heads = ["", *(name.replace("_", " ") for name in self.columns), "p", ""]
         columns = [
             *(
@@ -83,11 +95,11 @@ class AnovaTable:
         return TextTable(heads, [*zip(self.names, *columns, strict=True)])
 
     def _repr_html_(self) -> str:
-        return make_table(self._tabulate())
+        return make_table(self.tabulate())
 
     def __str__(self):
         """Format the table with a heading and one line for each term or model."""
-        return "\n".join(write_table(self._tabulate)[0])
+        return "\n".join(write_table(self.tabulate)[0])
 
 
 def anova(
