@@ -253,12 +253,12 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         Products of columns (交互作用) besides the columns themselves: of all pairs, or
         of these columns, by name or number. A product with a nominal column has a
         coefficient for each level but the reference level.
-    covariance_type : {"nonrobust", "HC0", "HC1", "HC2", "HC3", "cluster"}, \
-            default="nonrobust"
+    covariance_type : str, default="nonrobust"
         Kind of the covariance of the coefficients, on which standard errors, tests and
-        intervals rest. "nonrobust": that of the model. Others are robust (稳健协方差):
-        see :func:`robust_covariance`; "cluster" takes the ``groups`` of ``fit``. They
-        need all rows in memory, and a model without a penalty.
+        intervals rest. "nonrobust": that of the model. "HC0", "HC1", "HC2", "HC3" and
+        "cluster" are robust (稳健协方差): see :func:`robust_covariance`; "cluster" takes
+        the ``groups`` of ``fit``. They need all rows in memory, and a model without a
+        penalty.
     tol : float, default=1e-8
         The iteration stops when the penalised deviance changes by at most this fraction
         of itself plus 0.1 (less if the values of y are small), and with another link
