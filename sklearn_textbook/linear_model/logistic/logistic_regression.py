@@ -224,7 +224,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
     covariance_type : str, default="nonrobust"
         Kind of the covariance of the coefficients, on which standard errors, tests and
         intervals rest. "nonrobust": that of the model. "HC0", "HC1", "HC2", "HC3" and
-        "cluster" are robust (稳健协方差): see :func:`robust_covariance`; "cluster" takes
+        "cluster" are robust (稳健): see :func:`robust_covariance`; "cluster" takes
         the ``groups`` of ``fit``. They need all rows in memory, and a model without a
         penalty.
     n_jobs : int, default=None
