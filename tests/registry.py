@@ -265,6 +265,7 @@ INSTANCES = {
         GeneralizedLinearRegressor("gamma", "log", weight_type="variance"),
         GeneralizedLinearRegressor("tweedie", "log", dispersion="deviance"),
         GeneralizedLinearRegressor("inverse_gaussian", "log", n_jobs=1),
+        GeneralizedLinearRegressor("negative_binomial", theta=1.5),
         GeneralizedLinearRegressor(transform_y="log", retransform="smearing"),
         GeneralizedLinearRegressor(fit_intercept=False, dependent_columns="drop"),
     ],

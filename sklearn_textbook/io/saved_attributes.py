@@ -38,6 +38,7 @@ from sklearn_textbook.linear_model.base import BaseLinearModel
 from sklearn_textbook.linear_model.design import Design
 from sklearn_textbook.linear_model.generalized.families import (
     BinomialFamily,
+    NegativeBinomialFamily,
     TweedieFamily,
 )
 from sklearn_textbook.linear_model.generalized.links import (
@@ -209,6 +210,10 @@ SAVED_ATTRIBUTES["LogisticRegression"] = SavedAttributes(
 _FAMILIES = (
     Record(TweedieFamily, (SavedField("name", "text"), SavedField("power", "float"))),
     Record(BinomialFamily, (SavedField("name", "text"),)),
+    Record(
+        NegativeBinomialFamily,
+        (SavedField("name", "text"), SavedField("theta", "float", least=0, **_ANY)),
+    ),
 )
 _LINKS = (
     *map(Record, (IdentityLink, LogLink, LogitLink, ProbitLink, InverseLink)),
@@ -258,6 +263,8 @@ SAVED_ATTRIBUTES["GeneralizedLinearRegressor"] = SavedAttributes(
         SavedField("null_degrees_of_freedom_", "float"),
         SavedField("residual_degrees_of_freedom_", "float", **_ANY),
         SavedField("dispersion_", "float", **_ANY),
+        SavedField("theta_standard_error_", "float", **_ANY, **_MAYBE),
+        SavedField("_poisson_null_deviance", "float", **_ANY, **_MAYBE),
         _numbers("covariance_", [_BOTH, _BOTH], **_ANY),
         SavedField("_n_parameters", "float", **_ANY),
         SavedField("log_likelihood_", "float", **_ANY),

@@ -87,6 +87,11 @@ CASES = {
     "normal": (GeneralizedLinearRegressor(), FRAME, VALUES),
     "poisson": (GeneralizedLinearRegressor(family="poisson"), FRAME, COUNTS),
     "binomial": (GeneralizedLinearRegressor("binomial", "probit"), FRAME, TWO == 7),
+    "negative binomial": (
+        GeneralizedLinearRegressor("negative_binomial", theta=2.0),
+        FRAME,
+        COUNTS,
+    ),
     "tweedie": (GeneralizedLinearRegressor("tweedie", "log"), FRAME, COUNTS),
     "power link": (
         GeneralizedLinearRegressor("gamma", "power", link_power=0.5),

@@ -239,6 +239,8 @@ def _compare_fits(model, result, X, y, sample_weight, known, *, is_sequence):
     options = {"categorical_features": None, "missing": "error"}
     if "warm_start" in model.get_params():
         options["warm_start"] = False
+    # As by R's Anova: theta of the negative binomial family is that of the model.
+    options |= getattr(model, "_hold_shape", dict)()
     bare = clone(model).set_params(**options)
     given = {name: np.asarray(values)[kept] for name, values in known.items()}
     if sample_weight is not None:
@@ -282,7 +284,9 @@ def compare_models(*models: Any, test: str = "auto") -> AnovaTable:
     Each model is tested against the one before it, in the order of their numbers of
     coefficients, as by R's ``anova(a, b)``: the decrease of the residual sum of squares
     or the deviance, divided by the dispersion of the largest model, is
-    :math:`\chi^2`, or F for each coefficient where the dispersion is estimated.
+    :math:`\chi^2`, or F for each coefficient where the dispersion is estimated. Models
+    of the family "negative_binomial" with theta estimated are compared by twice their
+    log-likelihoods, each with its own theta, as by R's MASS.
 
     Parameters
     ----------
@@ -332,7 +336,10 @@ def compare_models(*models: Any, test: str = "auto") -> AnovaTable:
     if test == "auto":
         test = "LR" if largest.knows_dispersion else "F"
     left = np.array([result.residual_degrees_of_freedom for result in results])
+    has_own_shape = largest.common_null_deviance is not None
     deviances = np.array([result.deviance for result in results])
+    if has_own_shape:
+        deviances = np.array([-2.0 * result.log_likelihood for result in results])
     freedom = np.append(np.nan, left[:-1] - left[1:])
     with np.errstate(divide="ignore", invalid="ignore"):
         statistics = np.append(np.nan, -np.diff(deviances)) / largest.dispersion
@@ -345,10 +352,11 @@ def compare_models(*models: Any, test: str = "auto") -> AnovaTable:
     spent = np.array([result.n_parameters for result in results])
     sizes = np.array([result.n_observations for result in results])
     likelihoods = np.array([result.log_likelihood for result in results])
+    measure = "RSS" if largest.is_least_squares else "deviance"
     columns = {
         "columns": np.array([float(len(result.terms)) for result in results]),
         "resid. df": left,
-        "RSS" if largest.is_least_squares else "deviance": deviances,
+        "-2 log-lik." if has_own_shape else measure: deviances,
         "AIC": 2.0 * spent - 2.0 * likelihoods,
         "BIC": np.log(sizes) * spent - 2.0 * likelihoods,
         "df": freedom,
@@ -362,24 +370,28 @@ def _require_same_rows(results, models) -> None:
     """Raise ValueError for models of other rows, targets, weights or families."""
     first = results[0]
     for result, model in zip(results[1:], models[1:], strict=True):
-        families = [
-            tuple(
-                str(getattr(of, name, None)) for name in ("family", "power", "classes_")
-            )
-            for of in (models[0], model)
-        ]
+        families = [_describe_family(of) for of in (models[0], model)]
         if families[0] != families[1]:
             raise ValueError(
                 "The models must have the same family and classes; got "
                 f"{families[0]} and {families[1]}."
             )
-        known = (result.n_observations, result.null_deviance)
-        wanted = (first.n_observations, first.null_deviance)
+        known, wanted = (
+            (of.n_observations, of.common_null_deviance or of.null_deviance)
+            for of in (result, first)
+        )
         if not np.allclose(known, wanted, rtol=SAME, atol=0.0):
             raise ValueError(
                 "The models must be fitted to the same rows, targets and weights, with "
                 "or without intercept alike; they had "
                 f"{first.n_observations:,.12g} and {result.n_observations:,.12g} rows, "
-                f"and without columns the deviances {first.null_deviance:.9g} and "
-                f"{result.null_deviance:.9g}."
+                f"and without columns the deviances {wanted[1]:.9g} and "
+                f"{known[1]:.9g}."
             )
+
+
+def _describe_family(model) -> tuple[str, ...]:
+    """Name the family of a model, its power and theta, and its classes."""
+    family = getattr(getattr(model, "family_", None), "name", None)
+    others = (getattr(model, name, None) for name in ("power", "theta", "classes_"))
+    return tuple(map(str, (family, *others)))

@@ -49,6 +49,10 @@ class LinearResult:
         Numbers of free parameters, of degrees of freedom that are left, of rows.
     null_deviance : float
         Of the model without columns.
+    common_null_deviance : float or None, default=None
+        For a model with an estimated shape, as the negative binomial family has theta:
+        a null deviance that does not depend on it, equal for the same rows. Such models
+        are compared by their likelihoods, since each deviance has its own shape.
     """
 
     names: tuple
@@ -67,6 +71,7 @@ class LinearResult:
     residual_degrees_of_freedom: float
     n_observations: float
     null_deviance: float
+    common_null_deviance: float | None = None
 
     @property
     def full_names(self) -> list[str]:

@@ -1,0 +1,92 @@
+# Negative binomial regressions of R's MASS, measures of influence of stats, variance
+# inflation of car, bias-reduced logistic regressions of brglm2 and ordered ones of MASS,
+# written down for tests/differential/test_families.py:
+#   Rscript --vanilla tests/differential/families_oracle.R > tests/differential/families_r.json
+# on tables that come with R and its package MASS, and on random ones.
+suppressPackageStartupMessages({
+  library(MASS); library(car); library(jsonlite); library(brglm2)
+})
+
+write_table <- function(table) {
+  list(
+    table = lapply(table, function(column) {
+      if (is.factor(column)) as.character(column) else as.numeric(column)
+    }),
+    levels = lapply(Filter(is.factor, table), levels)
+  )
+}
+
+# ------------------------------------------------------------- negative binomial
+count <- function(name, table, target, columns, weights = NULL, exposure = NULL,
+                  link = "log", smaller = NULL, theta = NULL) {
+  used <- table[c(target, columns, weights, exposure)]
+  used$y <- used[[target]]
+  used$w <- if (is.null(weights)) rep(1, nrow(used)) else used[[weights]]
+  used$o <- if (is.null(exposure)) rep(0, nrow(used)) else log(used[[exposure]])
+  control <- glm.control(epsilon = 1e-13, maxit = 500)
+  fit <- function(columns) {
+    formula <- as.formula(paste("y ~", paste(columns, collapse = " + "), "+ offset(o)"))
+    if (!is.null(theta)) {
+      family <- eval(bquote(negative.binomial(.(theta), link = .(link))))
+      return(glm(formula, family, used, weights = w, control = control))
+    }
+    eval(bquote(glm.nb(.(formula), used, weights = w, control = control,
+                       link = .(as.name(link)))))
+  }
+  model <- fit(columns)
+  outline <- summary(model, dispersion = 1)
+  found <- c(write_table(table[unique(c(target, columns, weights, exposure))]), list(
+    name = name, target = target, columns = columns, weights = weights,
+    exposure = exposure, link = link, given = theta,
+    coef = unname(coef(model)), errors = unname(coef(outline)[, 2]),
+    deviance = deviance(model), null_deviance = model$null.deviance,
+    df = c(model$df.residual, model$df.null)
+  ))
+  if (is.null(theta)) {
+    # That of the model is the error before the last step of theta.
+    exact <- theta.ml(used$y, fitted(model), sum(used$w), used$w, 100, 1e-10)
+    found$theta <- as.numeric(exact)
+    found$theta_error <- attr(exact, "SE")
+    found$log_likelihood <- model$twologlik / 2
+    found$aic <- AIC(model)
+    found$type1 <- as.matrix(unname(suppressWarnings(anova(model))[, 1:4]))
+    if (!is.null(smaller)) {
+      found$smaller <- smaller
+      compared <- anova(fit(smaller), model)
+      found$compared <- c(compared[2, "LR stat."], compared[2, "Pr(Chi)"])
+    }
+  }
+  found
+}
+
+set.seed(1)
+made <- data.frame(a = rnorm(200), b = runif(200), size = rpois(200, 3) + 1)
+made$y <- rnbinom(200, mu = made$size * exp(0.4 * made$a - made$b), size = 1.7)
+made$copies <- sample(1:3, 200, TRUE)
+near <- data.frame(x = rnorm(300))
+near$y <- rnbinom(300, mu = exp(1 + 0.3 * near$x), size = 12)
+absent <- transform(quine, Age = factor(as.character(Age)))
+fits <- epil[c("y", "trt", "base", "age", "V4")]
+fits$trt <- factor(as.character(fits$trt))
+breaks <- transform(warpbreaks, tension = factor(as.character(tension)))
+counts <- list(
+  count("quine", absent, "Days", c("Eth", "Sex", "Age", "Lrn"),
+        smaller = c("Eth", "Sex", "Age")),
+  count("epil", fits, "y", c("trt", "base", "age", "V4"), smaller = c("trt", "base")),
+  count("warpbreaks", breaks, "breaks", c("wool", "tension"), smaller = "tension"),
+  count("insurance", transform(Insurance, District = factor(as.character(District)),
+                               Group = factor(as.character(Group)),
+                               Age = factor(as.character(Age))),
+        "Claims", c("District", "Group"), exposure = "Holders", smaller = "Group"),
+  count("made", made, "y", c("a", "b"), weights = "copies", exposure = "size",
+        smaller = "a"),
+  count("near", near, "y", "x"),
+  count("ships", subset(ships, service > 0)[c("incidents", "year", "period", "service")],
+        "incidents", c("year", "period"), exposure = "service"),
+  count("quine sqrt", absent, "Days", c("Eth", "Sex", "Age"), link = "sqrt"),
+  count("warpbreaks identity", breaks, "breaks", c("wool", "tension"), link = "identity"),
+  count("quine given", absent, "Days", c("Eth", "Sex", "Age", "Lrn"), theta = 2.5)
+)
+
+cat(toJSON(list(r = R.version.string, counts = counts),
+           digits = I(17), auto_unbox = TRUE, na = "null", null = "null"))

@@ -1,0 +1,100 @@
+"""Families of linear models and their diagnostics against R.
+
+``families_r.json`` is written by ``families_oracle.R`` (MASS, car, brglm2).
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_textbook.linear_model import (
+    GeneralizedLinearRegressor,
+    anova,
+    compare_models,
+)
+
+FOLDER = Path(__file__).parent
+FOUND = json.loads((FOLDER / "families_r.json").read_text())
+
+
+def name_cases(kind):
+    return [pytest.param(case, id=case["name"]) for case in FOUND[kind]]
+
+
+def list_names(names):
+    return [names] if isinstance(names, str) else list(names)
+
+
+def read_table(case, columns):
+    table = pd.DataFrame(case["table"])
+    for name, levels in (case["levels"] or {}).items():
+        table[name] = pd.Categorical(table[name], categories=levels)
+    return table[list_names(columns)]
+
+
+def check(found, expected, tolerance=1e-6):
+    expected = np.array(expected, dtype=float)
+    scale = np.nanmax(np.abs(expected))
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * scale)
+
+
+# ------------------------------------------------------------- negative binomial
+def fit_counts(case, columns=None, **options):
+    """Our model of a case, and what it was fitted with."""
+    columns = case["columns"] if columns is None else columns
+    X, y = read_table(case, columns), np.array(case["table"][case["target"]])
+    known = {}
+    if case["weights"]:
+        known["sample_weight"] = np.array(case["table"][case["weights"]])
+    if case["exposure"]:
+        known["exposure"] = np.array(case["table"][case["exposure"]])
+    link = "power" if case["link"] == "sqrt" else case["link"]
+    model = GeneralizedLinearRegressor(
+        "negative_binomial",
+        link,
+        link_power=0.5 if link == "power" else None,
+        theta=case["given"] or "estimate",
+        weight_type="variance",
+        tol=1e-13,
+        **options,
+    )
+    return model.fit(X, y, **known), X, y, known
+
+
+@pytest.mark.parametrize("case", name_cases("counts"))
+def test_negative_binomial_regressions(case):
+    model, X, y, known = fit_counts(case)
+    check(np.append(model.intercept_, model.coef_), case["coef"])
+    errors = np.append(model.intercept_standard_error_, model.standard_errors_)
+    check(errors, case["errors"])
+    check(model.deviance_, case["deviance"])
+    check(model.null_deviance_, case["null_deviance"])
+    freedom = model.residual_degrees_of_freedom_, model.null_degrees_of_freedom_
+    check(freedom, case["df"])
+    if case["given"]:
+        assert model.theta_ == case["given"]
+        assert np.isnan(model.theta_standard_error_)
+        return
+    check(model.theta_, case["theta"])
+    check(model.theta_standard_error_, case["theta_error"])
+    check(model.log_likelihood_, case["log_likelihood"])
+    check(model.aic_, case["aic"])
+    # Theta is not estimated again: each column is added to those before it.
+    table = anova(model, X, y, type=1, **known)
+    rows = np.array(case["type1"], dtype=float)[1:]
+    check(table.columns["df"][:-1], rows[:, 0])
+    check(table.columns["deviance"][:-1], rows[:, 1])
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in name_cases("counts") if "smaller" in case.values[0]]
+)
+def test_negative_binomial_models_are_compared_by_their_likelihoods(case):
+    smaller = fit_counts(case, case["smaller"])[0]
+    table = compare_models(smaller, fit_counts(case)[0])
+    statistic, p_value = case["compared"]
+    check(table.columns["chi2"][1], statistic)
+    check(table.p_values[1], p_value)
