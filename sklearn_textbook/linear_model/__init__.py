@@ -22,6 +22,7 @@ from sklearn_textbook.linear_model.inference.effects import (
     predictions,
     slopes,
 )
+from sklearn_textbook.linear_model.inference.inflation import variance_inflation
 from sklearn_textbook.linear_model.inference.robust import robust_covariance
 from sklearn_textbook.linear_model.least_squares.linear_regression import (
     LinearRegression,
@@ -44,5 +45,6 @@ __all__ = [
     "predictions",
     "robust_covariance",
     "slopes",
+    "variance_inflation",
     "wald_test",
 ]

@@ -88,5 +88,58 @@ counts <- list(
   count("quine given", absent, "Days", c("Eth", "Sex", "Age", "Lrn"), theta = 2.5)
 )
 
-cat(toJSON(list(r = R.version.string, counts = counts),
+# --------------------------------------------------------- influence and inflation
+sway <- function(name, model, table, target, columns, weights = NULL, offset = NULL) {
+  found <- influence.measures(model)
+  sizes <- ncol(found$infmat) - 4
+  inflation <- if (length(columns) > 1) as.matrix(vif(model)) else NULL
+  if (!is.null(inflation) && ncol(inflation) == 1) {
+    inflation <- cbind(inflation, 1, sqrt(inflation))
+  }
+  c(write_table(table[c(target, columns, weights, offset)]), list(
+    name = name, target = target, columns = columns, weights = weights, offset = offset,
+    family = if (inherits(model, "glm")) model$family$family else "lm",
+    link = if (inherits(model, "glm")) model$family$link else "identity",
+    hat = unname(hatvalues(model)), rstandard = unname(rstandard(model)),
+    rstudent = unname(rstudent(model)), cooks = unname(cooks.distance(model)),
+    dffits = unname(found$infmat[, sizes + 1]),
+    covratio = unname(found$infmat[, sizes + 2]),
+    dfbetas = unname(dfbetas(model)), inflation = unname(inflation)
+  ))
+}
+
+exact <- glm.control(epsilon = 1e-14, maxit = 100)
+cars <- transform(mtcars, cyl = factor(cyl), gear = factor(gear))
+birth <- transform(birthwt, race = factor(race), smoke = factor(smoke))
+air <- na.omit(airquality)
+held <- transform(subset(Insurance, Holders > 20),
+                  District = factor(as.character(District)),
+                  Group = factor(as.character(Group)), log_holders = log(Holders))
+sways <- list(
+  sway("cars", lm(mpg ~ wt + hp + cyl + gear, cars), cars, "mpg",
+       c("wt", "hp", "cyl", "gear")),
+  sway("cars weighted", lm(mpg ~ wt + hp + cyl, cars, weights = qsec), cars, "mpg",
+       c("wt", "hp", "cyl"), weights = "qsec"),
+  sway("air", lm(Ozone ~ Solar.R + Wind + Temp, air), air, "Ozone",
+       c("Solar.R", "Wind", "Temp")),
+  sway("birth", glm(low ~ age + lwt + race + smoke, binomial, birth, control = exact),
+       birth, "low", c("age", "lwt", "race", "smoke")),
+  sway("pima", glm(type ~ glu + bmi + ped, binomial,
+                   transform(Pima.tr, type = as.numeric(type == "Yes")),
+                   control = exact),
+       transform(Pima.tr, type = as.numeric(type == "Yes")), "type",
+       c("glu", "bmi", "ped")),
+  sway("breaks", glm(breaks ~ wool + tension, poisson, breaks, control = exact), breaks,
+       "breaks", c("wool", "tension")),
+  sway("absent", glm(Days ~ Eth + Sex + Age + Lrn, quasipoisson, absent,
+                     control = exact),
+       absent, "Days", c("Eth", "Sex", "Age", "Lrn")),
+  sway("air gamma", glm(Ozone ~ Solar.R + Wind + Temp, Gamma("log"), air,
+                        control = exact), air, "Ozone", c("Solar.R", "Wind", "Temp")),
+  sway("insurance", glm(Claims ~ District + Group, poisson, held,
+                        offset = log_holders, control = exact), held, "Claims",
+       c("District", "Group"), offset = "log_holders")
+)
+
+cat(toJSON(list(r = R.version.string, counts = counts, sways = sways),
            digits = I(17), auto_unbox = TRUE, na = "null", null = "null"))

@@ -12,8 +12,11 @@ import pytest
 
 from sklearn_textbook.linear_model import (
     GeneralizedLinearRegressor,
+    LinearRegression,
+    LogisticRegression,
     anova,
     compare_models,
+    variance_inflation,
 )
 
 FOLDER = Path(__file__).parent
@@ -98,3 +101,45 @@ def test_negative_binomial_models_are_compared_by_their_likelihoods(case):
     statistic, p_value = case["compared"]
     check(table.columns["chi2"][1], statistic)
     check(table.p_values[1], p_value)
+
+
+# --------------------------------------------------------- influence and inflation
+
+
+def fit_swayed(case, columns=None):
+    X = read_table(case, case["columns"] if columns is None else columns)
+    y = np.array(case["table"][case["target"]])
+    weight = case["weights"] and np.array(case["table"][case["weights"]])
+    known = {}
+    if case["offset"]:
+        known["offset"] = np.array(case["table"][case["offset"]])
+    if case["family"] == "lm":
+        model = LinearRegression(weight_type="variance")
+    elif case["family"] == "binomial":
+        model, y = LogisticRegression(tol=1e-10), y.astype(int)
+    else:
+        family = case["family"].lower()
+        model = GeneralizedLinearRegressor(family, case["link"], tol=1e-13)
+    return model.fit(X, y, weight, **known), X, y, weight, known
+
+
+@pytest.mark.parametrize("case", name_cases("sways"))
+def test_measures_of_influence(case):
+    model, X, y, weight, known = fit_swayed(case)
+    found = model.influence(X, y, weight, **known)
+    check(found.leverage, case["hat"])
+    check(found.standardized_residuals, case["rstandard"])
+    check(found.studentized_residuals, case["rstudent"])
+    check(found.cooks_distance, case["cooks"])
+    check(found.dffits, case["dffits"])
+    check(found.covariance_ratio, case["covratio"])
+    check(found.dfbetas, case["dfbetas"])
+
+
+@pytest.mark.parametrize("case", name_cases("sways"))
+def test_variance_inflation(case):
+    found = variance_inflation(fit_swayed(case)[0])
+    expected = np.array(case["inflation"])
+    columns = (found.factors, found.degrees_of_freedom, found.scaled_factors)
+    check(np.column_stack(columns), expected)
+    assert list(found.names) == case["columns"]

@@ -47,7 +47,6 @@ from sklearn_textbook.linear_model.generalized.families import (
     NegativeBinomialFamily,
     make_family,
 )
-from sklearn_textbook.linear_model.generalized.influence import GeneralizedInfluence
 from sklearn_textbook.linear_model.generalized.links import (
     FRACTION_LINKS,
     LINKS,
@@ -75,6 +74,10 @@ from sklearn_textbook.linear_model.inference.coefficient_table import (
 from sklearn_textbook.linear_model.inference.frequencies import (
     has_fractions,
     warn_of_fractions,
+)
+from sklearn_textbook.linear_model.inference.influence import (
+    GeneralizedInfluence,
+    WeightedRows,
 )
 from sklearn_textbook.linear_model.inference.result import (
     LinearResult,
@@ -1292,9 +1295,9 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         Returns
         -------
         influence : GeneralizedInfluence
-            Linear predictors, deviance and Pearson residuals, also standardized,
-            leverages, and Cook's distances; all except the predictors are NaN for rows
-            of weight 0.
+            Linear predictors, deviance and Pearson residuals, also standardized and
+            studentized, leverages, Cook's distances, DFFITS and DFBETAS; all except the
+            predictors are NaN for rows of weight 0.
 
         Raises
         ------
@@ -1304,13 +1307,32 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         check_is_fitted(self)
         known = {"offset": offset, "exposure": exposure}
         weight = sample_weight if self.weight_type == "variance" else None
+        problem, is_present = self._read_problem(X, None, weight, offset, exposure)
+        rows, predictor = self._evaluate(problem)
+        roots = np.full(len(is_present), np.nan)
+        roots[is_present] = np.sqrt(rows.reweight(predictor)[0])
+        matrix = problem.X
+        if not is_present.all():
+            matrix = self._read_new_table(X)
         return GeneralizedInfluence(
+            self.leverage(X, weight, **known),
+            self.effective_rank_ + bool(self.fit_intercept),
+            self.residual_degrees_of_freedom_,
+            WeightedRows(
+                matrix,
+                roots,
+                self._centre,
+                self._inverse,
+                self._share,
+                bool(self.fit_intercept),
+                self._is_determined,
+            ),
             self.predict_linear(X, **known),
             self.residuals(X, y, weight, kind="deviance", **known),
             self.residuals(X, y, weight, kind="pearson", **known),
-            self.leverage(X, weight, **known),
+            self.deviance_,
             self.dispersion_,
-            self.effective_rank_ + bool(self.fit_intercept),
+            self._knows_dispersion(),
         )
 
     def predict_interval(

@@ -46,7 +46,6 @@ from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import balance_totals, check_weights
 from sklearn_textbook.linear_model.base import BaseLinearClassifier
-from sklearn_textbook.linear_model.generalized.influence import GeneralizedInfluence
 from sklearn_textbook.linear_model.generalized.reweighting import measure_leverages
 from sklearn_textbook.linear_model.inference.coefficient_table import (
     CoefficientTable,
@@ -55,6 +54,10 @@ from sklearn_textbook.linear_model.inference.coefficient_table import (
 from sklearn_textbook.linear_model.inference.frequencies import (
     has_fractions,
     warn_of_fractions,
+)
+from sklearn_textbook.linear_model.inference.influence import (
+    GeneralizedInfluence,
+    WeightedRows,
 )
 from sklearn_textbook.linear_model.inference.result import (
     LinearResult,
@@ -645,9 +648,8 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         if len(classes) == 2:
             scores = scores[:, 1:]
             curvature = of_class * responses[:, 0] * (1.0 - responses[:, 0])
-            leverage = self._measure_leverages(
-                matrix, curvature, matrix, copies * curvature
-            )
+            solution = self._describe_rows(matrix, copies * curvature)
+            leverage = self._measure_leverages(matrix, curvature, solution)
         return TrainingScores(
             is_present,
             matrix,
@@ -790,8 +792,9 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         Returns
         -------
         influence : GeneralizedInfluence
-            Log-odds, deviance and Pearson residuals, also standardized, leverages, and
-            Cook's distances, as for R's glm of the family binomial.
+            Log-odds, deviance and Pearson residuals, also standardized and studentized,
+            leverages, Cook's distances, DFFITS and DFBETAS, as for R's glm of the
+            family binomial.
 
         Raises
         ------
@@ -825,21 +828,36 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         self._require_training_loss(float(weight[kept] @ losses[kept]), "influence")
         with np.errstate(over="ignore"):
             pearson = sign * np.exp(-0.5 * sign * score)
+        solution = self._describe_rows(matrix[kept], weight[kept] * curvature[kept])
+        free = float(self.rank_)
         return GeneralizedInfluence(
+            self._measure_leverages(matrix, curvature, solution),
+            free,
+            float(self.n_observations_) - free,
+            WeightedRows(
+                matrix,
+                np.sqrt(curvature),
+                solution.centre,
+                solution.inverse,
+                solution.fraction,
+                bool(self.fit_intercept),
+                solution.is_determined,
+            ),
             score,
             sign * np.sqrt(2.0 * losses),
             pearson,
-            self._measure_leverages(
-                matrix, curvature, matrix[kept], weight[kept] * curvature[kept]
-            ),
+            self.deviance_,
             1.0,
-            float(self.rank_),
+            knows_dispersion=True,
         )
 
-    def _measure_leverages(self, matrix, curvature, training, weight):
+    def _describe_rows(self, matrix, weight):
+        """Describe the second derivatives of the training rows."""
+        solver = WeightedSolver(lay_out(matrix), bool(self.fit_intercept))
+        return solver.describe(weight)
+
+    def _measure_leverages(self, matrix, curvature, solution):
         """Compute leverages of rows, by the second derivatives of the training rows."""
-        solver = WeightedSolver(lay_out(training), bool(self.fit_intercept))
-        solution = solver.describe(weight)
         return measure_leverages(
             *(matrix, curvature, solution.centre, solution.inverse[1:, 1:]),
             solution.fraction,
