@@ -200,6 +200,7 @@ SAVED_ATTRIBUTES["LogisticRegression"] = SavedAttributes(
         SavedField("n_iter_", "integer", (None,), least=0),
         SavedField("converged_", "truth"),
         SavedField("_has_fractions", "truth", **_MAYBE),
+        SavedField("_firth_statistic", "float", least=0, **_MAYBE),
         SavedField("n_observations_", "float", least=0),
     ),
     _check_logistic,

@@ -141,5 +141,72 @@ sways <- list(
        c("District", "Group"), offset = "log_holders")
 )
 
-cat(toJSON(list(r = R.version.string, counts = counts, sways = sways),
+# ------------------------------------------------------------ Firth's penalty
+shrink <- function(name, table, target, columns, weights = NULL) {
+  used <- table[c(columns, weights)]
+  used$y <- table[[target]]
+  used$w <- if (is.null(weights)) rep(1, nrow(used)) else used[[weights]]
+  formula <- as.formula(paste("y ~", paste(columns, collapse = " + ")))
+  model <- suppressWarnings(glm(formula, binomial, used, weights = w,
+                                method = "brglmFit", type = "MPL_Jeffreys",
+                                epsilon = 1e-13, maxit = 5000))
+  X <- model.matrix(model)
+  # The profile of the penalised likelihood, of which brglm2 has none.
+  penalise <- function(beta) {
+    scores <- drop(X %*% beta)
+    p <- plogis(scores)
+    half <- determinant(crossprod(X, used$w * p * (1 - p) * X))$modulus / 2
+    sum(used$w * (used$y * plogis(scores, log.p = TRUE) +
+                    (1 - used$y) * plogis(-scores, log.p = TRUE))) + half
+  }
+  slope <- function(beta) {
+    p <- plogis(drop(X %*% beta))
+    W <- used$w * p * (1 - p)
+    h <- rowSums((X %*% solve(crossprod(X, W * X))) * X) * W
+    colSums(X * (used$w * (used$y - p) + h * (0.5 - p)))
+  }
+  best <- coef(model)
+  top <- penalise(best)
+  hold <- function(free, beta) {
+    if (!any(free)) return(penalise(beta))
+    put <- function(some) replace(beta, free, some)
+    found <- optim(beta[free], function(some) -penalise(put(some)),
+                   function(some) -slope(put(some))[free], method = "BFGS",
+                   control = list(reltol = 1e-15, maxit = 2000))
+    -found$value
+  }
+  limit <- qchisq(0.95, 1)
+  ends <- sapply(seq_along(best), function(place) {
+    error <- sqrt(vcov(model)[place, place])
+    rise <- function(value) {
+      beta <- best
+      beta[place] <- value
+      2 * (top - hold(seq_along(best) != place, beta)) - limit
+    }
+    c(uniroot(rise, best[place] - c(8, 0.1) * error, tol = 1e-10)$root,
+      uniroot(rise, best[place] + c(0.1, 8) * error, tol = 1e-10)$root)
+  })
+  null <- replace(best, TRUE, 0)
+  statistic <- 2 * (top - hold(seq_along(best) == 1, null))
+  c(write_table(table[c(target, columns, weights)]), list(
+    name = name, target = target, columns = columns, weights = weights,
+    coef = unname(best), vcov = unname(vcov(model)), profile = unname(t(ends)),
+    log_likelihood = as.numeric(logLik(model)), aic = AIC(model), statistic = statistic
+  ))
+}
+
+data(endometrial, package = "brglm2")
+doses <- data.frame(dose = c(1, 2, 3, 4, 5, 6, 7, 8), y = c(0, 0, 0, 0, 1, 1, 1, 1),
+                    group = c(1, 0, 1, 0, 1, 0, 1, 0))
+few <- transform(birth[seq(1, 189, 6), ], smoke = factor(as.character(smoke)))
+few$copies <- rep(1:3, length.out = nrow(few))
+shrinks <- list(
+  shrink("separated", doses, "y", c("dose", "group")),
+  shrink("endometrial", endometrial, "HG", c("NV", "PI", "EH")),
+  shrink("few births", few, "low", c("lwt", "smoke"), weights = "copies"),
+  shrink("pima", transform(Pima.tr, type = as.numeric(type == "Yes"))[1:60, ], "type",
+         c("glu", "bmi", "ped"))
+)
+
+cat(toJSON(list(r = R.version.string, counts = counts, sways = sways, shrinks = shrinks),
            digits = I(17), auto_unbox = TRUE, na = "null", null = "null"))

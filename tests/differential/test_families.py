@@ -143,3 +143,18 @@ def test_variance_inflation(case):
     columns = (found.factors, found.degrees_of_freedom, found.scaled_factors)
     check(np.column_stack(columns), expected)
     assert list(found.names) == case["columns"]
+
+
+# ---------------------------------------------------------------- Firth's penalty
+@pytest.mark.parametrize("case", name_cases("shrinks"))
+def test_firths_penalty(case):
+    X = read_table(case, case["columns"])
+    y = np.array(case["table"][case["target"]]).astype(int)
+    weight = case["weights"] and np.array(case["table"][case["weights"]])
+    model = LogisticRegression(firth=True).fit(X, y, weight)
+    check(np.append(model.intercept_, model.coef_), case["coef"])
+    check(model.covariance_, case["vcov"])
+    check(model.log_likelihood_, case["log_likelihood"])
+    check(model.aic_, case["aic"])
+    check(model.likelihood_ratio_test_.statistic, case["statistic"])
+    check(model.profile_intervals(X, y, weight), case["profile"])

@@ -80,6 +80,7 @@ CASES = {
     "orders": (LinearRegression(categorical_features=ORDERS), FRAME, VALUES),
     "logistic": (LogisticRegression(), FRAME, TWO),
     "logistic, classes": (LogisticRegression(**UNKNOWN), FRAME, LABELS),
+    "firth": (LogisticRegression(firth=True), FRAME, TWO),
     "no intercept": (LogisticRegression(fit_intercept=False), NUMBERS, LABELS),
     "logistic, dependent": (LogisticRegression(reference_level=None), FRAME, LABELS),
     "symmetric": (LogisticRegression(parametrization="symmetric"), FRAME, LABELS),

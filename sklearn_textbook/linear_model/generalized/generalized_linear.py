@@ -57,8 +57,7 @@ from sklearn_textbook.linear_model.generalized.negative_binomial import (
     measure_theta_error,
 )
 from sklearn_textbook.linear_model.generalized.profile_likelihood import (
-    FIT_TOLERANCE,
-    find_profile_interval,
+    find_profile_intervals,
 )
 from sklearn_textbook.linear_model.generalized.reweighting import (
     Fit,
@@ -1428,23 +1427,14 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         self._require_no_penalty("profile_intervals")
         problem, _ = self._read_problem(X, y, sample_weight, offset, exposure)
         self._require_training_rows(problem, "profile_intervals")
-        start = np.append(self.intercept_, self.coef_)
-        problem = replace(problem, tol=min(problem.tol, FIT_TOLERANCE))
-        fit = fit_reweighted(problem, None, start)
-        limit = self._choose_distribution().isf(0.5 * (1.0 - level))
-        errors = self._find_errors()
-        positions = range(0 if self.fit_intercept else 1, len(errors))
-        return np.array(
-            [
-                find_profile_interval(
-                    *(problem, fit, position, self.covariance_, limit),
-                    self.dispersion_,
-                )
-                if np.isfinite(errors[position])
-                else (np.nan, np.nan)
-                for position in positions
-            ]
-        ).reshape(-1, 2)
+        return find_profile_intervals(
+            problem,
+            np.append(self.intercept_, self.coef_),
+            self._find_errors(),
+            self.covariance_,
+            self._choose_distribution().isf(0.5 * (1.0 - level)),
+            self.dispersion_,
+        )
 
     # ---------------------------------------------------------------------- parts
     def _require_no_penalty(self, name) -> None:

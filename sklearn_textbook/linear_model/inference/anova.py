@@ -17,6 +17,7 @@ from sklearn_textbook.linear_model.inference.result import (
     LinearResult,
     check_covariance,
     get_result,
+    require_likelihood,
 )
 from sklearn_textbook.linear_model.inference.summary import (
     find_mark,
@@ -150,7 +151,8 @@ def anova(
         test = "F" if X is None and is_squares else "wald"
         if X is not None:
             test = "LR" if result.knows_dispersion else "F"
-        test = test if covariance is None else "wald"
+        has_others = covariance is None and not result.is_likelihood_penalised
+        test = test if has_others else "wald"
     if covariance is not None and test != "wald":
         raise ValueError(f"covariance requires test='wald'; got test={test!r}.")
     if test == "wald":
@@ -159,6 +161,7 @@ def anova(
         return _test_terms(result, covariance)
     if X is None and is_squares and type != 1:
         return _make_table(result, *_find_squares(result), test)
+    require_likelihood(result)
     if X is None or y is None:
         raise ValueError(
             f"type={type!r} and test={test!r} fit models without some columns: pass "
@@ -333,6 +336,8 @@ def compare_models(*models: Any, test: str = "auto") -> AnovaTable:
     results = [found[place][0] for place in order]
     _require_same_rows(results, [found[place][1] for place in order])
     largest = results[-1]
+    for result in results:
+        require_likelihood(result)
     if test == "auto":
         test = "LR" if largest.knows_dispersion else "F"
     left = np.array([result.residual_degrees_of_freedom for result in results])

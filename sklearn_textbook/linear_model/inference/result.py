@@ -53,6 +53,8 @@ class LinearResult:
         For a model with an estimated shape, as the negative binomial family has theta:
         a null deviance that does not depend on it, equal for the same rows. Such models
         are compared by their likelihoods, since each deviance has its own shape.
+    is_likelihood_penalised : bool, default=False
+        Whether likelihoods of models of other columns have other penalties.
     """
 
     names: tuple
@@ -72,6 +74,7 @@ class LinearResult:
     n_observations: float
     null_deviance: float
     common_null_deviance: float | None = None
+    is_likelihood_penalised: bool = False
 
     @property
     def full_names(self) -> list[str]:
@@ -182,6 +185,16 @@ def require_no_penalty(model, strength: float, name: str) -> None:
             f"{type(model).__name__} was fitted with a penalty ({name}): its "
             "coefficients are shrunk towards 0, and tests and intervals would not "
             "hold. Fit it without."
+        )
+
+
+def require_likelihood(result: LinearResult) -> None:
+    """Raise ValueError for a model whose likelihood has Firth's penalty."""
+    if result.is_likelihood_penalised:
+        raise ValueError(
+            "A model with firth=True has the penalty of all of its columns, so that "
+            "likelihoods of models of other columns cannot be compared: use wald_test, "
+            "test='wald' of anova, or profile_intervals."
         )
 
 
