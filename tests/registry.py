@@ -50,6 +50,7 @@ from sklearn_textbook.linear_model import (
     GeneralizedLinearRegressor,
     LinearRegression,
     MaxEntClassifier,
+    OrdinalRegression,
 )
 from sklearn_textbook.linear_model import (
     LogisticRegression as TextbookLogisticRegression,
@@ -425,6 +426,12 @@ INSTANCES = {
         ),
         ObliqueTreeRegressor(pruning="loss", handle_unknown="fractional"),
         ObliqueTreeRegressor(max_leaf_nodes=5, ridge=1.0, prefer_axis=0.1, n_jobs=1),
+    ],
+    "OrdinalRegression": [
+        OrdinalRegression(),
+        OrdinalRegression("probit", reference_level="last", n_jobs=1),
+        # With "cloglog", a check has logarithms of probabilities that are 0 as floats.
+        OrdinalRegression(handle_unknown="error", tol=1e-6),
     ],
     "OutputCodeClassifier": [
         OutputCodeClassifier(),

@@ -275,6 +275,36 @@ SAVED_ATTRIBUTES["GeneralizedLinearRegressor"] = SavedAttributes(
 )
 
 
+# ------------------------------------------------------------ ordinal regression
+def _check_ordinal(model, kept) -> None:
+    n_classes, n_thresholds = len(model.classes_), len(kept["thresholds_"])
+    _require(n_classes == n_thresholds + 1 > 1, "classes_ and thresholds_")
+    _require((np.diff(kept["thresholds_"]) > 0.0).all(), "the order of thresholds_")
+    _require(kept["rank_"] <= len(kept["coef_"]), "rank_ and coef_")
+    size = len(kept["coef_"]) + n_thresholds
+    _require(len(kept["covariance_"]) == size, "coef_, thresholds_ and covariance_")
+    _require(kept["null_log_likelihood_"] < 0, "classes_ and null_log_likelihood_")
+
+
+SAVED_ATTRIBUTES["OrdinalRegression"] = SavedAttributes(
+    (
+        _numbers("coef_", ["coefficients"]),
+        _numbers("thresholds_", ["thresholds"]),
+        _numbers("covariance_", ["parameters", "parameters"], **_ANY),
+        SavedField("_is_determined", "truth", ("parameters",)),
+        SavedField("rank_", "integer", least=0),
+        SavedField("log_likelihood_", "float"),
+        SavedField("null_log_likelihood_", "float"),
+        SavedField("n_observations_", "float", least=0),
+        SavedField("_has_fractions", "truth"),
+        _numbers("loss_path_", [None], **_ANY),
+        SavedField("n_iter_", "integer", least=0),
+        SavedField("converged_", "truth"),
+    ),
+    _check_ordinal,
+)
+
+
 # ----------------------------------------------------------------- maximum entropy
 _SOURCES = (
     Record(

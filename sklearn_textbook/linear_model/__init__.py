@@ -31,12 +31,14 @@ from sklearn_textbook.linear_model.logistic.logistic_regression import (
     LogisticRegression,
 )
 from sklearn_textbook.linear_model.maximum_entropy import MaxEntClassifier
+from sklearn_textbook.linear_model.ordinal.ordinal_regression import OrdinalRegression
 
 __all__ = [
     "GeneralizedLinearRegressor",
     "LinearRegression",
     "LogisticRegression",
     "MaxEntClassifier",
+    "OrdinalRegression",
     "anova",
     "compare_models",
     "comparisons",

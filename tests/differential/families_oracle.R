@@ -208,5 +208,85 @@ shrinks <- list(
          c("glu", "bmi", "ped"))
 )
 
-cat(toJSON(list(r = R.version.string, counts = counts, sways = sways, shrinks = shrinks),
+# --------------------------------------------------------------- ordered classes
+rank_classes <- function(name, table, target, columns, method = "logistic",
+                         weights = NULL) {
+  used <- table[c(columns, weights)]
+  used$y <- table[[target]]
+  used$w <- if (is.null(weights)) rep(1, nrow(used)) else used[[weights]]
+  formula <- as.formula(paste("y ~", paste(columns, collapse = " + ")))
+  size <- ncol(model.matrix(formula, used)) - 1 + nlevels(used$y) - 1
+  # The Hessian is found from differences of the gradient.
+  control <- list(reltol = 1e-16, maxit = 5000, ndeps = rep(1e-5, size))
+  model <- polr(formula, used, weights = w, method = method, Hess = TRUE,
+                control = control)
+  found <- c(write_table(table[c(target, columns, weights)]), list(
+    name = paste(name, method), target = target, columns = columns, weights = weights,
+    method = method, classes = levels(used$y),
+    coef = unname(coef(model)), zeta = unname(model$zeta),
+    errors = unname(sqrt(diag(vcov(model)))), deviance = deviance(model),
+    aic = AIC(model), fitted = unname(head(fitted(model), 20))
+  ))
+  if (method == "logistic") {
+    # Brant's test, by binary regressions.
+    X <- model.matrix(formula, used)
+    codes <- as.integer(used$y)
+    splits <- seq_len(nlevels(used$y) - 1)
+    fits <- lapply(splits, function(j) {
+      used$z <- as.numeric(codes > j)
+      glm(update(formula, z ~ .), binomial, used, weights = w, control = exact)
+    })
+    p <- sapply(fits, fitted)
+    part <- function(a, b) {
+      W <- used$w * (p[, max(a, b)] - p[, a] * p[, b])
+      solve(crossprod(X, used$w * p[, a] * (1 - p[, a]) * X)) %*%
+        crossprod(X, W * X) %*%
+        solve(crossprod(X, used$w * p[, b] * (1 - p[, b]) * X))
+    }
+    V <- do.call(rbind, lapply(splits, function(a) {
+      do.call(cbind, lapply(splits, function(b) part(a, b)[-1, -1, drop = FALSE]))
+    }))
+    slopes <- unlist(lapply(fits, function(fit) coef(fit)[-1]))
+    pc <- ncol(X) - 1
+    D <- cbind(kronecker(rep(1, length(splits) - 1), diag(pc)),
+               -diag(pc * (length(splits) - 1)))
+    test <- function(rows) {
+      C <- D[rows, , drop = FALSE]
+      drop(t(C %*% slopes) %*% solve(C %*% V %*% t(C)) %*% (C %*% slopes))
+    }
+    terms <- attr(X, "assign")[-1]
+    of_row <- rep(terms, length(splits) - 1)
+    found$brant <- c(sapply(seq_along(columns), function(k) test(which(of_row == k))),
+                     test(seq_along(of_row)))
+  }
+  found
+}
+
+weighed <- transform(birthwt, size = cut(bwt, c(0, 2500, 3000, 3500, 9999),
+                                         c("low", "small", "middle", "large")),
+                     race = factor(as.character(race)), smoke = as.numeric(smoke))
+values <- na.omit(carData::WVS)[seq(1, 5381, 9), ]
+values <- transform(values, country = factor(as.character(country)),
+                    religion = as.numeric(religion == "yes"))
+houses <- transform(housing, Infl = factor(as.character(Infl)),
+                    Type = factor(as.character(Type)), Cont = factor(as.character(Cont)))
+rolled <- data.frame(a = rnorm(150), b = runif(150), g = factor(sample(c("u", "v", "w"),
+                                                                       150, TRUE)))
+rolled$grade <- cut(rolled$a - 2 * rolled$b + (rolled$g == "v") + rlogis(150),
+                    c(-Inf, -3, -1.5, -0.5, 0.5, 2, Inf), letters[1:6])
+cancer <- transform(esoph, risk = as.numeric(ncases / (ncases + ncontrols)),
+                    tobacco = as.numeric(tobgp), alcohol = as.numeric(alcgp))
+ranked <- list()
+for (method in c("logistic", "probit", "cloglog")) {
+  ranked <- c(ranked, list(
+    rank_classes("housing", houses, "Sat", c("Infl", "Type", "Cont"), method, "Freq"),
+    rank_classes("births", weighed, "size", c("age", "lwt", "race", "smoke"), method),
+    rank_classes("values", values, "poverty", c("religion", "country", "age"), method),
+    rank_classes("random", rolled, "grade", c("a", "b", "g"), method),
+    rank_classes("esoph", cancer, "agegp", c("risk", "tobacco", "alcohol"), method)
+  ))
+}
+
+cat(toJSON(list(r = R.version.string, counts = counts, sways = sways, shrinks = shrinks,
+                ranked = ranked),
            digits = I(17), auto_unbox = TRUE, na = "null", null = "null"))

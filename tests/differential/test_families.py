@@ -14,6 +14,7 @@ from sklearn_textbook.linear_model import (
     GeneralizedLinearRegressor,
     LinearRegression,
     LogisticRegression,
+    OrdinalRegression,
     anova,
     compare_models,
     variance_inflation,
@@ -158,3 +159,41 @@ def test_firths_penalty(case):
     check(model.aic_, case["aic"])
     check(model.likelihood_ratio_test_.statistic, case["statistic"])
     check(model.profile_intervals(X, y, weight), case["profile"])
+
+
+# --------------------------------------------------------------- ordered classes
+@pytest.mark.parametrize("case", name_cases("ranked"))
+def test_ordinal_regressions(case):
+    X = read_table(case, case["columns"])
+    y = np.array(case["table"][case["target"]])
+    weight = case["weights"] and np.array(case["table"][case["weights"]])
+    link = {"logistic": "logit"}.get(case["method"], case["method"])
+    model = OrdinalRegression(link, class_order=case["classes"]).fit(X, y, weight)
+    check(model.coef_, case["coef"])
+    check(model.thresholds_, case["zeta"])
+    check(model.coefficient_table_.standard_errors, case["errors"])
+    check(model.deviance_, case["deviance"])
+    check(model.aic_, case["aic"])
+    check(model.predict_proba(X)[:20], case["fitted"])
+    if link == "logit":
+        test = model.proportional_odds_test(X, y, weight)
+        assert list(test.names) == [*case["columns"], "all"]
+        check(test.columns["chi2"], case["brant"])
+
+
+STATSMODELS = json.loads((FOLDER / "ordinal_statsmodels.json").read_text())
+
+
+@pytest.mark.parametrize("name", STATSMODELS)
+def test_ordinal_regressions_of_statsmodels(name):
+    """``ordinal_statsmodels.json`` is written by ``ordinal_oracle.py``."""
+    case = next(case for case in FOUND["ranked"] if case["name"] == name)
+    expected = STATSMODELS[name]
+    X = read_table(case, expected["columns"])
+    y = pd.Categorical(case["table"][case["target"]], case["classes"], ordered=True)
+    model = OrdinalRegression("probit" if "probit" in name else "logit").fit(X, y)
+    check(model.coef_, expected["coef"])
+    check(model.standard_errors_, expected["errors"])
+    check(model.thresholds_, expected["thresholds"])
+    check(model.log_likelihood_, expected["log_likelihood"])
+    check(model.aic_, expected["aic"])

@@ -30,6 +30,7 @@ from sklearn_textbook.linear_model import (
     LinearRegression,
     LogisticRegression,
     MaxEntClassifier,
+    OrdinalRegression,
 )
 from tests.registry import all_instances
 
@@ -108,6 +109,12 @@ CASES = {
         GeneralizedLinearRegressor(dependent_columns="drop", reference_level=None),
         FRAME,
         VALUES,
+    ),
+    "ordinal": (OrdinalRegression(), FRAME, LABELS),
+    "ordinal, text": (
+        OrdinalRegression(class_order=["no", "few", "many"]),
+        FRAME,
+        np.array(["many", "no", "few"])[np.unique(LABELS, return_inverse=True)[1]],
     ),
     "entropy": (MaxEntClassifier(alpha=0.1), FRAME, LABELS),
     "scaling": (MaxEntClassifier(solver="iis", max_iter=5), FRAME, TWO),

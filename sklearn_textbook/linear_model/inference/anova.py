@@ -252,7 +252,9 @@ def _compare_fits(model, result, X, y, sample_weight, known, *, is_sequence):
 
     def measure(columns):
         if not len(columns):
-            n_constants = first * result.count_vectors()
+            n_constants = result.n_constants
+            if n_constants is None:
+                n_constants = first * result.count_vectors()
             return result.null_deviance, result.n_observations - n_constants
         bare.fit(scores.matrix[:, columns], target, **given)
         found = get_result(bare)

@@ -53,6 +53,9 @@ class LinearResult:
         For a model with an estimated shape, as the negative binomial family has theta:
         a null deviance that does not depend on it, equal for the same rows. Such models
         are compared by their likelihoods, since each deviance has its own shape.
+    n_constants : int or None, default=None
+        Number of parameters of the model without columns; None: one for each vector
+        with an intercept.
     is_likelihood_penalised : bool, default=False
         Whether likelihoods of models of other columns have other penalties.
     """
@@ -74,6 +77,7 @@ class LinearResult:
     n_observations: float
     null_deviance: float
     common_null_deviance: float | None = None
+    n_constants: int | None = None
     is_likelihood_penalised: bool = False
 
     @property
@@ -171,8 +175,8 @@ def get_result(model) -> LinearResult:
     if make is None:
         raise TypeError(
             f"{type(model).__name__} has no coefficients with standard errors here: "
-            "pass a fitted LinearRegression, GeneralizedLinearRegressor or "
-            "LogisticRegression."
+            "pass a fitted LinearRegression, GeneralizedLinearRegressor, "
+            "LogisticRegression or OrdinalRegression."
         )
     check_is_fitted(model)
     return make()
