@@ -50,6 +50,7 @@ from sklearn_textbook.linear_model import (
     GeneralizedLinearRegressor,
     LinearRegression,
     MaxEntClassifier,
+    OrdinalRegression,
 )
 from sklearn_textbook.linear_model import (
     LogisticRegression as TextbookLogisticRegression,
@@ -265,6 +266,7 @@ INSTANCES = {
         GeneralizedLinearRegressor("gamma", "log", weight_type="variance"),
         GeneralizedLinearRegressor("tweedie", "log", dispersion="deviance"),
         GeneralizedLinearRegressor("inverse_gaussian", "log", n_jobs=1),
+        GeneralizedLinearRegressor("negative_binomial", theta=1.5),
         GeneralizedLinearRegressor(transform_y="log", retransform="smearing"),
         GeneralizedLinearRegressor(fit_intercept=False, dependent_columns="drop"),
     ],
@@ -424,6 +426,12 @@ INSTANCES = {
         ),
         ObliqueTreeRegressor(pruning="loss", handle_unknown="fractional"),
         ObliqueTreeRegressor(max_leaf_nodes=5, ridge=1.0, prefer_axis=0.1, n_jobs=1),
+    ],
+    "OrdinalRegression": [
+        OrdinalRegression(),
+        OrdinalRegression("probit", reference_level="last", n_jobs=1),
+        # With "cloglog", a check has logarithms of probabilities that are 0 as floats.
+        OrdinalRegression(handle_unknown="error", tol=1e-6),
     ],
     "OutputCodeClassifier": [
         OutputCodeClassifier(),

@@ -13,12 +13,12 @@ from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.inspection._axes import make_axes, separate_ticks
 from sklearn_textbook.inspection._text_places import ALL_AROUND, place_texts
 from sklearn_textbook.inspection.lowess import smooth
-from sklearn_textbook.linear_model.generalized.influence import GeneralizedInfluence
+from sklearn_textbook.linear_model.inference.influence import GeneralizedInfluence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sklearn_textbook.linear_model.least_squares.influence import Influence
+    from sklearn_textbook.linear_model.inference.influence import Influence
 
 #: The colour-blind safe blue and orange of Okabe and Ito.
 POINT_COLOR = "#0072B2"

@@ -38,6 +38,7 @@ from sklearn_textbook.linear_model.base import BaseLinearModel
 from sklearn_textbook.linear_model.design import Design
 from sklearn_textbook.linear_model.generalized.families import (
     BinomialFamily,
+    NegativeBinomialFamily,
     TweedieFamily,
 )
 from sklearn_textbook.linear_model.generalized.links import (
@@ -210,6 +211,7 @@ SAVED_ATTRIBUTES["LogisticRegression"] = SavedAttributes(
         SavedField("n_iter_", "integer", (None,), least=0),
         SavedField("converged_", "truth"),
         SavedField("_has_fractions", "truth", **_MAYBE),
+        SavedField("_firth_statistic", "float", least=0, **_MAYBE),
         SavedField("n_observations_", "float", least=0),
     ),
     _check_logistic,
@@ -220,6 +222,10 @@ SAVED_ATTRIBUTES["LogisticRegression"] = SavedAttributes(
 _FAMILIES = (
     Record(TweedieFamily, (SavedField("name", "text"), SavedField("power", "float"))),
     Record(BinomialFamily, (SavedField("name", "text"),)),
+    Record(
+        NegativeBinomialFamily,
+        (SavedField("name", "text"), SavedField("theta", "float", least=0, **_ANY)),
+    ),
 )
 _LINKS = (
     *map(Record, (IdentityLink, LogLink, LogitLink, ProbitLink, InverseLink)),
@@ -270,6 +276,8 @@ SAVED_ATTRIBUTES["GeneralizedLinearRegressor"] = SavedAttributes(
         SavedField("null_degrees_of_freedom_", "float"),
         SavedField("residual_degrees_of_freedom_", "float", **_ANY),
         SavedField("dispersion_", "float", **_ANY),
+        SavedField("theta_standard_error_", "float", **_ANY, **_MAYBE),
+        SavedField("_poisson_null_deviance", "float", **_ANY, **_MAYBE),
         _numbers("covariance_", [_BOTH, _BOTH], **_ANY),
         _numbers("_robust_covariance", [None, None], **_ANY, **_MAYBE),
         SavedField("_n_parameters", "float", **_ANY),
@@ -277,6 +285,36 @@ SAVED_ATTRIBUTES["GeneralizedLinearRegressor"] = SavedAttributes(
         SavedField("retransformation_factor_", "float"),
     ),
     _check_generalized,
+)
+
+
+# ------------------------------------------------------------ ordinal regression
+def _check_ordinal(model, kept) -> None:
+    n_classes, n_thresholds = len(model.classes_), len(kept["thresholds_"])
+    _require(n_classes == n_thresholds + 1 > 1, "classes_ and thresholds_")
+    _require((np.diff(kept["thresholds_"]) > 0.0).all(), "the order of thresholds_")
+    _require(kept["rank_"] <= len(kept["coef_"]), "rank_ and coef_")
+    size = len(kept["coef_"]) + n_thresholds
+    _require(len(kept["covariance_"]) == size, "coef_, thresholds_ and covariance_")
+    _require(kept["null_log_likelihood_"] < 0, "classes_ and null_log_likelihood_")
+
+
+SAVED_ATTRIBUTES["OrdinalRegression"] = SavedAttributes(
+    (
+        _numbers("coef_", ["coefficients"]),
+        _numbers("thresholds_", ["thresholds"]),
+        _numbers("covariance_", ["parameters", "parameters"], **_ANY),
+        SavedField("_is_determined", "truth", ("parameters",)),
+        SavedField("rank_", "integer", least=0),
+        SavedField("log_likelihood_", "float"),
+        SavedField("null_log_likelihood_", "float"),
+        SavedField("n_observations_", "float", least=0),
+        SavedField("_has_fractions", "truth"),
+        _numbers("loss_path_", [None], **_ANY),
+        SavedField("n_iter_", "integer", least=0),
+        SavedField("converged_", "truth"),
+    ),
+    _check_ordinal,
 )
 
 

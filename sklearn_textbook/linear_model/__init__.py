@@ -23,6 +23,7 @@ from sklearn_textbook.linear_model.inference.effects import (
     predictions,
     slopes,
 )
+from sklearn_textbook.linear_model.inference.inflation import variance_inflation
 from sklearn_textbook.linear_model.inference.robust import robust_covariance
 from sklearn_textbook.linear_model.least_squares.linear_regression import (
     LinearRegression,
@@ -31,12 +32,14 @@ from sklearn_textbook.linear_model.logistic.logistic_regression import (
     LogisticRegression,
 )
 from sklearn_textbook.linear_model.maximum_entropy import MaxEntClassifier
+from sklearn_textbook.linear_model.ordinal.ordinal_regression import OrdinalRegression
 
 __all__ = [
     "GeneralizedLinearRegressor",
     "LinearRegression",
     "LogisticRegression",
     "MaxEntClassifier",
+    "OrdinalRegression",
     "anova",
     "compare_models",
     "comparisons",
@@ -46,5 +49,6 @@ __all__ = [
     "predictions",
     "robust_covariance",
     "slopes",
+    "variance_inflation",
     "wald_test",
 ]

@@ -78,6 +78,8 @@ class BaseLinearModel(BaseEstimator):
     _accepts_sparse = True
     #: Whether weights are divided by their sum.
     _rescales_weights = False
+    #: Whether other parameters take the place of an intercept.
+    _has_thresholds = False
     #: Whether columns are squared in their own units.
     _squares_columns = True
 
@@ -198,8 +200,13 @@ class BaseLinearModel(BaseEstimator):
                 "The formula parameter is what follows '~': the target is y of fit; "
                 f"got {self.formula!r}. from_formula takes both and a table."
             )
-        intercept = bool(self.fit_intercept)
+        intercept = bool(self.fit_intercept or self._has_thresholds)
         formula = parse_formula(text, names, intercept=intercept)
+        if self._has_thresholds and not formula.has_intercept:
+            raise ValueError(
+                f"The formula {self.formula!r} has no intercept, but the thresholds of "
+                f"{type(self).__name__} are always there: leave out '0 +' or '- 1'."
+            )
         if formula.has_intercept != intercept:
             raise ValueError(
                 f"The formula {self.formula!r} has "

@@ -35,9 +35,9 @@ def from_formula(
     data : data frame, or table of io.scan
         The table; missing values are treated as the model's ``missing`` says, in the
         columns of the formula only.
-    model : LinearRegression, GeneralizedLinearRegressor or LogisticRegression, \
-            default=None
-        A model whose parameters are used. None: ``LinearRegression()``.
+    model : linear model, default=None
+        ``LinearRegression``, ``GeneralizedLinearRegressor``, ``LogisticRegression`` or
+        ``OrdinalRegression``, whose parameters are used. None: ``LinearRegression()``.
     **fit_parameters : str or array-like
         Parameters of the model's ``fit``: ``sample_weight``, and ``offset`` and
         ``exposure`` of generalised linear models. A string is the name of a column of
@@ -112,7 +112,8 @@ def from_formula(
     if not hasattr(model, "get_params") or "formula" not in model.get_params():
         raise TypeError(
             "model must be a linear model with the parameter 'formula': "
-            "LinearRegression, GeneralizedLinearRegressor or LogisticRegression; got "
+            "LinearRegression, GeneralizedLinearRegressor, LogisticRegression or "
+            "OrdinalRegression; got "
             f"{type(model).__name__}."
         )
     target, text = split_formula(formula)
@@ -139,7 +140,9 @@ def from_formula(
             )
     features = [name for name in names if name not in [*used, *roles]]
     has_intercept = parse_formula(text, features).has_intercept
-    model = clone(model).set_params(formula=text.strip(), fit_intercept=has_intercept)
+    model = clone(model).set_params(formula=text.strip())
+    if "fit_intercept" in model.get_params():
+        model.set_params(fit_intercept=has_intercept)
     if in_blocks:
         if not isinstance(expression, ast.Name):
             raise ValueError(

@@ -22,6 +22,7 @@ from sklearn_textbook.linear_model import (
     LinearRegression,
     LogisticRegression,
     MaxEntClassifier,
+    OrdinalRegression,
 )
 from sklearn_textbook.linear_model.base import BaseLinearModel
 
@@ -66,6 +67,7 @@ MODELS = {
     "LogisticRegression": LogisticRegression(),
     "GeneralizedLinearRegressor": GeneralizedLinearRegressor("poisson"),
     "MaxEntClassifier": MaxEntClassifier(alpha=1.0),
+    "OrdinalRegression": OrdinalRegression("probit"),
     "PCA": PCA(2, standardize=True),
     "TruncatedSVD": TruncatedSVD(2, algorithm="lapack"),
     "NegativeCorrelationRegressor": ensemble.NegativeCorrelationRegressor(

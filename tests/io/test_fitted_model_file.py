@@ -30,6 +30,7 @@ from sklearn_textbook.linear_model import (
     LinearRegression,
     LogisticRegression,
     MaxEntClassifier,
+    OrdinalRegression,
 )
 from tests.registry import all_instances
 
@@ -80,6 +81,7 @@ CASES = {
     "orders": (LinearRegression(categorical_features=ORDERS), FRAME, VALUES),
     "logistic": (LogisticRegression(), FRAME, TWO),
     "logistic, classes": (LogisticRegression(**UNKNOWN), FRAME, LABELS),
+    "firth": (LogisticRegression(firth=True), FRAME, TWO),
     "no intercept": (LogisticRegression(fit_intercept=False), NUMBERS, LABELS),
     "logistic, dependent": (LogisticRegression(reference_level=None), FRAME, LABELS),
     "symmetric": (LogisticRegression(parametrization="symmetric"), FRAME, LABELS),
@@ -87,6 +89,11 @@ CASES = {
     "normal": (GeneralizedLinearRegressor(), FRAME, VALUES),
     "poisson": (GeneralizedLinearRegressor(family="poisson"), FRAME, COUNTS),
     "binomial": (GeneralizedLinearRegressor("binomial", "probit"), FRAME, TWO == 7),
+    "negative binomial": (
+        GeneralizedLinearRegressor("negative_binomial", theta=2.0),
+        FRAME,
+        COUNTS,
+    ),
     "tweedie": (GeneralizedLinearRegressor("tweedie", "log"), FRAME, COUNTS),
     "power link": (
         GeneralizedLinearRegressor("gamma", "power", link_power=0.5),
@@ -102,6 +109,12 @@ CASES = {
         GeneralizedLinearRegressor(dependent_columns="drop", reference_level=None),
         FRAME,
         VALUES,
+    ),
+    "ordinal": (OrdinalRegression(), FRAME, LABELS),
+    "ordinal, text": (
+        OrdinalRegression(class_order=["no", "few", "many"]),
+        FRAME,
+        np.array(["many", "no", "few"])[np.unique(LABELS, return_inverse=True)[1]],
     ),
     "entropy": (MaxEntClassifier(alpha=0.1), FRAME, LABELS),
     "scaling": (MaxEntClassifier(solver="iis", max_iter=5), FRAME, TWO),

@@ -17,6 +17,7 @@ from sklearn_textbook.linear_model import (
     GeneralizedLinearRegressor,
     LinearRegression,
     LogisticRegression,
+    OrdinalRegression,
     anova,
     from_formula,
     slopes,
@@ -28,6 +29,7 @@ MODELS = [
     LinearRegression(),
     GeneralizedLinearRegressor("poisson"),
     LogisticRegression(C=1.0),
+    OrdinalRegression(),
 ]
 FORMULA = "x * g + log(z) + poly(x, 2) + bs(z, df=4)"
 

@@ -96,7 +96,7 @@ def add_terms(estimator, formula: Formula, matrix, weight) -> Design:
     """Use the terms of a formula in place of the encoded columns."""
     design = estimator.design_
     kinds = {term.name: term.kind for term in design.terms}
-    has_intercept = bool(getattr(estimator, "fit_intercept", True))
+    has_intercept = bool(estimator.fit_intercept or estimator._has_thresholds)
     terms = formula.choose_coding(kinds, has_intercept=has_intercept)
     if getattr(estimator, "weight_type", "frequency") != "frequency":
         weight = None

@@ -12,7 +12,19 @@ from sklearn_textbook.linear_model.generalized.links import FRACTION_LINKS, TINY
 from sklearn_textbook.linear_model.solve.row_blocks import read_rows
 
 #: The families by name.
-FAMILIES = ("gaussian", "poisson", "gamma", "binomial", "tweedie", "inverse_gaussian")
+FAMILIES = (
+    "gaussian",
+    "poisson",
+    "gamma",
+    "binomial",
+    "tweedie",
+    "inverse_gaussian",
+    "negative_binomial",
+    "quasipoisson",
+    "quasibinomial",
+)
+#: Names of R for families whose dispersion is estimated.
+QUASI_FAMILIES = {"quasipoisson": "poisson", "quasibinomial": "binomial"}
 #: Exponents of the variance of the Tweedie distributions among them.
 POWERS = {"gaussian": 0.0, "poisson": 1.0, "gamma": 2.0, "inverse_gaussian": 3.0}
 #: Number of trials above which more do not change the starting means.
@@ -61,6 +73,11 @@ class Family:
     links = _ANY_MEAN
     #: Whether the mean has to be above 0.
     has_positive_mean = True
+
+    @property
+    def default_link(self):
+        """Name and exponent of the link "auto"."""
+        return self.canonical_link
 
     def measure_scale(self, means) -> float:
         """Size of a deviance that counts as large, at most 1, in the units of y."""
@@ -234,10 +251,77 @@ class BinomialFamily(Family):
         return (mean > 0.0) & (mean < 1.0)
 
 
-def make_family(name: str, power: float | None = None) -> Family:
-    """Make a family."""
+@dataclass(frozen=True)
+class NegativeBinomialFamily(Family):
+    r"""Counts of a Poisson distribution whose mean has a gamma distribution.
+
+    :math:`V(\mu) = \mu + \mu^2 / \theta`, that of the Poisson distribution if theta is
+    infinite.
+    """
+
+    #: Name of the family.
+    name: str = "negative_binomial"
+    #: Shape of the gamma distribution.
+    theta: float = np.inf
+    has_fixed_dispersion = True
+    links = ("identity", "log", "power")
+    #: It depends on theta, and is not among the links.
+    canonical_link = ("", None)
+    default_link = ("log", None)
+
+    def compute_variance(self, mean):
+        r"""Compute :math:`V(\mu) = \mu + \mu^2 / \theta`."""
+        return mean + np.square(mean) / self.theta
+
+    def compute_deviance(self, y, mean):
+        r"""Compute the unit deviances :math:`d(y, \mu)`."""
+        own, difference = xlogy(y, y / mean), y - mean
+        if np.isinf(self.theta):
+            return 2.0 * (own - difference)
+        ratio = difference / (mean + self.theta)
+        return 2.0 * (own - (y + self.theta) * np.log1p(ratio))
+
+    def compute_log_likelihood(self, y, mean, weight, dispersion, is_precision):
+        """Compute the log-likelihood; a weight is a number of rows."""
+        if np.isinf(self.theta):
+            parts = xlogy(y, mean) - mean - gammaln(y + 1.0)
+        else:
+            theta = self.theta
+            parts = xlogy(y, mean / (mean + theta)) - theta * np.log1p(mean / theta)
+            # The logarithm of gamma(theta + y) / gamma(theta) / gamma(y + 1).
+            parts -= betaln(theta, y + 1.0) + np.log(theta + y)
+        return float(weight @ parts)
+
+    def find_wrong(self, y):
+        """Mask of the values that it cannot have."""
+        return y < 0.0
+
+    def describe_range(self) -> str:
+        """Describe the allowed values of the target."""
+        return "numbers of at least 0"
+
+    def choose_start(self, y, weight, means, has_trials):
+        """Means close to y from which the iteration starts, as in R's MASS."""
+        added = min(1.0, means.mean) if means.mean > 0.0 else 1.0
+        return np.where(y == 0.0, added / 6.0, y)
+
+    def find_valid(self, mean):
+        """Mask of the means that it can have."""
+        return mean > 0.0
+
+    def measure_scale(self, means):
+        """Size of a deviance that counts as large, at most 1, in the units of y."""
+        size = np.sqrt(means.square)
+        return min(1.0, float(size)) if size > 0.0 else 1.0
+
+
+def make_family(name: str, power: float | None = None, theta: float = np.inf) -> Family:
+    """Make a family; theta is that of the negative binomial one."""
+    name = QUASI_FAMILIES.get(name, name)
     if name == "binomial":
         return BinomialFamily()
+    if name == "negative_binomial":
+        return NegativeBinomialFamily(theta=theta)
     return TweedieFamily(name, float(POWERS.get(name, power)))
 
 

@@ -42,18 +42,22 @@ from sklearn_textbook.linear_model.generalized.deviance_table import (
 )
 from sklearn_textbook.linear_model.generalized.families import (
     FAMILIES,
+    QUASI_FAMILIES,
     BinomialFamily,
+    NegativeBinomialFamily,
     make_family,
 )
-from sklearn_textbook.linear_model.generalized.influence import GeneralizedInfluence
 from sklearn_textbook.linear_model.generalized.links import (
     FRACTION_LINKS,
     LINKS,
     make_link,
 )
+from sklearn_textbook.linear_model.generalized.negative_binomial import (
+    fit_negative_binomial,
+    measure_theta_error,
+)
 from sklearn_textbook.linear_model.generalized.profile_likelihood import (
-    FIT_TOLERANCE,
-    find_profile_interval,
+    find_profile_intervals,
 )
 from sklearn_textbook.linear_model.generalized.reweighting import (
     Fit,
@@ -69,6 +73,10 @@ from sklearn_textbook.linear_model.inference.coefficient_table import (
 from sklearn_textbook.linear_model.inference.frequencies import (
     has_fractions,
     warn_of_fractions,
+)
+from sklearn_textbook.linear_model.inference.influence import (
+    GeneralizedInfluence,
+    WeightedRows,
 )
 from sklearn_textbook.linear_model.inference.result import (
     LinearResult,
@@ -110,6 +118,10 @@ OTHER_NAMES = {
         "bernoulli": "family='binomial'",
         "Gamma": "family='gamma'",
         "inverse.gaussian": "family='inverse_gaussian'",
+        "negbin": "family='negative_binomial'",
+        "nbinom": "family='negative_binomial'",
+        "negativebinomial": "family='negative_binomial'",
+        "quasi": "another family with dispersion='pearson'",
     },
     "link": {
         "sqrt": "link='power' with link_power=0.5",
@@ -171,24 +183,35 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
     "inverse_gaussian"   above 0                      :math:`\mu^3`       power -2
     "binomial"           0 or 1, or proportions       :math:`\mu(1-\mu)`  logit
     "tweedie"            by ``power`` p               :math:`\mu^p`       power 1 - p
+    "negative_binomial"  at least 0, as counts        see below           log (auto)
     ==================== ============================ =================== ============
+
+    The negative binomial distribution (负二项分布) has :math:`V(\mu) = \mu + \mu^2 /
+    \theta`: counts that vary more than those of a Poisson distribution.
 
     Parameters
     ----------
     family : str, default="gaussian"
         Distribution of y around its mean: "gaussian", "poisson", "gamma", "binomial",
-        "tweedie" or "inverse_gaussian".
+        "tweedie", "inverse_gaussian" or "negative_binomial". R's "quasipoisson" and
+        "quasibinomial" are "poisson" and "binomial" with ``dispersion="pearson"``
+        unless another is given.
     link : str, default="auto"
         The link function g: "identity", "log", "logit", "probit", "inverse", "power",
         "cloglog" or "auto". "auto" is the canonical link of the family, as in R's glm;
         scikit-learn's ``GammaRegressor`` and ``TweedieRegressor`` use the logarithm
         instead. The family "binomial" supports "logit", "probit", "cloglog"
-        (:math:`\ln(-\ln(1 - \mu))`), "log" and "identity"; the other families support
+        (:math:`\ln(-\ln(1 - \mu))`), "log" and "identity"; "negative_binomial" supports
+        "log", which is "auto", "identity" and "power"; the other families support
         "identity", "log", "inverse" and "power".
     power : float, default=1.5
         The exponent p of the family "tweedie": 0 normal, 1 Poisson, between 1 and 2
         compound Poisson-gamma (with a positive probability of 0), 2 gamma, 3 inverse
         Gaussian; values between 0 and 1 are not allowed.
+    theta : "estimate" or float, default="estimate"
+        :math:`\theta` of the family "negative_binomial", as in R's ``MASS::glm.nb``;
+        statsmodels' ``alpha`` is :math:`1 / \theta`. "estimate": by maximum likelihood,
+        in turn with the coefficients.
     link_power : float, default=None
         :math:`\lambda` of the link "power", :math:`g(\mu) = \mu^\lambda`; 0.5 is the
         square root, 0 the logarithm.
@@ -218,8 +241,8 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
     dispersion : {"auto", "pearson", "deviance"} or float, default="auto"
         The dispersion :math:`\phi`: "pearson", Pearson's statistic divided by the
         residual degrees of freedom; "deviance", the deviance divided by the residual
-        degrees of freedom; or a number. "auto": 1 for "poisson" and "binomial",
-        "pearson" for the others. "pearson" with "poisson" or "binomial" gives
+        degrees of freedom; or a number. "auto": 1 for "poisson", "binomial" and
+        "negative_binomial", "pearson" for the others. "pearson" with the former gives
         quasi-likelihoods, which allow for over- and underdispersion.
     dependent_columns : {"minimum_norm", "drop"}, default="minimum_norm"
         How linearly dependent columns are treated, for which many coefficients fit
@@ -295,13 +318,19 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         The deviance with only the intercept (and the offset).
     deviance_path_ : ndarray
         The deviance after each iteration; with ``warm_start``, preceded by the initial
-        one.
+        one. If theta is estimated, those for one theta follow those for another.
+    theta_ : float
+        :math:`\theta` of the family "negative_binomial", only for this one; infinite if
+        the variance of y does not exceed the mean.
+    theta_standard_error_ : float
+        Its standard error; NaN if it was given or is infinite.
     dispersion_ : float
         The dispersion :math:`\phi`; NaN if there are no degrees of freedom to estimate
         it.
     log_likelihood_ : float
         The log-likelihood, with the dispersion :math:`D / \sum \omega` unless it is
-        known, as in R. NaN for quasi-likelihoods, and for "tweedie" if the density has
+        known, as in R. That of "negative_binomial" counts an estimated theta as a
+        parameter. NaN for quasi-likelihoods, and for "tweedie" if the density has
         no closed form (a power below 0, or above 2 except 3). With
         ``transform_y="log"``, it is that of y, not of ln y.
     aic_ : float
@@ -344,7 +373,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         valid means, as may happen with the link "identity" for "poisson"; and if the
         likelihood has no maximum, as when the columns separate the zeros from the ones
         in "binomial". In the latter case, the deviance converges while the linear
-        predictors continue to grow.
+        predictors continue to grow. Also if theta of "negative_binomial" is infinite.
     UserWarning
         If columns are linearly dependent or constant, with
         ``dependent_columns="minimum_norm"`` and without a penalty. There is no warning
@@ -429,6 +458,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         link: str = "auto",
         *,
         power: float = 1.5,
+        theta: str | float = "estimate",
         link_power: float | None = None,
         alpha: float = 0.0,
         fit_intercept: bool = True,
@@ -452,6 +482,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         self.family = family
         self.link = link
         self.power = power
+        self.theta = theta
         self.link_power = link_power
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -834,9 +865,11 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             Description of the model, goodness of fit, and coefficients.
         """
         check_is_fitted(self)
-        name = self.family_.name
+        name = self.family if self.family in QUASI_FAMILIES else self.family_.name
         if name == "tweedie":
             name += f", power {self.family_.power:g}"
+        if name == "negative_binomial":
+            name = f"negative binomial, theta {format_statistic(self.theta_)}"
         how = "deviance" if self.dispersion == "deviance" else "Pearson"
         how = "known" if self._knows_dispersion() else how
         null_deviance = format_statistic(self.null_deviance_)
@@ -877,6 +910,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         require_no_penalty(self, self.alpha, f"alpha={self.alpha:g}")
         first = int(not self.fit_intercept)
         free = None if self._knows_dispersion() else self.residual_degrees_of_freedom_
+        is_estimated = self._estimates_theta() and self._knows_dispersion()
         return LinearResult(
             names=self._name_coefficients(),
             headings=("",),
@@ -895,7 +929,12 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             n_observations=float(self.n_observations_),
             null_deviance=self.null_deviance_,
             is_robust="_robust_covariance" in vars(self),
+            common_null_deviance=self._poisson_null_deviance if is_estimated else None,
         )
+
+    def _hold_shape(self) -> dict[str, Any]:
+        """Parameters with which other fits have the theta of this one."""
+        return {"theta": self.theta_} if self._estimates_theta() else {}
 
     def _find_scores(
         self, X, y, sample_weight, *, offset=None, exposure=None
@@ -997,6 +1036,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             is_normal = self.family_.name == "gaussian"
             dispersion = fit.deviance / (self.n_observations_ if is_normal else total)
         self._n_parameters = self.effective_rank_ + int(self.fit_intercept)
+        self._n_parameters += self._estimates_theta()
         self.log_likelihood_ = np.nan
         if is_scattered or (self.family_.has_fixed_dispersion and dispersion == 1.0):
             self._n_parameters += is_scattered and not self._knows_dispersion()
@@ -1007,6 +1047,22 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
                         *(rows.y[block], rows.mean[block]),
                         *(read_rows(rows.weight, block), dispersion, is_precision),
                     )
+
+    @property
+    def theta_(self) -> float:
+        """Theta of the negative binomial distribution."""
+        check_is_fitted(self)
+        if not isinstance(self.family_, NegativeBinomialFamily):
+            raise AttributeError(
+                f"{type(self).__name__} has theta_ only with the family "
+                f"'negative_binomial'; it is {self.family_.name!r}."
+            )
+        return float(self.family_.theta)
+
+    def _estimates_theta(self) -> bool:
+        """Whether theta is estimated."""
+        is_word = isinstance(self.theta, str)
+        return is_word and self.family == NegativeBinomialFamily.name
 
     @property
     def aic_(self) -> float:
@@ -1023,7 +1079,10 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         """Whether the dispersion is not estimated."""
         if not isinstance(self.dispersion, str):
             return True
-        return self.dispersion == "auto" and self.family_.has_fixed_dispersion
+        is_fixed = (
+            self.family_.has_fixed_dispersion and self.family not in QUASI_FAMILIES
+        )
+        return self.dispersion == "auto" and is_fixed
 
     def _estimate_dispersion(self, rows, deviance, free):
         """Estimate the dispersion; NaN if no degrees of freedom are left."""
@@ -1279,9 +1338,9 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         Returns
         -------
         influence : GeneralizedInfluence
-            Linear predictors, deviance and Pearson residuals, also standardized,
-            leverages, and Cook's distances; all except the predictors are NaN for rows
-            of weight 0.
+            Linear predictors, deviance and Pearson residuals, also standardized and
+            studentized, leverages, Cook's distances, DFFITS and DFBETAS; all except the
+            predictors are NaN for rows of weight 0.
 
         Raises
         ------
@@ -1291,13 +1350,32 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         check_is_fitted(self)
         known = {"offset": offset, "exposure": exposure}
         weight = sample_weight if self.weight_type == "variance" else None
+        problem, is_present = self._read_problem(X, None, weight, offset, exposure)
+        rows, predictor = self._evaluate(problem)
+        roots = np.full(len(is_present), np.nan)
+        roots[is_present] = np.sqrt(rows.reweight(predictor)[0])
+        matrix = problem.X
+        if not is_present.all():
+            matrix = self._read_new_table(X)
         return GeneralizedInfluence(
+            self.leverage(X, weight, **known),
+            self.effective_rank_ + bool(self.fit_intercept),
+            self.residual_degrees_of_freedom_,
+            WeightedRows(
+                matrix,
+                roots,
+                self._centre,
+                self._inverse,
+                self._share,
+                bool(self.fit_intercept),
+                self._is_determined,
+            ),
             self.predict_linear(X, **known),
             self.residuals(X, y, weight, kind="deviance", **known),
             self.residuals(X, y, weight, kind="pearson", **known),
-            self.leverage(X, weight, **known),
+            self.deviance_,
             self.dispersion_,
-            self.effective_rank_ + bool(self.fit_intercept),
+            self._knows_dispersion(),
         )
 
     def predict_interval(
@@ -1393,23 +1471,14 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         self._require_no_penalty("profile_intervals")
         problem, _ = self._read_problem(X, y, sample_weight, offset, exposure)
         self._require_training_rows(problem, "profile_intervals")
-        start = np.append(self.intercept_, self.coef_)
-        problem = replace(problem, tol=min(problem.tol, FIT_TOLERANCE))
-        fit = fit_reweighted(problem, None, start)
-        limit = self._choose_distribution().isf(0.5 * (1.0 - level))
-        errors = self._find_errors()
-        positions = range(0 if self.fit_intercept else 1, len(errors))
-        return np.array(
-            [
-                find_profile_interval(
-                    *(problem, fit, position, self.covariance_, limit),
-                    self.dispersion_,
-                )
-                if np.isfinite(errors[position])
-                else (np.nan, np.nan)
-                for position in positions
-            ]
-        ).reshape(-1, 2)
+        return find_profile_intervals(
+            problem,
+            np.append(self.intercept_, self.coef_),
+            self._find_errors(),
+            self.covariance_,
+            self._choose_distribution().isf(0.5 * (1.0 - level)),
+            self.dispersion_,
+        )
 
     # ---------------------------------------------------------------------- parts
     def _require_no_penalty(self, name) -> None:
@@ -1523,6 +1592,9 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         if start is not None and len(start) != n_columns + 1:
             start = None
         kept, fit, whole = self._find_fit(problem, constant, start)
+        self._forget("theta_standard_error_", "_poisson_null_deviance")
+        if isinstance(problem.family, NegativeBinomialFamily):
+            null_deviance = self._set_theta(problem, fit)
         coef = np.zeros(n_columns + 1)
         coef[np.append(0, kept + 1)] = fit.coef
         self.coef_, self.intercept_ = coef[1:], float(coef[0])
@@ -1558,7 +1630,8 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         if problem.fit_intercept:
             base[0] = constant
         has_base = problem.fit_intercept or start is None
-        fit = fit_reweighted(problem, base if has_base else None, start)
+        minimise = fit_negative_binomial if self._estimates_theta() else fit_reweighted
+        fit = minimise(problem, base if has_base else None, start)
         drops = self.dependent_columns == "drop" and not problem.penalty
         if drops and fit.solver.is_delicate:
             weight, _ = fit.rows.reweight(fit.predictor)
@@ -1566,12 +1639,32 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             whole = fit.solver.describe(weight)
             if len(kept) < problem.X.shape[1]:
                 chosen = np.append(0, kept + 1)
-                fit = fit_reweighted(
+                fit = minimise(
                     problem.select(kept),
                     base[chosen],
                     None if start is None else start[chosen],
                 )
         return kept, fit, whole
+
+    def _set_theta(self, problem: Problem, fit: Fit) -> float:
+        """Set theta and its error; returns the null deviance with this theta."""
+        self.family_ = fit.rows.family
+        self.theta_standard_error_ = np.nan
+        _, null_deviance = fit_constant(replace(problem, family=self.family_))
+        if not self._estimates_theta():
+            return null_deviance
+        self.theta_standard_error_ = measure_theta_error(fit)
+        # Of the same rows, whatever their theta.
+        family = NegativeBinomialFamily()
+        _, self._poisson_null_deviance = fit_constant(replace(problem, family=family))
+        if np.isinf(self.theta_):
+            warn_caller(
+                "theta is infinite: the variances of y do not exceed the means, so "
+                "that this is Poisson regression. Use family='poisson', with "
+                "dispersion='pearson' if variances are smaller than means.",
+                ConvergenceWarning,
+            )
+        return null_deviance
 
     def _check_parameters(self):
         """Check the parameters, and return the family and the link."""
@@ -1591,7 +1684,10 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         check_n_jobs(self.n_jobs)
         if is_checked():
             self._check_numbers()
-        family = make_family(self.family, self.power)
+        theta = np.inf if isinstance(self.theta, str) else float(self.theta)
+        if np.isinf(theta) and self.warm_start:
+            theta = getattr(getattr(self, "family_", None), "theta", theta)
+        family = make_family(self.family, self.power, theta)
         link = self._choose_link(family)
         if self.transform_y and (self.family, link.name) != ("gaussian", "identity"):
             raise ValueError(
@@ -1606,19 +1702,13 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         if not is_checked():
             return
         family = self.family
-        if isinstance(family, str) and family.startswith("quasi"):
-            raise ValueError(
-                f"The 'family' parameter must not be a quasi-likelihood; got {family!r}"
-                f". Use family={family.removeprefix('quasi') or 'gaussian'!r} with "
-                "dispersion='pearson'."
-            )
         for name, names in OTHER_NAMES.items():
             value = getattr(self, name)
             known = value if str(value) in names else str(value).lower()
             if not isinstance(value, str) or known not in names:
                 continue
             remedy = names[known]
-            if name == "link" and family == "binomial":
+            if name == "link" and QUASI_FAMILIES.get(family, family) == "binomial":
                 remedy = f"one of {', '.join(map(repr, BinomialFamily.links))}"
             raise ValueError(
                 f"The {name!r} parameter has no value {value!r}; use {remedy}."
@@ -1631,6 +1721,13 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             raise ValueError(
                 "The 'power' parameter must be a float outside (0, 1), where there is "
                 f"no distribution; got {show_value(power)}."
+            )
+        theta = self.theta
+        is_number = is_real(theta) and 0.0 < theta < np.inf
+        if not is_number and not (isinstance(theta, str) and theta == "estimate"):
+            raise ValueError(
+                "The 'theta' parameter must be 'estimate' or a float above 0; got "
+                f"{show_value(theta)}."
             )
         exponent = self.link_power
         if exponent is not None and not _is_finite(exponent):
@@ -1655,7 +1752,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
     def _choose_link(self, family):
         """Choose the requested link, or the canonical one."""
         if self.link == "auto":
-            return make_link(*family.canonical_link)
+            return make_link(*family.default_link)
         if self.link not in family.links:
             raise ValueError(
                 "The 'link' parameter must be one of 'auto', "
@@ -1784,7 +1881,8 @@ def warn_of_end(model: GeneralizedLinearRegressor, fit: Fit) -> None:
             "the columns."
         )
     elif has_no_maximum(fit):
-        others = "ones" if model.family == "binomial" else "other values of y"
+        is_binomial = model.family_.name == "binomial"
+        others = "ones" if is_binomial else "other values of y"
         message = (
             "The likelihood seems to have no maximum: linear predictors still change "
             f"by {fit.largest_move:.2g} while the deviance is constant ({where}), so "

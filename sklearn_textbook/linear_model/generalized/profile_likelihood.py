@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -34,13 +35,44 @@ def find_profile_interval(
 
     Returns (low, high).
     """
-    ends = []
+    measure = _Profile(problem, fit, position, covariance, dispersion)
     error = np.sqrt(covariance[position, position])
-    for side in (-1.0, 1.0):
-        measure = _Profile(problem, fit, position, covariance, dispersion)
-        half = side * limit * error
-        ends.append(_find_end(measure, fit.coef[position], half, limit))
-    return tuple(ends)
+    return find_interval(measure, fit.coef[position], error, limit)
+
+
+def find_profile_intervals(
+    problem: Problem,
+    coef: np.ndarray,
+    errors: np.ndarray,
+    covariance: np.ndarray,
+    limit: float,
+    dispersion: float = 1.0,
+) -> np.ndarray:
+    """Find the intervals of all coefficients; NaN for those without an error.
+
+    Vectors have the intercept first, also without one.
+    """
+    problem = replace(problem, tol=min(problem.tol, FIT_TOLERANCE))
+    fit = fit_reweighted(problem, None, coef)
+    return np.array(
+        [
+            find_profile_interval(problem, fit, position, covariance, limit, dispersion)
+            if np.isfinite(errors[position])
+            else (np.nan, np.nan)
+            for position in range(0 if problem.fit_intercept else 1, len(errors))
+        ]
+    ).reshape(-1, 2)
+
+
+def find_interval(
+    measure: Callable[[float], float], estimate: float, error: float, limit: float
+) -> tuple[float, float]:
+    """Find where a function that grows from 0 at the estimate has reached a limit."""
+    low, high = (
+        _find_end(measure, estimate, side * limit * error, limit)
+        for side in (-1.0, 1.0)
+    )
+    return low, high
 
 
 class _Profile:

@@ -19,6 +19,7 @@ from sklearn_textbook.linear_model.inference.result import (
     LinearResult,
     check_covariance,
     get_result,
+    require_likelihood,
 )
 from sklearn_textbook.linear_model.inference.summary import (
     find_mark,
@@ -176,7 +177,9 @@ def anova(
         test = "F" if X is None and is_squares else "wald"
         if X is not None:
             test = "LR" if result.knows_dispersion else "F"
-        test = "wald" if covariance is not None or result.is_robust else test
+        has_others = covariance is None and not result.is_robust
+        has_others = has_others and not result.is_likelihood_penalised
+        test = test if has_others else "wald"
     if covariance is not None and test != "wald":
         raise ValueError(f"covariance requires test='wald'; got test={test!r}.")
     if test != "wald" and result.is_robust and X is None:
@@ -190,6 +193,7 @@ def anova(
         return _test_terms(result, covariance, type)
     if X is None and is_squares and type != 1:
         return _make_table(result, *_find_squares(result, type), test)
+    require_likelihood(result)
     if X is None or y is None:
         raise ValueError(
             f"type={type!r} and test={test!r} fit models without some columns: pass "
@@ -290,6 +294,8 @@ def _compare_fits(model, result, X, y, sample_weight, known, kind: int):
     options = {"categorical_features": None, "missing": "error"}
     unused = {"warm_start": False, "formula": None, "interactions": None}
     options |= {k: v for k, v in unused.items() if k in model.get_params()}
+    # As by R's Anova: theta of the negative binomial family is that of the model.
+    options |= getattr(model, "_hold_shape", dict)()
     bare = clone(model).set_params(**options)
     given = {name: np.asarray(values)[kept] for name, values in known.items()}
     if sample_weight is not None:
@@ -298,7 +304,9 @@ def _compare_fits(model, result, X, y, sample_weight, known, kind: int):
 
     def measure(columns):
         if not len(columns):
-            n_constants = first * result.count_vectors()
+            n_constants = result.n_constants
+            if n_constants is None:
+                n_constants = first * result.count_vectors()
             return result.null_deviance, result.n_observations - n_constants
         bare.fit(scores.matrix[:, columns], target, **given)
         found = get_result(bare)
@@ -346,7 +354,9 @@ def compare_models(*models: Any, test: str = "auto") -> AnovaTable:
     Each model is tested against the one before it, in the order of their numbers of
     coefficients, as by R's ``anova(a, b)``: the decrease of the residual sum of squares
     or the deviance, divided by the dispersion of the largest model, is
-    :math:`\chi^2`, or F for each coefficient where the dispersion is estimated.
+    :math:`\chi^2`, or F for each coefficient where the dispersion is estimated. Models
+    of the family "negative_binomial" with theta estimated are compared by twice their
+    log-likelihoods, each with its own theta, as by R's MASS.
 
     Parameters
     ----------
@@ -393,10 +403,15 @@ def compare_models(*models: Any, test: str = "auto") -> AnovaTable:
     results = [found[place][0] for place in order]
     _require_same_rows(results, [found[place][1] for place in order])
     largest = results[-1]
+    for result in results:
+        require_likelihood(result)
     if test == "auto":
         test = "LR" if largest.knows_dispersion else "F"
     left = np.array([result.residual_degrees_of_freedom for result in results])
+    has_own_shape = largest.common_null_deviance is not None
     deviances = np.array([result.deviance for result in results])
+    if has_own_shape:
+        deviances = np.array([-2.0 * result.log_likelihood for result in results])
     freedom = np.append(np.nan, left[:-1] - left[1:])
     with np.errstate(divide="ignore", invalid="ignore"):
         statistics = np.append(np.nan, -np.diff(deviances)) / largest.dispersion
@@ -409,10 +424,11 @@ def compare_models(*models: Any, test: str = "auto") -> AnovaTable:
     spent = np.array([result.n_parameters for result in results])
     sizes = np.array([result.n_observations for result in results])
     likelihoods = np.array([result.log_likelihood for result in results])
+    measure = "RSS" if largest.is_least_squares else "deviance"
     columns = {
         "terms": np.array([float(len(result.terms)) for result in results]),
         "resid. df": left,
-        "RSS" if largest.is_least_squares else "deviance": deviances,
+        "-2 log-lik." if has_own_shape else measure: deviances,
         "AIC": 2.0 * spent - 2.0 * likelihoods,
         "BIC": np.log(sizes) * spent - 2.0 * likelihoods,
         "df": freedom,
@@ -426,24 +442,28 @@ def _require_same_rows(results, models) -> None:
     """Raise ValueError for models of other rows, targets, weights or families."""
     first = results[0]
     for result, model in zip(results[1:], models[1:], strict=True):
-        families = [
-            tuple(
-                str(getattr(of, name, None)) for name in ("family", "power", "classes_")
-            )
-            for of in (models[0], model)
-        ]
+        families = [_describe_family(of) for of in (models[0], model)]
         if families[0] != families[1]:
             raise ValueError(
                 "The models must have the same family and classes; got "
                 f"{families[0]} and {families[1]}."
             )
-        known = (result.n_observations, result.null_deviance)
-        wanted = (first.n_observations, first.null_deviance)
+        known, wanted = (
+            (of.n_observations, of.common_null_deviance or of.null_deviance)
+            for of in (result, first)
+        )
         if not np.allclose(known, wanted, rtol=SAME, atol=0.0):
             raise ValueError(
                 "The models must be fitted to the same rows, targets and weights, with "
                 "or without intercept alike; they had "
                 f"{first.n_observations:,.12g} and {result.n_observations:,.12g} rows, "
-                f"and without columns the deviances {first.null_deviance:.9g} and "
-                f"{result.null_deviance:.9g}."
+                f"and without columns the deviances {wanted[1]:.9g} and "
+                f"{known[1]:.9g}."
             )
+
+
+def _describe_family(model) -> tuple[str, ...]:
+    """Name the family of a model, its power and theta, and its classes."""
+    family = getattr(getattr(model, "family_", None), "name", None)
+    others = (getattr(model, name, None) for name in ("power", "theta", "classes_"))
+    return tuple(map(str, (family, *others)))

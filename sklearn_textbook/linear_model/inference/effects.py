@@ -166,6 +166,8 @@ class _Rows:
         model = self.model
         made = self.design.expand(codes, "mean")
         made = made.toarray() if issparse(made) else made
+        if hasattr(model, "_find_responses"):
+            return model._find_responses(made, scale)
         coef = np.atleast_2d(model.coef_)
         predictors = made @ coef.T + model.intercept_
         if offset is not None:

@@ -52,6 +52,15 @@ class LinearResult:
     is_robust : bool
         Whether the covariance allows for other variances than those of the model, so
         that sums of squares and likelihoods belong to other tests.
+    common_null_deviance : float or None, default=None
+        For a model with an estimated shape, as the negative binomial family has theta:
+        a null deviance that does not depend on it, equal for the same rows. Such models
+        are compared by their likelihoods, since each deviance has its own shape.
+    n_constants : int or None, default=None
+        Number of parameters of the model without columns; None: one for each vector
+        with an intercept.
+    is_likelihood_penalised : bool, default=False
+        Whether likelihoods of models of other columns have other penalties.
     """
 
     names: tuple
@@ -71,6 +80,9 @@ class LinearResult:
     n_observations: float
     null_deviance: float
     is_robust: bool = False
+    common_null_deviance: float | None = None
+    n_constants: int | None = None
+    is_likelihood_penalised: bool = False
 
     @property
     def full_names(self) -> list[str]:
@@ -171,8 +183,8 @@ def get_result(model) -> LinearResult:
     if make is None:
         raise TypeError(
             f"{type(model).__name__} has no coefficients with standard errors here: "
-            "pass a fitted LinearRegression, GeneralizedLinearRegressor or "
-            "LogisticRegression."
+            "pass a fitted LinearRegression, GeneralizedLinearRegressor, "
+            "LogisticRegression or OrdinalRegression."
         )
     check_is_fitted(model)
     return make()
@@ -185,6 +197,16 @@ def require_no_penalty(model, strength: float, name: str) -> None:
             f"{type(model).__name__} was fitted with a penalty ({name}): its "
             "coefficients are shrunk towards 0, and tests and intervals would not "
             "hold. Fit it without."
+        )
+
+
+def require_likelihood(result: LinearResult) -> None:
+    """Raise ValueError for a model whose likelihood has Firth's penalty."""
+    if result.is_likelihood_penalised:
+        raise ValueError(
+            "A model with firth=True has the penalty of all of its columns, so that "
+            "likelihoods of models of other columns cannot be compared: use wald_test, "
+            "test='wald' of anova, or profile_intervals."
         )
 
 

@@ -41,6 +41,9 @@ class TrainingScores:
     leverage: np.ndarray | None
     #: Inverse of the expected second derivatives.
     inverse: np.ndarray
+    #: The derivatives themselves, if they are no such products. Shape (n_rows,
+    #: n_coefficients).
+    score_rows: np.ndarray | None = None
 
 
 def robust_covariance(
@@ -197,19 +200,26 @@ def _add_up_scores(scores: TrainingScores, kind: str, codes: np.ndarray | None):
     if codes is not None:
         sums = np.zeros((int(codes.max()) + 1, n_coefficients))
     for rows in list_blocks(len(roots)):
-        block = take_rows(scores.matrix, rows)
-        columns = block.toarray() if issparse(block) else block
-        if scores.has_intercept:
-            columns = np.column_stack([np.ones(len(columns)), columns])
-        factors = scores.factors[rows]
-        parts = factors[:, :, np.newaxis] * columns[:, np.newaxis, :]
-        parts = parts.reshape(len(columns), n_coefficients)
+        parts = _take_scores(scores, rows)
         if sums is not None:
             np.add.at(sums, codes[rows], parts * scores.copies[rows, np.newaxis])
         else:
             parts *= roots[rows, np.newaxis]
             total += parts.T @ parts
     return total if sums is None else sums.T @ sums
+
+
+def _take_scores(scores: TrainingScores, rows: slice) -> np.ndarray:
+    """Take the derivatives of some rows by all coefficients."""
+    if scores.score_rows is not None:
+        return scores.score_rows[rows].copy()
+    block = take_rows(scores.matrix, rows)
+    columns = block.toarray() if issparse(block) else block
+    if scores.has_intercept:
+        columns = np.column_stack([np.ones(len(columns)), columns])
+    factors = scores.factors[rows]
+    parts = factors[:, :, np.newaxis] * columns[:, np.newaxis, :]
+    return parts.reshape(len(columns), -1)
 
 
 def _adjust(scores, kind):

@@ -288,11 +288,20 @@ class LeastSquaresInference:
 
         Without an intercept, its row and column are zero.
         """
+        return self._square(0)
+
+    @cached_property
+    def hat_inverse(self):
+        """The same of the hat matrix, which differs with a penalty."""
+        return self._square(1) if self.alpha > 0 else self.unit_covariance
+
+    def _square(self, number):
+        """Multiply a root by its transpose, and add the intercept."""
         n_columns = len(self.solution.scales)
         covariance = np.zeros((n_columns + 1, n_columns + 1))
         if self.is_positive:
             return np.full_like(covariance, np.nan)
-        slopes = self._roots[0] @ self._roots[0].T
+        slopes = self._roots[number] @ self._roots[number].T
         covariance[1:, 1:] = slopes
         if self.rows.has_intercept:
             across = slopes @ self.rows.mean

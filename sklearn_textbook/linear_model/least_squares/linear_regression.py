@@ -27,6 +27,10 @@ from sklearn_textbook.linear_model.inference.coefficient_table import (
     CoefficientTable,
     check_level,
 )
+from sklearn_textbook.linear_model.inference.influence import (
+    Influence,
+    WeightedRows,
+)
 from sklearn_textbook.linear_model.inference.result import (
     LinearResult,
     WaldTest,
@@ -41,7 +45,6 @@ from sklearn_textbook.linear_model.inference.summary import WIDTH
 from sklearn_textbook.linear_model.least_squares.inference import (
     LeastSquaresInference,
 )
-from sklearn_textbook.linear_model.least_squares.influence import Influence
 from sklearn_textbook.linear_model.least_squares.solution import (
     find_dependencies,
     solve,
@@ -580,7 +583,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         -------
         influence : Influence
             Fitted values, residuals, leverage, standardised and studentised residuals,
-            and Cook's distances.
+            Cook's distances, DFFITS and DFBETAS.
         """
         check_is_fitted(self)
         matrix = self._read_new_table(X)
@@ -596,13 +599,23 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
         if self._weight_type == "variance" and weight is not None:
             leverage, root_weight = weight * leverage, np.sqrt(weight)
         fitted = matrix @ self.coef_.T + self.intercept_
+        rows = WeightedRows(
+            matrix,
+            root_weight,
+            self._rows.mean,
+            inference.hat_inverse,
+            1.0 / self._rows.total_weight if self._rows.has_intercept else 0.0,
+            self._rows.has_intercept,
+            np.append(self._rows.has_intercept, inference.is_determined),
+        )
         return Influence(
-            fitted,
-            Y - fitted,
             leverage,
-            self._squeeze(inference.residual_standard_error),
             inference.effective_rank + self._rows.has_intercept,
             inference.residual_degrees_of_freedom,
+            rows,
+            fitted,
+            Y - fitted,
+            self._squeeze(inference.residual_standard_error),
             root_weight,
         )
 

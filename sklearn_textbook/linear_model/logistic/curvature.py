@@ -99,7 +99,7 @@ def factor_curvature(
     return find_root(likelihood, theta) if factor is None else factor
 
 
-def factor_hessian(hessian):
+def factor_hessian(hessian, smallest: float = SMALLEST_PIVOT):
     """Cholesky's factor of a Hessian; None if a pivot is too small."""
     scale = np.sqrt(np.maximum(hessian.diagonal(), 0.0))
     if not (np.isfinite(scale) & (scale > 0.0)).all():
@@ -111,7 +111,7 @@ def factor_hessian(hessian):
     except linalg.LinAlgError:
         return None
     pivots = factor.diagonal() ** 2
-    is_safe = np.isfinite(pivots).all() and pivots.min() > SMALLEST_PIVOT
+    is_safe = np.isfinite(pivots).all() and pivots.min() > smallest
     return HessianFactor(scale, factor) if is_safe else None
 
 
@@ -160,7 +160,7 @@ def _sum_changes(likelihood, theta, small):
     along, squares = np.zeros(n_small), np.zeros((n_small, n_small))
     products = np.zeros(small.shape)
     for rows in list_blocks(likelihood.n_rows):
-        X, roots = _write_columns(likelihood, rows)
+        X, roots = write_columns(likelihood, rows)
         scores = likelihood.score_rows(theta, read_rows(likelihood.X, rows))
         probabilities = _find_probabilities(scores, likelihood.n_classes)
         changes = np.zeros((*probabilities.shape, n_small))
@@ -221,7 +221,7 @@ def _write_penalty(likelihood: LogisticLikelihood, theta: np.ndarray):
     return np.vstack([rows, np.append(tie.ravel(), total)])
 
 
-def _write_columns(likelihood: LogisticLikelihood, rows):
+def write_columns(likelihood: LogisticLikelihood, rows):
     """Centred columns, after one of ones, and the roots of the weights."""
     X = read_rows(likelihood.X, rows)
     X = (X.toarray() if issparse(X) else X) - likelihood.centre
@@ -242,7 +242,7 @@ def _write_rows(likelihood: LogisticLikelihood, theta: np.ndarray, rows):
     """Rows of L with z in the last column, for a block of rows of the table."""
     codes = likelihood.codes[rows]
     scores = likelihood.score_rows(theta, read_rows(likelihood.X, rows))
-    X, roots = _write_columns(likelihood, rows)
+    X, roots = write_columns(likelihood, rows)
     if likelihood.n_classes == 2:
         probability, other = expit(scores[:, 0]), expit(-scores[:, 0])
         deviation = np.sqrt(np.maximum(probability * other, MIN_PROBABILITY))

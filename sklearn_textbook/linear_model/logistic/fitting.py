@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
@@ -13,6 +13,7 @@ from scipy import linalg
 from sklearn_textbook._contract.blas_threads import use_one_blas_thread
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.memory import MANY_CLASSES, require_memory
+from sklearn_textbook.linear_model.generalized.profile_likelihood import find_interval
 from sklearn_textbook.linear_model.logistic.basis import (
     find_basis,
     find_involved,
@@ -21,6 +22,13 @@ from sklearn_textbook.linear_model.logistic.basis import (
 from sklearn_textbook.linear_model.logistic.curvature import (
     factor_curvature,
     factor_hessian,
+)
+from sklearn_textbook.linear_model.logistic.firth import (
+    PROFILE_ITERATIONS,
+    PROFILE_TOLERANCE,
+    FirthProfile,
+    measure_null,
+    solve_firth,
 )
 from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
 from sklearn_textbook.linear_model.logistic.separation import find_separation
@@ -63,6 +71,8 @@ class FittedLogistic:
     #: Columns with a component in directions that do not change scores. Shape
     #: (n_columns,).
     is_dependent: np.ndarray
+    #: Likelihood-ratio statistic of all slopes with Firth's penalty.
+    firth_statistic: float | None = None
 
 
 def choose_solver(solver, likelihood: LogisticLikelihood):
@@ -119,9 +129,12 @@ def fit_logistic(
     separation: str,
     is_spread: bool,
     describe: Callable,
+    is_firth: bool = False,
 ) -> FittedLogistic:
     """Fit the coefficients, with the results of the solver."""
     solve = find_solver(solver, likelihood)
+    if is_firth:
+        solve, separation = solve_firth, "ignore"
     _warn_of_time(likelihood, max_iter)
     n_coefficients = math.prod(likelihood.shape)
     # Threads of linear algebra are slower than one where equations are few.
@@ -138,7 +151,42 @@ def fit_logistic(
 
         start = columns.turn(start)
         solution = solve(columns.turned, start, max_iter, tol, report)
-        return columns.finish(solution, separation, is_spread)
+        fitted = columns.finish(solution, separation, is_spread)
+        if is_firth:
+            statistic = 2.0 * (measure_null(columns.turned) - solution.loss_path[-1])
+            fitted = replace(fitted, firth_statistic=float(max(statistic, 0.0)))
+        return fitted
+
+
+def find_firth_intervals(
+    likelihood: LogisticLikelihood, start: np.ndarray, errors: np.ndarray, limit: float
+) -> np.ndarray:
+    """Find intervals by the profile of the penalised likelihood, the intercept first.
+
+    NaN for coefficients without a standard error.
+    """
+    with use_one_blas_thread():
+        columns = _Columns(likelihood, has_errors=True, is_turned=False)
+        turned, theta = columns.turned, columns.turn(start)
+        theta = solve_firth(
+            turned,
+            theta,
+            PROFILE_ITERATIONS,
+            PROFILE_TOLERANCE,
+            lambda theta, loss: False,
+        ).theta
+        vectors = []
+        for unit in np.eye(theta.size):
+            found = columns.estimate(unit.reshape(theta.shape))
+            first = found.intercept if likelihood.fit_intercept else []
+            vectors.append(np.append(first, found.coef))
+        intervals = np.full((len(errors), 2), np.nan)
+        for place in np.flatnonzero(np.isfinite(errors)):
+            profile = FirthProfile(turned, theta, np.array(vectors)[:, place])
+            intervals[place] = find_interval(
+                profile, profile.estimate, errors[place], limit
+            )
+        return intervals
 
 
 def _warn_of_time(likelihood: LogisticLikelihood, max_iter: int) -> None:

@@ -46,8 +46,15 @@ from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import balance_totals, check_weights
 from sklearn_textbook.linear_model.base import BaseLinearClassifier
-from sklearn_textbook.linear_model.generalized.influence import GeneralizedInfluence
-from sklearn_textbook.linear_model.generalized.reweighting import measure_leverages
+from sklearn_textbook.linear_model.generalized.families import BinomialFamily
+from sklearn_textbook.linear_model.generalized.links import make_link
+from sklearn_textbook.linear_model.generalized.profile_likelihood import (
+    find_profile_intervals,
+)
+from sklearn_textbook.linear_model.generalized.reweighting import (
+    Problem,
+    measure_leverages,
+)
 from sklearn_textbook.linear_model.inference.coefficient_table import (
     CoefficientTable,
     check_level,
@@ -55,6 +62,10 @@ from sklearn_textbook.linear_model.inference.coefficient_table import (
 from sklearn_textbook.linear_model.inference.frequencies import (
     has_fractions,
     warn_of_fractions,
+)
+from sklearn_textbook.linear_model.inference.influence import (
+    GeneralizedInfluence,
+    WeightedRows,
 )
 from sklearn_textbook.linear_model.inference.result import (
     LinearResult,
@@ -73,6 +84,7 @@ from sklearn_textbook.linear_model.inference.summary import (
 from sklearn_textbook.linear_model.logistic.fitting import (
     MAX_COEFFICIENTS,
     choose_solver,
+    find_firth_intervals,
     fit_logistic,
 )
 from sklearn_textbook.linear_model.logistic.iterations import IterationTasks
@@ -139,6 +151,13 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         The fraction ρ of the L1 norm in the penalty: 0 is ridge, 1 the lasso, and
         values in between the elastic net. It has no effect if C is infinite. None is 0,
         with a FutureWarning.
+    firth : bool, default=False
+        Whether to maximise the likelihood times Jeffreys' prior, the root of the
+        determinant of the information (Firth's penalty), for two classes and without
+        another penalty. Coefficients then have less bias in small tables, and are
+        finite also if the columns separate the classes. They have standard errors, and
+        ``profile_intervals``, which are better, since the distribution is then skewed;
+        ``likelihood_ratio_test_`` is of the penalised likelihood, as in R's logistf.
     dual : bool, default=False
         Has no effect: with and without scikit-learn's dual formulation, the
         coefficients are the same.
@@ -254,7 +273,8 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
     n_iter_ : ndarray of shape (1,)
         Number of iterations.
     loss_path_ : ndarray of shape (n_iterations + 1,)
-        Loss, including the penalty, at the start and after each iteration.
+        Loss, including the penalty, at the start and after each iteration. Firth's
+        penalty is known up to a constant.
     converged_ : bool
         Whether the solver converged.
     separation_ : {"none", "quasi_complete", "complete", "unknown"} or None
@@ -338,6 +358,9 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
     .. [2] 李航《统计学习方法》, section 6.1, formulas 6.3-6.8.
     .. [3] A. Albert, J. A. Anderson (1984), On the existence of maximum likelihood
        estimates in logistic regression models. Biometrika 71.
+    .. [4] D. Firth (1993), Bias reduction of maximum likelihood estimates. Biometrika
+       80. G. Heinze, M. Schemper (2002), A solution to the problem of separation in
+       logistic regression. Statistics in Medicine 21.
 
     Examples
     --------
@@ -374,6 +397,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         *,
         C: float | None = None,
         l1_ratio: float = 0.0,
+        firth: bool = False,
         dual: bool = False,
         fit_intercept: bool = True,
         intercept_scaling: float = 1,
@@ -399,6 +423,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         self.penalty = penalty
         self.C = C
         self.l1_ratio = l1_ratio
+        self.firth = firth
         self.dual = dual
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
@@ -557,6 +582,8 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
     ) -> None:
         """Find the coefficients; every iteration is a task of the callbacks."""
         self.solver_ = choose_solver(self.solver, likelihood)
+        if self.firth:
+            self.solver_ = "newton"
         tasks = IterationTasks(context, hooks, self.solver_, self._list_fitted)
         numbers = count(1)
 
@@ -575,6 +602,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             separation=self.separation,
             is_spread=self._is_symmetric() and not likelihood.is_penalised,
             describe=end_one,
+            is_firth=bool(self.firth),
         )
         tasks.end()
         self._set_fit(likelihood, fitted)
@@ -629,6 +657,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         elif hasattr(self, "covariance_"):
             del self.covariance_
         self.separation_, self.rank_ = fitted.separation, fitted.rank
+        self._firth_statistic = fitted.firth_statistic
         self.log_likelihood_ = fitted.log_likelihood
         self.loss_path_ = np.array(solution.loss_path)
         self.n_iter_ = np.array([len(solution.loss_path) - 1], dtype=np.int32)
@@ -664,25 +693,19 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             n_observations=float(self.n_observations_),
             null_deviance=self.null_deviance_,
             is_robust="_model_covariance" in vars(self),
+            is_likelihood_penalised=self._find_firth_statistic() is not None,
         )
 
     def _find_scores(self, X, y, sample_weight) -> TrainingScores:
         """Compute the scores of the training rows."""
         matrix, weight, is_present = self._read_rows_again(X, sample_weight)
-        classes, codes = read_classes(type(self).__name__, X, y, is_present)
-        if not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"The classes must be those of the fit, {self.classes_.tolist()}; got "
-                f"{classes.tolist()}."
-            )
-        copies = np.ones(len(codes)) if weight is None else weight
-        factors = weigh_classes(self.class_weight, classes, codes, weight)
-        of_class = np.ones(len(codes)) if factors is None else factors[codes]
+        codes, copies, of_class = self._read_codes(X, y, weight, is_present)
         predictors = np.asarray(matrix @ self.coef_.T) + self.intercept_
         responses, _, _ = self._respond(predictors)
-        is_own = codes[:, np.newaxis] == np.arange(len(classes))
+        n_classes = len(self.classes_)
+        is_own = codes[:, np.newaxis] == np.arange(n_classes)
         probabilities = responses
-        if len(classes) == 2:
+        if n_classes == 2:
             probabilities = np.column_stack([1.0 - responses, responses])
         own = probabilities[np.arange(len(codes)), codes]
         with np.errstate(divide="ignore"):
@@ -690,12 +713,11 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         self._require_training_loss(-found, "robust_covariance")
         scores = of_class[:, np.newaxis] * (is_own - probabilities)
         leverage = None
-        if len(classes) == 2:
+        if n_classes == 2:
             scores = scores[:, 1:]
             curvature = of_class * responses[:, 0] * (1.0 - responses[:, 0])
-            leverage = self._measure_leverages(
-                matrix, curvature, matrix, copies * curvature
-            )
+            solution = self._describe_rows(matrix, copies * curvature)
+            leverage = self._measure_leverages(matrix, curvature, solution)
         return TrainingScores(
             is_present,
             matrix,
@@ -765,12 +787,18 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
 
     @property
     def likelihood_ratio_test_(self) -> LikelihoodRatioTest:
-        """Test that all slopes are zero, as a ``LikelihoodRatioTest``."""
+        """Test that all slopes are zero, as a ``LikelihoodRatioTest``.
+
+        With ``firth``, of the penalised likelihood, whose penalty is that of all
+        columns in both models.
+        """
         name = "likelihood_ratio_test_"
         free = self._count_free(name) - (len(self.classes_) - 1) * bool(
             self.fit_intercept
         )
-        statistic = max(0.0, self.null_deviance_ - self.deviance_)
+        statistic = self._find_firth_statistic()
+        if statistic is None:
+            statistic = max(0.0, self.null_deviance_ - self.deviance_)
         p_value = float(stats.chi2.sf(statistic, free)) if free else 1.0
         return LikelihoodRatioTest(statistic, free, p_value)
 
@@ -838,8 +866,9 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         Returns
         -------
         influence : GeneralizedInfluence
-            Log-odds, deviance and Pearson residuals, also standardized, leverages, and
-            Cook's distances, as for R's glm of the family binomial.
+            Log-odds, deviance and Pearson residuals, also standardized and studentized,
+            leverages, Cook's distances, DFFITS and DFBETAS, as for R's glm of the
+            family binomial.
 
         Raises
         ------
@@ -850,11 +879,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             not those of the fit.
         """
         check_is_fitted(self)
-        if len(self.classes_) > 2:
-            raise ValueError(
-                "influence requires two classes; this multinomial model has "
-                f"{len(self.classes_)}: {name_some(self.classes_.tolist())}."
-            )
+        self._require_two_classes("influence")
         self._require_likelihood("influence")
         matrix = self._read_new_table(X)
         labels = column_or_1d(y)
@@ -873,21 +898,133 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         self._require_training_loss(float(weight[kept] @ losses[kept]), "influence")
         with np.errstate(over="ignore"):
             pearson = sign * np.exp(-0.5 * sign * score)
+        solution = self._describe_rows(matrix[kept], weight[kept] * curvature[kept])
+        free = float(self.rank_)
         return GeneralizedInfluence(
+            self._measure_leverages(matrix, curvature, solution),
+            free,
+            float(self.n_observations_) - free,
+            WeightedRows(
+                matrix,
+                np.sqrt(curvature),
+                solution.centre,
+                solution.inverse,
+                solution.fraction,
+                bool(self.fit_intercept),
+                solution.is_determined,
+            ),
             score,
             sign * np.sqrt(2.0 * losses),
             pearson,
-            self._measure_leverages(
-                matrix, curvature, matrix[kept], weight[kept] * curvature[kept]
-            ),
+            self.deviance_,
             1.0,
-            float(self.rank_),
+            knows_dispersion=True,
         )
 
-    def _measure_leverages(self, matrix, curvature, training, weight):
+    def profile_intervals(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        level: float = 0.95,
+    ) -> np.ndarray:
+        r"""Compute profile likelihood confidence intervals of the coefficients.
+
+        An interval contains the values of a coefficient for which the log-likelihood,
+        maximised over all other coefficients, is at most :math:`q^2 / 2` below its
+        maximum, where q is the quantile of the normal distribution. With ``firth``, it
+        is the penalised likelihood. Only for two classes, and without another penalty.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The training rows.
+        y : array-like of shape (n_samples,)
+            Their class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights.
+        level : float, default=0.95
+            Confidence level.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_names, 2)
+            Lower and upper limits, in the order of ``coefficient_table_.names``;
+            infinite if the likelihood never decreases that much, as with separable
+            classes, and NaN for coefficients that are not determined by the rows.
+
+        Raises
+        ------
+        AttributeError
+            If the model has no standard errors, as with a penalty.
+        ValueError
+            If there are more than two classes, or if the rows, labels or weights are
+            not those of the fit.
+        """
+        check_is_fitted(self)
+        check_level(level)
+        self._require_two_classes("profile_intervals")
+        errors = self._find_errors("profile_intervals")
+        matrix, weight, is_present = self._read_rows_again(X, sample_weight)
+        codes, copies, of_class = self._read_codes(X, y, weight, is_present)
+        weight = copies * of_class
+        scores = np.asarray(matrix @ self.coef_[0]).ravel() + self.intercept_[0]
+        losses = np.logaddexp(0.0, np.where(codes, -1.0, 1.0) * scores)
+        self._require_training_loss(float(weight @ losses), "profile_intervals")
+        limit = float(stats.norm.isf(0.5 * (1.0 - level)))
+        if self.firth:
+            likelihood = self._make_likelihood(matrix, codes, weight)
+            theta = likelihood.centre_coefficients(self.coef_, self.intercept_)
+            return find_firth_intervals(likelihood, theta, errors, limit)
+        first = int(not self.fit_intercept)
+        problem = Problem(
+            *(lay_out(matrix), codes.astype(np.float64), weight, None),
+            *(BinomialFamily(), make_link("logit"), bool(self.fit_intercept)),
+            n_jobs=self.n_jobs,
+        )
+        return find_profile_intervals(
+            problem,
+            np.append(self.intercept_, self.coef_),
+            np.append(np.full(first, np.nan), errors),
+            np.pad(self.covariance_, ((first, 0), (first, 0))),
+            limit,
+        )
+
+    def _find_firth_statistic(self) -> float | None:
+        """Statistic of all slopes with Firth's penalty; None without."""
+        return getattr(self, "_firth_statistic", None)
+
+    def _require_two_classes(self, name) -> None:
+        """Raise ValueError for a multinomial model."""
+        if len(self.classes_) > 2:
+            raise ValueError(
+                f"{name} requires two classes; this multinomial model has "
+                f"{len(self.classes_)}: {name_some(self.classes_.tolist())}."
+            )
+
+    def _read_codes(self, X, y, weight, is_present):
+        """Read the classes of training rows.
+
+        Returns (codes, copies, of_class): the numbers of the classes, the weights, and
+        the factors of these by ``class_weight``.
+        """
+        classes, codes = read_classes(type(self).__name__, X, y, is_present)
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"The classes must be those of the fit, {self.classes_.tolist()}; got "
+                f"{classes.tolist()}."
+            )
+        factors = weigh_classes(self.class_weight, classes, codes, weight)
+        of_class = np.ones(len(codes)) if factors is None else factors[codes]
+        return codes, np.ones(len(codes)) if weight is None else weight, of_class
+
+    def _describe_rows(self, matrix, weight):
+        """Describe the second derivatives of the training rows."""
+        solver = WeightedSolver(lay_out(matrix), bool(self.fit_intercept))
+        return solver.describe(weight)
+
+    def _measure_leverages(self, matrix, curvature, solution):
         """Compute leverages of rows, by the second derivatives of the training rows."""
-        solver = WeightedSolver(lay_out(training), bool(self.fit_intercept))
-        solution = solver.describe(weight)
         return measure_leverages(
             *(matrix, curvature, solution.centre, solution.inverse[1:, 1:]),
             solution.fraction,
@@ -943,7 +1080,10 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         if len(self.classes_) == 2:
             tables = [("", table) for _, table in tables]
         notes = self._list_notes()
-        return write_summary("Logistic regression", facts, tables, notes, width=width)
+        title = "Logistic regression"
+        if self._find_firth_statistic() is not None:
+            title += " with Firth's penalty"
+        return write_summary(title, facts, tables, notes, width=width)
 
     # ---------------------------------------------------------------------- parts
     def _count_free(self, name):
@@ -1017,12 +1157,15 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             )
         elif self.separation_ not in (None, NONE):
             largest = float(np.abs(self.coef_).max(initial=0.0))
+            remedy = "firth=True or a finite C"
+            if len(self.classes_) > 2:
+                remedy = "a finite C"
             message = (
                 f"{describe_separation(self.separation_)}: a linear score separates "
                 "classes, so the likelihood has no maximum and coefficients diverge. "
                 f"{self.solver_} stopped after {iterations} at a log-likelihood of "
                 f"{self.log_likelihood_:.4g}, with coefficients up to {largest:.4g}. "
-                "Standard errors are meaningless. With a finite C, there is a maximum."
+                f"Standard errors are meaningless. With {remedy}, there is a maximum."
             )
         elif self.converged_ or reason == "callback":
             return
@@ -1058,6 +1201,11 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
                 else "Too many coefficients for standard errors."
             )
             return notes
+        if self._find_firth_statistic() is not None:
+            notes.append(
+                "LR chi² is of the penalised likelihood; the log-likelihood and what "
+                "follows from it are without the penalty."
+            )
         if self.class_weight is not None:
             notes.append(
                 "class_weight multiplies the weights of rows; standard errors and "
@@ -1091,6 +1239,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         elif is_checked() and self.penalty == "elasticnet":
             raise ValueError("penalty='elasticnet' requires an l1_ratio; got None.")
         check_truth("fit_intercept", self.fit_intercept)
+        check_truth("firth", self.firth)
         check_truth("dual", self.dual)
         check_real("intercept_scaling", self.intercept_scaling, 0.0)
         check_random_seed("random_state", self.random_state)
@@ -1125,6 +1274,19 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         """Refuse solvers that cannot minimise the loss with its penalty."""
         if not is_checked():
             return
+        if self.firth and self._has_penalty():
+            C, _ = self._find_penalty()
+            raise ValueError(
+                "firth=True is a penalty of its own and allows no other; got "
+                f"C={C:g}. Leave out C, l1_ratio and penalty."
+            )
+        if self.firth and STOCK_SOLVERS.get(self.solver, self.solver) not in (
+            "auto",
+            "newton",
+        ):
+            raise ValueError(
+                f"firth=True requires solver='newton' or 'auto'; got {self.solver!r}."
+            )
         if (
             self.solver == "bfgs"
             and self._has_penalty()
@@ -1170,6 +1332,8 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
     def _check_multi_class(self) -> None:
         """Refuse models of several classes that are others than the multinomial."""
         n_classes = len(self.classes_)
+        if self.firth:
+            self._require_two_classes("firth=True")
         if n_classes > 2 and (self.multi_class == "ovr" or self.solver == LIBLINEAR):
             what = "multi_class='ovr'"
             if self.solver == LIBLINEAR:

@@ -118,6 +118,17 @@ class WeightedSolver:
         slopes = factor.root @ factor.root.T
         return _describe(factor, slopes, factor.row_space, factor.root.shape[1])
 
+    def orthogonalize(self, weight: np.ndarray) -> tuple[WeightedSolution, np.ndarray]:
+        """Find coordinates in which the centred columns are orthonormal.
+
+        Returns (solution, root): what the rows determine, and the slopes of the
+        coordinates, of shape (n_columns, rank); combinations of these are shortest.
+        """
+        factor = self._factor_rows(weight, None)
+        root = factor.root
+        solution = _describe(factor, root @ root.T, factor.row_space, root.shape[1])
+        return solution, root
+
     def find_independent(self, weight: np.ndarray) -> np.ndarray:
         """Columns that do not depend on those before them, as R drops the others."""
         triangle, _, _ = self._reduce_rows(weight, None)

@@ -1,0 +1,1 @@
+"""Regression of ordered classes (有序回归)."""
