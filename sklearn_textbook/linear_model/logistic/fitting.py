@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import linalg
@@ -23,12 +24,15 @@ from sklearn_textbook.linear_model.logistic.curvature import (
     factor_hessian,
 )
 from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
+from sklearn_textbook.linear_model.logistic.sample_start import find_start
 from sklearn_textbook.linear_model.logistic.separation import find_separation
 from sklearn_textbook.linear_model.logistic.solvers import (
     SOLVERS,
     STOCK_SOLVERS,
     Solution,
+    solve_lbfgs,
     solve_newton,
+    solve_newton_late,
     solve_working_sets,
 )
 
@@ -44,6 +48,8 @@ MAX_UNASKED = 2**30
 MANY_NUMBERS, SECONDS_PER_NUMBER = 10**8, 30e-9
 #: Solvers that keep a matrix of the squared number of coefficients, and how many.
 MATRICES = {"newton": 4, "bfgs": 4}
+#: Solvers that start from a sample of the rows, and what they use its Hessian for.
+SAMPLING = {"newton": solve_newton_late, "lbfgs": solve_lbfgs}
 
 
 @dataclass(frozen=True)
@@ -136,7 +142,13 @@ def fit_logistic(
         def report(theta, loss):
             return describe(lambda: columns.estimate(theta, is_spread=is_spread), loss)
 
-        start = columns.turn(start)
+        near, start = None, columns.turn(start)
+        if solver in SAMPLING and is_small and max_iter > 0 and not start.any():
+            near = find_start(columns.turned, solve_newton, solve_lbfgs)
+        if near is not None:
+            start = near.theta
+            if near.factor is not None:
+                solve = partial(SAMPLING[solver], factor=near.factor)
         solution = solve(columns.turned, start, max_iter, tol, report)
         return columns.finish(solution, separation, is_spread)
 

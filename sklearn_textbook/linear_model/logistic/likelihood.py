@@ -18,6 +18,7 @@ from sklearn_textbook.linear_model.solve.row_blocks import (
     lay_out,
     read_rows,
     read_weights,
+    take_every,
 )
 from sklearn_textbook.linear_model.solve.row_sums import (
     MAX_STRETCHES,
@@ -189,6 +190,20 @@ class LogisticLikelihood:
             is_symmetric=self.n_scores == self.n_classes,
             strength=l2,
             l1_strength=l1,
+            n_threads=self.n_threads,
+        )
+
+    def take_sample(self, step: int) -> LogisticLikelihood:
+        """Return that of every ``step``-th row, with as large a part of the penalty."""
+        return LogisticLikelihood(
+            take_every(self.X, step),
+            take_every(self.codes, step),
+            self.n_classes,
+            None if self.weight is None else take_every(self.weight, step),
+            fit_intercept=self.fit_intercept,
+            is_symmetric=self.n_scores == self.n_classes,
+            strength=self.l2 / step,
+            l1_strength=self.l1 / step,
             n_threads=self.n_threads,
         )
 

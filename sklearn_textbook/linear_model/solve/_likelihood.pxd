@@ -5,9 +5,12 @@
 # converted to probabilities, these to residuals and curvatures, and both are summed up
 # with the columns.
 
-from libc.math cimport INFINITY, exp, fabs, log1p
+from libc.math cimport INFINITY, fabs, log1p
 from libc.stdint cimport int32_t
 
+from sklearn_textbook.linear_model.solve._exponential cimport (
+    take_exponentials, take_log1p,
+)
 from sklearn_textbook.linear_model.solve._panels cimport (
     BLOCK_ROWS, PANEL_WIDTH, add_products, add_scaled_rows, clear_rest, fill_columns,
     fill_ones, scale_panels, score_rows, shift_rows,
@@ -17,6 +20,7 @@ cdef enum:
     LOSS = 0
     GRADIENT = 1
     HESSIAN = 2
+    N_NOTES = 4
 
 
 # A dense table with classes and weights, and coefficients.
@@ -58,6 +62,22 @@ cdef struct Workspace:
     # pair of scores that is being added
     double* scores
     double* factors
+    # N_NOTES columns that are needed to evaluate the scores
+    double* notes
+
+
+cdef inline Py_ssize_t count_score_columns(Py_ssize_t n_scores) noexcept nogil:
+    """Columns of scores, factors and notes."""
+    return 2 * (n_scores + 1) + N_NOTES
+
+
+cdef inline void place_scores(
+    Workspace* work, double* memory, Py_ssize_t n_scores
+) noexcept nogil:
+    """Divide the memory of these columns among them."""
+    work.scores = memory
+    work.factors = work.scores + (n_scores + 1) * BLOCK_ROWS
+    work.notes = work.factors + (n_scores + 1) * BLOCK_ROWS
 
 
 cdef inline void judge_two(
@@ -69,20 +89,31 @@ cdef inline void judge_two(
     cdef double score, small, other, weight = 1.0, margin = INFINITY, loss = 0.0
     cdef double* residual = work.factors
     cdef double* curvature = work.factors + BLOCK_ROWS
+    cdef double* fraction = work.notes
+    cdef const int32_t* codes = problem.codes + first
     for row in range(n_rows):
         # the score of the row's class minus that of the other
-        score = work.scores[row] if problem.codes[first + row] else -work.scores[row]
-        small = exp(-fabs(score))
-        # probability of the other class
-        other = (small if score > 0 else 1.0) / (1.0 + small)
+        score = work.scores[row] if codes[row] else -work.scores[row]
+        work.scores[row] = score
+        fraction[row] = -fabs(score)
+        margin = min(margin, score)
+    take_exponentials(fraction, n_rows)
+    take_log1p(fraction, residual, n_rows)
+    for row in range(n_rows):
         if problem.weight != NULL:
             weight = problem.weight[first + row]
-        loss += weight * (log1p(small) + (0.0 if score > 0 else -score))
-        margin = min(margin, score)
-        residual[row] = -weight * other if problem.codes[first + row] else (
-            weight * other
-        )
-        curvature[row] = weight * small / ((1.0 + small) * (1.0 + small))
+        score = work.scores[row]
+        loss += weight * (residual[row] + (0.0 if score > 0 else -score))
+    for row in range(n_rows):
+        score, small = work.scores[row], fraction[row]
+        # probability of the other class
+        other = (small if score > 0 else 1.0) / (1.0 + small)
+        residual[row] = -other if codes[row] else other
+        curvature[row] = small / ((1.0 + small) * (1.0 + small))
+    if problem.weight != NULL:
+        for row in range(n_rows):
+            residual[row] *= problem.weight[first + row]
+            curvature[row] *= problem.weight[first + row]
     totals[0] += loss
     totals[1] = min(totals[1], margin)
 
@@ -96,45 +127,60 @@ cdef inline void judge_many(
     The scores of a row lie BLOCK_ROWS apart. Of the class with the largest score, the
     probability of all others is what is summed up, so that nothing cancels.
     """
-    cdef Py_ssize_t row, k, n_scores = problem.n_scores, code, best
-    cdef double top, rest, total, fraction, weight = 1.0, own, other
+    cdef Py_ssize_t row, k, n_scores = problem.n_scores
+    # Without a score of its own, the last class has the score 0.
+    cdef bint has_zero = n_scores < problem.n_classes
+    cdef double weight = 1.0, score
+    cdef double* top = work.notes
+    cdef double* best = work.notes + BLOCK_ROWS
+    cdef double* own = work.notes + 2 * BLOCK_ROWS
+    cdef double* rest = work.notes + 3 * BLOCK_ROWS
     cdef double* scores
     cdef double* residual
+    cdef const int32_t* codes = problem.codes + first
     for row in range(n_rows):
-        scores = work.scores + row
-        residual = work.factors + row
-        code = problem.codes[first + row]
-        # Without a score of its own, the last class has the score 0.
-        if n_scores < problem.n_classes:
-            top, best = 0.0, n_scores
-        else:
-            top, best = scores[0], 0
-        # The margin: own score less the largest of the others.
-        own = 0.0 if code >= n_scores else scores[code * BLOCK_ROWS]
-        other = 0.0 if code < n_scores < problem.n_classes else -INFINITY
-        for k in range(n_scores):
-            if scores[k * BLOCK_ROWS] > top:
-                top, best = scores[k * BLOCK_ROWS], k
-            if k != code and scores[k * BLOCK_ROWS] > other:
-                other = scores[k * BLOCK_ROWS]
-        totals[1] = min(totals[1], own - other)
-        # log1p(rest) keeps the digits of a loss near 0.
-        rest = 0.0
-        for k in range(n_scores):
-            scores[k * BLOCK_ROWS] = exp(scores[k * BLOCK_ROWS] - top)
-            if k != best:
-                rest += scores[k * BLOCK_ROWS]
-        if best < n_scores < problem.n_classes:
-            rest += exp(-top)
-        total = 1.0 + rest
+        top[row] = 0.0 if has_zero else -INFINITY
+        best[row] = n_scores if has_zero else 0
+        own[row] = 0.0
+        # the largest score of the other classes
+        rest[row] = 0.0 if has_zero and codes[row] < n_scores else -INFINITY
+    for k in range(n_scores):
+        scores = work.scores + k * BLOCK_ROWS
+        for row in range(n_rows):
+            score = scores[row]
+            best[row] = k if score > top[row] else best[row]
+            top[row] = score if score > top[row] else top[row]
+            own[row] = score if codes[row] == k else own[row]
+            score = -INFINITY if codes[row] == k else score
+            rest[row] = score if score > rest[row] else rest[row]
+    for row in range(n_rows):
+        totals[1] = min(totals[1], own[row] - rest[row])
+    for row in range(n_rows):
+        rest[row] = -top[row] if has_zero else -INFINITY
+    take_exponentials(rest, n_rows)
+    for row in range(n_rows):
+        rest[row] = 0.0 if best[row] == n_scores else rest[row]
+    for k in range(n_scores):
+        scores = work.scores + k * BLOCK_ROWS
+        for row in range(n_rows):
+            scores[row] -= top[row]
+        take_exponentials(scores, n_rows)
+        for row in range(n_rows):
+            rest[row] += 0.0 if best[row] == k else scores[row]
+    # log(1 + rest) keeps the digits of a loss near 0.
+    for row in range(n_rows):
         if problem.weight != NULL:
             weight = problem.weight[first + row]
-        totals[0] += weight * (log1p(rest) + (top - own))
-        for k in range(n_scores):
-            fraction = rest if k == best else total - scores[k * BLOCK_ROWS]
-            scores[k * BLOCK_ROWS] /= total
+        totals[0] += weight * (log1p(rest[row]) + (top[row] - own[row]))
+    for k in range(n_scores):
+        scores = work.scores + k * BLOCK_ROWS
+        residual = work.factors + k * BLOCK_ROWS
+        for row in range(n_rows):
             # the probability of the other classes
-            residual[k * BLOCK_ROWS] = fraction / total
+            residual[row] = (
+                rest[row] if best[row] == k else 1.0 + rest[row] - scores[row]
+            ) / (1.0 + rest[row])
+            scores[row] /= 1.0 + rest[row]
 
 
 cdef inline void note_residual(
@@ -222,8 +268,7 @@ cdef inline void add_likelihood(
     cdef Workspace* work = &whole
     work.panels = memory
     work.scaled = work.panels + problem.n_panels * size
-    work.scores = work.scaled + problem.n_panels * size
-    work.factors = work.scores + (problem.n_scores + 1) * BLOCK_ROWS
+    place_scores(work, work.scaled + problem.n_panels * size, problem.n_scores)
     clear_rest(work.panels, problem.has_intercept + problem.n_columns)
     while first < last:
         n_rows = min(<Py_ssize_t> BLOCK_ROWS, last - first)

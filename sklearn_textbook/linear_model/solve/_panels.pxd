@@ -18,6 +18,7 @@ cdef extern from *:
     /* One function for each kind of processor, where the system chooses at loading. */
     #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) \
         && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+    #define SELECTS_PROCESSOR
     #define FOR_EACH_PROCESSOR \
         __attribute__((unused, target_clones("avx512f", "avx2", "default")))
     #elif defined(__GNUC__) || defined(__clang__)
@@ -32,7 +33,7 @@ cdef extern from *:
     #define CONST_HALF(numbers) (*(const PanelHalf*)(numbers))
 
     FOR_EACH_PROCESSOR
-    static void add_tile(
+    static void add_half_tile(
         const double* left, const double* right, Py_ssize_t n_rows,
         double* sums, Py_ssize_t stride)
     {
@@ -63,6 +64,54 @@ cdef extern from *:
         HALF(lower + 4) = third_end;
         HALF(lower + stride) = fourth;
         HALF(lower + stride + 4) = fourth_end;
+    }
+
+    #if defined(__AVX512F__) || defined(SELECTS_PROCESSOR)
+    typedef double PanelRow
+        __attribute__((vector_size(64), aligned(8), may_alias));
+    #define ROW(numbers) (*(PanelRow*)(numbers))
+
+    /* The same, where a register has room for a whole row. */
+    #ifdef SELECTS_PROCESSOR
+    __attribute__((target("avx512f,prefer-vector-width=512")))
+    #endif
+    static void add_whole_tile(
+        const double* left, const double* right, Py_ssize_t n_rows,
+        double* sums, Py_ssize_t stride)
+    {
+        double* lower = sums + 2 * stride;
+        PanelRow first = ROW(sums), second = ROW(sums + stride);
+        PanelRow third = ROW(lower), fourth = ROW(lower + stride);
+        Py_ssize_t row;
+        for (row = 0; row < n_rows; row++) {
+            PanelRow values = *(const PanelRow*)(right + 8 * row);
+            const double* factors = left + 8 * row;
+            first += factors[0] * values;
+            second += factors[1] * values;
+            third += factors[2] * values;
+            fourth += factors[3] * values;
+        }
+        ROW(sums) = first;
+        ROW(sums + stride) = second;
+        ROW(lower) = third;
+        ROW(lower + stride) = fourth;
+    }
+    #endif
+
+    static inline void add_tile(
+        const double* left, const double* right, Py_ssize_t n_rows,
+        double* sums, Py_ssize_t stride)
+    {
+    #if defined(SELECTS_PROCESSOR)
+        if (__builtin_cpu_supports("avx512f")) {
+            add_whole_tile(left, right, n_rows, sums, stride);
+            return;
+        }
+    #elif defined(__AVX512F__)
+        add_whole_tile(left, right, n_rows, sums, stride);
+        return;
+    #endif
+        add_half_tile(left, right, n_rows, sums, stride);
     }
 
     FOR_EACH_PROCESSOR

@@ -20,8 +20,8 @@ from sklearn_textbook._contract._threads cimport (
     ThreadTeam, run_in_threads, run_tasks, start_team, stop_team,
 )
 from sklearn_textbook.linear_model.solve._likelihood cimport (
-    GRADIENT, HESSIAN, Problem, Sums, Workspace, add_likelihood, judge_many, judge_two,
-    note_curvature, note_residual,
+    GRADIENT, HESSIAN, Problem, Sums, Workspace, add_likelihood, count_score_columns,
+    judge_many, judge_two, note_curvature, note_residual, place_scores,
 )
 from sklearn_textbook.linear_model.solve._panels cimport (
     BLOCK_ROWS, PANEL_WIDTH, TILE_HEIGHT, add_half_panel, add_products, clear_rest,
@@ -266,7 +266,7 @@ def sum_likelihood(
     problem.n_classes, problem.n_scores = n_classes, coef.shape[0]
     problem.coef = &coef[0, 0]
     problem.n_panels = coef.shape[1] // PANEL_WIDTH
-    size = 2 * coef.shape[1] + 2 * (problem.n_scores + 1)
+    size = 2 * coef.shape[1] + count_score_columns(problem.n_scores)
     memory = <double*> malloc(n_threads * size * BLOCK_ROWS * sizeof(double))
     if memory == NULL:
         raise MemoryError()
@@ -312,8 +312,7 @@ cdef void judge_stretch(void* context, int64_t stretch, int thread) noexcept nog
     cdef Py_ssize_t n_rows, k, row
     cdef double* totals = work.totals + 2 * stretch
     cdef Workspace space
-    space.scores = work.memory + thread * work.memory_size
-    space.factors = space.scores + (problem.n_scores + 1) * BLOCK_ROWS
+    place_scores(&space, work.memory + thread * work.memory_size, problem.n_scores)
     while first < last:
         n_rows = min(<Py_ssize_t> BLOCK_ROWS, last - first)
         # Scores come row by row, and are read score by score.
@@ -374,7 +373,7 @@ def judge_scores(
         problem.weight = &weight[0]
     problem.codes = &codes[0]
     problem.n_classes, problem.n_scores = n_classes, scores.shape[1]
-    size = 2 * (problem.n_scores + 1) * BLOCK_ROWS
+    size = count_score_columns(problem.n_scores) * BLOCK_ROWS
     memory = <double*> malloc(n_threads * size * sizeof(double))
     if memory == NULL:
         raise MemoryError()
