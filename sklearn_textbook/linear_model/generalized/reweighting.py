@@ -546,19 +546,28 @@ def measure_leverages(
     X: np.ndarray | csr_array,
     weight: np.ndarray,
     centre: np.ndarray,
-    inverse: np.ndarray,
+    root: np.ndarray,
     fraction: float,
 ) -> np.ndarray:
     r"""Compute the leverages :math:`h_i = w_i z_i^T (Z^T W Z)^{-1} z_i`.
 
-    With centred columns, which lose no digits if columns are far from zero,
+    With centred columns, which lose no digits if columns are far from zero, and a root
+    R of the inverse, which loses none if they are nearly dependent,
 
-    .. math:: h_i = w_i \Bigl(\frac{1}{\sum_j w_j} + (x_i - m)^T C (x_i - m)\Bigr).
+    .. math:: h_i = w_i \Bigl(\frac{1}{\sum_j w_j} + |R^T (x_i - m)|^2\Bigr).
     """
     leverages = np.empty(X.shape[0])
     for start in range(0, X.shape[0], LEVERAGE_ROWS):
         block = X[start : start + LEVERAGE_ROWS]
         block = (block.toarray() if issparse(block) else block) - centre
-        squares = np.einsum("ij,ij->i", block @ inverse, block)
+        squares = np.square(block @ root).sum(axis=1)
         leverages[start : start + LEVERAGE_ROWS] = fraction + squares
     return weight * leverages
+
+
+def find_symmetric_root(covariance: np.ndarray) -> np.ndarray:
+    """Root of a well-conditioned covariance; NaN if it has some."""
+    if not np.isfinite(covariance).all():
+        return np.full(covariance.shape, np.nan)
+    values, vectors = np.linalg.eigh(covariance)
+    return vectors * np.sqrt(np.maximum(values, 0.0))

@@ -841,8 +841,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         solver = WeightedSolver(lay_out(training), bool(self.fit_intercept))
         solution = solver.describe(weight)
         return measure_leverages(
-            *(matrix, curvature, solution.centre, solution.inverse[1:, 1:]),
-            solution.fraction,
+            *(matrix, curvature, solution.centre, solution.root, solution.fraction)
         )
 
     def _require_training_loss(self, loss, name) -> None:
