@@ -86,7 +86,7 @@ from sklearn_textbook.linear_model.least_squares.targets import (
     require_powers,
 )
 from sklearn_textbook.linear_model.solve.row_blocks import lay_out, read_rows
-from sklearn_textbook.linear_model.solve.row_sums import find_largest
+from sklearn_textbook.linear_model.solve.row_sums import find_largest, is_within
 from sklearn_textbook.linear_model.solve.weighted_solution import (
     OUTSIDE,
     WeightedSolver,
@@ -1455,9 +1455,12 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
 
     def _require_squares(self, matrix, weight):
         """Raise ValueError for a column whose weighted squares under- or overflow."""
-        sizes = find_largest(matrix) * (
-            np.sqrt(max(float(weight[rows].max()) for rows in list_blocks(len(weight))))
+        root = np.sqrt(
+            max(float(weight[rows].max()) for rows in list_blocks(len(weight)))
         )
+        if is_within(matrix, SMALLEST / root, LARGEST / root):
+            return
+        sizes = find_largest(matrix) * root
         is_wrong = (sizes > 0.0) & ((sizes < SMALLEST) | (sizes > LARGEST))
         if not is_wrong.any():
             return

@@ -35,6 +35,7 @@ from sklearn_textbook.linear_model.logistic.solvers import (
     solve_newton_late,
     solve_working_sets,
 )
+from sklearn_textbook.linear_model.solve.row_blocks import SAMPLE_STEP
 
 #: Up to this number of coefficients, "auto" is Newton's method with one BLAS thread.
 MAX_EQUATIONS = 1000
@@ -42,6 +43,8 @@ MAX_EQUATIONS = 1000
 MAX_COEFFICIENTS = 2000
 #: Minimum fraction of the square of a column after centring; less may be rounding.
 MIN_SPREAD = 1e-20
+#: Minimum number of rows of a sample for each coefficient of a score.
+SAMPLE_ROWS = 64
 #: Maximum size in bytes of matrices that are not required.
 MAX_UNASKED = 2**30
 #: Probabilities of an iteration above which a warning is given, and time for each.
@@ -245,15 +248,25 @@ class _Columns:
 
 
 def _find_needed_basis(likelihood: LogisticLikelihood):
-    """Find a basis of the columns if their products alone lose too many digits."""
+    """Find a basis of the columns if their products alone lose too many digits.
+
+    Of a large table, a sample of the rows may already show that they do not.
+    """
     if not likelihood.n_columns:
         return None
+    is_large = likelihood.n_rows >= SAMPLE_STEP * SAMPLE_ROWS * likelihood.n_parameters
+    if is_large and _is_sound(likelihood.take_sample(SAMPLE_STEP)):
+        return None
+    return None if _is_sound(likelihood) else find_basis(likelihood)
+
+
+def _is_sound(likelihood: LogisticLikelihood) -> bool:
+    """Whether products of the columns keep enough digits."""
     products = likelihood.evaluate_products()
     spreads = products.diagonal()[likelihood.fit_intercept :]
     squares = spreads + likelihood.total_weight * likelihood.centre**2
-    is_safe = (spreads > MIN_SPREAD * squares).all()
-    is_safe = is_safe and factor_hessian(products) is not None
-    return None if is_safe else find_basis(likelihood)
+    is_safe = bool((spreads > MIN_SPREAD * squares).all())
+    return is_safe and factor_hessian(products) is not None
 
 
 @dataclass(frozen=True)

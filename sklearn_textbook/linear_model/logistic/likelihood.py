@@ -26,6 +26,8 @@ from sklearn_textbook.linear_model.solve.row_sums import (
     ProductSums,
     divide_rows,
     find_largest,
+    is_within,
+    reduce_columns,
     sum_products,
 )
 
@@ -82,7 +84,8 @@ def _sum_columns(X, weight):
     """Weighted sums of the columns of a block."""
     if issparse(X):
         return np.asarray(X.sum(axis=0) if weight is None else X.T @ weight).ravel()
-    return (X if weight is None else X * weight[:, np.newaxis]).sum(axis=0)
+    X = X if weight is None else X * weight[:, np.newaxis]
+    return reduce_columns(np.add, X)
 
 
 def scale_extremes(
@@ -93,7 +96,7 @@ def scale_extremes(
     Returns (X, factors).
     """
     factors = np.ones(X.shape[1])
-    if not min(X.shape):
+    if not min(X.shape) or is_within(X, 1.0 / LARGE, LARGE):
         return X, factors
     largest = find_largest(X)
     is_extreme = largest > LARGE

@@ -23,6 +23,8 @@ ROWS_PER_COEFFICIENT, MIN_ROWS = 4, 2000
 MIN_OF_CLASS = 20
 #: The coefficients of the sample are found to this fraction of their standard errors.
 PRECISION = 0.1
+#: Largest change of a score by the last step.
+LARGEST_MOVE = 0.5
 #: Maximum number of iterations for them.
 MAX_ITER = 50
 #: With more multiplications than this for each one of a gradient, a Hessian takes so
@@ -68,17 +70,23 @@ def find_start(
     found = solve(sample, sample.start(), MAX_ITER, tol, lambda theta, loss: False)
     if not found.is_converged:
         return None
-    theta, factor = found.theta, None
-    if has_factor:
-        at = sample.evaluate(theta, HESSIAN)
-        factor = factor_hessian(at.hessian / sample.total_weight)
-        if factor is None:
-            return None
-        theta = theta - factor.find_step(at.gradient / sample.total_weight)
+    at = sample.evaluate(found.theta, HESSIAN) if found.at is None else found.at
+    factor = factor_hessian(at.hessian / sample.total_weight)
+    if factor is None:
+        return None
+    step = factor.find_step(at.gradient / sample.total_weight)
+    if not _measure_move(sample, step) < LARGEST_MOVE:
+        return None  # coefficients that diverge still move
+    theta = found.theta - step if found.at is None else found.theta
     if not np.isfinite(theta).all():
         return None
     theta = likelihood.centre_coefficients(*sample.restore_coefficients(theta))
-    return SampleStart(theta, factor)
+    return SampleStart(theta, factor if has_factor else None)
+
+
+def _measure_move(sample: LogisticLikelihood, step: np.ndarray) -> float:
+    """Largest change of a score of the sample by a step."""
+    return max(float(np.abs(scores).max()) for _, scores in sample.read_scores(step))
 
 
 def whiten_columns(likelihood: LogisticLikelihood) -> HessianFactor | None:

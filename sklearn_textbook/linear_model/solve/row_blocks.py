@@ -51,7 +51,7 @@ def _slice_sparse(X, rows):
 def take_every(X: Any, step: int) -> Any:
     """Read every ``step``-th row of a table or a vector into the memory."""
     if not is_stored(X):
-        return X[::step]
+        return X[::step] if issparse(X) else np.ascontiguousarray(X[::step])
     parts = [take_rows(X, rows)[::step] for rows in list_blocks(X.shape[0])]
     return csr_array(vstack(parts)) if is_sparse(X) else np.concatenate(parts)
 

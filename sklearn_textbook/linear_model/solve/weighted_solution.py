@@ -60,8 +60,8 @@ class WeightedSolution:
     #: generalised inverse if there is none. The first row and column are zero without
     #: an intercept. Shape (1 + n_columns, 1 + n_columns).
     inverse: np.ndarray
-    #: R with :math:`R R^T` equal to the inverse for the slopes; where columns are nearly
-    #: dependent, terms cancel in products with the inverse, but not in :math:`R^T x`.
+    #: R with :math:`R R^T` equal to the inverse for the slopes. Where columns are
+    #: nearly dependent, terms cancel in products with the inverse, but not with R.
     #: Shape (n_columns, rank).
     root: np.ndarray
     #: Rank of Z, or of X without an intercept.
