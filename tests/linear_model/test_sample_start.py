@@ -87,7 +87,8 @@ def test_generalized(monkeypatch, family, link, alpha):
     weight = random.integers(1, 3, N_ROWS)
     model = GeneralizedLinearRegressor(family, link, alpha=alpha)
     model.fit(X, y, weight, offset=offset)
-    assert model.converged_ and model.n_iter_ <= 10
+    assert model.converged_
+    assert model.n_iter_ <= 10
     assert len(model.deviance_path_) == model.n_iter_ + 1
     assert model.deviance_path_[-1] == model.deviance_
     with monkeypatch.context() as patch:
@@ -123,7 +124,8 @@ def test_samples_that_describe_no_other_rows(monkeypatch):
     assert starts == [None, None]
     X[7, 0] = 1e6
     model = LogisticRegression().fit(X, y)
-    assert model.converged_ and model.n_iter_[0] < 40
+    assert model.converged_
+    assert model.n_iter_[0] < 40
 
 
 def test_counts_and_their_factorials():
