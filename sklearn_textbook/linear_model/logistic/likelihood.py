@@ -23,6 +23,7 @@ from sklearn_textbook.linear_model.solve.row_blocks import (
 from sklearn_textbook.linear_model.solve.row_sums import (
     MAX_STRETCHES,
     PANEL_WIDTH,
+    TILE_HEIGHT,
     ProductSums,
     divide_rows,
     find_largest,
@@ -338,7 +339,14 @@ class LogisticLikelihood:
         shift[self.fit_intercept : self.n_parameters] = self.centre
         totals = np.zeros((n_stretches, 2))
         totals[:, 1] = np.inf
-        gradient = np.zeros((n_stretches, self.n_scores, width if order else 0))
+        n_scores, n_groups = self.n_scores, 0
+        if n_scores > 1:
+            n_groups = -(-n_scores // PANEL_WIDTH)
+            n_scores = -(-n_scores // TILE_HEIGHT) * TILE_HEIGHT
+        groups = np.zeros((n_groups * PANEL_WIDTH, width))
+        groups[: len(coef) if n_groups else 0] = coef if n_groups else 0.0
+        groups = groups.reshape(n_groups, PANEL_WIDTH, width).transpose(0, 2, 1).copy()
+        gradient = np.zeros((n_stretches, n_scores, width if order else 0))
         shape = (self._n_pairs, width, width) if order == HESSIAN else (0, 0, 0)
         hessian = np.zeros((n_stretches, *shape))
         for rows in list_blocks(self.n_rows):
@@ -353,6 +361,7 @@ class LogisticLikelihood:
                 self.codes[rows],
                 self.n_classes,
                 coef,
+                groups,
                 bounds,
                 totals[some],
                 gradient[some],
@@ -363,7 +372,7 @@ class LogisticLikelihood:
         loss, margin = totals[:, 0].sum(), totals[:, 1].min()
         if order == LOSS:
             return loss, margin, None, None
-        gradient = gradient.sum(axis=0)[:, : self.n_parameters]
+        gradient = gradient.sum(axis=0)[: self.n_scores, : self.n_parameters]
         if order == GRADIENT:
             return loss, margin, gradient, None
         blocks = hessian.sum(axis=0)[:, : self.n_parameters, : self.n_parameters]

@@ -22,7 +22,7 @@ ROWS_PER_COEFFICIENT, MIN_ROWS = 4, 2000
 #: Minimum number of its rows in each class: fewer are often separable.
 MIN_OF_CLASS = 20
 #: The coefficients of the sample are found to this fraction of their standard errors.
-PRECISION = 0.1
+PRECISION = 0.03
 #: Largest change of a score by the last step.
 LARGEST_MOVE = 0.5
 #: Maximum number of iterations for them.

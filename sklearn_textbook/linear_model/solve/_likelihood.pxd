@@ -12,8 +12,9 @@ from sklearn_textbook.linear_model.solve._exponential cimport (
     take_exponentials, take_log1p,
 )
 from sklearn_textbook.linear_model.solve._panels cimport (
-    BLOCK_ROWS, PANEL_WIDTH, add_products, add_scaled_rows, clear_rest, fill_columns,
-    fill_ones, scale_panels, score_rows, shift_rows,
+    BLOCK_ROWS, PANEL_WIDTH, TILE_HEIGHT, add_products, add_scaled_rows, add_tile,
+    clear_rest, fill_columns, fill_ones, scale_panels, score_many_rows, score_rows,
+    shift_rows,
 )
 
 cdef enum:
@@ -41,6 +42,8 @@ cdef struct Problem:
     int n_scores
     # n_scores rows of padded length
     const double* coef
+    # of several scores the same by columns, for eight scores at a time
+    const double* coef_groups
     Py_ssize_t n_panels
 
 
@@ -48,6 +51,7 @@ cdef struct Problem:
 cdef struct Sums:
     # loss and smallest margin
     double* totals
+    # of several scores, those of a multiple of TILE_HEIGHT
     double* gradient
     double* hessian
 
@@ -218,23 +222,62 @@ cdef inline void note_curvature(
         )
 
 
+cdef inline void score_block(
+    const Problem* problem, Py_ssize_t n_rows, const Workspace* work
+) noexcept nogil:
+    """Scores of a block: a number per row for each, scores BLOCK_ROWS apart."""
+    cdef Py_ssize_t group, k, row, n_here, size = BLOCK_ROWS * PANEL_WIDTH
+    cdef double* scores
+    if problem.n_scores == 1:
+        score_rows(
+            work.panels, problem.n_panels, size, problem.coef, n_rows, work.scores
+        )
+        return
+    for group in range((problem.n_scores + PANEL_WIDTH - 1) // PANEL_WIDTH):
+        score_many_rows(
+            work.panels, problem.n_panels, size,
+            problem.coef_groups + group * problem.n_panels * PANEL_WIDTH * PANEL_WIDTH,
+            n_rows, work.scaled,
+        )
+        n_here = min(<Py_ssize_t> PANEL_WIDTH, problem.n_scores - group * PANEL_WIDTH)
+        for k in range(n_here):
+            scores = work.scores + (group * PANEL_WIDTH + k) * BLOCK_ROWS
+            for row in range(n_rows):
+                scores[row] = work.scaled[row * PANEL_WIDTH + k]
+
+
 cdef inline void add_gradient(
     const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* work,
     double* gradient,
 ) noexcept nogil:
-    """Add the residuals of each score times the columns."""
-    cdef Py_ssize_t panel, k
-    cdef Py_ssize_t size = BLOCK_ROWS * PANEL_WIDTH
-    cdef double* residual
-    for k in range(problem.n_scores):
-        residual = work.factors
-        if problem.n_classes > 2:
-            residual = work.scaled
-            note_residual(problem, first, n_rows, work, k, residual)
+    """Add the residuals of each score times the columns.
+
+    Of many scores, the residuals of eight are a panel, whose products with those of the
+    columns are summed by tiles.
+    """
+    cdef Py_ssize_t panel, k, row, tile, start, size = BLOCK_ROWS * PANEL_WIDTH
+    cdef Py_ssize_t stride = problem.n_panels * PANEL_WIDTH
+    cdef double* residual = work.factors + problem.n_scores * BLOCK_ROWS
+    if problem.n_scores == 1:
         for panel in range(problem.n_panels):
             add_scaled_rows(
-                work.panels + panel * size, residual, n_rows,
-                gradient + (k * problem.n_panels + panel) * PANEL_WIDTH,
+                work.panels + panel * size, work.factors, n_rows,
+                gradient + panel * PANEL_WIDTH,
+            )
+        return
+    for tile in range((problem.n_scores + TILE_HEIGHT - 1) // TILE_HEIGHT):
+        start = tile * TILE_HEIGHT
+        for k in range(start, start + TILE_HEIGHT):
+            if k < problem.n_scores:
+                note_residual(problem, first, n_rows, work, k, residual)
+            for row in range(n_rows):
+                work.scaled[row * PANEL_WIDTH + k - start] = (
+                    residual[row] if k < problem.n_scores else 0.0
+                )
+        for panel in range(problem.n_panels):
+            add_tile(
+                work.scaled, work.panels + panel * size, n_rows,
+                gradient + start * stride + panel * PANEL_WIDTH, stride,
             )
 
 
@@ -281,13 +324,7 @@ cdef inline void add_likelihood(
         )
         for k in range(problem.n_panels):
             shift_rows(work.panels + k * size, problem.shift + k * PANEL_WIDTH, n_rows)
-        for k in range(problem.n_scores):
-            # A number per row for each score, scores BLOCK_ROWS apart.
-            score_rows(
-                work.panels, problem.n_panels, size,
-                problem.coef + k * problem.n_panels * PANEL_WIDTH, n_rows,
-                work.scores + k * BLOCK_ROWS,
-            )
+        score_block(problem, n_rows, work)
         if problem.n_classes == 2:
             judge_two(problem, first, n_rows, work, sums.totals)
         else:

@@ -239,14 +239,17 @@ cdef void sum_likelihood_stretch(
 def sum_likelihood(
     const double[:, :] X, bint has_intercept, const double[::1] shift,
     const double[::1] weight, const int32_t[::1] codes, int n_classes,
-    const double[:, ::1] coef, const Py_ssize_t[::1] bounds, double[:, ::1] totals,
-    double[:, :, ::1] gradient, double[:, :, :, ::1] hessian, int order, int n_threads,
+    const double[:, ::1] coef, const double[:, :, ::1] coef_groups,
+    const Py_ssize_t[::1] bounds, double[:, ::1] totals, double[:, :, ::1] gradient,
+    double[:, :, :, ::1] hessian, int order, int n_threads,
 ):
     """Add up loss, gradient and Hessian of every stretch of rows.
 
-    shift (n_padded), coef (n_scores, n_padded): in the order of the panels. bounds
-    (n_stretches + 1). totals (n_stretches, 2): loss, 0, and smallest margin, infinity.
-    gradient (n_stretches, n_scores, n_padded), hessian (n_stretches, n_pairs, n_padded,
+    shift (n_padded), coef (n_scores, n_padded): in the order of the panels. coef_groups
+    (n_groups, n_padded, 8): of several scores the same, transposed, for eight at a
+    time. bounds (n_stretches + 1). totals (n_stretches, 2): loss, 0, and smallest
+    margin, infinity. gradient (n_stretches, n_scores, n_padded), with the scores padded
+    to a multiple of 4 unless there is one; hessian (n_stretches, n_pairs, n_padded,
     n_padded), zero; of each pair of scores the upper triangle. order: 0, 1 or 2.
     """
     cdef LikelihoodStretches work
@@ -265,6 +268,7 @@ def sum_likelihood(
     problem.codes = &codes[0]
     problem.n_classes, problem.n_scores = n_classes, coef.shape[0]
     problem.coef = &coef[0, 0]
+    problem.coef_groups = &coef_groups[0, 0, 0] if coef_groups.shape[0] else NULL
     problem.n_panels = coef.shape[1] // PANEL_WIDTH
     size = 2 * coef.shape[1] + count_score_columns(problem.n_scores)
     memory = <double*> malloc(n_threads * size * BLOCK_ROWS * sizeof(double))

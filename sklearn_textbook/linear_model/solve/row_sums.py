@@ -14,7 +14,7 @@ from sklearn_textbook.linear_model.solve._row_sums import (
 )
 from sklearn_textbook.linear_model.solve.row_blocks import is_stored, take_rows
 
-PANEL_WIDTH = 8  # as in _panels.pxd
+PANEL_WIDTH, TILE_HEIGHT = 8, 4  # as in _panels.pxd
 #: Up to this number of columns, every stretch of rows has its own sums.
 STRETCH_COLUMNS = 256
 #: Minimum number of rows in a stretch, and maximum number of stretches.
