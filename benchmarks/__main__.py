@@ -36,6 +36,7 @@ STUDIES = {
     "oblique": "oblique_study",
     "ordinary-tables": "ordinary_tables",
     "principal-components": "principal_components",
+    "smooth-models": "smooth_models",
     "pruning": "pruning_study",
     "python-calls": "python_calls",
     "real-tables": "real_tables",

@@ -203,6 +203,12 @@ def check_sizes(
 ) -> None:
     """Require numbers whose squares can be added up."""
     values = X.data if scipy.sparse.issparse(X) else X
+    if values.flags.c_contiguous and values.dtype == np.float64:
+        flat = values.reshape(-1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # One fast pass, which is enough unless some are very large.
+            if flat @ flat <= LARGEST_VALUE**2:
+                return
     if max(values.max(initial=0.0), -values.min(initial=0.0)) <= LARGEST_VALUE:
         return
     (row, *rest), value = _find_first(

@@ -33,6 +33,7 @@ from sklearn_textbook.linear_model.design.reading import (
 )
 
 SOLVERS = ("svd", "lsqr", "eigen")
+DIVISORS = ("n", "n-g")
 FLOATS = [np.float64, np.float32]
 
 
@@ -42,6 +43,7 @@ class DiscriminantInput(BaseEstimator):
     def _check_parameters(self) -> None:
         check_choice("solver", self.solver, SOLVERS)
         check_choice("missing", self.missing, MISSING)
+        check_choice("covariance_divisor", self.covariance_divisor, DIVISORS)
         check_truth("store_covariance", self.store_covariance)
         check_real("tol", self.tol, 0.0)
         check_integer("n_components", self.n_components, 1, accepts_none=True)
@@ -69,6 +71,12 @@ class DiscriminantInput(BaseEstimator):
             raise ValueError(
                 "covariance estimator is not supported with svd solver. Try another "
                 "solver"
+            )
+        if estimator is not None and self.covariance_divisor != "n":
+            raise ValueError(
+                f"covariance_divisor={self.covariance_divisor!r} is not supported with "
+                "a covariance_estimator, which chooses its divisor itself. Use "
+                "covariance_divisor='n'."
             )
         if estimator is not None and shrinkage not in (None, 0):
             raise ValueError(

@@ -66,9 +66,8 @@ class LinearDiscriminantAnalysis(
     The classifier predicts the class with the largest posterior probability, assuming
     normal distributions with a common covariance matrix :math:`\Sigma` and priors
     :math:`\pi_k`. With equal priors, this is the class with the nearest projected
-    centre. The covariance is the maximum likelihood estimate, as in scikit-learn, and
-    as in R's ``MASS::lda`` with ``method="mle"``; its default divides by the number of
-    rows minus the number of classes instead.
+    centre. The covariance is the maximum likelihood estimate, as in scikit-learn, or
+    with ``covariance_divisor="n-g"`` the unbiased one, as in R's ``MASS::lda``.
 
     Parameters of scikit-learn's ``LinearDiscriminantAnalysis`` have the same name,
     meaning and default here, so it is enough to replace the import.
@@ -119,6 +118,12 @@ class LinearDiscriminantAnalysis(
         have the weighted mean of the column, levels the means of their indicators, and
         one more column, such as "missing(age)", marks them if the training rows have
         some; columns that lack the same rows share it.
+    covariance_divisor : {"n", "n-g"}, default="n"
+        What the scatter within classes is divided by for :math:`\Sigma`. "n": the sum n
+        of the weights, which maximises the likelihood, as in scikit-learn and with
+        ``method="mle"`` of ``MASS::lda``. "n-g": n minus the number g of classes, which
+        is unbiased, as by default in ``MASS::lda``. Shrinkage is applied before.
+        Not supported with a ``covariance_estimator``, which chooses itself.
 
     Attributes
     ----------
@@ -143,12 +148,14 @@ class LinearDiscriminantAnalysis(
         span fewer dimensions. Not set by "lsqr".
     eigenvalues_ : ndarray of shape (n_directions,)
         Eigenvalues of the directions, the diagonal of :math:`\Lambda`: scatter between
-        classes divided by scatter within classes. Not set by "lsqr".
+        classes divided by scatter within classes, whatever ``covariance_divisor`` is.
+        Not set by "lsqr".
     explained_variance_ratio_ : ndarray of shape (n_components,)
         The eigenvalues divided by their sum. Not set by "lsqr".
     direction_ : ndarray of shape (n_features,)
         The direction :math:`w = S_w^{-1}(\mu_0 - \mu_1)`, for two classes.
-        ``coef_`` is :math:`-m w`, with m the number of rows.
+        ``coef_`` is :math:`-m w`, with m the number of rows, or with
+        ``covariance_divisor="n-g"`` that number minus 2.
     projected_means_ : ndarray of shape (n_classes, n_components)
         Projected centres of the classes: ``transform(means_)``. Not set by "lsqr".
     within_scatter_ : ndarray of shape (n_features, n_features)
@@ -259,6 +266,7 @@ class LinearDiscriminantAnalysis(
         covariance_estimator: Any = None,
         categorical_features: ArrayLike | dict[str, Any] | None = None,
         missing: str = "error",
+        covariance_divisor: str = "n",
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage
@@ -269,6 +277,7 @@ class LinearDiscriminantAnalysis(
         self.covariance_estimator = covariance_estimator
         self.categorical_features = categorical_features
         self.missing = missing
+        self.covariance_divisor = covariance_divisor
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -342,7 +351,8 @@ class LinearDiscriminantAnalysis(
             n_directions = int(self.n_components)
         self.class_count_ = table.class_weight
         priors = self._choose_priors()
-        solution = self._solve(table, priors)
+        factor = self.class_count_.sum() / self._find_divisor()
+        solution = self._solve(table, priors).multiply_covariance(factor)
         self._warn_of_constant_columns(solution)
         self._warn_of_dependent_columns(solution)
         self.within_rank_ = solution.rank
@@ -386,7 +396,7 @@ class LinearDiscriminantAnalysis(
     def direction_(self) -> np.ndarray:
         """The direction of the textbook, for two classes."""
         self._require(len(self.classes_) == 2, "direction_", "two classes")
-        return -self.coef_[0] / self.class_count_.sum()
+        return -self.coef_[0] / self._find_divisor()
 
     @property
     def between_scatter_(self) -> np.ndarray:
@@ -411,6 +421,19 @@ class LinearDiscriminantAnalysis(
         """Raise an AttributeError for an attribute that was not computed."""
         if not is_there:
             raise AttributeError(f"{type(self).__name__} has {name} only with {what}.")
+
+    def _find_divisor(self):
+        """Find what the scatter within the classes is divided by."""
+        total, n_classes = self.class_count_.sum(), len(self.class_count_)
+        if self.covariance_divisor == "n":
+            return total
+        if not total > n_classes:
+            raise ValueError(
+                "covariance_divisor='n-g' requires a sum of weights above the number "
+                f"of classes; got {total:g} for {n_classes} classes. Use "
+                "covariance_divisor='n'."
+            )
+        return total - n_classes
 
     def _solve(self, table, priors):
         if table.is_in_files:
@@ -535,6 +558,7 @@ class LinearDiscriminantAnalysis(
             covariance = estimate_within(
                 table, self.shrinkage, self.covariance_estimator, scatter
             )
+            covariance = covariance * (self.class_count_.sum() / self._find_divisor())
         if scatter is not None:
             total = self.class_count_.sum()
             self.within_scatter_ = _restore_units(scatter * total, units)

@@ -65,6 +65,18 @@ class Discriminants:
     covariance: np.ndarray | None = None
     scatter: np.ndarray | None = None
 
+    def multiply_covariance(self, factor: float) -> Discriminants:
+        """Return the result for a multiple of the covariance within the classes."""
+        if factor == 1.0:
+            return self
+        directions, covariance = self.directions, self.covariance
+        return replace(
+            self,
+            coef=self.coef / factor,
+            directions=None if directions is None else directions / np.sqrt(factor),
+            covariance=None if covariance is None else covariance * factor,
+        )
+
 
 def solve_svd(table, priors: np.ndarray, tol: float) -> Discriminants:
     """Whiten the scatter within the classes, then decompose that of their centres."""

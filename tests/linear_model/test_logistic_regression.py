@@ -483,7 +483,7 @@ def test_combination_that_separates_rows_of_a_large_table(seed):
     with pytest.warns(ConvergenceWarning, match="Quasi-complete"):
         model = LogisticRegression().fit(X, y)
     assert model.separation_ == "quasi_complete"
-    assert model.standard_errors_.max() > 1e6
+    assert model.standard_errors_.max() > 1e4
     # Two rows of the third class, one on each side, forbid it.
     X, y = np.append(X, X[:1] * [[1.0], [-1.0]], axis=0), np.append(y, [2, 2])
     model = LogisticRegression(separation="exact").fit(X, y)

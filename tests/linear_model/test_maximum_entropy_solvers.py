@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from sklearn_textbook.linear_model import MaxEntClassifier
 from sklearn_textbook.linear_model.maximum_entropy import expectation
 from sklearn_textbook.linear_model.maximum_entropy.expectation import EntropyProblem
 from sklearn_textbook.linear_model.maximum_entropy.fitting import minimize
@@ -296,3 +297,17 @@ def test_steps_of_bfgs(limit):
             matrix = np.eye(4) * (step @ change) / (change @ change)
         matrix = reference.update_inverse(matrix, step, change)
         assert_allclose(matrix @ change, step, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("max_iter", "is_enough"), [(1, False), (1000, True)])
+def test_converged(max_iter, is_enough):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = X[:, 0] + np.random.default_rng(1).normal(size=60) > 0
+    model = MaxEntClassifier(max_iter=max_iter).fit(X, y)
+    assert model.converged_ is is_enough
+    pairs = [{"A", "B"}, {"A", "C"}]
+    model = MaxEntClassifier.from_constraints(
+        "ABCDE", pairs, [0.3, 0.5], max_iter=max_iter
+    )
+    assert model.converged_ is is_enough

@@ -27,6 +27,8 @@ FAMILIES = (
 QUASI_FAMILIES = {"quasipoisson": "poisson", "quasibinomial": "binomial"}
 #: Exponents of the variance of the Tweedie distributions among them.
 POWERS = {"gaussian": 0.0, "poisson": 1.0, "gamma": 2.0, "inverse_gaussian": 3.0}
+#: Counts from which the logarithms of their factorials are computed one by one.
+LARGE_COUNT = 10_000
 #: Number of trials above which more do not change the starting means.
 MANY_TRIALS = 1e9
 _ANY_MEAN = ("identity", "log", "inverse", "power")
@@ -122,7 +124,8 @@ class TweedieFamily(Family):
         if p == 0.0:
             return np.square(y - mean)
         if p == 1.0:
-            return 2.0 * (xlogy(y, y / mean) - (y - mean))
+            # The logarithm of a number that is not 0, times y = 0.
+            return 2.0 * (y * np.log(np.maximum(y / mean, TINY)) - (y - mean))
         if p == 2.0:
             ratio = y / mean
             return 2.0 * (ratio - 1.0 - np.log(ratio))
@@ -147,7 +150,7 @@ class TweedieFamily(Family):
                 variances = np.log(2.0 * np.pi * dispersion / weight)
                 return float(-0.5 * np.sum(residuals + variances))
         elif self.power == 1.0:
-            parts = xlogy(y, mean) - mean - gammaln(y + 1.0)
+            parts = xlogy(y, mean) - mean - compute_log_factorial(y)
         elif self.power == 2.0:
             shape = np.divide(1.0, dispersion)  # also of 0
             parts = (
@@ -313,6 +316,16 @@ class NegativeBinomialFamily(Family):
         """Size of a deviance that counts as large, at most 1, in the units of y."""
         size = np.sqrt(means.square)
         return min(1.0, float(size)) if size > 0.0 else 1.0
+
+
+def compute_log_factorial(y: np.ndarray) -> np.ndarray:
+    """Logarithms of y!; those of small counts are computed once."""
+    largest = y.max(initial=0.0)
+    if largest < min(LARGE_COUNT, len(y)):
+        counts = y.astype(np.intp)
+        if (counts == y).all():
+            return gammaln(np.arange(largest + 1.0) + 1.0)[counts]
+    return gammaln(y + 1.0)
 
 
 def make_family(name: str, power: float | None = None, theta: float = np.inf) -> Family:

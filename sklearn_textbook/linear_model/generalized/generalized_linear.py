@@ -62,6 +62,7 @@ from sklearn_textbook.linear_model.generalized.profile_likelihood import (
 from sklearn_textbook.linear_model.generalized.reweighting import (
     Fit,
     Problem,
+    find_symmetric_root,
     fit_constant,
     fit_reweighted,
     measure_leverages,
@@ -97,7 +98,7 @@ from sklearn_textbook.linear_model.least_squares.targets import (
     require_powers,
 )
 from sklearn_textbook.linear_model.solve.row_blocks import lay_out, read_rows
-from sklearn_textbook.linear_model.solve.row_sums import find_largest
+from sklearn_textbook.linear_model.solve.row_sums import find_largest, is_within
 from sklearn_textbook.linear_model.solve.weighted_solution import (
     OUTSIDE,
     WeightedSolver,
@@ -739,12 +740,13 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         """Compute standard errors of linear predictors; NaN if not determined."""
         robust = vars(self).get("_robust_covariance")
         if robust is None:
+            covariance, dispersion = self.covariance_[1:, 1:], self.dispersion_
+            root = np.sqrt(dispersion) * self._find_root()
+            if self.alpha:
+                root = find_symmetric_root(covariance)
             variance = measure_leverages(
-                matrix,
-                np.ones(matrix.shape[0]),
-                self._centre,
-                self.covariance_[1:, 1:],
-                self.dispersion_ * self._share,
+                *(matrix, np.ones(matrix.shape[0]), self._centre, root),
+                dispersion * self._share,
             )
         else:
             has_intercept = bool(self.fit_intercept)
@@ -945,7 +947,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         rows, predictor = self._evaluate(problem)
         weight, working = rows.reweight(predictor)
         leverage = measure_leverages(
-            problem.X, weight, self._centre, self._inverse[1:, 1:], self._share
+            problem.X, weight, self._centre, self._find_root(), self._share
         )
         copies = np.ones(len(leverage))
         if self.weight_type == "frequency":
@@ -969,6 +971,11 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             slope = self.link_.differentiate(predictors[:, 0], mean)
         return mean[:, np.newaxis], ("",), slope[:, np.newaxis, np.newaxis]
 
+    def _find_root(self):
+        """Find a root of the inverse for the slopes; old model files have none."""
+        root = getattr(self, "_root", None)
+        return find_symmetric_root(self._inverse[1:, 1:]) if root is None else root
+
     def _choose_distribution(self):
         """Distribution of an estimate divided by its error: normal or Student's t."""
         if self._knows_dispersion():
@@ -984,6 +991,8 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         inverse = np.zeros((n_coefficients, n_coefficients))
         inverse[np.ix_(places, places)] = solution.inverse
         self._inverse = inverse
+        self._root = np.zeros((n_coefficients - 1, solution.root.shape[1]))
+        self._root[kept] = solution.root
         self._share = solution.fraction
         self._centre = np.zeros(n_coefficients - 1)
         self._centre[kept] = solution.centre
@@ -1306,7 +1315,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         rows, predictor = self._evaluate(problem)
         weight, _ = rows.reweight(predictor)
         leverages = measure_leverages(
-            problem.X, weight, self._centre, self._inverse[1:, 1:], self._share
+            problem.X, weight, self._centre, self._find_root(), self._share
         )
         return _spread(leverages, sample_weight)
 
@@ -1559,9 +1568,12 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
 
     def _require_squares(self, matrix, weight):
         """Raise ValueError for a column whose weighted squares under- or overflow."""
-        sizes = find_largest(matrix) * (
-            np.sqrt(max(float(weight[rows].max()) for rows in list_blocks(len(weight))))
+        root = np.sqrt(
+            max(float(weight[rows].max()) for rows in list_blocks(len(weight)))
         )
+        if is_within(matrix, SMALLEST / root, LARGEST / root):
+            return
+        sizes = find_largest(matrix) * root
         is_wrong = (sizes > 0.0) & ((sizes < SMALLEST) | (sizes > LARGEST))
         if not is_wrong.any():
             return

@@ -21,10 +21,14 @@ from sklearn_textbook.linear_model.generalized.families import (
 )
 from sklearn_textbook.linear_model.generalized.links import EPSILON, Link
 from sklearn_textbook.linear_model.least_squares.solution import solve
+from sklearn_textbook.linear_model.solve.quasi_newton import minimize_bfgs
 from sklearn_textbook.linear_model.solve.row_blocks import (
+    SAMPLE_STEP,
     MappedRows,
     read_rows,
     take_columns,
+    take_every,
+    take_rows,
 )
 from sklearn_textbook.linear_model.solve.row_triangle import reduce_rows
 from sklearn_textbook.linear_model.solve.weighted_solution import WeightedSolver
@@ -36,10 +40,24 @@ WORST_START = 2.0
 FINE = 1e-5
 #: Maximum number of times that a step is halved.
 MAX_HALVINGS = 40
+#: Minimum number of rows of a sample for each column, and of all of them.
+ROWS_PER_COLUMN, MIN_SAMPLE = 8, 2000
+#: Largest mean deviance of all rows with the coefficients of the sample, relative to
+#: that of the sample.
+WORST_SAMPLE = 1.25
+#: Largest change of a predictor of the sample in the last step.
+LARGEST_MOVE = 0.5
+#: Maximum number of steps with its second derivatives. Few are usually enough.
+MAX_SAMPLE_STEPS = 15
+#: Change of the deviance that ends the fit of a sample, as a fraction of the mean
+#: deviance of a row, for each coefficient.
+SAMPLE_PRECISION = 0.01
 #: Rows of which leverages are computed at a time.
 LEVERAGE_ROWS = 4096
 #: Rows of a task: its few vectors stay in the cache of a core.
 TASK_ROWS = 8192
+#: Cells of the table for a task that also reads the columns, and its minimum of rows.
+TASK_CELLS, MIN_TASK_ROWS = 2**17, 1024
 
 
 class WorkingRows:
@@ -56,28 +74,52 @@ class WorkingRows:
         # With the canonical link, V(mu) is the derivative of the mean.
         name, _ = self.family.canonical_link
         self.is_canonical = self.link.name == name and name != "power"
+        # Only that of the gamma distribution falls.
+        self.is_increasing = name != "inverse"
         self.mean = self.make_vector()
 
     def evaluate(self, predictor: np.ndarray | Any) -> float:
         """Compute the means at the predictors, and the deviance."""
 
         def measure(y, weight, predictors, means):
-            valid = self.link.find_valid(predictors)
-            if valid is not None and not valid.all():
-                return np.inf
-            mean = self.link.invert(predictors)
-            valid = self.family.find_valid(mean)
-            if valid is not None and not valid.all():
+            mean, unit = self.find_means(y, predictors)
+            if mean is None:
                 return np.inf
             means[:] = mean
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                unit = self.family.compute_deviance(y, mean)
-                return float(weight @ unit)
+            return float(weight @ unit)
 
         deviance = 0.0
         for found in self._map_rows(measure, [predictor], [self.mean]):
             deviance += float(np.sum(found))
         return deviance if np.isfinite(deviance) else np.inf
+
+    def find_means(self, y, predictors) -> tuple:
+        """Means of a few rows, and their unit deviances; None if some are invalid."""
+        valid = self.link.find_valid(predictors)
+        if valid is not None and not valid.all():
+            return None, None
+        mean = self.link.invert(predictors)
+        valid = self.family.find_valid(mean)
+        if valid is not None and not valid.all():
+            return None, None
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return mean, self.family.compute_deviance(y, mean)
+
+    def weigh(self, y, weight, predictors, mean) -> tuple:
+        """Weights and working residuals of a few rows."""
+        slope = self.link.differentiate(predictors, mean)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            residuals = (y - mean) / slope
+            if not self.is_canonical:
+                slope = np.square(slope) / self.family.compute_variance(mean)
+            return weight * np.abs(slope), residuals
+
+    def score(self, y, weight, predictors, mean):
+        """Compute derivatives of minus half of the deviance by the predictors."""
+        if self.is_canonical and self.is_increasing:
+            return weight * (y - mean)
+        factor, residuals = self.weigh(y, weight, predictors, mean)
+        return factor * residuals
 
     def reweight(self, predictor: np.ndarray | Any) -> tuple:
         r"""Compute weights and working residuals at the predictors last evaluated.
@@ -90,13 +132,7 @@ class WorkingRows:
         weights, residuals = self.make_vector(), self.make_vector()
 
         def weigh(y, weight, predictors, mean, weights, residuals):
-            slope = self.link.differentiate(predictors, mean)
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                residuals[:] = (y - mean) / slope
-                if not self.is_canonical:
-                    variance = self.family.compute_variance(mean)
-                    slope = np.square(slope) / variance
-                np.multiply(weight, np.abs(slope), out=weights)
+            weights[:], residuals[:] = self.weigh(y, weight, predictors, mean)
 
         for _ in self._map_rows(weigh, [predictor, self.mean], [weights, residuals]):
             pass
@@ -119,16 +155,16 @@ class WorkingRows:
             def call(rows, vectors=(*vectors, *filled)):
                 return function(*(vector[rows] for vector in vectors))
 
-            found = self._call_each(call, block.stop - block.start)
+            found = self.call_each(call, block.stop - block.start)
             if is_stored:
                 for vector, part in zip(written, filled, strict=True):
                     vector[block] = part
             for first in range(0, len(found), n_tasks):
                 yield found[first : first + n_tasks]
 
-    def _call_each(self, function, n_rows):
+    def call_each(self, function, n_rows, n_task_rows=TASK_ROWS):
         """Call a function with slices of a few rows; results in order."""
-        blocks = list(list_blocks(n_rows, TASK_ROWS))
+        blocks = list(list_blocks(n_rows, n_task_rows))
         n_threads = min(self.n_threads, len(blocks))
         if n_threads <= 1:
             return list(map(function, blocks))
@@ -219,6 +255,20 @@ class Problem:
             total += float(function(rows))
         return total
 
+    def take_sample(self, step: int) -> Problem:
+        """Return that of every ``step``-th row, to the precision of its estimates."""
+        y = take_every(self.y, step)
+        return replace(
+            self,
+            X=take_every(self.X, step),
+            y=y,
+            weight=take_every(self.weight, step),
+            offset=None if self.offset is None else take_every(self.offset, step),
+            penalty=self.penalty / step,
+            tol=SAMPLE_PRECISION * (1 + self.X.shape[1]) / len(y),
+            make_file=None,
+        )
+
     def select(self, columns):
         """Return the same problem with some of the columns."""
         return replace(self, X=take_columns(self.X, columns))
@@ -306,14 +356,17 @@ def fit_reweighted(
             *(rows, state.predictor, solver),
         )
     state = None if start is None else _evaluate(problem, rows, start)
+    has_converged, is_stuck, move = False, False, np.inf
+    if start is None and problem.max_iter > 1:
+        state, has_converged = _start_from_sample(problem, rows, path)
+        move = 0.0 if has_converged else move
     if state is None or not np.isfinite(state.loss):
         state, n_iter = _take_first_step(problem, rows, solver, base), 1
     else:
-        n_iter = 0
-    path.append(state.deviance)
-    scale = problem.family.measure_scale(problem.means)
-    scale *= min(1.0, problem.total_weight / len(problem.y))
-    has_converged, is_stuck, move = False, False, np.inf
+        n_iter = max(len(path) - 1, 0)
+    if not path:
+        path.append(state.deviance)
+    scale = _measure_scale(problem)
     is_linear, last = not rows.is_canonical, 0.0
     while n_iter < problem.max_iter and not has_converged and not is_stuck:
         # The largest change of the loss by rounding alone.
@@ -349,6 +402,131 @@ def fit_reweighted(
         state.predictor,
         solver,
     )
+
+
+def _fit_sample(problem: Problem):
+    """Fit every 16th row of a large table, to the precision of its estimates.
+
+    Its coefficients differ from those of all rows by about four standard errors.
+    Returns the fit and directions of unit curvature of half of the deviance, one in
+    each column; None if the sample is too small or does not determine all coefficients.
+    """
+    n_rows = len(problem.y) // SAMPLE_STEP
+    if n_rows < max(MIN_SAMPLE, ROWS_PER_COLUMN * (1 + problem.X.shape[1])):
+        return None
+    try:
+        fit = fit_reweighted(problem.take_sample(SAMPLE_STEP))
+    except ValueError:  # no initial coefficients were found
+        return None
+    weight, _ = fit.rows.reweight(fit.predictor)
+    found = fit.solver.describe(weight)
+    is_sound = fit.has_converged and np.isfinite(fit.coef).all()
+    # Coefficients of which some diverge still move.
+    if not is_sound or fit.solver.is_delicate or fit.largest_move > LARGEST_MOVE:
+        return None
+    root = found.root
+    directions = np.zeros((len(fit.coef), 1 + root.shape[1]))
+    directions[0, 0] = np.sqrt(found.fraction)
+    directions[0, 1:] = -found.centre @ root if problem.fit_intercept else 0.0
+    directions[1:, 1:] = root
+    return fit, directions / np.sqrt(SAMPLE_STEP)
+
+
+def _start_from_sample(problem: Problem, rows, path: list):
+    """Take steps with the second derivatives of a sample, estimated by BFGS.
+
+    A step reduces the error by a large factor, and takes less time than one of weighted
+    least squares. Returns the state, None if there is no sample or if it does not
+    describe the other rows, and whether it has converged. Adds deviances to the path.
+    """
+    sample = _fit_sample(problem)
+    if sample is None:
+        return None, False
+    fit, directions = sample
+    state = _evaluate(problem, rows, fit.coef)
+    limit = WORST_SAMPLE * fit.deviance / add_up(fit.rows.weight)
+    if not state.deviance <= limit * problem.total_weight:
+        return None, False
+    path.append(state.deviance)
+    limit = problem.tol * (abs(state.loss) + 0.1 * _measure_scale(problem))
+
+    def find_coef(x):
+        return fit.coef + directions @ x
+
+    predictor = problem.make_vector()
+
+    def evaluate(x):
+        loss, gradient = _differentiate(problem, rows, find_coef(x), predictor)
+        return 0.5 * loss, directions.T @ gradient
+
+    def note(x, loss):
+        slopes = find_coef(x)[1:]
+        path.append(2.0 * loss - problem.penalty * float(slopes @ slopes))
+
+    found = minimize_bfgs(
+        evaluate,
+        np.zeros(directions.shape[1]),
+        min(problem.max_iter, MAX_SAMPLE_STEPS),
+        np.sqrt(FINE * limit / len(fit.coef)),
+        note,
+    )
+    coef = find_coef(found.x)
+    if found.reason:
+        return _evaluate(problem, rows, coef), False
+    # The last evaluation was there.
+    return _State(coef, predictor, path[-1], 2.0 * found.path[-1]), True
+
+
+def _differentiate(problem: Problem, rows, coef, predictor):
+    """Compute the loss, infinite if a mean is invalid, and derivatives of its half.
+
+    It also fills in predictors and means. Rows are read once, a few at a time, which
+    stay in the cache.
+    """
+    n_coefficients = len(coef)
+    is_stored = problem.make_file is not None
+    n_few = min(max(TASK_CELLS // n_coefficients, MIN_TASK_ROWS), TASK_ROWS)
+
+    def measure(X, y, weight, offset, predictors, means):
+        found = np.asarray(X @ coef[1:]).ravel()
+        found += coef[0] if offset is None else coef[0] + offset
+        mean, unit = rows.find_means(y, found)
+        if mean is None:
+            return np.inf, np.zeros(n_coefficients)
+        predictors[:], means[:] = found, mean
+        deviance = float(weight @ unit)
+        scores = rows.score(y, weight, found, mean)
+        along = np.asarray(scores @ X).ravel()
+        return deviance, np.append(scores.sum(), along)
+
+    deviance, gradient = 0.0, np.zeros(n_coefficients)
+    for block in list_blocks(len(problem.y)):
+        X, y = read_rows(problem.X, block), read_rows(problem.y, block)
+        parts = [X, y, read_rows(problem.weight, block)]
+        parts += [None if problem.offset is None else problem.read_offset(block)]
+        filled = [predictor[block], rows.mean[block]]
+        parts += filled
+
+        def call(few, parts=parts):
+            return measure(
+                *(None if part is None else take_rows(part, few) for part in parts)
+            )
+
+        for found, derivatives in rows.call_each(call, len(y), n_few):
+            deviance += found
+            gradient -= derivatives
+        if is_stored:
+            predictor[block], rows.mean[block] = filled
+    slopes = coef[1:]
+    gradient[1:] += problem.penalty * slopes
+    loss = deviance + problem.penalty * float(slopes @ slopes)
+    return (loss if np.isfinite(loss) else np.inf), gradient
+
+
+def _measure_scale(problem: Problem) -> float:
+    """Size of a deviance that counts as large."""
+    scale = problem.family.measure_scale(problem.means)
+    return scale * min(1.0, problem.total_weight / len(problem.y))
 
 
 def _evaluate(problem: Problem, rows, coef, predictor=None):
@@ -526,7 +704,7 @@ def fit_constant(problem: Problem) -> tuple[float, float]:
         is_attained = is_sound is None or is_sound[0]
         if not is_attained and _is_constant(problem.y):
             return first, 0.0  # the limit, with all targets at the same boundary
-        return first, rows.evaluate(np.broadcast_to(first, n_rows))
+        return first, _evaluate_constant(problem, rows, first)
     empty = replace(problem, X=np.empty((n_rows, 0)), penalty=0.0)
     total = problem.add_up(
         lambda rows: read_rows(problem.weight, rows) @ problem.read_offset(rows)
@@ -534,6 +712,24 @@ def fit_constant(problem: Problem) -> tuple[float, float]:
     base = np.array([first - total / problem.total_weight])
     fit = fit_reweighted(empty, base)
     return float(fit.coef[0]), fit.deviance
+
+
+def _evaluate_constant(problem: Problem, rows, predictor: float) -> float:
+    """Deviance of the same predictor for all rows."""
+
+    def measure(y, weight):
+        mean, unit = rows.find_means(y, np.array([predictor]))
+        return np.inf if mean is None else float(weight @ unit)
+
+    deviance = 0.0
+    for block in list_blocks(len(problem.y)):
+        y, weight = read_rows(problem.y, block), read_rows(problem.weight, block)
+
+        def call(few, y=y, weight=weight):
+            return measure(y[few], weight[few])
+
+        deviance += float(np.sum(rows.call_each(call, len(y))))
+    return deviance if np.isfinite(deviance) else np.inf
 
 
 def _is_constant(y):
@@ -546,19 +742,28 @@ def measure_leverages(
     X: np.ndarray | csr_array,
     weight: np.ndarray,
     centre: np.ndarray,
-    inverse: np.ndarray,
+    root: np.ndarray,
     fraction: float,
 ) -> np.ndarray:
     r"""Compute the leverages :math:`h_i = w_i z_i^T (Z^T W Z)^{-1} z_i`.
 
-    With centred columns, which lose no digits if columns are far from zero,
+    With centred columns, which lose no digits if columns are far from zero, and a root
+    R of the inverse, which loses none if they are nearly dependent,
 
-    .. math:: h_i = w_i \Bigl(\frac{1}{\sum_j w_j} + (x_i - m)^T C (x_i - m)\Bigr).
+    .. math:: h_i = w_i \Bigl(\frac{1}{\sum_j w_j} + |R^T (x_i - m)|^2\Bigr).
     """
     leverages = np.empty(X.shape[0])
     for start in range(0, X.shape[0], LEVERAGE_ROWS):
         block = X[start : start + LEVERAGE_ROWS]
         block = (block.toarray() if issparse(block) else block) - centre
-        squares = np.einsum("ij,ij->i", block @ inverse, block)
+        squares = np.square(block @ root).sum(axis=1)
         leverages[start : start + LEVERAGE_ROWS] = fraction + squares
     return weight * leverages
+
+
+def find_symmetric_root(covariance: np.ndarray) -> np.ndarray:
+    """Root of a well-conditioned covariance; NaN if it has some."""
+    if not np.isfinite(covariance).all():
+        return np.full(covariance.shape, np.nan)
+    values, vectors = np.linalg.eigh(covariance)
+    return vectors * np.sqrt(np.maximum(values, 0.0))

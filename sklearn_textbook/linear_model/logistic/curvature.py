@@ -44,6 +44,11 @@ class HessianFactor:
         step = linalg.cho_solve((self.factor, True), right, check_finite=False)
         return (step / self.scale).reshape(gradient.shape)
 
+    def find_directions(self):
+        """Find directions of unit curvature: columns of a root of the inverse."""
+        inverse, _ = linalg.lapack.dtrtri(self.factor, lower=1)
+        return np.tril(inverse).T / self.scale[:, np.newaxis]
+
     def invert(self):
         """Inverse of the Hessian."""
         inverse = linalg.cho_solve((self.factor, True), np.eye(len(self.scale)))

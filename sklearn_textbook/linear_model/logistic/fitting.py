@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy import linalg
@@ -31,14 +32,18 @@ from sklearn_textbook.linear_model.logistic.firth import (
     solve_firth,
 )
 from sklearn_textbook.linear_model.logistic.likelihood import LogisticLikelihood
+from sklearn_textbook.linear_model.logistic.sample_start import find_start
 from sklearn_textbook.linear_model.logistic.separation import find_separation
 from sklearn_textbook.linear_model.logistic.solvers import (
     SOLVERS,
     STOCK_SOLVERS,
     Solution,
+    solve_lbfgs,
     solve_newton,
+    solve_newton_late,
     solve_working_sets,
 )
+from sklearn_textbook.linear_model.solve.row_blocks import SAMPLE_STEP
 
 #: Up to this number of coefficients, "auto" is Newton's method with one BLAS thread.
 MAX_EQUATIONS = 1000
@@ -46,12 +51,16 @@ MAX_EQUATIONS = 1000
 MAX_COEFFICIENTS = 2000
 #: Minimum fraction of the square of a column after centring; less may be rounding.
 MIN_SPREAD = 1e-20
+#: Minimum number of rows of a sample for each coefficient of a score.
+SAMPLE_ROWS = 64
 #: Maximum size in bytes of matrices that are not required.
 MAX_UNASKED = 2**30
 #: Probabilities of an iteration above which a warning is given, and time for each.
 MANY_NUMBERS, SECONDS_PER_NUMBER = 10**8, 30e-9
 #: Solvers that keep a matrix of the squared number of coefficients, and how many.
 MATRICES = {"newton": 4, "bfgs": 4}
+#: Solvers that start from a sample of the rows, and what they use its Hessian for.
+SAMPLING = {"newton": solve_newton_late, "lbfgs": solve_lbfgs}
 
 
 @dataclass(frozen=True)
@@ -149,7 +158,14 @@ def fit_logistic(
         def report(theta, loss):
             return describe(lambda: columns.estimate(theta, is_spread=is_spread), loss)
 
-        start = columns.turn(start)
+        near, start = None, columns.turn(start)
+        is_far = solver in SAMPLING and is_small and not is_firth
+        if is_far and max_iter > 0 and not start.any():
+            near = find_start(columns.turned, solve_newton, solve_lbfgs)
+        if near is not None:
+            start = near.theta
+            if near.factor is not None:
+                solve = partial(SAMPLING[solver], factor=near.factor)
         solution = solve(columns.turned, start, max_iter, tol, report)
         fitted = columns.finish(solution, separation, is_spread)
         if is_firth:
@@ -281,15 +297,25 @@ class _Columns:
 
 
 def _find_needed_basis(likelihood: LogisticLikelihood):
-    """Find a basis of the columns if their products alone lose too many digits."""
+    """Find a basis of the columns if their products alone lose too many digits.
+
+    Of a large table, a sample of the rows may already show that they do not.
+    """
     if not likelihood.n_columns:
         return None
+    is_large = likelihood.n_rows >= SAMPLE_STEP * SAMPLE_ROWS * likelihood.n_parameters
+    if is_large and _is_sound(likelihood.take_sample(SAMPLE_STEP)):
+        return None
+    return None if _is_sound(likelihood) else find_basis(likelihood)
+
+
+def _is_sound(likelihood: LogisticLikelihood) -> bool:
+    """Whether products of the columns keep enough digits."""
     products = likelihood.evaluate_products()
     spreads = products.diagonal()[likelihood.fit_intercept :]
     squares = spreads + likelihood.total_weight * likelihood.centre**2
-    is_safe = (spreads > MIN_SPREAD * squares).all()
-    is_safe = is_safe and factor_hessian(products) is not None
-    return None if is_safe else find_basis(likelihood)
+    is_safe = bool((spreads > MIN_SPREAD * squares).all())
+    return is_safe and factor_hessian(products) is not None
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,17 @@ from sklearn_textbook.linear_model.solve.row_blocks import (
     lay_out,
     read_rows,
     read_weights,
+    take_every,
 )
 from sklearn_textbook.linear_model.solve.row_sums import (
     MAX_STRETCHES,
     PANEL_WIDTH,
+    TILE_HEIGHT,
     ProductSums,
     divide_rows,
     find_largest,
+    is_within,
+    reduce_columns,
     sum_products,
 )
 
@@ -81,7 +85,8 @@ def _sum_columns(X, weight):
     """Weighted sums of the columns of a block."""
     if issparse(X):
         return np.asarray(X.sum(axis=0) if weight is None else X.T @ weight).ravel()
-    return (X if weight is None else X * weight[:, np.newaxis]).sum(axis=0)
+    X = X if weight is None else X * weight[:, np.newaxis]
+    return reduce_columns(np.add, X)
 
 
 def scale_extremes(
@@ -92,7 +97,7 @@ def scale_extremes(
     Returns (X, factors).
     """
     factors = np.ones(X.shape[1])
-    if not min(X.shape):
+    if not min(X.shape) or is_within(X, 1.0 / LARGE, LARGE):
         return X, factors
     largest = find_largest(X)
     is_extreme = largest > LARGE
@@ -189,6 +194,20 @@ class LogisticLikelihood:
             is_symmetric=self.n_scores == self.n_classes,
             strength=l2,
             l1_strength=l1,
+            n_threads=self.n_threads,
+        )
+
+    def take_sample(self, step: int) -> LogisticLikelihood:
+        """Return that of every ``step``-th row, with as large a part of the penalty."""
+        return LogisticLikelihood(
+            take_every(self.X, step),
+            take_every(self.codes, step),
+            self.n_classes,
+            None if self.weight is None else take_every(self.weight, step),
+            fit_intercept=self.fit_intercept,
+            is_symmetric=self.n_scores == self.n_classes,
+            strength=self.l2 / step,
+            l1_strength=self.l1 / step,
             n_threads=self.n_threads,
         )
 
@@ -320,7 +339,14 @@ class LogisticLikelihood:
         shift[self.fit_intercept : self.n_parameters] = self.centre
         totals = np.zeros((n_stretches, 2))
         totals[:, 1] = np.inf
-        gradient = np.zeros((n_stretches, self.n_scores, width if order else 0))
+        n_scores, n_groups = self.n_scores, 0
+        if n_scores > 1:
+            n_groups = -(-n_scores // PANEL_WIDTH)
+            n_scores = -(-n_scores // TILE_HEIGHT) * TILE_HEIGHT
+        groups = np.zeros((n_groups * PANEL_WIDTH, width))
+        groups[: len(coef) if n_groups else 0] = coef if n_groups else 0.0
+        groups = groups.reshape(n_groups, PANEL_WIDTH, width).transpose(0, 2, 1).copy()
+        gradient = np.zeros((n_stretches, n_scores, width if order else 0))
         shape = (self._n_pairs, width, width) if order == HESSIAN else (0, 0, 0)
         hessian = np.zeros((n_stretches, *shape))
         for rows in list_blocks(self.n_rows):
@@ -335,6 +361,7 @@ class LogisticLikelihood:
                 self.codes[rows],
                 self.n_classes,
                 coef,
+                groups,
                 bounds,
                 totals[some],
                 gradient[some],
@@ -345,7 +372,7 @@ class LogisticLikelihood:
         loss, margin = totals[:, 0].sum(), totals[:, 1].min()
         if order == LOSS:
             return loss, margin, None, None
-        gradient = gradient.sum(axis=0)[:, : self.n_parameters]
+        gradient = gradient.sum(axis=0)[: self.n_scores, : self.n_parameters]
         if order == GRADIENT:
             return loss, margin, gradient, None
         blocks = hessian.sum(axis=0)[:, : self.n_parameters, : self.n_parameters]

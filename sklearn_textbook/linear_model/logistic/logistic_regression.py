@@ -1026,8 +1026,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
     def _measure_leverages(self, matrix, curvature, solution):
         """Compute leverages of rows, by the second derivatives of the training rows."""
         return measure_leverages(
-            *(matrix, curvature, solution.centre, solution.inverse[1:, 1:]),
-            solution.fraction,
+            *(matrix, curvature, solution.centre, solution.root, solution.fraction)
         )
 
     def _require_training_loss(self, loss, name) -> None:

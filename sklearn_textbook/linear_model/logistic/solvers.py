@@ -9,12 +9,16 @@ from functools import partial
 import numpy as np
 from scipy import linalg, optimize
 
-from sklearn_textbook.linear_model.logistic.curvature import factor_curvature
+from sklearn_textbook.linear_model.logistic.curvature import (
+    HessianFactor,
+    factor_curvature,
+)
 from sklearn_textbook.linear_model.logistic.likelihood import (
     GRADIENT,
     Evaluation,
     LogisticLikelihood,
 )
+from sklearn_textbook.linear_model.logistic.sample_start import whiten_columns
 from sklearn_textbook.linear_model.solve._row_sums import descend_coordinates
 from sklearn_textbook.linear_model.solve.quasi_newton import (
     HIDDEN,
@@ -42,6 +46,10 @@ FIRST_COLUMNS = 100
 #: Maximum number of coefficients of a working set: steps of more take longer than all
 #: iterations of L-BFGS.
 MAX_WORKING = 1000
+#: Maximum number of steps with the Hessian of a sample.
+MAX_LATE = 60
+#: Maximum number of columns that L-BFGS makes uncorrelated.
+MAX_WHITENED = 1000
 
 
 @dataclass
@@ -334,8 +342,88 @@ def _minimize_scaled(
     return Solution(join(found.x), path, not found.reason, found.reason)
 
 
-#: L-BFGS, which also stops when the loss changes only by rounding.
-solve_lbfgs = partial(_minimize_scaled, minimize_lbfgs)
+def minimize_whitened(
+    search: Callable,
+    factor: HessianFactor,
+    likelihood: LogisticLikelihood,
+    theta: np.ndarray,
+    max_iter: int,
+    tol: float,
+    report: Callable,
+) -> Solution:
+    """Minimise the loss of one row along directions of about unit curvature.
+
+    The factor is that of a Hessian of all coefficients, or of one score.
+    """
+    directions, total = factor.find_directions(), likelihood.total_weight
+    width = len(directions)
+
+    def restore(x):
+        return theta + (x.reshape(-1, width) @ directions.T).reshape(theta.shape)
+
+    def evaluate(x):
+        at = likelihood.evaluate(restore(x), GRADIENT)
+        gradient = at.gradient.reshape(-1, width) @ directions
+        return at.loss / total, gradient.ravel() / total
+
+    def note(x, loss):
+        return report(restore(x), loss * total)
+
+    found = search(evaluate, np.zeros(theta.size), max_iter, tol, note)
+    path = [loss * total for loss in found.path]
+    return Solution(restore(found.x), path, not found.reason, found.reason)
+
+
+def solve_lbfgs(
+    likelihood: LogisticLikelihood,
+    theta: np.ndarray,
+    max_iter: int,
+    tol: float,
+    report: Callable,
+    factor: HessianFactor | None = None,
+) -> Solution:
+    """L-BFGS, which also stops when the loss changes only by rounding.
+
+    It uses uncorrelated combinations of the columns unless these are many or nearly
+    dependent; or directions of unit curvature, if a factor of a Hessian is given.
+    Parameters and results are those of :func:`solve_gradient`.
+    """
+    if factor is None and not likelihood.l1.any():
+        is_narrow = likelihood.n_parameters <= MAX_WHITENED
+        factor = whiten_columns(likelihood) if is_narrow else None
+    arguments = likelihood, theta, max_iter, tol, report
+    if factor is None:
+        return _minimize_scaled(minimize_lbfgs, *arguments)
+    search = partial(minimize_lbfgs, is_whitened=True)
+    return minimize_whitened(search, factor, *arguments)
+
+
+def solve_newton_late(
+    likelihood: LogisticLikelihood,
+    theta: np.ndarray,
+    max_iter: int,
+    tol: float,
+    report: Callable,
+    factor: HessianFactor,
+) -> Solution:
+    """BFGS from the Hessian of a sample, before Newton's method.
+
+    A penalised fit, which has no standard errors, needs no step of Newton's method.
+    Parameters and results are those of :func:`solve_newton`.
+    """
+    # The decrease of the next step is a sum over all coefficients.
+    limit = tol / np.sqrt(theta.size)
+    most = min(max_iter, MAX_LATE)
+    found = minimize_whitened(
+        minimize_bfgs, factor, likelihood, theta, most, limit, report
+    )
+    rest = max_iter - len(found.loss_path) + 1
+    is_found = found.is_converged and likelihood.is_penalised
+    if is_found or found.reason == "callback" or not rest:
+        return found
+    last = solve_newton(likelihood, found.theta, rest, tol, report)
+    last.loss_path = found.loss_path + last.loss_path[1:]
+    return last
 
 
 def split_slopes(start, is_free):

@@ -173,6 +173,8 @@ class MaxEntClassifier(BaseLinearClassifier):
         after each iteration. With "iis" and "gis", it never increases.
     n_iter_ : int
         Number of iterations.
+    converged_ : bool
+        Whether the solver converged: whether the expectations agree within ``tol``.
     n_contexts_ : int
         Number of distinct rows of X.
     distribution_ : ndarray of shape (n_classes,)
@@ -482,6 +484,7 @@ class MaxEntClassifier(BaseLinearClassifier):
         """Set the results of the solver."""
         self.loss_path_ = solution.loss_path
         self.n_iter_ = solution.n_iter
+        self.converged_ = bool(solution.has_converged)
         self.entropy_ = problem.find_entropy()
         penalty = 0.5 * float((problem.penalty * solution.weights) @ solution.weights)
         self.dual_value_ = (penalty - float(self.loss_path_[-1])) / problem.total

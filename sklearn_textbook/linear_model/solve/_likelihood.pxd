@@ -5,18 +5,23 @@
 # converted to probabilities, these to residuals and curvatures, and both are summed up
 # with the columns.
 
-from libc.math cimport INFINITY, exp, fabs, log1p
+from libc.math cimport INFINITY, fabs, log1p
 from libc.stdint cimport int32_t
 
+from sklearn_textbook.linear_model.solve._exponential cimport (
+    take_exponentials, take_log1p,
+)
 from sklearn_textbook.linear_model.solve._panels cimport (
-    BLOCK_ROWS, PANEL_WIDTH, add_products, add_scaled_rows, clear_rest, fill_columns,
-    fill_ones, scale_panels, score_rows, shift_rows,
+    BLOCK_ROWS, PANEL_WIDTH, TILE_HEIGHT, add_products, add_scaled_rows, add_tile,
+    clear_rest, fill_columns, fill_ones, scale_panels, score_many_rows, score_rows,
+    shift_rows,
 )
 
 cdef enum:
     LOSS = 0
     GRADIENT = 1
     HESSIAN = 2
+    N_NOTES = 4
 
 
 # A dense table with classes and weights, and coefficients.
@@ -37,6 +42,8 @@ cdef struct Problem:
     int n_scores
     # n_scores rows of padded length
     const double* coef
+    # of several scores the same by columns, for eight scores at a time
+    const double* coef_groups
     Py_ssize_t n_panels
 
 
@@ -44,6 +51,7 @@ cdef struct Problem:
 cdef struct Sums:
     # loss and smallest margin
     double* totals
+    # of several scores, those of a multiple of TILE_HEIGHT
     double* gradient
     double* hessian
 
@@ -58,6 +66,22 @@ cdef struct Workspace:
     # pair of scores that is being added
     double* scores
     double* factors
+    # N_NOTES columns that are needed to evaluate the scores
+    double* notes
+
+
+cdef inline Py_ssize_t count_score_columns(Py_ssize_t n_scores) noexcept nogil:
+    """Columns of scores, factors and notes."""
+    return 2 * (n_scores + 1) + N_NOTES
+
+
+cdef inline void place_scores(
+    Workspace* work, double* memory, Py_ssize_t n_scores
+) noexcept nogil:
+    """Divide the memory of these columns among them."""
+    work.scores = memory
+    work.factors = work.scores + (n_scores + 1) * BLOCK_ROWS
+    work.notes = work.factors + (n_scores + 1) * BLOCK_ROWS
 
 
 cdef inline void judge_two(
@@ -69,20 +93,31 @@ cdef inline void judge_two(
     cdef double score, small, other, weight = 1.0, margin = INFINITY, loss = 0.0
     cdef double* residual = work.factors
     cdef double* curvature = work.factors + BLOCK_ROWS
+    cdef double* fraction = work.notes
+    cdef const int32_t* codes = problem.codes + first
     for row in range(n_rows):
         # the score of the row's class minus that of the other
-        score = work.scores[row] if problem.codes[first + row] else -work.scores[row]
-        small = exp(-fabs(score))
-        # probability of the other class
-        other = (small if score > 0 else 1.0) / (1.0 + small)
+        score = work.scores[row] if codes[row] else -work.scores[row]
+        work.scores[row] = score
+        fraction[row] = -fabs(score)
+        margin = min(margin, score)
+    take_exponentials(fraction, n_rows)
+    take_log1p(fraction, residual, n_rows)
+    for row in range(n_rows):
         if problem.weight != NULL:
             weight = problem.weight[first + row]
-        loss += weight * (log1p(small) + (0.0 if score > 0 else -score))
-        margin = min(margin, score)
-        residual[row] = -weight * other if problem.codes[first + row] else (
-            weight * other
-        )
-        curvature[row] = weight * small / ((1.0 + small) * (1.0 + small))
+        score = work.scores[row]
+        loss += weight * (residual[row] + (0.0 if score > 0 else -score))
+    for row in range(n_rows):
+        score, small = work.scores[row], fraction[row]
+        # probability of the other class
+        other = (small if score > 0 else 1.0) / (1.0 + small)
+        residual[row] = -other if codes[row] else other
+        curvature[row] = small / ((1.0 + small) * (1.0 + small))
+    if problem.weight != NULL:
+        for row in range(n_rows):
+            residual[row] *= problem.weight[first + row]
+            curvature[row] *= problem.weight[first + row]
     totals[0] += loss
     totals[1] = min(totals[1], margin)
 
@@ -96,45 +131,60 @@ cdef inline void judge_many(
     The scores of a row lie BLOCK_ROWS apart. Of the class with the largest score, the
     probability of all others is what is summed up, so that nothing cancels.
     """
-    cdef Py_ssize_t row, k, n_scores = problem.n_scores, code, best
-    cdef double top, rest, total, fraction, weight = 1.0, own, other
+    cdef Py_ssize_t row, k, n_scores = problem.n_scores
+    # Without a score of its own, the last class has the score 0.
+    cdef bint has_zero = n_scores < problem.n_classes
+    cdef double weight = 1.0, score
+    cdef double* top = work.notes
+    cdef double* best = work.notes + BLOCK_ROWS
+    cdef double* own = work.notes + 2 * BLOCK_ROWS
+    cdef double* rest = work.notes + 3 * BLOCK_ROWS
     cdef double* scores
     cdef double* residual
+    cdef const int32_t* codes = problem.codes + first
     for row in range(n_rows):
-        scores = work.scores + row
-        residual = work.factors + row
-        code = problem.codes[first + row]
-        # Without a score of its own, the last class has the score 0.
-        if n_scores < problem.n_classes:
-            top, best = 0.0, n_scores
-        else:
-            top, best = scores[0], 0
-        # The margin: own score less the largest of the others.
-        own = 0.0 if code >= n_scores else scores[code * BLOCK_ROWS]
-        other = 0.0 if code < n_scores < problem.n_classes else -INFINITY
-        for k in range(n_scores):
-            if scores[k * BLOCK_ROWS] > top:
-                top, best = scores[k * BLOCK_ROWS], k
-            if k != code and scores[k * BLOCK_ROWS] > other:
-                other = scores[k * BLOCK_ROWS]
-        totals[1] = min(totals[1], own - other)
-        # log1p(rest) keeps the digits of a loss near 0.
-        rest = 0.0
-        for k in range(n_scores):
-            scores[k * BLOCK_ROWS] = exp(scores[k * BLOCK_ROWS] - top)
-            if k != best:
-                rest += scores[k * BLOCK_ROWS]
-        if best < n_scores < problem.n_classes:
-            rest += exp(-top)
-        total = 1.0 + rest
+        top[row] = 0.0 if has_zero else -INFINITY
+        best[row] = n_scores if has_zero else 0
+        own[row] = 0.0
+        # the largest score of the other classes
+        rest[row] = 0.0 if has_zero and codes[row] < n_scores else -INFINITY
+    for k in range(n_scores):
+        scores = work.scores + k * BLOCK_ROWS
+        for row in range(n_rows):
+            score = scores[row]
+            best[row] = k if score > top[row] else best[row]
+            top[row] = score if score > top[row] else top[row]
+            own[row] = score if codes[row] == k else own[row]
+            score = -INFINITY if codes[row] == k else score
+            rest[row] = score if score > rest[row] else rest[row]
+    for row in range(n_rows):
+        totals[1] = min(totals[1], own[row] - rest[row])
+    for row in range(n_rows):
+        rest[row] = -top[row] if has_zero else -INFINITY
+    take_exponentials(rest, n_rows)
+    for row in range(n_rows):
+        rest[row] = 0.0 if best[row] == n_scores else rest[row]
+    for k in range(n_scores):
+        scores = work.scores + k * BLOCK_ROWS
+        for row in range(n_rows):
+            scores[row] -= top[row]
+        take_exponentials(scores, n_rows)
+        for row in range(n_rows):
+            rest[row] += 0.0 if best[row] == k else scores[row]
+    # log(1 + rest) keeps the digits of a loss near 0.
+    for row in range(n_rows):
         if problem.weight != NULL:
             weight = problem.weight[first + row]
-        totals[0] += weight * (log1p(rest) + (top - own))
-        for k in range(n_scores):
-            fraction = rest if k == best else total - scores[k * BLOCK_ROWS]
-            scores[k * BLOCK_ROWS] /= total
+        totals[0] += weight * (log1p(rest[row]) + (top[row] - own[row]))
+    for k in range(n_scores):
+        scores = work.scores + k * BLOCK_ROWS
+        residual = work.factors + k * BLOCK_ROWS
+        for row in range(n_rows):
             # the probability of the other classes
-            residual[k * BLOCK_ROWS] = fraction / total
+            residual[row] = (
+                rest[row] if best[row] == k else 1.0 + rest[row] - scores[row]
+            ) / (1.0 + rest[row])
+            scores[row] /= 1.0 + rest[row]
 
 
 cdef inline void note_residual(
@@ -172,23 +222,62 @@ cdef inline void note_curvature(
         )
 
 
+cdef inline void score_block(
+    const Problem* problem, Py_ssize_t n_rows, const Workspace* work
+) noexcept nogil:
+    """Scores of a block: a number per row for each, scores BLOCK_ROWS apart."""
+    cdef Py_ssize_t group, k, row, n_here, size = BLOCK_ROWS * PANEL_WIDTH
+    cdef double* scores
+    if problem.n_scores == 1:
+        score_rows(
+            work.panels, problem.n_panels, size, problem.coef, n_rows, work.scores
+        )
+        return
+    for group in range((problem.n_scores + PANEL_WIDTH - 1) // PANEL_WIDTH):
+        score_many_rows(
+            work.panels, problem.n_panels, size,
+            problem.coef_groups + group * problem.n_panels * PANEL_WIDTH * PANEL_WIDTH,
+            n_rows, work.scaled,
+        )
+        n_here = min(<Py_ssize_t> PANEL_WIDTH, problem.n_scores - group * PANEL_WIDTH)
+        for k in range(n_here):
+            scores = work.scores + (group * PANEL_WIDTH + k) * BLOCK_ROWS
+            for row in range(n_rows):
+                scores[row] = work.scaled[row * PANEL_WIDTH + k]
+
+
 cdef inline void add_gradient(
     const Problem* problem, Py_ssize_t first, Py_ssize_t n_rows, const Workspace* work,
     double* gradient,
 ) noexcept nogil:
-    """Add the residuals of each score times the columns."""
-    cdef Py_ssize_t panel, k
-    cdef Py_ssize_t size = BLOCK_ROWS * PANEL_WIDTH
-    cdef double* residual
-    for k in range(problem.n_scores):
-        residual = work.factors
-        if problem.n_classes > 2:
-            residual = work.scaled
-            note_residual(problem, first, n_rows, work, k, residual)
+    """Add the residuals of each score times the columns.
+
+    Of many scores, the residuals of eight are a panel, whose products with those of the
+    columns are summed by tiles.
+    """
+    cdef Py_ssize_t panel, k, row, tile, start, size = BLOCK_ROWS * PANEL_WIDTH
+    cdef Py_ssize_t stride = problem.n_panels * PANEL_WIDTH
+    cdef double* residual = work.factors + problem.n_scores * BLOCK_ROWS
+    if problem.n_scores == 1:
         for panel in range(problem.n_panels):
             add_scaled_rows(
-                work.panels + panel * size, residual, n_rows,
-                gradient + (k * problem.n_panels + panel) * PANEL_WIDTH,
+                work.panels + panel * size, work.factors, n_rows,
+                gradient + panel * PANEL_WIDTH,
+            )
+        return
+    for tile in range((problem.n_scores + TILE_HEIGHT - 1) // TILE_HEIGHT):
+        start = tile * TILE_HEIGHT
+        for k in range(start, start + TILE_HEIGHT):
+            if k < problem.n_scores:
+                note_residual(problem, first, n_rows, work, k, residual)
+            for row in range(n_rows):
+                work.scaled[row * PANEL_WIDTH + k - start] = (
+                    residual[row] if k < problem.n_scores else 0.0
+                )
+        for panel in range(problem.n_panels):
+            add_tile(
+                work.scaled, work.panels + panel * size, n_rows,
+                gradient + start * stride + panel * PANEL_WIDTH, stride,
             )
 
 
@@ -222,8 +311,7 @@ cdef inline void add_likelihood(
     cdef Workspace* work = &whole
     work.panels = memory
     work.scaled = work.panels + problem.n_panels * size
-    work.scores = work.scaled + problem.n_panels * size
-    work.factors = work.scores + (problem.n_scores + 1) * BLOCK_ROWS
+    place_scores(work, work.scaled + problem.n_panels * size, problem.n_scores)
     clear_rest(work.panels, problem.has_intercept + problem.n_columns)
     while first < last:
         n_rows = min(<Py_ssize_t> BLOCK_ROWS, last - first)
@@ -236,13 +324,7 @@ cdef inline void add_likelihood(
         )
         for k in range(problem.n_panels):
             shift_rows(work.panels + k * size, problem.shift + k * PANEL_WIDTH, n_rows)
-        for k in range(problem.n_scores):
-            # A number per row for each score, scores BLOCK_ROWS apart.
-            score_rows(
-                work.panels, problem.n_panels, size,
-                problem.coef + k * problem.n_panels * PANEL_WIDTH, n_rows,
-                work.scores + k * BLOCK_ROWS,
-            )
+        score_block(problem, n_rows, work)
         if problem.n_classes == 2:
             judge_two(problem, first, n_rows, work, sums.totals)
         else:

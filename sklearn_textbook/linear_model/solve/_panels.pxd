@@ -18,6 +18,7 @@ cdef extern from *:
     /* One function for each kind of processor, where the system chooses at loading. */
     #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) \
         && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+    #define SELECTS_PROCESSOR
     #define FOR_EACH_PROCESSOR \
         __attribute__((unused, target_clones("avx512f", "avx2", "default")))
     #elif defined(__GNUC__) || defined(__clang__)
@@ -32,7 +33,7 @@ cdef extern from *:
     #define CONST_HALF(numbers) (*(const PanelHalf*)(numbers))
 
     FOR_EACH_PROCESSOR
-    static void add_tile(
+    static void add_half_tile(
         const double* left, const double* right, Py_ssize_t n_rows,
         double* sums, Py_ssize_t stride)
     {
@@ -65,6 +66,54 @@ cdef extern from *:
         HALF(lower + stride + 4) = fourth_end;
     }
 
+    #if defined(__AVX512F__) || defined(SELECTS_PROCESSOR)
+    typedef double PanelRow
+        __attribute__((vector_size(64), aligned(8), may_alias));
+    #define ROW(numbers) (*(PanelRow*)(numbers))
+
+    /* The same, where a register has room for a whole row. */
+    #ifdef SELECTS_PROCESSOR
+    __attribute__((target("avx512f,prefer-vector-width=512")))
+    #endif
+    static void add_whole_tile(
+        const double* left, const double* right, Py_ssize_t n_rows,
+        double* sums, Py_ssize_t stride)
+    {
+        double* lower = sums + 2 * stride;
+        PanelRow first = ROW(sums), second = ROW(sums + stride);
+        PanelRow third = ROW(lower), fourth = ROW(lower + stride);
+        Py_ssize_t row;
+        for (row = 0; row < n_rows; row++) {
+            PanelRow values = *(const PanelRow*)(right + 8 * row);
+            const double* factors = left + 8 * row;
+            first += factors[0] * values;
+            second += factors[1] * values;
+            third += factors[2] * values;
+            fourth += factors[3] * values;
+        }
+        ROW(sums) = first;
+        ROW(sums + stride) = second;
+        ROW(lower) = third;
+        ROW(lower + stride) = fourth;
+    }
+    #endif
+
+    static inline void add_tile(
+        const double* left, const double* right, Py_ssize_t n_rows,
+        double* sums, Py_ssize_t stride)
+    {
+    #if defined(SELECTS_PROCESSOR)
+        if (__builtin_cpu_supports("avx512f")) {
+            add_whole_tile(left, right, n_rows, sums, stride);
+            return;
+        }
+    #elif defined(__AVX512F__)
+        add_whole_tile(left, right, n_rows, sums, stride);
+        return;
+    #endif
+        add_half_tile(left, right, n_rows, sums, stride);
+    }
+
     FOR_EACH_PROCESSOR
     static void score_rows(
         const double* panels, Py_ssize_t n_panels, Py_ssize_t panel_size,
@@ -81,6 +130,76 @@ cdef extern from *:
             sum += end;
             scores[row] = (sum[0] + sum[2]) + (sum[1] + sum[3]);
         }
+    }
+
+    FOR_EACH_PROCESSOR
+    static void score_rows_by_halves(
+        const double* panels, Py_ssize_t n_panels, Py_ssize_t panel_size,
+        const double* coef, Py_ssize_t n_rows, double* scores)
+    {
+        Py_ssize_t row, panel;
+        int column, i;
+        for (row = 0; row < n_rows; row += 4) {
+            PanelHalf sums[4] = {0}, ends[4] = {0};
+            for (panel = 0; panel < n_panels; panel++) {
+                const double* values = panels + panel * panel_size + 8 * row;
+                for (column = 0; column < 8; column++) {
+                    PanelHalf some = CONST_HALF(coef + 64 * panel + 8 * column);
+                    PanelHalf end = CONST_HALF(coef + 64 * panel + 8 * column + 4);
+                    for (i = 0; i < 4; i++) {
+                        sums[i] += values[8 * i + column] * some;
+                        ends[i] += values[8 * i + column] * end;
+                    }
+                }
+            }
+            for (i = 0; i < 4; i++) {
+                HALF(scores + 8 * (row + i)) = sums[i];
+                HALF(scores + 8 * (row + i) + 4) = ends[i];
+            }
+        }
+    }
+
+    #if defined(__AVX512F__) || defined(SELECTS_PROCESSOR)
+    #ifdef SELECTS_PROCESSOR
+    __attribute__((target("avx512f,prefer-vector-width=512")))
+    #endif
+    static void score_rows_whole(
+        const double* panels, Py_ssize_t n_panels, Py_ssize_t panel_size,
+        const double* coef, Py_ssize_t n_rows, double* scores)
+    {
+        Py_ssize_t row, panel;
+        int column, i;
+        for (row = 0; row < n_rows; row += 8) {
+            PanelRow sums[8] = {0};
+            for (panel = 0; panel < n_panels; panel++) {
+                const double* values = panels + panel * panel_size + 8 * row;
+                for (column = 0; column < 8; column++) {
+                    PanelRow some =
+                        *(const PanelRow*)(coef + 64 * panel + 8 * column);
+                    for (i = 0; i < 8; i++)
+                        sums[i] += values[8 * i + column] * some;
+                }
+            }
+            for (i = 0; i < 8; i++)
+                ROW(scores + 8 * (row + i)) = sums[i];
+        }
+    }
+    #endif
+
+    static inline void score_many_rows(
+        const double* panels, Py_ssize_t n_panels, Py_ssize_t panel_size,
+        const double* coef, Py_ssize_t n_rows, double* scores)
+    {
+    #if defined(SELECTS_PROCESSOR)
+        if (__builtin_cpu_supports("avx512f")) {
+            score_rows_whole(panels, n_panels, panel_size, coef, n_rows, scores);
+            return;
+        }
+    #elif defined(__AVX512F__)
+        score_rows_whole(panels, n_panels, panel_size, coef, n_rows, scores);
+        return;
+    #endif
+        score_rows_by_halves(panels, n_panels, panel_size, coef, n_rows, scores);
     }
 
     FOR_EACH_PROCESSOR
@@ -155,6 +274,24 @@ cdef extern from *:
         }
     }
 
+    static void score_many_rows(
+        const double* panels, Py_ssize_t n_panels, Py_ssize_t panel_size,
+        const double* coef, Py_ssize_t n_rows, double* scores)
+    {
+        Py_ssize_t row, panel;
+        int column, j;
+        for (row = 0; row < n_rows; row++) {
+            double sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+            for (panel = 0; panel < n_panels; panel++)
+                for (column = 0; column < 8; column++)
+                    for (j = 0; j < 8; j++)
+                        sums[j] += panels[panel * panel_size + 8 * row + column]
+                            * coef[64 * panel + 8 * column + j];
+            for (j = 0; j < 8; j++)
+                scores[8 * row + j] = sums[j];
+        }
+    }
+
     static void add_scaled_rows(
         const double* panel, const double* factors, Py_ssize_t n_rows, double* sums)
     {
@@ -200,6 +337,12 @@ cdef extern from *:
     ) noexcept nogil
     # scores[row] = sum of panels[row, column] * coef[column] over the columns
     void score_rows(
+        const double* panels, Py_ssize_t n_panels, Py_ssize_t panel_size,
+        const double* coef, Py_ssize_t n_rows, double* scores,
+    ) noexcept nogil
+    # scores[row, k] = sum of panels[row, column] * coef[column, k] over the columns, for
+    # 8 scores; also of the up to 7 rows after the last one
+    void score_many_rows(
         const double* panels, Py_ssize_t n_panels, Py_ssize_t panel_size,
         const double* coef, Py_ssize_t n_rows, double* scores,
     ) noexcept nogil

@@ -20,8 +20,8 @@ from sklearn_textbook._contract._threads cimport (
     ThreadTeam, run_in_threads, run_tasks, start_team, stop_team,
 )
 from sklearn_textbook.linear_model.solve._likelihood cimport (
-    GRADIENT, HESSIAN, Problem, Sums, Workspace, add_likelihood, judge_many, judge_two,
-    note_curvature, note_residual,
+    GRADIENT, HESSIAN, Problem, Sums, Workspace, add_likelihood, count_score_columns,
+    judge_many, judge_two, note_curvature, note_residual, place_scores,
 )
 from sklearn_textbook.linear_model.solve._panels cimport (
     BLOCK_ROWS, PANEL_WIDTH, TILE_HEIGHT, add_half_panel, add_products, clear_rest,
@@ -239,14 +239,17 @@ cdef void sum_likelihood_stretch(
 def sum_likelihood(
     const double[:, :] X, bint has_intercept, const double[::1] shift,
     const double[::1] weight, const int32_t[::1] codes, int n_classes,
-    const double[:, ::1] coef, const Py_ssize_t[::1] bounds, double[:, ::1] totals,
-    double[:, :, ::1] gradient, double[:, :, :, ::1] hessian, int order, int n_threads,
+    const double[:, ::1] coef, const double[:, :, ::1] coef_groups,
+    const Py_ssize_t[::1] bounds, double[:, ::1] totals, double[:, :, ::1] gradient,
+    double[:, :, :, ::1] hessian, int order, int n_threads,
 ):
     """Add up loss, gradient and Hessian of every stretch of rows.
 
-    shift (n_padded), coef (n_scores, n_padded): in the order of the panels. bounds
-    (n_stretches + 1). totals (n_stretches, 2): loss, 0, and smallest margin, infinity.
-    gradient (n_stretches, n_scores, n_padded), hessian (n_stretches, n_pairs, n_padded,
+    shift (n_padded), coef (n_scores, n_padded): in the order of the panels. coef_groups
+    (n_groups, n_padded, 8): of several scores the same, transposed, for eight at a
+    time. bounds (n_stretches + 1). totals (n_stretches, 2): loss, 0, and smallest
+    margin, infinity. gradient (n_stretches, n_scores, n_padded), with the scores padded
+    to a multiple of 4 unless there is one; hessian (n_stretches, n_pairs, n_padded,
     n_padded), zero; of each pair of scores the upper triangle. order: 0, 1 or 2.
     """
     cdef LikelihoodStretches work
@@ -265,8 +268,9 @@ def sum_likelihood(
     problem.codes = &codes[0]
     problem.n_classes, problem.n_scores = n_classes, coef.shape[0]
     problem.coef = &coef[0, 0]
+    problem.coef_groups = &coef_groups[0, 0, 0] if coef_groups.shape[0] else NULL
     problem.n_panels = coef.shape[1] // PANEL_WIDTH
-    size = 2 * coef.shape[1] + 2 * (problem.n_scores + 1)
+    size = 2 * coef.shape[1] + count_score_columns(problem.n_scores)
     memory = <double*> malloc(n_threads * size * BLOCK_ROWS * sizeof(double))
     if memory == NULL:
         raise MemoryError()
@@ -312,8 +316,7 @@ cdef void judge_stretch(void* context, int64_t stretch, int thread) noexcept nog
     cdef Py_ssize_t n_rows, k, row
     cdef double* totals = work.totals + 2 * stretch
     cdef Workspace space
-    space.scores = work.memory + thread * work.memory_size
-    space.factors = space.scores + (problem.n_scores + 1) * BLOCK_ROWS
+    place_scores(&space, work.memory + thread * work.memory_size, problem.n_scores)
     while first < last:
         n_rows = min(<Py_ssize_t> BLOCK_ROWS, last - first)
         # Scores come row by row, and are read score by score.
@@ -374,7 +377,7 @@ def judge_scores(
         problem.weight = &weight[0]
     problem.codes = &codes[0]
     problem.n_classes, problem.n_scores = n_classes, scores.shape[1]
-    size = 2 * (problem.n_scores + 1) * BLOCK_ROWS
+    size = count_score_columns(problem.n_scores) * BLOCK_ROWS
     memory = <double*> malloc(n_threads * size * sizeof(double))
     if memory == NULL:
         raise MemoryError()

@@ -108,6 +108,24 @@ def _has_descended(
     return is_within and found <= loss + HIDDEN * abs(loss)
 
 
+def _minimize_from_unit_gradient(evaluate, x, known, max_iter, tol, report):
+    """L-BFGS in units in which the first gradient has unit length."""
+    size = float(np.linalg.norm(known[1]))
+    asked = [known]
+
+    def measure(scaled):
+        loss, gradient = asked.pop() if asked else evaluate(scaled * size)
+        return loss / size**2, gradient / size
+
+    def note(scaled, loss):
+        return report is not None and report(scaled * size, loss * size**2)
+
+    found = minimize_lbfgs(measure, x / size, max_iter, tol / size, note)
+    return Minimum(
+        found.x * size, [loss * size**2 for loss in found.path], found.reason
+    )
+
+
 def minimize_lbfgs(
     evaluate: Callable,
     x: np.ndarray,
@@ -117,11 +135,13 @@ def minimize_lbfgs(
     *,
     bounds: optimize.Bounds | None = None,
     is_exact: bool = False,
+    is_whitened: bool = False,
 ) -> Minimum:
     """L-BFGS of :func:`scipy.optimize.minimize`.
 
     It also stops when the loss changes only by rounding, but goes on from there if it
-    is to be exact.
+    is to be exact. If x is whitened, so that second derivatives are about 1, the first
+    step is minus the gradient.
     """
     loss, gradient = evaluate(x)
     path = [loss]
@@ -129,6 +149,11 @@ def minimize_lbfgs(
         return Minimum(x, path, "iterations")
     if not np.abs(gradient).max(initial=0.0) > tol:
         return Minimum(x, path, "")
+    if is_whitened:
+        # scipy's first step has unit length.
+        return _minimize_from_unit_gradient(
+            evaluate, x, (loss, gradient), max_iter, tol, report
+        )
 
     known = [(loss, gradient)]  # what scipy asks first
 

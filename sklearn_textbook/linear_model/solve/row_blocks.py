@@ -11,9 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, hstack, issparse
+from scipy.sparse import csr_array, hstack, issparse, vstack
 
 from sklearn_textbook._contract.blocks import list_blocks
+
+#: Every so many-th row is one of the sample from which large tables are started. A
+#: block has a multiple of it.
+SAMPLE_STEP = 16
 
 
 def is_sparse(X: Any) -> bool:
@@ -42,6 +46,14 @@ def _slice_sparse(X, rows):
     block.indptr = X.indptr[start : stop + 1] - first
     block.has_canonical_format = X.has_canonical_format
     return block
+
+
+def take_every(X: Any, step: int) -> Any:
+    """Read every ``step``-th row of a table or a vector into the memory."""
+    if not is_stored(X):
+        return X[::step] if issparse(X) else np.ascontiguousarray(X[::step])
+    parts = [take_rows(X, rows)[::step] for rows in list_blocks(X.shape[0])]
+    return csr_array(vstack(parts)) if is_sparse(X) else np.concatenate(parts)
 
 
 def lay_out(X: Any) -> Any:

@@ -14,7 +14,7 @@ from sklearn_textbook.linear_model.solve._row_sums import (
 )
 from sklearn_textbook.linear_model.solve.row_blocks import is_stored, take_rows
 
-PANEL_WIDTH = 8  # as in _panels.pxd
+PANEL_WIDTH, TILE_HEIGHT = 8, 4  # as in _panels.pxd
 #: Up to this number of columns, every stretch of rows has its own sums.
 STRETCH_COLUMNS = 256
 #: Minimum number of rows in a stretch, and maximum number of stretches.
@@ -24,6 +24,10 @@ STRETCH_ROWS, MAX_STRETCHES = 1024, 64
 MAX_NUMBERS, MIN_STRETCHES, N_BANDS = 2**23, 8, 16
 #: Columns from which a triangle is copied block by block, and columns of a block.
 WIDE_COLUMNS, BLOCK_COLUMNS = 1024, 256
+#: Rows of a group in which columns are reduced, and columns from which it is no use.
+GROUP_ROWS, GROUP_COLUMNS = 64, 256
+#: About the number of rows that are looked at for columns of small numbers.
+SAMPLED = 1000
 
 
 def sum_products(
@@ -143,12 +147,38 @@ class ProductSums:
         sum_sparse_stretches(*table, bounds, sums, n_threads)
 
 
+def reduce_columns(function: np.ufunc, X: np.ndarray) -> np.ndarray:
+    """Reduce each column by a function; rows are taken in groups, which is faster."""
+    n_columns = X.shape[1]
+    n_grouped = len(X) // GROUP_ROWS * GROUP_ROWS
+    if not (n_grouped and X.flags.c_contiguous and 0 < n_columns < GROUP_COLUMNS):
+        return function.reduce(X, axis=0)
+    groups = X[:n_grouped].reshape(-1, GROUP_ROWS * n_columns)
+    found = function.reduce(groups, axis=0).reshape(GROUP_ROWS, n_columns)
+    return function.reduce(np.vstack([found, X[n_grouped:]]), axis=0)
+
+
+def is_within(X, smallest: float, largest: float) -> bool:
+    """Whether the largest number of each column is certainly between two limits.
+
+    False does not mean the contrary: it is found in one fast pass and a sample of rows.
+    """
+    is_plain = isinstance(X, np.ndarray) and X.flags.c_contiguous and len(X) > SAMPLED
+    if not is_plain or X.dtype != np.float64:
+        return False
+    flat = X.reshape(-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.sqrt(flat @ flat)
+    step = len(X) // SAMPLED
+    return size <= largest and bool((find_largest(X[::step]) >= smallest).all())
+
+
 def find_largest(X: np.ndarray | csr_array) -> np.ndarray:
     """Largest absolute value of each column."""
     if issparse(X):
         return abs(X).max(axis=0).toarray().ravel().astype(np.float64, copy=False)
     if not is_stored(X):
-        return np.maximum(X.max(axis=0), -X.min(axis=0))
+        return np.maximum(reduce_columns(np.maximum, X), -reduce_columns(np.minimum, X))
     largest = np.zeros(X.shape[1])
     for rows in list_blocks(X.shape[0]):
         largest = np.maximum(largest, find_largest(X[rows]))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.linalg.lapack import dpocon
+from scipy.linalg.lapack import dpocon, dtrtri
 from scipy.sparse import csr_array, issparse
 
 from sklearn_textbook._contract.blocks import BLOCK_ROWS, list_blocks
@@ -60,6 +60,10 @@ class WeightedSolution:
     #: generalised inverse if there is none. The first row and column are zero without
     #: an intercept. Shape (1 + n_columns, 1 + n_columns).
     inverse: np.ndarray
+    #: R with :math:`R R^T` equal to the inverse for the slopes. Where columns are
+    #: nearly dependent, terms cancel in products with the inverse, but not with R.
+    #: Shape (n_columns, rank).
+    root: np.ndarray
     #: Rank of Z, or of X without an intercept.
     rank: int
     #: Which coefficients the data determine, the intercept first. Shape (1 +
@@ -111,12 +115,9 @@ class WeightedSolver:
         if not self.is_delicate:
             factor = self._factor_products(weight, None)
             if factor is not None:
-                slopes = factor.solve(np.eye(self.X.shape[1]))
-                slopes = 0.5 * (slopes + slopes.T)
-                return _describe(factor, slopes, None, self.X.shape[1])
+                return _describe(factor, factor.find_root(), None)
         factor = self._factor_rows(weight, None)
-        slopes = factor.root @ factor.root.T
-        return _describe(factor, slopes, factor.row_space, factor.root.shape[1])
+        return _describe(factor, factor.root, factor.row_space)
 
     def orthogonalize(self, weight: np.ndarray) -> tuple[WeightedSolution, np.ndarray]:
         """Find coordinates in which the centred columns are orthonormal.
@@ -278,8 +279,14 @@ class _ProductFactor(_Centred):
         """Solve for the slopes."""
         if len(right) == 0:
             return right  # which scipy 1.13 refuses
-        units = self.units if right.ndim == 1 else self.units[:, np.newaxis]
-        return cho_solve(self.factor, right / units) / units
+        return cho_solve(self.factor, right / self.units) / self.units
+
+    def find_root(self):
+        """Find a root of the inverse."""
+        if not len(self.units):
+            return np.zeros((0, 0))
+        inverse, _ = dtrtri(self.factor[0])
+        return np.triu(inverse) / self.units[:, np.newaxis]
 
 
 @dataclass(frozen=True)
@@ -309,9 +316,10 @@ def _factor_soundly(matrix, min_condition):
     return factor if condition > min_condition else None
 
 
-def _describe(factor, slopes, row_space, n_independent):
+def _describe(factor, root, row_space):
     """Add the row and column of the intercept to the inverse of the slopes."""
-    n_columns = len(slopes)
+    n_columns, n_independent = root.shape
+    slopes = root @ root.T
     inverse = np.zeros((n_columns + 1, n_columns + 1))
     inverse[1:, 1:] = slopes
     is_determined = np.ones(n_columns + 1, dtype=bool)
@@ -327,5 +335,5 @@ def _describe(factor, slopes, row_space, n_independent):
         is_determined[0] = distances[0] < OUTSIDE
     rank = n_independent + int(factor.fit_intercept)
     return WeightedSolution(
-        inverse, rank, is_determined, factor.means, fraction, row_space
+        inverse, root, rank, is_determined, factor.means, fraction, row_space
     )
