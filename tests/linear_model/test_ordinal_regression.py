@@ -20,6 +20,7 @@ from sklearn_textbook.linear_model import (
     anova,
     compare_models,
     comparisons,
+    marginal_means,
     predictions,
     robust_covariance,
     slopes,
@@ -328,6 +329,10 @@ def test_robust_errors_and_effects():
     )
     errors = np.sqrt(np.einsum("ik,ij,jk->k", gradient, model.covariance_, gradient))
     assert_allclose(found.standard_errors, errors, rtol=1e-6)
+    levels = np.array(["u", "v"])[np.arange(len(y)) % 2]
+    table = pd.DataFrame(X).assign(group=levels).rename(columns=str)
+    means = marginal_means(OrdinalRegression().fit(table, y), table, "group")
+    assert_allclose(means.estimates.reshape(2, 4).sum(axis=1), 1.0)
     for function in (comparisons, slopes):
         table = function(model, X)
         assert table.estimates.shape == (12,)

@@ -122,8 +122,9 @@ def anova(
 
     Parameters
     ----------
-    model : LinearRegression, GeneralizedLinearRegressor or LogisticRegression
-        The fitted model, without a penalty.
+    model : estimator
+        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression or
+        OrdinalRegression, without a penalty.
     X, y, sample_weight : array-like, default=None
         The training rows, as in ``fit``: for likelihood-ratio tests, and for
         ``type=1``, models are fitted without some columns.
@@ -360,9 +361,10 @@ def compare_models(*models: Any, test: str = "auto") -> AnovaTable:
 
     Parameters
     ----------
-    *models : LinearRegression, GeneralizedLinearRegressor or LogisticRegression
-        Two or more fitted models of one class, without penalties. That the columns of
-        each are among those of the next is not checked.
+    *models : estimators
+        Two or more fitted models of one class, LinearRegression,
+        GeneralizedLinearRegressor, LogisticRegression or OrdinalRegression, without
+        penalties. That the columns of each are among those of the next is not checked.
     test : {"auto", "F", "LR"}, default="auto"
         "LR" is :math:`\chi^2`. "auto": "F" if the dispersion is estimated.
 

@@ -202,8 +202,9 @@ def predictions(
 
     Parameters
     ----------
-    model : LinearRegression, GeneralizedLinearRegressor or LogisticRegression
-        The fitted model, without a penalty.
+    model : estimator
+        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression or
+        OrdinalRegression, without a penalty.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         Rows to average over.
     at : dict, "mean" or None, default=None
@@ -272,8 +273,9 @@ def comparisons(
 
     Parameters
     ----------
-    model : LinearRegression, GeneralizedLinearRegressor or LogisticRegression
-        The fitted model, without a penalty.
+    model : estimator
+        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression or
+        OrdinalRegression, without a penalty.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         Rows to average over.
     columns : str, list of str or dict of {str: float}, default=None
@@ -342,8 +344,9 @@ def slopes(
 
     Parameters
     ----------
-    model : LinearRegression, GeneralizedLinearRegressor or LogisticRegression
-        The fitted model, without a penalty.
+    model : estimator
+        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression or
+        OrdinalRegression, without a penalty.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         Rows to average over.
     columns : str or list of str, default=None
@@ -411,8 +414,9 @@ def marginal_means(
 
     Parameters
     ----------
-    model : LinearRegression, GeneralizedLinearRegressor or LogisticRegression
-        The fitted model, without a penalty.
+    model : estimator
+        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression or
+        OrdinalRegression, without a penalty.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The training rows, whose numbers are averaged.
     column : str

@@ -87,9 +87,9 @@ def variance_inflation(model: Any) -> VarianceInflation:
 
     Parameters
     ----------
-    model : LinearRegression, GeneralizedLinearRegressor, LogisticRegression or \
-            OrdinalRegression
-        The fitted model, without a penalty, and of one vector of coefficients.
+    model : estimator
+        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression of two
+        classes or OrdinalRegression, without a penalty.
 
     Returns
     -------

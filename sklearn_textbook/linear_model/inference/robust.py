@@ -71,8 +71,9 @@ def robust_covariance(
 
     Parameters
     ----------
-    model : LinearRegression, GeneralizedLinearRegressor or LogisticRegression
-        The fitted model, without a penalty.
+    model : estimator
+        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression or
+        OrdinalRegression, without a penalty.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The training rows.
     y : array-like of shape (n_samples,)
