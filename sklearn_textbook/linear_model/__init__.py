@@ -30,8 +30,11 @@ from sklearn_textbook.linear_model.logistic.logistic_regression import (
     LogisticRegression,
 )
 from sklearn_textbook.linear_model.maximum_entropy import MaxEntClassifier
+from sklearn_textbook.linear_model.penalized import ElasticNet, ElasticNetClassifier
 
 __all__ = [
+    "ElasticNet",
+    "ElasticNetClassifier",
     "GeneralizedLinearRegressor",
     "LinearRegression",
     "LogisticRegression",
