@@ -268,7 +268,7 @@ def fit_both(stock, ours):
         names = read_signature(cls)
         settings = {name: SETTINGS[name] for name in names if name in SETTINGS}
         settings |= make_members(stock)
-        if "family" in names:
+        if "family" in names and stock.__name__ in FAMILIES:
             settings["family"] = FAMILIES[stock.__name__]
         model = cls(**settings)
         with warnings.catch_warnings():

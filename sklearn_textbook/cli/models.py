@@ -437,13 +437,15 @@ def _report_terms(estimator) -> Blocks:
 def _tabulate_coefficients(estimator, names, most):
     """Make a table of the coefficients, classes side by side, the intercept first."""
     names = _name_made_columns(estimator, names)
-    classes = [str(label) for label in estimator.classes_]
-    coef, intercept = estimator.coef_, estimator.intercept_
+    classes = [str(label) for label in getattr(estimator, "classes_", ())]
+    coef, intercept = np.atleast_2d(estimator.coef_), estimator.intercept_
     if coef.shape[1] != len(names):  # one probability of each member
         names = [f"member {number}" for number in range(coef.shape[1])]
-    if len(coef) == 1:
+    if not classes:
+        classes = ["coefficient"]
+    elif len(coef) == 1:
         classes = [f"{classes[-1]} against {classes[0]}"]
-    numbers = np.column_stack([intercept, coef]).T
+    numbers = np.column_stack([np.atleast_1d(intercept), coef]).T
     return tabulate_numbers(classes, ["intercept", *names], numbers, most)
 
 

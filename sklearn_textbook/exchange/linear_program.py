@@ -17,6 +17,8 @@ from sklearn_textbook.ensemble import (
 from sklearn_textbook.exchange.score_program import LinearTerm, ScoreProgram
 from sklearn_textbook.exchange.tree_sum import make_total
 from sklearn_textbook.linear_model import (
+    ElasticNet,
+    ElasticNetClassifier,
     GeneralizedLinearRegressor,
     LinearRegression,
     LogisticRegression,
@@ -157,7 +159,15 @@ def _read_generalized(model: GeneralizedLinearRegressor):
     return read_designed(model, model.coef_, start, link=MEANS[link], scale=scale)
 
 
+@read_linear.register
+def _read_elastic_net(model: ElasticNet):
+    check_is_fitted(model)
+    link = MEANS[model.link_.name]
+    return read_designed(model, model.coef_, float(model.intercept_), link=link)
+
+
 @read_linear.register(LogisticRegression)
+@read_linear.register(ElasticNetClassifier)
 @read_linear.register(LinearDiscriminantAnalysis)
 def _read_scores(model):
     check_is_fitted(model)

@@ -15,6 +15,9 @@ from sklearn_textbook.inspection.partial_dependence_display import (
     PartialDependenceDisplay,
 )
 from sklearn_textbook.inspection.pruning_path_display import PruningPathDisplay
+from sklearn_textbook.inspection.regularization_path_display import (
+    RegularizationPathDisplay,
+)
 from sklearn_textbook.inspection.residuals_display import ResidualsDisplay
 from sklearn_textbook.inspection.scree_display import ScreeDisplay
 from sklearn_textbook.inspection.shapley import ShapleyValues, shap_values
@@ -29,6 +32,7 @@ __all__ = [
     "LearningRoundsDisplay",
     "PartialDependenceDisplay",
     "PruningPathDisplay",
+    "RegularizationPathDisplay",
     "ResidualsDisplay",
     "ScreeDisplay",
     "ShapleyValues",

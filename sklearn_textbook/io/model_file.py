@@ -86,12 +86,12 @@ def save_model(
         ensemble of such trees: RandomForest, ExtraTrees, Bagging, RandomSubspace and
         GradientBoosting, each Classifier or Regressor, AdaBoostClassifier and
         BoostingTreeRegressor; or LinearRegression, LogisticRegression,
-        GeneralizedLinearRegressor, OrdinalRegression, MaxEntClassifier, PCA,
-        TruncatedSVD or LinearDiscriminantAnalysis; or VotingClassifier,
+        GeneralizedLinearRegressor, OrdinalRegression, ElasticNet,
+        ElasticNetClassifier, MaxEntClassifier, PCA, TruncatedSVD or
+        LinearDiscriminantAnalysis; or VotingClassifier,
         AveragingRegressor, StackingClassifier, StackingRegressor,
         BayesianModelAveragingClassifier, BayesianModelAveragingRegressor or
-        MultiResponseLinearRegression, if all their
-        members are of these classes.
+        MultiResponseLinearRegression, if all their members are of these classes.
     path : str or path-like
         The file to write. If writing fails, what was there remains. A symbolic link is
         followed, and an existing file keeps its permissions.

@@ -319,6 +319,47 @@ SAVED_ATTRIBUTES["OrdinalRegression"] = SavedAttributes(
 )
 
 
+# ---------------------------------------------------------------- penalised models
+def _check_path(model, kept) -> None:
+    if kept["coef_"].ndim == 2:
+        n_classes = len(model.classes_)
+        n_scores = 1 if n_classes == 2 else n_classes
+        _require(n_classes > 1 and len(kept["coef_"]) == n_scores, "classes_, coef_")
+    _require(kept["alpha_"] in kept["alphas_"], "alpha_ and alphas_")
+    is_none = [kept[name] is None for name in ("_cv_means", "_cv_errors")]
+    _require(len(set(is_none)) == 1, "_cv_means and _cv_errors")
+
+
+def _list_path(*vectors: str) -> tuple:
+    """List the attributes of a path of models with vectors of coefficients."""
+    return (
+        _numbers("coef_", [*vectors, "coefficients"]),
+        _numbers("alphas_", ["alphas"], least=0),
+        SavedField("alpha_", "float", least=0),
+        _numbers("coef_path_", [*vectors, "coefficients", "alphas"]),
+        _numbers("intercept_path_", [*vectors, "alphas"]),
+        _numbers("_deviance_ratios", ["alphas"]),
+        _numbers("_cv_means", ["alphas"], **_ANY, **_MAYBE),
+        _numbers("_cv_errors", ["alphas"], **_ANY, **_MAYBE),
+        SavedField("n_iter_", "integer", least=0),
+    )
+
+
+SAVED_ATTRIBUTES["ElasticNet"] = SavedAttributes(
+    (
+        *_list_path(),
+        SavedField("family_", _FAMILIES),
+        SavedField("link_", _LINKS),
+        SavedField("intercept_", "float"),
+        SavedField("dual_gap_", "float", **_ANY),
+    ),
+    _check_path,
+)
+SAVED_ATTRIBUTES["ElasticNetClassifier"] = SavedAttributes(
+    (*_list_path("vectors"), _numbers("intercept_", ["vectors"])), _check_path
+)
+
+
 # ----------------------------------------------------------------- maximum entropy
 _SOURCES = (
     Record(

@@ -33,8 +33,11 @@ from sklearn_textbook.linear_model.logistic.logistic_regression import (
 )
 from sklearn_textbook.linear_model.maximum_entropy import MaxEntClassifier
 from sklearn_textbook.linear_model.ordinal.ordinal_regression import OrdinalRegression
+from sklearn_textbook.linear_model.penalized import ElasticNet, ElasticNetClassifier
 
 __all__ = [
+    "ElasticNet",
+    "ElasticNetClassifier",
     "GeneralizedLinearRegressor",
     "LinearRegression",
     "LogisticRegression",

@@ -36,8 +36,8 @@ def from_formula(
         The table; missing values are treated as the model's ``missing`` says, in the
         columns of the formula only.
     model : linear model, default=None
-        ``LinearRegression``, ``GeneralizedLinearRegressor``, ``LogisticRegression`` or
-        ``OrdinalRegression``, whose parameters are used. None: ``LinearRegression()``.
+        ``LinearRegression``, ``GeneralizedLinearRegressor``, ``LogisticRegression``,
+        ``OrdinalRegression``, ``ElasticNet`` or ``ElasticNetClassifier``, whose parameters are used. None: ``LinearRegression()``.
     **fit_parameters : str or array-like
         Parameters of the model's ``fit``: ``sample_weight``, and ``offset`` and
         ``exposure`` of generalised linear models. A string is the name of a column of
@@ -112,8 +112,8 @@ def from_formula(
     if not hasattr(model, "get_params") or "formula" not in model.get_params():
         raise TypeError(
             "model must be a linear model with the parameter 'formula': "
-            "LinearRegression, GeneralizedLinearRegressor, LogisticRegression or "
-            "OrdinalRegression; got "
+            "LinearRegression, GeneralizedLinearRegressor, LogisticRegression, "
+            "OrdinalRegression, ElasticNet or ElasticNetClassifier; got "
             f"{type(model).__name__}."
         )
     target, text = split_formula(formula)

@@ -40,6 +40,8 @@ from sklearn_textbook.ensemble import (
     VotingClassifier,
 )
 from sklearn_textbook.linear_model import (
+    ElasticNet,
+    ElasticNetClassifier,
     GeneralizedLinearRegressor,
     LinearRegression,
     LogisticRegression,
@@ -107,6 +109,10 @@ LINEAR = {
         GeneralizedLinearRegressor("poisson", link="power", link_power=0.5, **MEAN),
         "positive",
     ),
+    "penalised": (ElasticNet(0.05, **MEAN), "value"),
+    "penalised counts": (ElasticNet(0.05, family="poisson", **MEAN), "positive"),
+    "penalised logistic": (ElasticNetClassifier(0.01, **MEAN), 3),
+    "penalised logistic of two classes": (ElasticNetClassifier(0.01, **MEAN), 2),
     "averaged subsets": (BayesianModelAveragingRegressor(**MEAN), "value"),
 }
 COMPOSED = {

@@ -18,6 +18,8 @@ from sklearn_textbook.decomposition import PCA, TruncatedSVD
 from sklearn_textbook.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn_textbook.io import save_model
 from sklearn_textbook.linear_model import (
+    ElasticNet,
+    ElasticNetClassifier,
     GeneralizedLinearRegressor,
     LinearRegression,
     LogisticRegression,
@@ -66,6 +68,8 @@ MODELS = {
     "LinearRegression": LinearRegression(),
     "LogisticRegression": LogisticRegression(),
     "GeneralizedLinearRegressor": GeneralizedLinearRegressor("poisson"),
+    "ElasticNet": ElasticNet("1se", family="poisson", alphas=5),
+    "ElasticNetClassifier": ElasticNetClassifier(0.01, alphas=5, grouped_levels=True),
     "MaxEntClassifier": MaxEntClassifier(alpha=1.0),
     "OrdinalRegression": OrdinalRegression("probit"),
     "PCA": PCA(2, standardize=True),

@@ -14,6 +14,8 @@ from sklearn.pipeline import make_pipeline
 
 from sklearn_textbook.io import load_model, save_model, scan
 from sklearn_textbook.linear_model import (
+    ElasticNet,
+    ElasticNetClassifier,
     GeneralizedLinearRegressor,
     LinearRegression,
     LogisticRegression,
@@ -30,6 +32,8 @@ MODELS = [
     GeneralizedLinearRegressor("poisson"),
     LogisticRegression(C=1.0),
     OrdinalRegression(),
+    ElasticNet(alpha=0.01, tol=1e-10),
+    ElasticNetClassifier(alpha=0.01, tol=1e-10),
 ]
 FORMULA = "x * g + log(z) + poly(x, 2) + bs(z, df=4)"
 
@@ -252,6 +256,20 @@ def test_polars_and_sparse_tables():
     rare = LinearRegression(interactions="pairwise").fit(sparse.csr_array(X), table.y)
     np.testing.assert_allclose(rare.coef_, dense.coef_, rtol=1e-9)
     np.testing.assert_allclose(rare.predict(sparse.csr_array(X)), dense.predict(X))
+
+
+def test_penalties_of_terms():
+    table = make_table()
+    model = ElasticNet(
+        alpha=0.01,
+        formula="x * g",
+        grouped_levels=True,
+        penalty_factors={"x": 0.0, "x:g": 100.0},
+    )
+    found = model.fit(table, table.x + 0.1 * table.z)
+    assert found.coef_names_.tolist() == ["x", "g=b", "g=c", "x:g=b", "x:g=c"]
+    assert found.coef_[0] == pytest.approx(1.0, abs=0.05)
+    assert (found.coef_[3:] == 0.0).all()
 
 
 def test_many_products_are_sparse():

@@ -338,6 +338,19 @@ def make_family(name: str, power: float | None = None, theta: float = np.inf) ->
     return TweedieFamily(name, float(POWERS.get(name, power)))
 
 
+def measure_explained(
+    family: Family, y: np.ndarray, mean: np.ndarray, weight: np.ndarray
+) -> float:
+    r"""Compute the fraction of the deviance from the mean that is explained."""
+    average = np.full(len(y), weight @ y / weight.sum())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_model = weight @ family.compute_deviance(y, mean)
+        of_mean = weight @ family.compute_deviance(y, average)
+    if not of_mean > 0.0:
+        return 1.0 if not of_model > 0.0 else 0.0
+    return float(1.0 - of_model / of_mean)
+
+
 def choose_mean_start(
     family: Family,
     link,

@@ -46,6 +46,7 @@ from sklearn_textbook.linear_model.generalized.families import (
     BinomialFamily,
     NegativeBinomialFamily,
     make_family,
+    measure_explained,
 )
 from sklearn_textbook.linear_model.generalized.links import (
     FRACTION_LINKS,
@@ -800,13 +801,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         require_range(self.family_, y, None)
         weight = check_weights(sample_weight, len(y))
         weight = np.ones(len(y)) if weight is None else weight
-        average = np.full(len(y), weight @ y / weight.sum())
-        with np.errstate(divide="ignore", invalid="ignore"):
-            of_model = weight @ self.family_.compute_deviance(y, mean)
-            of_mean = weight @ self.family_.compute_deviance(y, average)
-        if not of_mean > 0.0:
-            return 1.0 if not of_model > 0.0 else 0.0
-        return float(1.0 - of_model / of_mean)
+        return measure_explained(self.family_, y, mean, weight)
 
     @property
     def coefficient_table_(self) -> CoefficientTable:

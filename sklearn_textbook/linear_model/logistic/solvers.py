@@ -133,7 +133,10 @@ def find_sparse_step(likelihood: LogisticLikelihood, theta: np.ndarray, at: Eval
     curvature = np.maximum(at.hessian.diagonal(), np.finfo(float).tiny)
     gap = np.abs(find_subgradient(likelihood, theta, at.gradient)).ravel()
     tol = SWEEP_TOLERANCE * float((gap / np.sqrt(curvature)).max())
-    if not descend_coordinates(at.hessian, slope, l1.ravel(), moved, tol, MAX_SWEEPS):
+    _, has_converged = descend_coordinates(
+        at.hessian, slope, l1.ravel(), moved, tol, MAX_SWEEPS
+    )
+    if not has_converged:
         solve_signs(at.hessian, slope, l1.ravel(), moved, tol)
     step = theta - moved.reshape(theta.shape)
     promised = (step * at.gradient).sum()

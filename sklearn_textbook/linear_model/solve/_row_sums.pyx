@@ -397,68 +397,203 @@ def judge_scores(
 
 
 # ------------------------------------------------------------------------------------
-# Coordinate descent on a quadratic function with a penalty of absolute values.
+# Coordinate descent on a quadratic function with an elastic-net penalty.
 # ------------------------------------------------------------------------------------
 
 
+cdef struct Quadratic:
+    # Its second derivatives are a matrix, or products of columns; those of the penalty
+    # are l2.
+    Py_ssize_t n
+    const double* hessian
+    Py_ssize_t n_rows
+    const double* columns  # one after the other
+    double* moved  # the sum of the columns times the changes
+    const double* curvature
+    double* slope
+    const double* l1
+    const double* l2
+    double* theta
+    bint is_positive
+
+
+cdef inline double find_slope(const Quadratic* of, Py_ssize_t place) noexcept nogil:
+    """Derivative of the quadratic function at theta."""
+    cdef double total = of.slope[place]
+    cdef double[4] sums
+    cdef const double* column
+    cdef Py_ssize_t row, end
+    if of.columns == NULL:
+        return total
+    # Four sums, so that additions need not wait for each other.
+    column = of.columns + place * of.n_rows
+    end = of.n_rows - of.n_rows % 4
+    sums[0] = sums[1] = sums[2] = sums[3] = 0.0
+    for row in range(0, end, 4):
+        sums[0] += column[row] * of.moved[row]
+        sums[1] += column[row + 1] * of.moved[row + 1]
+        sums[2] += column[row + 2] * of.moved[row + 2]
+        sums[3] += column[row + 3] * of.moved[row + 3]
+    for row in range(end, of.n_rows):
+        sums[0] += column[row] * of.moved[row]
+    return total + ((sums[0] + sums[1]) + (sums[2] + sums[3]))
+
+
+cdef inline void move(
+    const Quadratic* of, Py_ssize_t place, double new
+) noexcept nogil:
+    """Set one coordinate, and keep the slopes or the moved rows up to date."""
+    cdef double change = new - of.theta[place]
+    cdef const double* line
+    cdef double* changed = of.slope
+    cdef Py_ssize_t other, n = of.n
+    if change == 0.0:
+        return
+    of.theta[place] = new
+    if of.columns == NULL:
+        line = of.hessian + place * n
+    else:
+        n, changed, line = of.n_rows, of.moved, of.columns + place * of.n_rows
+    for other in range(n):
+        changed[other] += change * line[other]
+
+
 cdef double minimise_coordinate(
-    const double* row, Py_ssize_t n, Py_ssize_t place, double l1,
-    double* theta, double* slope,
+    const Quadratic* of, Py_ssize_t place
 ) noexcept nogil:
     """Minimise along one coordinate; its change in units of the curvature.
 
-    Soft thresholding: with m = t_i - slope_i / H_ii, t_i becomes sign(m) max(|m| - l1 /
-    H_ii, 0). row: row i of H. The slopes, derivatives of the quadratic part at t, are
-    kept up to date. Returns |change| sqrt(H_ii).
+    Soft thresholding: with m = t_i - slope_i / c_i, t_i becomes sign(m) max(|m| - l1_i
+    / c_i, 0), where c_i is the second derivative and slope_i the first one of all but
+    l1 |t|. Returns |change| sqrt(c_i).
     """
-    cdef double curvature = row[place], moved, new, change
-    cdef Py_ssize_t other
+    cdef double curvature = of.curvature[place] + of.l2[place]
+    cdef double moved, new = 0.0, old = of.theta[place], limit
     if not curvature > 0.0:
         return 0.0
-    moved = theta[place] - slope[place] / curvature
-    new = 0.0
-    if fabs(moved) > l1 / curvature:
-        new = moved - l1 / curvature if moved > 0.0 else moved + l1 / curvature
-    change = new - theta[place]
-    if change == 0.0:
+    moved = old - (find_slope(of, place) + of.l2[place] * old) / curvature
+    limit = of.l1[place] / curvature
+    if moved > limit:
+        new = moved - limit
+    elif moved < -limit and not of.is_positive:
+        new = moved + limit
+    move(of, place, new)
+    return fabs(new - old) * sqrt(curvature)
+
+
+cdef double minimise_group(
+    const Quadratic* of, Py_ssize_t first, Py_ssize_t stop, double bound, double* aims
+) noexcept nogil:
+    """Minimise a bound along the coordinates of a group, whose norm is penalised.
+
+    The bound has the curvature ``bound``, the largest eigenvalue of the group's second
+    derivatives, in all directions. Returns the norm of the change times its root.
+    """
+    cdef double curvature = bound + of.l2[first], square = 0.0, factor, moved = 0.0
+    cdef Py_ssize_t place
+    if not curvature > 0.0:
         return 0.0
-    theta[place] = new
-    for other in range(n):
-        slope[other] += change * row[other]
-    return fabs(change) * sqrt(curvature)
+    for place in range(first, stop):
+        aims[place] = of.theta[place] - (
+            find_slope(of, place) + of.l2[place] * of.theta[place]
+        ) / curvature
+        if of.is_positive:
+            aims[place] = max(aims[place], 0.0)
+        square += aims[place] * aims[place]
+    factor = 0.0
+    if square > 0.0:
+        factor = max(0.0, 1.0 - of.l1[first] / (curvature * sqrt(square)))
+    for place in range(first, stop):
+        aims[place] *= factor
+        moved += (aims[place] - of.theta[place]) * (aims[place] - of.theta[place])
+        move(of, place, aims[place])
+    return sqrt(moved * curvature)
+
+
+cdef double sweep_once(
+    const Quadratic* of, const Py_ssize_t* starts, Py_ssize_t n_groups,
+    const double* bounds, double* aims, bint is_whole,
+) noexcept nogil:
+    """Minimise along all coordinates or groups in turn, or those that are not 0.
+
+    Returns the largest change.
+    """
+    cdef double largest = 0.0
+    cdef Py_ssize_t group, first, stop, place
+    cdef bint is_zero
+    for group in range(n_groups):
+        first, stop = group, group + 1
+        if starts != NULL:
+            first, stop = starts[group], starts[group + 1]
+        is_zero = True
+        for place in range(first, stop):
+            is_zero = is_zero and of.theta[place] == 0.0
+        if is_zero and not is_whole:
+            continue
+        if stop - first == 1:
+            largest = max(largest, minimise_coordinate(of, first))
+        else:
+            largest = max(largest, minimise_group(of, first, stop, bounds[group], aims))
+    return largest
 
 
 def descend_coordinates(
     const double[:, ::1] hessian, double[::1] slope, const double[::1] l1,
-    double[::1] theta, double tol, Py_ssize_t max_sweeps,
+    double[::1] theta, double tol, Py_ssize_t max_sweeps, *,
+    const double[::1] l2=None, const Py_ssize_t[::1] starts=None,
+    const double[::1] bounds=None, const double[:, ::1] columns=None,
+    double[::1] moved=None, bint is_positive=False,
 ):
-    """Minimise g (t - s) + (t - s) H (t - s) / 2 + l1 |t| from t = s; find t.
+    """Minimise g (t - s) + (t - s) H (t - s) / 2 + l1 |t| + l2 t t / 2 from t = s.
 
-    hessian (n, n): H, symmetric. slope (n): g, changed to the derivatives at t. theta
-    (n): s, changed to t. tol: where the changes of a sweep end it, in units of the
-    roots of H's diagonal. Returns whether they did.
+    hessian (n, n): H, symmetric; or columns (n, n_rows): H is the products of its rows,
+    and only the diagonal hessian (1, n) is passed. slope (n): g, with H changed to the
+    derivatives at t. theta (n): s, changed to t. moved (n_rows), zero: becomes the sum
+    of the columns times t - s. starts (n_groups + 1): the coordinates of groups, whose
+    norms are penalised by the l1 of the first of them in place of absolute values;
+    bounds (n_groups): largest eigenvalues of their parts of H. is_positive: t is not
+    negative. tol: where the changes of a sweep end it, in units of the roots of H's
+    diagonal. Returns the number of sweeps, and whether they have converged.
     """
-    cdef Py_ssize_t n = theta.shape[0], place, _sweep
+    cdef Py_ssize_t n = theta.shape[0], place, n_sweeps
+    cdef Py_ssize_t n_groups = n if starts is None else starts.shape[0] - 1
     cdef double largest
     cdef bint is_whole = True
-    for _sweep in range(max_sweeps):
-        # A sweep over all coordinates, then over those that are not 0 until they have
-        # converged, then over all again: only that one may end the search.
-        largest = 0.0
-        with nogil:
-            for place in range(n):
-                # Between sweeps over all of them, those that are not zero.
-                if is_whole or theta[place] != 0.0:
-                    largest = max(largest, minimise_coordinate(
-                        &hessian[place, 0], n, place, l1[place], &theta[0], &slope[0],
-                    ))
-        if largest <= tol:
-            if is_whole:
-                return True
-            is_whole = True
-        else:
-            is_whole = False
-    return False
+    cdef Quadratic of
+    cdef double* memory = <double*> malloc(3 * max(n, 1) * sizeof(double))
+    if memory == NULL:
+        raise MemoryError()
+    of = Quadratic(
+        n, NULL, 0, NULL, NULL, memory, &slope[0], &l1[0], memory + n, &theta[0],
+        is_positive,
+    )
+    for place in range(n):
+        memory[place] = (
+            hessian[place, place] if columns is None else hessian[0, place]
+        )
+        memory[n + place] = 0.0 if l2 is None else l2[place]
+    if columns is None:
+        of.hessian = &hessian[0, 0]
+    else:
+        of.columns, of.n_rows, of.moved = &columns[0, 0], columns.shape[1], &moved[0]
+    try:
+        for n_sweeps in range(1, max_sweeps + 1):
+            # A sweep over all coordinates, then over those that are not 0 until they
+            # have converged, then over all again: only that one may end the search.
+            with nogil:
+                largest = sweep_once(
+                    &of, NULL if starts is None else &starts[0], n_groups,
+                    NULL if starts is None else &bounds[0], memory + 2 * n, is_whole,
+                )
+            if largest <= tol:
+                if is_whole:
+                    return n_sweeps, True
+                is_whole = True
+            else:
+                is_whole = False
+        return max_sweeps, False
+    finally:
+        free(memory)
 
 
 # ------------------------------------------------------------------------------------
