@@ -66,11 +66,10 @@ class BaseLinearModel(BaseEstimator):
     reference_level: str | dict | None
     handle_unknown: str
     missing: str
-    # Of the models that have terms.
-    formula: str | None = None
-    interactions: str | list | None = None
-    # Of the models that have standard errors.
-    covariance_type: str = "nonrobust"
+    # Of the models that have terms, and standard errors.
+    formula: str | None
+    interactions: str | list | None
+    covariance_type: str
     #: Encoding of the columns of the table, which reading sets.
     design_: Design
 
@@ -181,42 +180,48 @@ class BaseLinearModel(BaseEstimator):
 
         ``roles`` are columns of a table in blocks that are no features.
         """
-        if self.formula is None and self.interactions is None:
+        formula = getattr(self, "formula", None)
+        interactions = getattr(self, "interactions", None)
+        if formula is None and interactions is None:
             return None
-        if self.formula is not None and self.interactions is not None:
+        if formula is not None and interactions is not None:
             raise ValueError(
                 "Give formula or interactions, not both: 'a:b' in the formula is the "
-                f"product of a and b; got interactions={self.interactions!r}."
+                f"product of a and b; got interactions={interactions!r}."
             )
         if isinstance(X, BlockSource):
             names = [name for name in X.names if name not in roles]
         else:
             names = X.schema.names if isinstance(X, BlockColumns) else name_columns(X)
-        if self.formula is None:
-            return make_interactions(self.interactions, names)
-        target, text = split_formula(self.formula)
+        if formula is None:
+            return make_interactions(interactions, names)
+        return self._parse_formula(formula, names)
+
+    def _parse_formula(self, given: str, names) -> Formula:
+        """Parse the parameter ``formula``."""
+        target, text = split_formula(given)
         if target is not None:
             raise ValueError(
                 "The formula parameter is what follows '~': the target is y of fit; "
-                f"got {self.formula!r}. from_formula takes both and a table."
+                f"got {given!r}. from_formula takes both and a table."
             )
         intercept = bool(self.fit_intercept or self._has_thresholds)
         formula = parse_formula(text, names, intercept=intercept)
         if self._has_thresholds and not formula.has_intercept:
             raise ValueError(
-                f"The formula {self.formula!r} has no intercept, but the thresholds of "
+                f"The formula {given!r} has no intercept, but the thresholds of "
                 f"{type(self).__name__} are always there: leave out '0 +' or '- 1'."
             )
         if formula.has_intercept != intercept:
             raise ValueError(
-                f"The formula {self.formula!r} has "
+                f"The formula {given!r} has "
                 f"{'an' if formula.has_intercept else 'no'} intercept, but "
                 f"fit_intercept={self.fit_intercept!r}: set "
                 f"fit_intercept={formula.has_intercept!r}."
             )
         if not formula.terms:
             raise ValueError(
-                f"The formula {self.formula!r} has no terms besides the intercept. To "
+                f"The formula {given!r} has no terms besides the intercept. To "
                 "fit only an intercept, pass a constant column: np.ones((len(y), 1))."
             )
         return formula

@@ -37,7 +37,8 @@ def from_formula(
         columns of the formula only.
     model : linear model, default=None
         ``LinearRegression``, ``GeneralizedLinearRegressor``, ``LogisticRegression``,
-        ``OrdinalRegression``, ``ElasticNet`` or ``ElasticNetClassifier``, whose parameters are used. None: ``LinearRegression()``.
+        ``OrdinalRegression``, ``ElasticNet`` or ``ElasticNetClassifier``, whose
+        parameters are used. None: ``LinearRegression()``.
     **fit_parameters : str or array-like
         Parameters of the model's ``fit``: ``sample_weight``, and ``offset`` and
         ``exposure`` of generalised linear models. A string is the name of a column of

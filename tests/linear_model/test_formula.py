@@ -119,6 +119,7 @@ def test_formula_of_an_array_with_levels():
         ),
         ("I(x > 0) + `x`", ["I(x > 0)", "x"]),
         ("Q('z') + np.exp(x)", ["z", "np.exp(x)"]),
+        ("I(x + 1^2)", ["I(x + 1 ^ 2)"]),
     ],
 )
 def test_names_of_coefficients(text, names):
@@ -378,6 +379,13 @@ def test_wrong_types():
         from_formula("y ~ x", table, sample_weight="w")
     with pytest.raises(ValueError, match="no column 'g'"):
         from_formula("y ~ x * g", table).predict(table[["x", "z"]])
+
+
+def test_powers_are_those_of_r():
+    table = make_table()
+    found = from_formula("z ~ I(x + 2^2 * x^2)", table)
+    other = from_formula("z ~ I(x + 2**2 * x**2)", table)
+    assert found.coef_ == other.coef_
 
 
 def test_expressions_run_nothing():

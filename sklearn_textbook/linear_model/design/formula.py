@@ -221,7 +221,8 @@ def _read_factor(text, levels, names, *, is_name):
 def _parse_call(text):
     """Parse Python, with names in backticks as identifiers."""
     try:
-        return ast.parse(QUOTED.sub("_quoted", text).strip(), mode="eval").body
+        plain = QUOTED.sub("_quoted", text).replace("^", "**").strip()
+        return ast.parse(plain, mode="eval").body
     except SyntaxError:
         return None
 

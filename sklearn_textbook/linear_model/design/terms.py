@@ -69,7 +69,9 @@ def _parse(text):
         return key
 
     try:
-        tree = ast.parse(QUOTED.sub(hold, text).strip(), mode="eval").body
+        # Powers may be written as in R.
+        plain = QUOTED.sub(hold, text).replace("^", "**").strip()
+        tree = ast.parse(plain, mode="eval").body
     except SyntaxError as error:
         raise ValueError(f"{text!r} in the formula cannot be read: {error.msg}.") from (
             None
