@@ -106,7 +106,8 @@ class OrdinalLikelihood:
         given = np.broadcast_to(1.0, n_rows) if weight is None else weight
         solver = WeightedSolver(X, True, n_threads=n_threads)
         self.solution: WeightedSolution
-        self.solution, self.root = solver.orthogonalize(given)
+        self.solution = solver.orthogonalize(given)
+        self.root = self.solution.root
         self.X = map_rows(X, self._turn, self.root.shape[1])
         self.codes, self.weight = codes, weight
         self.n_rows, self.n_classes, self.link = n_rows, n_classes, link

@@ -119,16 +119,14 @@ class WeightedSolver:
         factor = self._factor_rows(weight, None)
         return _describe(factor, factor.root, factor.row_space)
 
-    def orthogonalize(self, weight: np.ndarray) -> tuple[WeightedSolution, np.ndarray]:
+    def orthogonalize(self, weight: np.ndarray) -> WeightedSolution:
         """Find coordinates in which the centred columns are orthonormal.
 
-        Returns (solution, root): what the rows determine, and the slopes of the
-        coordinates, of shape (n_columns, rank); combinations of these are shortest.
+        The root of the solution has the slopes of the coordinates; combinations of
+        these are shortest.
         """
         factor = self._factor_rows(weight, None)
-        root = factor.root
-        solution = _describe(factor, root @ root.T, factor.row_space, root.shape[1])
-        return solution, root
+        return _describe(factor, factor.root, factor.row_space)
 
     def find_independent(self, weight: np.ndarray) -> np.ndarray:
         """Columns that do not depend on those before them, as R drops the others."""
