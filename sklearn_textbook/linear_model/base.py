@@ -53,6 +53,9 @@ from sklearn_textbook.tree.encode import NOMINAL
 from sklearn_textbook.tree.encode.block_columns import BlockColumns
 from sklearn_textbook.tree.encode.read import default_names, open_table
 
+#: Reference levels that a summary names.
+MAX_REFERENCES = 10
+
 
 class BaseLinearModel(BaseEstimator):
     """Base class of the linear models.
@@ -301,6 +304,28 @@ class BaseLinearModel(BaseEstimator):
                 "penalty, whose coefficients are biased."
             )
         require_all_rows(X)
+
+    def _note_references(self) -> list[str]:
+        """Name the levels that the others of nominal columns are compared with."""
+        coded = {
+            factor.column
+            for term in self.design_.model_terms
+            for factor in term.factors
+            if not factor.is_full
+        }
+        named = [
+            f"{column.name}={column.format_value(term.reference)}"
+            for term, column in zip(
+                self.design_.terms, self.design_.schema.columns, strict=True
+            )
+            if term.reference is not None
+            and (term.name in coded or not self.design_.model_terms)
+        ]
+        if not named:
+            return []
+        more = len(named) - MAX_REFERENCES
+        listed = ", ".join(named[:MAX_REFERENCES])
+        return [f"Reference levels: {listed}{f' and {more} more' if more > 0 else ''}."]
 
     def _name_coefficients(self) -> tuple[str, ...]:
         """List the names of a vector of coefficients, that of the intercept first."""

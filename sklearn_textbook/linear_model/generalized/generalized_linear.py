@@ -1129,7 +1129,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
 
     def _list_notes(self):
         """List the notes of a summary."""
-        notes = []
+        notes = self._note_references()
         if np.isnan(self.log_likelihood_):
             notes.append(f"No log-likelihood, AIC and BIC: {self._say_why()}.")
         lacking = len(self.coef_) - self.rank_

@@ -110,7 +110,7 @@ def _describe_residuals(influence, target):
 
 def _list_notes(model, table):
     inference = model._infer()
-    notes = []
+    notes = model._note_references()
     n_columns = len(inference.rows.origin)
     if model.rank_ < n_columns:
         dependent = model.find_dependent_columns()

@@ -1182,7 +1182,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
 
     def _list_notes(self):
         """List the notes of a summary."""
-        notes = []
+        notes = self._note_references()
         if not self.converged_:
             notes.append("The solver did not converge.")
         if self.separation_ == UNKNOWN:

@@ -601,7 +601,9 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
             ("BIC", format_statistic(self.bic_)),
             ("LR chi²", describe_test(self.likelihood_ratio_test_)),
         ]
-        notes = [] if self.converged_ else ["Newton's method did not converge."]
+        notes = self._note_references()
+        if not self.converged_:
+            notes.append("Newton's method did not converge.")
         if self.rank_ < len(self.coef_):
             notes.append(
                 "Columns are linearly dependent: the slopes have the smallest norm; "
