@@ -56,6 +56,9 @@ class WorkingRows:
         # With the canonical link, V(mu) is the derivative of the mean.
         name, _ = self.family.canonical_link
         self.is_canonical = self.link.name == name and name != "power"
+        self.has_newton = self.link.name == "log" and (
+            hasattr(self.family, "compute_newton")
+        )
         self.mean = self.make_vector()
 
     def evaluate(self, predictor: np.ndarray | Any) -> float:
@@ -79,17 +82,22 @@ class WorkingRows:
             deviance += float(np.sum(found))
         return deviance if np.isfinite(deviance) else np.inf
 
-    def reweight(self, predictor: np.ndarray | Any) -> tuple:
+    def reweight(self, predictor: np.ndarray | Any, *, is_step: bool = False) -> tuple:
         r"""Compute weights and working residuals at the predictors last evaluated.
 
         The weights are :math:`w (d\mu/d\eta)^2 / V(\mu)`, the working residuals
-        :math:`(y - \mu) / (d\mu/d\eta)`.
+        :math:`(y - \mu) / (d\mu/d\eta)`. For a step of families that have them, they
+        are those of Newton's method.
 
         Returns (weight, residual).
         """
         weights, residuals = self.make_vector(), self.make_vector()
 
         def weigh(y, weight, predictors, mean, weights, residuals):
+            if is_step and self.has_newton:
+                curvature, residuals[:] = self.family.compute_newton(y, mean)
+                np.multiply(weight, curvature, out=weights)
+                return
             slope = self.link.differentiate(predictors, mean)
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 residuals[:] = (y - mean) / slope
@@ -314,7 +322,7 @@ def fit_reweighted(
     scale = problem.family.measure_scale(problem.means)
     scale *= min(1.0, problem.total_weight / len(problem.y))
     has_converged, is_stuck, move = False, False, np.inf
-    is_linear, last = not rows.is_canonical, 0.0
+    is_linear, last = not (rows.is_canonical or rows.has_newton), 0.0
     while n_iter < problem.max_iter and not has_converged and not is_stuck:
         # The largest change of the loss by rounding alone.
         slack = 16.0 * EPSILON * (abs(state.loss) + scale)
@@ -447,7 +455,7 @@ def _take_first_step(problem: Problem, rows, solver, base):
 
 def _take_step(problem: Problem, rows, solver, state, slack):
     """Take one step, halved until the loss decreases; and its expected reduction."""
-    weight, residual = rows.reweight(state.predictor)
+    weight, residual = rows.reweight(state.predictor, is_step=True)
     if problem.penalty:
         step = _solve_penalised(problem, solver, state.coef, weight, residual)
     else:
