@@ -294,6 +294,8 @@ def _check_ordinal(model, kept) -> None:
     n_classes, n_thresholds = len(model.classes_), len(kept["thresholds_"])
     _require(n_classes == n_thresholds + 1 > 1, "classes_ and thresholds_")
     _require((np.diff(kept["thresholds_"]) > 0.0).all(), "the order of thresholds_")
+    numbers = np.sort(kept["_class_numbers"])
+    _require(np.array_equal(numbers, np.arange(n_classes)), "classes_ and their order")
     _require(kept["rank_"] <= len(kept["coef_"]), "rank_ and coef_")
     size = len(kept["coef_"]) + n_thresholds
     _require(len(kept["covariance_"]) == size, "coef_, thresholds_ and covariance_")
@@ -306,6 +308,7 @@ SAVED_ATTRIBUTES["OrdinalRegression"] = SavedAttributes(
         _numbers("thresholds_", ["thresholds"]),
         _numbers("covariance_", ["parameters", "parameters"], **_ANY),
         SavedField("_is_determined", "truth", ("parameters",)),
+        SavedField("_class_numbers", "integer", ("classes",), least=0),
         SavedField("rank_", "integer", least=0),
         SavedField("log_likelihood_", "float"),
         SavedField("null_log_likelihood_", "float"),

@@ -68,6 +68,14 @@ def test_the_penalised_likelihood_has_its_maximum(fit_intercept, is_separated):
     assert_allclose(copies.coef_, model.coef_, rtol=1e-6)
 
 
+def test_as_many_columns_as_rows_need_few_steps():
+    """The steps of the information alone shrink by little each."""
+    X = np.random.default_rng(0).normal(size=(10, 8))
+    model = LogisticRegression(firth=True).fit(X, np.arange(10) % 2)
+    assert model.converged_
+    assert model.n_iter_[0] < 40
+
+
 def test_units_and_dependent_columns_change_nothing():
     X, y, _ = make_rows()
     model = LogisticRegression(firth=True).fit(X, y)

@@ -116,6 +116,48 @@ def test_blocks_are_equal_to_the_table_in_memory(tmp_path):
     assert two.log_likelihood_ == one.log_likelihood_
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e6])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_small_thetas_are_found_in_few_steps(unit, fit_intercept):
+    """With expected weights, steps hardly shrink, and theta does not settle."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 3))
+    y = unit * random.poisson(np.exp(1 + X[:, 0]) * random.gamma(1, 1, 60))
+    model = GeneralizedLinearRegressor(
+        "negative_binomial", fit_intercept=fit_intercept
+    ).fit(X, y)
+    assert model.converged_
+    assert model.n_iter_ < 40
+    exact = clone(model).set_params(tol=1e-12).fit(X, y)
+    assert_allclose(model.theta_, exact.theta_, rtol=1e-7)
+
+
+def test_newtons_weights_are_the_derivatives():
+    y, mean = np.arange(30.0), np.linspace(0.1, 19, 30)
+    for theta in (0.1, 5.0, np.inf):
+        family = NegativeBinomialFamily(theta=theta)
+        weight, residual = family.compute_newton(y, mean)
+        up, down = (
+            np.array(
+                [
+                    -0.5 * family.compute_deviance(y[[row]], factor * mean[[row]])[0]
+                    for row in range(30)
+                ]
+            )
+            for factor in (np.exp(1e-4), np.exp(-1e-4))
+        )
+        middle = -0.5 * family.compute_deviance(y, mean)
+        assert_allclose(weight * residual, (up - down) / 2e-4, rtol=1e-5, atol=1e-5)
+        curvature = -(up - 2 * middle + down) / 1e-8
+        assert_allclose(weight, curvature, rtol=1e-4, atol=1e-4)
+
+
+def test_zeros_alone_have_no_theta():
+    X, y, _ = make_counts()
+    with pytest.raises(ValueError, match="requires some values of y above 0"):
+        GeneralizedLinearRegressor("negative_binomial").fit(X, 0 * y)
+
+
 def test_counts_without_overdispersion():
     X, _, _ = make_counts()
     y = np.random.default_rng(0).binomial(12, 0.5, len(X))

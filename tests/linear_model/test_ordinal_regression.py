@@ -11,6 +11,7 @@ from scipy import sparse, stats
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import log_loss
 
 from sklearn_textbook import io
 from sklearn_textbook.linear_model import (
@@ -142,12 +143,18 @@ def test_the_order_of_classes():
         found = [given, *(OrdinalRegression().fit(X, target) for target in declared)]
     for model in found:
         assert_array_equal(model.coef_, expected.coef_)
-        assert model.classes_.tolist() == names.tolist()
+        assert model.class_order_.tolist() == names.tolist()
+        assert model.classes_.tolist() == ["high", "low", "middle"]
+        proba = expected.predict_proba(X)[:, [2, 0, 1]]
+        assert_array_equal(model.predict_proba(X), proba)
+        # Which takes the columns in the order of sorted labels.
+        loss = log_loss(labels, model.predict_proba(X))
+        assert_allclose(loss, -model.log_likelihood_ / len(y))
         assert model.threshold_names_.tolist() == ["low|middle", "middle|high"]
         assert_array_equal(model.predict(X), names[expected.predict(X)])
     with pytest.warns(UserWarning, match="text, without a declared order.*'high', "):
         model = OrdinalRegression().fit(X, labels)
-    assert model.classes_.tolist() == ["high", "low", "middle"]
+    assert model.class_order_.tolist() == ["high", "low", "middle"]
     with pytest.warns(UserWarning, match="text, without a declared order"):
         OrdinalRegression().fit(X, pd.Categorical(labels, names))
     back = OrdinalRegression(class_order=names[::-1]).fit(X, labels)
@@ -162,7 +169,7 @@ def test_wrong_orders_are_refused():
     with pytest.raises(ValueError, match="must not have a class twice"):
         OrdinalRegression(class_order=[0, 1, 2, 1]).fit(X, y)
     longer = OrdinalRegression(class_order=[0, 1, 5, 2]).fit(X, y)
-    assert longer.classes_.tolist() == [0, 1, 2]
+    assert longer.class_order_.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -233,7 +240,8 @@ def test_blocks_are_equal_to_the_table_in_memory(tmp_path):
     assert_array_equal(two.coef_, one.coef_)
     assert_array_equal(two.thresholds_, one.thresholds_)
     assert_array_equal(two.covariance_, one.covariance_)
-    assert two.classes_.tolist() == names.tolist()
+    assert two.class_order_.tolist() == names.tolist()
+    assert two.classes_.tolist() == sorted(names)
     assert_array_equal(two.predict_proba(source), one.predict_proba(table))
     three = clone(model).set_params(n_jobs=1).fit(table, names[y], weight)
     assert_array_equal(three.coef_, one.coef_)

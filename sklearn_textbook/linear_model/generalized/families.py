@@ -276,6 +276,18 @@ class NegativeBinomialFamily(Family):
         r"""Compute :math:`V(\mu) = \mu + \mu^2 / \theta`."""
         return mean + np.square(mean) / self.theta
 
+    def compute_newton(self, y, mean):
+        """Compute weights and working residuals of Newton's method, for the link log.
+
+        The likelihood is concave in the predictors. Expected weights, which others have
+        in place of these, lead to many more steps if theta is small.
+        """
+        if np.isinf(self.theta):
+            return mean, (y - mean) / mean
+        total = mean + self.theta
+        weight = (y + self.theta) * mean / total * (self.theta / total)
+        return weight, (y - mean) * total / ((y + self.theta) * mean)
+
     def compute_deviance(self, y, mean):
         r"""Compute the unit deviances :math:`d(y, \mu)`."""
         own, difference = xlogy(y, y / mean), y - mean

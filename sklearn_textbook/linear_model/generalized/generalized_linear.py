@@ -1664,7 +1664,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         # Of the same rows, whatever their theta.
         family = NegativeBinomialFamily()
         _, self._poisson_null_deviance = fit_constant(replace(problem, family=family))
-        if np.isinf(self.theta_):
+        if np.isinf(self.theta_) and fit.has_converged:
             warn_caller(
                 "theta is infinite: the variances of y do not exceed the means, so "
                 "that this is Poisson regression. Use family='poisson', with "

@@ -22,8 +22,10 @@ from sklearn_textbook.linear_model.solve.row_blocks import read_rows
 LARGEST_THETA, SMALLEST_THETA = 1e7, 1e-12
 #: From this theta on, differences of digamma are computed by their expansion.
 LARGE_THETA = 1e3
-#: Smallest relative change of theta that counts.
-ROUNDING = 1e-12
+#: Smallest relative changes of theta that count for one mean, and at the end.
+ROUNDING, SETTLED = 1e-12, 1e-9
+#: Tolerance of the fits for one theta.
+FIT_TOLERANCE = 1e-11
 MAX_STEPS = 200
 
 
@@ -35,18 +37,25 @@ def fit_negative_binomial(
     As in R's ``MASS::glm.nb``, except that theta is first infinite, or that of
     ``problem.family``. The family of the rows of the result has the estimate.
     """
+    if not problem.means.mean > 0.0:
+        raise ValueError(
+            "theta='estimate' requires some values of y above 0; all are 0. Give "
+            "theta, or use family='poisson'."
+        )
+    settled = max(problem.tol, SETTLED)
+    problem = replace(problem, tol=min(problem.tol, FIT_TOLERANCE))
     path, n_iter = [], 0
     fit = fit_reweighted(problem, base, start)
     is_settled = False
     for _ in range(problem.max_iter):
         n_iter += fit.n_iter
         path.append(fit.deviance_path)
-        if is_settled or not fit.has_converged:
+        if is_settled:
             break
         before = fit.rows.family.theta
         theta = estimate_theta(fit, before)
         is_settled = theta == before or (
-            abs(theta - before) <= max(problem.tol, ROUNDING) * theta < np.inf
+            abs(theta - before) <= settled * theta < np.inf
         )
         problem = replace(problem, family=NegativeBinomialFamily(theta=theta))
         fit = fit_reweighted(problem, base, fit.coef)

@@ -76,6 +76,9 @@ class WorkingRows:
         self.is_canonical = self.link.name == name and name != "power"
         # Only that of the gamma distribution falls.
         self.is_increasing = name != "inverse"
+        self.has_newton = self.link.name == "log" and (
+            hasattr(self.family, "compute_newton")
+        )
         self.mean = self.make_vector()
 
     def evaluate(self, predictor: np.ndarray | Any) -> float:
@@ -121,17 +124,22 @@ class WorkingRows:
         factor, residuals = self.weigh(y, weight, predictors, mean)
         return factor * residuals
 
-    def reweight(self, predictor: np.ndarray | Any) -> tuple:
+    def reweight(self, predictor: np.ndarray | Any, *, is_step: bool = False) -> tuple:
         r"""Compute weights and working residuals at the predictors last evaluated.
 
         The weights are :math:`w (d\mu/d\eta)^2 / V(\mu)`, the working residuals
-        :math:`(y - \mu) / (d\mu/d\eta)`.
+        :math:`(y - \mu) / (d\mu/d\eta)`. For a step of families that have them, they
+        are those of Newton's method.
 
         Returns (weight, residual).
         """
         weights, residuals = self.make_vector(), self.make_vector()
 
         def weigh(y, weight, predictors, mean, weights, residuals):
+            if is_step and self.has_newton:
+                curvature, residuals[:] = self.family.compute_newton(y, mean)
+                np.multiply(weight, curvature, out=weights)
+                return
             weights[:], residuals[:] = self.weigh(y, weight, predictors, mean)
 
         for _ in self._map_rows(weigh, [predictor, self.mean], [weights, residuals]):
@@ -367,7 +375,7 @@ def fit_reweighted(
     if not path:
         path.append(state.deviance)
     scale = _measure_scale(problem)
-    is_linear, last = not rows.is_canonical, 0.0
+    is_linear, last = not (rows.is_canonical or rows.has_newton), 0.0
     while n_iter < problem.max_iter and not has_converged and not is_stuck:
         # The largest change of the loss by rounding alone.
         slack = 16.0 * EPSILON * (abs(state.loss) + scale)
@@ -625,7 +633,7 @@ def _take_first_step(problem: Problem, rows, solver, base):
 
 def _take_step(problem: Problem, rows, solver, state, slack):
     """Take one step, halved until the loss decreases; and its expected reduction."""
-    weight, residual = rows.reweight(state.predictor)
+    weight, residual = rows.reweight(state.predictor, is_step=True)
     if problem.penalty:
         step = _solve_penalised(problem, solver, state.coef, weight, residual)
     else:

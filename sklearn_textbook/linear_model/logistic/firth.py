@@ -25,6 +25,9 @@ from sklearn_textbook.linear_model.solve.row_blocks import read_rows
 
 #: Relative change of the loss due to rounding.
 ROUNDING = 1e-13
+#: Number of steps that the next one takes into account, and the least curvature along
+#: these, as a fraction of that of the information.
+MEMORY, CURVED = 10, 1e-3
 #: Largest change of a score, in units of its column, by the first trial of a step.
 LONGEST = 5.0
 #: Iterations and tolerance of the fits of a profile.
@@ -56,10 +59,14 @@ def solve_firth(
     With the information :math:`I = Z^T W Z`, the leverages h of the rows and their
     probabilities p, the penalised log-likelihood :math:`\ell + \frac{1}{2} \ln \det I`
     has the derivatives :math:`\sum_i (w_i (y_i - p_i) + h_i (\frac{1}{2} - p_i)) z_i`.
-    Steps are these, divided by the information, and halved. Parameters and results are
-    those of ``solve_newton``; with ``directions``, of shape (n, n_directions), the
-    coefficients only move along these.
+    Steps are these, divided by the information with the changes of the gradient in the
+    last steps (limited-memory BFGS), and halved. Parameters and results are those of
+    ``solve_newton``; with ``directions``, of shape (n, n_directions), the coefficients
+    only move along these.
     """
+    pairs: list[tuple[np.ndarray, np.ndarray]] = []
+    before = np.zeros(0)
+    change = np.zeros(0)
     here = _evaluate(likelihood, theta)
     if here is None:
         raise ValueError(
@@ -69,8 +76,18 @@ def solve_firth(
     path = [here.loss]
     while True:
         gradient = _differentiate(likelihood, theta, here)
-        step = _find_step(here, gradient, directions)
-        decrease = float(gradient @ step)
+        hessian = here.at.hessian
+        if directions is not None:
+            gradient = directions.T @ gradient
+            hessian = directions.T @ hessian @ directions
+        if len(change):
+            bent = float(change @ (gradient - before))
+            if bent > CURVED * float(change @ hessian @ change):
+                pairs = [*pairs[1 - MEMORY :], (change, gradient - before)]
+        before = gradient
+        along = _correct_step(hessian, gradient, pairs)
+        decrease = float(gradient @ along)
+        step = along if directions is None else directions @ along
         if not decrease > tol**2 * likelihood.total_weight:
             return Solution(theta - step.reshape(theta.shape), path, True)
         if len(path) > max_iter:
@@ -85,9 +102,12 @@ def solve_firth(
                 break
             length /= 2.0
         else:
+            if pairs:
+                pairs, change = [], np.zeros(0)
+                continue
             is_end = decrease <= NEGLIGIBLE
             return Solution(theta, path, is_end, "rounding", here.at)
-        theta, here = moved, found
+        theta, here, change = moved, found, -length * along
         path.append(here.loss)
         if report(theta, path[-1]):
             return Solution(theta, path, False, "callback", here.at)
@@ -118,15 +138,23 @@ def _differentiate(likelihood, theta, here):
     return gradient
 
 
-def _find_step(here, gradient, directions):
-    """Divide the gradient by the information, along the directions."""
-    if directions is None:
-        return here.factor.find_step(gradient)
-    if not directions.shape[1]:
-        return np.zeros_like(gradient)
-    information = directions.T @ here.at.hessian @ directions
-    along = linalg.solve(information, directions.T @ gradient, assume_a="pos")
-    return directions @ along
+def _correct_step(hessian, gradient, pairs):
+    """Find a step by the two loops of limited-memory BFGS."""
+    rest, shares = gradient.copy(), []
+    for change, bent in reversed(pairs):
+        share = (change @ rest) / (change @ bent)
+        shares.append(share)
+        rest -= share * bent
+    if not len(rest):
+        return rest
+    factor = factor_hessian(hessian, smallest=0.0)
+    if factor is None:
+        step = np.linalg.lstsq(hessian, rest)[0]
+    else:
+        step = factor.find_step(rest)
+    for (change, bent), share in zip(pairs, reversed(shares), strict=True):
+        step = step + change * (share - (bent @ step) / (change @ bent))
+    return step
 
 
 def measure_null(likelihood: LogisticLikelihood) -> float:
@@ -170,11 +198,14 @@ class FirthProfile:
     def __call__(self, value):
         """Fit with the coefficient held at a value."""
         theta = self.theta + (value - self.estimate) * self.moves
-        losses = []
+        losses = [np.inf]
         for aside in self.starts:
+            start = theta + aside
+            if _evaluate(self.likelihood, start) is None:
+                continue  # all probabilities are 0 or 1 there
             found = solve_firth(
-                *(self.likelihood, theta + aside, PROFILE_ITERATIONS),
-                *(PROFILE_TOLERANCE, _report_nothing, self.directions),
+                *(self.likelihood, start, PROFILE_ITERATIONS, PROFILE_TOLERANCE),
+                *(_report_nothing, self.directions),
             )
             losses.append(found.loss_path[-1])
         return np.sqrt(2.0 * max(min(losses) - self.loss, 0.0))

@@ -127,8 +127,11 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
 
     Attributes
     ----------
+    class_order_ : ndarray of shape (n_classes,)
+        The classes in ascending order.
     classes_ : ndarray of shape (n_classes,)
-        Class labels in ascending order.
+        Class labels, sorted, for the columns of ``predict_proba``: scikit-learn's
+        metrics take these in the order of sorted labels.
     coef_ : ndarray of shape (n_coefficients,)
         Coefficients w.
     thresholds_ : ndarray of shape (n_classes - 1,)
@@ -207,8 +210,10 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
     mild|high  -0.51062     0.76785   -0.665  0.5061  -2.0156   0.99434
     >>> model.predict([[0.0], [3.0]]).tolist()
     ['high', 'none']
+    >>> model.classes_.tolist()
+    ['high', 'mild', 'none']
     >>> model.predict_proba([[3.0]]).round(2)
-    array([[0.6 , 0.33, 0.07]])
+    array([[0.07, 0.33, 0.6 ]])
     """
 
     _fits_blocks = True
@@ -333,8 +338,9 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
                 )
         place = {label: number for number, label in enumerate(order)}
         ranks = np.array([place[label] for label in classes.tolist()])
-        self.classes_ = classes[np.argsort(ranks)]
-        return np.argsort(np.argsort(ranks))
+        self.classes_ = classes
+        self._class_numbers = np.argsort(np.argsort(ranks))
+        return self._class_numbers
 
     def _fit_rows(self, matrix, codes, weight) -> None:
         """Fit to rows in memory or in files."""
@@ -441,7 +447,8 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
             Natural logarithms in the order of ``classes_``.
         """
         scores = self.predict_linear(X)
-        return measure_classes(LINKS[self.link], scores, self.thresholds_)
+        found = measure_classes(LINKS[self.link], scores, self.thresholds_)
+        return found[:, self._class_numbers]
 
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Compute the probability P(y|x) of each class.
@@ -482,10 +489,15 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
 
     # ---------------------------------------------------------------------- inference
     @property
+    def class_order_(self) -> np.ndarray:
+        """The classes in ascending order."""
+        check_is_fitted(self)
+        return self.classes_[np.argsort(self._class_numbers)]
+
+    @property
     def threshold_names_(self) -> np.ndarray:
         """Names of the thresholds: of the classes on both sides."""
-        check_is_fitted(self)
-        labels = [str(label) for label in self.classes_]
+        labels = [str(label) for label in self.class_order_]
         names = [f"{low}|{high}" for low, high in pairwise(labels)]
         return np.array(names, dtype=object)
 
@@ -589,7 +601,7 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
         """
         table = self.make_coefficient_table(level)
         facts = [
-            ("classes", " < ".join(map(str, self.classes_))),
+            ("classes", " < ".join(map(str, self.class_order_))),
             ("link", self.link),
             ("rows", f"{self.n_observations_:,.12g}"),
             ("rank", f"{self.rank_} of {len(self.coef_)} columns"),
@@ -651,7 +663,7 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
             )
         matrix, codes, weight, _ = self._read_rows_of_fit(X, y, sample_weight)
         terms = self._list_terms()
-        return compare_slopes(matrix, codes, weight, self.classes_, terms)
+        return compare_slopes(matrix, codes, weight, self.class_order_, terms)
 
     def _make_result(self) -> LinearResult:
         """Describe the coefficients and thresholds for tests and intervals."""
@@ -680,7 +692,7 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
 
     def _hold_shape(self) -> dict[str, Any]:
         """Parameters with which other fits have the classes of this one."""
-        return {"class_order": self.classes_.tolist()}
+        return {"class_order": self.class_order_.tolist()}
 
     def _find_scores(self, X, y, sample_weight) -> TrainingScores:
         """Compute the scores of the training rows."""
@@ -723,15 +735,13 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
         """Read training rows again, with the numbers of their classes."""
         matrix, weight, is_present = self._read_rows_again(X, sample_weight)
         classes, codes = read_classes(type(self).__name__, X, y, is_present)
-        if set(classes.tolist()) != set(self.classes_.tolist()):
+        if not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"The classes must be those of the fit, {self.classes_.tolist()}; got "
                 f"{classes.tolist()}."
             )
-        place = {label: number for number, label in enumerate(self.classes_.tolist())}
-        numbers = np.array([place[label] for label in classes.tolist()])
         weight = np.ones(len(codes)) if weight is None else weight
-        return matrix, numbers[codes], weight, is_present
+        return matrix, self._class_numbers[codes], weight, is_present
 
     def _find_responses(self, matrix, scale):
         """Responses of rows, their names, and derivatives by all coefficients."""
@@ -755,7 +765,7 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
             slopes[:, number, n_columns + number] = at
             slopes[:, number + 1, n_columns + number] = -at
         found = np.exp(measure_classes(link, predictor, self.thresholds_))
-        return found, tuple(map(str, self.classes_)), slopes
+        return found, tuple(map(str, self.class_order_)), slopes
 
 
 def is_ordered(y: Any) -> bool:
