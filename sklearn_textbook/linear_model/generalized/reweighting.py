@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from sklearn_textbook._contract.blas_threads import use_one_blas_thread
 from sklearn_textbook._contract.blocks import BLOCK_ROWS, add_up, list_blocks
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.threads import count_threads
@@ -463,13 +464,15 @@ def _start_from_sample(problem: Problem, rows, path: list):
         slopes = find_coef(x)[1:]
         path.append(2.0 * loss - problem.penalty * float(slopes @ slopes))
 
-    found = minimize_bfgs(
-        evaluate,
-        np.zeros(directions.shape[1]),
-        min(problem.max_iter, MAX_SAMPLE_STEPS),
-        np.sqrt(FINE * limit / len(fit.coef)),
-        note,
-    )
+    # The threads divide the rows.
+    with use_one_blas_thread():
+        found = minimize_bfgs(
+            evaluate,
+            np.zeros(directions.shape[1]),
+            min(problem.max_iter, MAX_SAMPLE_STEPS),
+            np.sqrt(FINE * limit / len(fit.coef)),
+            note,
+        )
     coef = find_coef(found.x)
     if found.reason:
         return _evaluate(problem, rows, coef), False
