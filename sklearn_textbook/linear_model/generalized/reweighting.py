@@ -444,27 +444,31 @@ def _start_from_sample(problem: Problem, rows, path: list):
     if sample is None:
         return None, False
     fit, directions = sample
-    state = _evaluate(problem, rows, fit.coef)
+    predictor = problem.make_vector()
+    with use_one_blas_thread():  # the threads divide the rows
+        loss, gradient = _differentiate(problem, rows, fit.coef, predictor)
+    added = problem.penalty * float(fit.coef[1:] @ fit.coef[1:])
     limit = WORST_SAMPLE * fit.deviance / add_up(fit.rows.weight)
-    if not state.deviance <= limit * problem.total_weight:
+    if not loss - added <= limit * problem.total_weight:
         return None, False
-    path.append(state.deviance)
-    limit = problem.tol * (abs(state.loss) + 0.1 * _measure_scale(problem))
+    path.append(loss - added)
+    known = [(loss, gradient)]
+    limit = problem.tol * (abs(loss) + 0.1 * _measure_scale(problem))
 
     def find_coef(x):
         return fit.coef + directions @ x
 
-    predictor = problem.make_vector()
-
     def evaluate(x):
-        loss, gradient = _differentiate(problem, rows, find_coef(x), predictor)
+        if known:
+            loss, gradient = known.pop()
+        else:
+            loss, gradient = _differentiate(problem, rows, find_coef(x), predictor)
         return 0.5 * loss, directions.T @ gradient
 
     def note(x, loss):
         slopes = find_coef(x)[1:]
         path.append(2.0 * loss - problem.penalty * float(slopes @ slopes))
 
-    # The threads divide the rows.
     with use_one_blas_thread():
         found = minimize_bfgs(
             evaluate,
