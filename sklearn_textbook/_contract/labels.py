@@ -45,6 +45,8 @@ def list_declared_classes(y):
 
     polars' Categorical and pyarrow's dictionaries declare none.
     """
+    if isinstance(y, np.ndarray):
+        return []
     series = nw.from_native(y, series_only=True, pass_through=True)
     if not isinstance(series, nw.Series):
         return list(getattr(y, "categories", ()))

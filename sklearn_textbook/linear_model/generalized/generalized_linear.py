@@ -319,8 +319,8 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
     null_deviance_ : float
         The deviance with only the intercept (and the offset).
     deviance_path_ : ndarray
-        The deviance after each iteration; with ``warm_start``, preceded by the initial
-        one. If theta is estimated, those for one theta follow those for another.
+        The deviance after each iteration; with ``warm_start``, and for large tables,
+        preceded by the initial one. If theta is estimated, those for one theta follow those for another.
     theta_ : float
         :math:`\theta` of the family "negative_binomial", only for this one; infinite if
         the variance of y does not exceed the mean.
@@ -403,6 +403,12 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
     and the normal distribution otherwise. With a penalty, they are the errors of the
     penalised coefficients around their own means, without the bias, and there are no
     tests and confidence intervals of coefficients.
+
+    *Large tables.* If every 16th row is enough to estimate the coefficients, these rows
+    are fitted first. From their coefficients and second derivatives, which BFGS
+    updates, few iterations are left for all rows, whatever the units and correlations
+    of the columns are. They stop when further ones would reduce the deviance by no more
+    than 1e-5 of the change that ``tol`` allows.
 
     *Differences from scikit-learn's regressors*: canonical links and no penalty by
     default, ``tol`` for the deviance instead of the gradient, no choice of solvers,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from sklearn_textbook._contract.blas_threads import use_one_blas_thread
 from sklearn_textbook._contract.blocks import BLOCK_ROWS, add_up, list_blocks
 from sklearn_textbook._contract.cached_property import cached_property
 from sklearn_textbook._contract.threads import count_threads
@@ -451,33 +452,39 @@ def _start_from_sample(problem: Problem, rows, path: list):
     if sample is None:
         return None, False
     fit, directions = sample
-    state = _evaluate(problem, rows, fit.coef)
+    predictor = problem.make_vector()
+    with use_one_blas_thread():  # the threads divide the rows
+        loss, gradient = _differentiate(problem, rows, fit.coef, predictor)
+    added = problem.penalty * float(fit.coef[1:] @ fit.coef[1:])
     limit = WORST_SAMPLE * fit.deviance / add_up(fit.rows.weight)
-    if not state.deviance <= limit * problem.total_weight:
+    if not loss - added <= limit * problem.total_weight:
         return None, False
-    path.append(state.deviance)
-    limit = problem.tol * (abs(state.loss) + 0.1 * _measure_scale(problem))
+    path.append(loss - added)
+    known = [(loss, gradient)]
+    limit = problem.tol * (abs(loss) + 0.1 * _measure_scale(problem))
 
     def find_coef(x):
         return fit.coef + directions @ x
 
-    predictor = problem.make_vector()
-
     def evaluate(x):
-        loss, gradient = _differentiate(problem, rows, find_coef(x), predictor)
+        if known:
+            loss, gradient = known.pop()
+        else:
+            loss, gradient = _differentiate(problem, rows, find_coef(x), predictor)
         return 0.5 * loss, directions.T @ gradient
 
     def note(x, loss):
         slopes = find_coef(x)[1:]
         path.append(2.0 * loss - problem.penalty * float(slopes @ slopes))
 
-    found = minimize_bfgs(
-        evaluate,
-        np.zeros(directions.shape[1]),
-        min(problem.max_iter, MAX_SAMPLE_STEPS),
-        np.sqrt(FINE * limit / len(fit.coef)),
-        note,
-    )
+    with use_one_blas_thread():
+        found = minimize_bfgs(
+            evaluate,
+            np.zeros(directions.shape[1]),
+            min(problem.max_iter, MAX_SAMPLE_STEPS),
+            np.sqrt(FINE * limit / len(fit.coef)),
+            note,
+        )
     coef = find_coef(found.x)
     if found.reason:
         return _evaluate(problem, rows, coef), False

@@ -5,7 +5,7 @@
 # converted to probabilities, these to residuals and curvatures, and both are summed up
 # with the columns.
 
-from libc.math cimport INFINITY, fabs, log1p
+from libc.math cimport INFINITY, log1p
 from libc.stdint cimport int32_t
 
 from sklearn_textbook.linear_model.solve._exponential cimport (
@@ -16,6 +16,119 @@ from sklearn_textbook.linear_model.solve._panels cimport (
     clear_rest, fill_columns, fill_ones, scale_panels, score_many_rows, score_rows,
     shift_rows,
 )
+
+cdef extern from *:
+    """
+    /* Steps for all rows of a block, which compilers turn into vector instructions. */
+    FOR_EACH_WIDTH
+    static void orient_scores(
+        double* scores, const int32_t* codes, double* minus_sizes, Py_ssize_t n)
+    {
+        Py_ssize_t i;
+        for (i = 0; i < n; i++) {
+            double score = codes[i] ? scores[i] : -scores[i];
+            scores[i] = score;
+            minus_sizes[i] = score > 0.0 ? -score : score;
+        }
+    }
+
+    FOR_EACH_WIDTH
+    static void differentiate_two(
+        const double* scores, const int32_t* codes, const double* fractions,
+        double* residuals, double* curvatures, Py_ssize_t n)
+    {
+        Py_ssize_t i;
+        for (i = 0; i < n; i++) {
+            double small = fractions[i], total = 1.0 + small;
+            /* probability of the other class */
+            double other = (scores[i] > 0.0 ? small : 1.0) / total;
+            residuals[i] = codes[i] ? -other : other;
+            curvatures[i] = small / (total * total);
+        }
+    }
+
+    FOR_EACH_WIDTH
+    static void compare_scores(
+        const double* scores, const int32_t* codes, int k, double* top, double* best,
+        double* own, double* rest, Py_ssize_t n)
+    {
+        Py_ssize_t i;
+        for (i = 0; i < n; i++) {
+            double score = scores[i], other = codes[i] == k ? -INFINITY : score;
+            best[i] = score > top[i] ? (double)k : best[i];
+            top[i] = score > top[i] ? score : top[i];
+            own[i] = codes[i] == k ? score : own[i];
+            rest[i] = other > rest[i] ? other : rest[i];
+        }
+    }
+
+    FOR_EACH_WIDTH
+    static void subtract_top(double* scores, const double* top, Py_ssize_t n)
+    {
+        Py_ssize_t i;
+        for (i = 0; i < n; i++)
+            scores[i] -= top[i];
+    }
+
+    FOR_EACH_WIDTH
+    static void add_rest(
+        const double* scores, const double* best, int k, double* rest, Py_ssize_t n)
+    {
+        Py_ssize_t i;
+        for (i = 0; i < n; i++)
+            rest[i] += best[i] == k ? 0.0 : scores[i];
+    }
+
+    FOR_EACH_WIDTH
+    static void divide_by_total(
+        double* scores, const double* best, int k, const double* rest,
+        double* residuals, Py_ssize_t n)
+    {
+        Py_ssize_t i;
+        for (i = 0; i < n; i++) {
+            double total = 1.0 + rest[i];
+            /* the probability of the other classes */
+            residuals[i] = (best[i] == k ? rest[i] : total - scores[i]) / total;
+            scores[i] /= total;
+        }
+    }
+
+    FOR_EACH_WIDTH
+    static void choose_residuals(
+        const double* fractions, const double* others, const int32_t* codes, int k,
+        double* residuals, Py_ssize_t n)
+    {
+        Py_ssize_t i;
+        for (i = 0; i < n; i++)
+            residuals[i] = codes[i] == k ? -others[i] : fractions[i];
+    }
+    """
+    # scores of two classes become those of the row's class minus that of the other
+    void orient_scores(
+        double* scores, const int32_t* codes, double* minus_sizes, Py_ssize_t n,
+    ) noexcept nogil
+    void differentiate_two(
+        const double* scores, const int32_t* codes, const double* fractions,
+        double* residuals, double* curvatures, Py_ssize_t n,
+    ) noexcept nogil
+    # one class of many: largest score so far, its class, own score, largest other one
+    void compare_scores(
+        const double* scores, const int32_t* codes, int k, double* top, double* best,
+        double* own, double* rest, Py_ssize_t n,
+    ) noexcept nogil
+    void subtract_top(double* scores, const double* top, Py_ssize_t n) noexcept nogil
+    void add_rest(
+        const double* scores, const double* best, int k, double* rest, Py_ssize_t n,
+    ) noexcept nogil
+    void divide_by_total(
+        double* scores, const double* best, int k, const double* rest,
+        double* residuals, Py_ssize_t n,
+    ) noexcept nogil
+    void choose_residuals(
+        const double* fractions, const double* others, const int32_t* codes, int k,
+        double* residuals, Py_ssize_t n,
+    ) noexcept nogil
+
 
 cdef enum:
     LOSS = 0
@@ -90,17 +203,14 @@ cdef inline void judge_two(
 ) noexcept nogil:
     """Losses, residuals and curvatures of two classes, from the scores of a block."""
     cdef Py_ssize_t row
-    cdef double score, small, other, weight = 1.0, margin = INFINITY, loss = 0.0
+    cdef double score, weight = 1.0, margin = INFINITY, loss = 0.0
     cdef double* residual = work.factors
     cdef double* curvature = work.factors + BLOCK_ROWS
     cdef double* fraction = work.notes
     cdef const int32_t* codes = problem.codes + first
+    orient_scores(work.scores, codes, fraction, n_rows)
     for row in range(n_rows):
-        # the score of the row's class minus that of the other
-        score = work.scores[row] if codes[row] else -work.scores[row]
-        work.scores[row] = score
-        fraction[row] = -fabs(score)
-        margin = min(margin, score)
+        margin = min(margin, work.scores[row])
     take_exponentials(fraction, n_rows)
     take_log1p(fraction, residual, n_rows)
     for row in range(n_rows):
@@ -108,12 +218,7 @@ cdef inline void judge_two(
             weight = problem.weight[first + row]
         score = work.scores[row]
         loss += weight * (residual[row] + (0.0 if score > 0 else -score))
-    for row in range(n_rows):
-        score, small = work.scores[row], fraction[row]
-        # probability of the other class
-        other = (small if score > 0 else 1.0) / (1.0 + small)
-        residual[row] = -other if codes[row] else other
-        curvature[row] = small / ((1.0 + small) * (1.0 + small))
+    differentiate_two(work.scores, codes, fraction, residual, curvature, n_rows)
     if problem.weight != NULL:
         for row in range(n_rows):
             residual[row] *= problem.weight[first + row]
@@ -134,13 +239,12 @@ cdef inline void judge_many(
     cdef Py_ssize_t row, k, n_scores = problem.n_scores
     # Without a score of its own, the last class has the score 0.
     cdef bint has_zero = n_scores < problem.n_classes
-    cdef double weight = 1.0, score
+    cdef double weight = 1.0
     cdef double* top = work.notes
     cdef double* best = work.notes + BLOCK_ROWS
     cdef double* own = work.notes + 2 * BLOCK_ROWS
     cdef double* rest = work.notes + 3 * BLOCK_ROWS
     cdef double* scores
-    cdef double* residual
     cdef const int32_t* codes = problem.codes + first
     for row in range(n_rows):
         top[row] = 0.0 if has_zero else -INFINITY
@@ -149,14 +253,9 @@ cdef inline void judge_many(
         # the largest score of the other classes
         rest[row] = 0.0 if has_zero and codes[row] < n_scores else -INFINITY
     for k in range(n_scores):
-        scores = work.scores + k * BLOCK_ROWS
-        for row in range(n_rows):
-            score = scores[row]
-            best[row] = k if score > top[row] else best[row]
-            top[row] = score if score > top[row] else top[row]
-            own[row] = score if codes[row] == k else own[row]
-            score = -INFINITY if codes[row] == k else score
-            rest[row] = score if score > rest[row] else rest[row]
+        compare_scores(
+            work.scores + k * BLOCK_ROWS, codes, k, top, best, own, rest, n_rows
+        )
     for row in range(n_rows):
         totals[1] = min(totals[1], own[row] - rest[row])
     for row in range(n_rows):
@@ -166,25 +265,19 @@ cdef inline void judge_many(
         rest[row] = 0.0 if best[row] == n_scores else rest[row]
     for k in range(n_scores):
         scores = work.scores + k * BLOCK_ROWS
-        for row in range(n_rows):
-            scores[row] -= top[row]
+        subtract_top(scores, top, n_rows)
         take_exponentials(scores, n_rows)
-        for row in range(n_rows):
-            rest[row] += 0.0 if best[row] == k else scores[row]
+        add_rest(scores, best, k, rest, n_rows)
     # log(1 + rest) keeps the digits of a loss near 0.
     for row in range(n_rows):
         if problem.weight != NULL:
             weight = problem.weight[first + row]
         totals[0] += weight * (log1p(rest[row]) + (top[row] - own[row]))
     for k in range(n_scores):
-        scores = work.scores + k * BLOCK_ROWS
-        residual = work.factors + k * BLOCK_ROWS
-        for row in range(n_rows):
-            # the probability of the other classes
-            residual[row] = (
-                rest[row] if best[row] == k else 1.0 + rest[row] - scores[row]
-            ) / (1.0 + rest[row])
-            scores[row] /= 1.0 + rest[row]
+        divide_by_total(
+            work.scores + k * BLOCK_ROWS, best, k, rest, work.factors + k * BLOCK_ROWS,
+            n_rows,
+        )
 
 
 cdef inline void note_residual(
@@ -194,14 +287,13 @@ cdef inline void note_residual(
     """Write the weighted residuals of one of many scores: p_k, or of a row of class k
     minus the probability of the other classes, which is p_k - 1."""
     cdef Py_ssize_t row, start = k * BLOCK_ROWS
-    cdef double weight = 1.0
-    for row in range(n_rows):
-        if problem.weight != NULL:
-            weight = problem.weight[first + row]
-        residual[row] = weight * (
-            -work.factors[start + row]
-            if problem.codes[first + row] == k else work.scores[start + row]
-        )
+    choose_residuals(
+        work.scores + start, work.factors + start, problem.codes + first, k, residual,
+        n_rows,
+    )
+    if problem.weight != NULL:
+        for row in range(n_rows):
+            residual[row] *= problem.weight[first + row]
 
 
 cdef inline void note_curvature(

@@ -15,6 +15,7 @@ cdef enum:
 cdef extern from *:
     """
     #include <stdlib.h>
+    #include <string.h>
     /* One function for each kind of processor, where the system chooses at loading. */
     #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) \
         && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
@@ -329,7 +330,34 @@ cdef extern from *:
                 panel[8 * row + j] -= shift[j];
     }
     #endif
+    /* Lengths that are known when it is compiled need no loop over the columns. */
+    #define COPY_ROWS(width) \
+        for (row = 0; row < n_rows; row++) \
+            memcpy(target + 8 * row, source + stride * row, width * sizeof(double)); \
+        break
+
+    static void copy_rows(
+        const double* source, Py_ssize_t stride, Py_ssize_t width, Py_ssize_t n_rows,
+        double* target)
+    {
+        Py_ssize_t row;
+        switch (width) {
+            case 1: COPY_ROWS(1);
+            case 2: COPY_ROWS(2);
+            case 3: COPY_ROWS(3);
+            case 4: COPY_ROWS(4);
+            case 5: COPY_ROWS(5);
+            case 6: COPY_ROWS(6);
+            case 7: COPY_ROWS(7);
+            case 8: COPY_ROWS(8);
+        }
+    }
     """
+    # target[row, column] = source[row * stride + column] for up to 8 columns
+    void copy_rows(
+        const double* source, Py_ssize_t stride, Py_ssize_t width, Py_ssize_t n_rows,
+        double* target,
+    ) noexcept nogil
     # sums[i, j] += left[row, i] * right[row, j] for 4 columns i, 8 columns j, all rows
     void add_tile(
         const double* left, const double* right, Py_ssize_t n_rows,
@@ -340,8 +368,8 @@ cdef extern from *:
         const double* panels, Py_ssize_t n_panels, Py_ssize_t panel_size,
         const double* coef, Py_ssize_t n_rows, double* scores,
     ) noexcept nogil
-    # scores[row, k] = sum of panels[row, column] * coef[column, k] over the columns, for
-    # 8 scores; also of the up to 7 rows after the last one
+    # scores[row, k] = sum of panels[row, column] * coef[column, k] over the columns,
+    # for 8 scores; also of the up to 7 rows after the last one
     void score_many_rows(
         const double* panels, Py_ssize_t n_panels, Py_ssize_t panel_size,
         const double* coef, Py_ssize_t n_rows, double* scores,
@@ -386,7 +414,7 @@ cdef inline void fill_columns(
     position: number of the first one among all columns of the panels. The columns are
     copied in pieces that end where a panel does.
     """
-    cdef Py_ssize_t row, _row, column, width, done = 0
+    cdef Py_ssize_t row, column, width, done = 0
     cdef const double* source
     cdef double* target
     while done < n_columns:
@@ -395,21 +423,10 @@ cdef inline void fill_columns(
             + position % PANEL_WIDTH
         )
         source = values + done * column_stride
-        # A piece within one panel. Whole panels have a loop of known length; columns
-        # far apart are read one by one.
+        # A piece within one panel. Columns far apart are read one by one.
         width = min(PANEL_WIDTH - position % PANEL_WIDTH, n_columns - done)
-        if column_stride == 1 and width == PANEL_WIDTH:
-            for _row in range(n_rows):
-                for column in range(PANEL_WIDTH):
-                    target[column] = source[column]
-                target += PANEL_WIDTH
-                source += row_stride
-        elif column_stride == 1:
-            for _row in range(n_rows):
-                for column in range(width):
-                    target[column] = source[column]
-                target += PANEL_WIDTH
-                source += row_stride
+        if column_stride == 1:
+            copy_rows(source, row_stride, width, n_rows, target)
         else:
             for column in range(width):
                 for row in range(n_rows):

@@ -29,7 +29,7 @@ MAX_BLOCK_COLUMNS = 400
 #: Columns of a block of a wider table that are converted at a time.
 LOADED_COLUMNS = 256
 #: Cells below which LAPACK does not use threads.
-FEW_CELLS = 4096
+FEW_CELLS = 8192
 #: Rows are divided into at most this many parts for any number of threads.
 MAX_PARTS = 32
 #: Squares of numbers up to this one are finite, and those of their inverses not zero.
