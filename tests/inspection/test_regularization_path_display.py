@@ -1,5 +1,7 @@
 """The plot of the coefficients of a path."""
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -55,7 +57,7 @@ def test_largest_have_names_that_do_not_overlap(diabetes, n_labels):
     display.figure_.draw_without_rendering()
     boxes = [label.get_window_extent() for label in display.labels_]
     axes = display.ax_.bbox
-    for above, below in zip(boxes, boxes[1:], strict=False):
+    for above, below in itertools.pairwise(boxes):
         assert above.y0 >= below.y0 + 0.9 * (below.y1 - below.y0)
     assert all(axes.y0 - 3 < box.y0 < box.y1 < axes.y1 + 3 for box in boxes)
 

@@ -28,7 +28,7 @@ LEAST_SWEEP = 1e-15
 SUFFICIENT, MAX_HALVINGS = 1e-4, 40
 #: Fraction of the expected decrease that may remain before second derivatives are
 #: computed anew.
-SLOW = 0.05
+SLOW = 0.5
 #: Rounding of a loss, and decreases that may be rounding, as a fraction of it.
 ROUNDING, NOISE = 1e-14, 1e-14
 EPSILON = np.finfo(np.float64).eps
@@ -225,6 +225,8 @@ class RowPath:
         self.at = loss.evaluate(self.scores)
         self.tol, self.size = tol, max(self.at.loss, np.finfo(float).tiny)
         self.gap, self.has_converged = 0.0, True
+        #: Minus the derivatives of the mean loss, where they were computed last.
+        self.slopes: np.ndarray | None = None
         free = penalty.spread(penalty.factors == 0.0)
         if free.any():
             accuracy = EPSILON * self.size
@@ -310,7 +312,10 @@ class RowPath:
         elif not is_wide:
             self.known.extend(places)
         for n_iter in range(1, max_iter + 1):
-            slope = -self.columns.find_products(self.at.residuals, places)
+            if n_iter == 1 and self.slopes is not None:
+                slope = -self.slopes[:, places]
+            else:
+                slope = -self.columns.find_products(self.at.residuals, places)
             change, shift = find_step(alpha, penalty, places, slope, accuracy)
             moved = self.theta[:, places] + change
             rise = penalty.measure(moved, alpha)
