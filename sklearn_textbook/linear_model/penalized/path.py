@@ -17,7 +17,10 @@ from sklearn_textbook.linear_model.penalized.losses import (
     LogisticLoss,
 )
 from sklearn_textbook.linear_model.penalized.penalty import Penalty, measure_gap
-from sklearn_textbook.linear_model.penalized.quadratic import minimise_quadratic
+from sklearn_textbook.linear_model.penalized.quadratic import (
+    minimise_quadratic,
+    solve_equations,
+)
 
 #: Changes of a sweep, as a fraction of the root of the tolerance, that end it first,
 #: and the factor by which they become smaller.
@@ -88,6 +91,15 @@ def fit_products(
     has_converged = np.zeros(n_alphas, dtype=bool)
     theta = np.zeros(n_columns) if start is None else start.copy()
     size = np.sqrt(max(square, np.finfo(float).tiny))
+
+    def measure(alpha, theta):
+        """Return the duality gap and the mean squared residual."""
+        slope, explained = hessian @ theta - with_target, float(theta @ with_target)
+        residual = max(square - explained + float(theta @ slope), 0.0)
+        cross = square - explained
+        gap = measure_gap(penalty, alpha, theta, -slope, residual, cross)
+        return gap, residual
+
     for place, alpha in enumerate(alphas.tolist()):
         step = FIRST_SWEEP * np.sqrt(tol) * size
         while True:
@@ -97,19 +109,22 @@ def fit_products(
                 penalty, alpha, hessian, slope, theta, step, room
             )
             n_iter[place] += n_sweeps
-            explained = float(theta @ with_target)
-            residual = square - explained + float(theta @ slope)
-            gaps[place] = measure_gap(
-                *(penalty, alpha, theta, -slope, max(residual, 0.0)),
-                square - explained,
-            )
+            gaps[place], residual = measure(alpha, theta)
             has_converged[place] = gaps[place] <= 0.5 * tol * square
             is_rounding = step < LEAST_SWEEP * size
             has_converged[place] |= is_rounding
             if has_converged[place] or n_iter[place] >= max_iter:
                 break
             step *= NEXT_SWEEP
-        coef[place, 0], deviances[place] = theta, max(residual, 0.0)
+        solved = solve_equations(penalty, alpha, hessian, with_target, theta)
+        if solved is not None:
+            # The same to more digits, unless the equations are nearly singular.
+            found = measure(alpha, solved)
+            # There is no gap without a penalty.
+            if found[0] <= gaps[place] or alpha == 0.0:
+                theta, (gaps[place], residual) = solved, found
+                has_converged[place] |= alpha == 0.0 or found[0] <= 0.5 * tol * square
+        coef[place, 0], deviances[place] = theta, residual
     intercept = np.zeros((n_alphas, 1))
     return Path(coef, intercept, n_iter, gaps, has_converged, deviances)
 
