@@ -110,20 +110,19 @@ def fit_products(
             )
             n_iter[place] += n_sweeps
             gaps[place], residual = measure(alpha, theta)
-            has_converged[place] = gaps[place] <= 0.5 * tol * square
-            is_rounding = step < LEAST_SWEEP * size
-            has_converged[place] |= is_rounding
+            solved = solve_equations(penalty, alpha, hessian, with_target, theta)
+            is_solved = solved is not None and alpha == 0.0
+            if solved is not None:
+                # The same to more digits, unless the equations are nearly singular.
+                # There is no gap without a penalty.
+                found = measure(alpha, solved)
+                if found[0] <= gaps[place] or is_solved:
+                    theta, (gaps[place], residual) = solved, found
+            is_rounding = is_solved or step < LEAST_SWEEP * size
+            has_converged[place] = is_rounding or gaps[place] <= 0.5 * tol * square
             if has_converged[place] or n_iter[place] >= max_iter:
                 break
             step *= NEXT_SWEEP
-        solved = solve_equations(penalty, alpha, hessian, with_target, theta)
-        if solved is not None:
-            # The same to more digits, unless the equations are nearly singular.
-            found = measure(alpha, solved)
-            # There is no gap without a penalty.
-            if found[0] <= gaps[place] or alpha == 0.0:
-                theta, (gaps[place], residual) = solved, found
-                has_converged[place] |= alpha == 0.0 or found[0] <= 0.5 * tol * square
         coef[place, 0], deviances[place] = theta, residual
     intercept = np.zeros((n_alphas, 1))
     return Path(coef, intercept, n_iter, gaps, has_converged, deviances)
