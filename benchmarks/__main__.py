@@ -35,6 +35,7 @@ STUDIES = {
     "maximum-entropy": "maximum_entropy",
     "oblique": "oblique_study",
     "ordinary-tables": "ordinary_tables",
+    "penalized": "penalized",
     "principal-components": "principal_components",
     "smooth-models": "smooth_models",
     "pruning": "pruning_study",

@@ -31,6 +31,7 @@ GUIDES = {
     "logistic_regression": "linear_model.LogisticRegression",
     "maximum_entropy": "linear_model.MaxEnt*",
     "generalized_linear": "linear_model.Generalized* linear_model.generalized.*",
+    "penalized": "linear_model.ElasticNet* *.RegularizationPathDisplay",
     "linear_regression": "linear_model.* inspection.ResidualsDisplay",
     "explaining": "inspection.*",
     "source_code": "exchange.export_code exchange.to_shap *.TreeSum *.read_trees",

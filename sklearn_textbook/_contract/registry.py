@@ -59,7 +59,7 @@ linear_model.LogisticRegression           classes values  logistic
 linear_model.GeneralizedLinearRegressor   numbers values  generalized-linear
 linear_model.OrdinalRegression            classes values
 linear_model.ElasticNet                   numbers values  elastic-net
-linear_model.ElasticNetClassifier         classes values  elastic-net-logistic
+linear_model.ElasticNetClassifier         classes values  elastic-net
 linear_model.MaxEntClassifier             classes values  maximum-entropy
 decomposition.PCA                         nothing values  pca
 decomposition.TruncatedSVD                nothing values

@@ -46,6 +46,10 @@ SWAPPED = {
         "LinearRegression": "sklearn_textbook.linear_model.LinearRegression",
         # Behind scikit-learn's parameters and defaults, which are not ours.
         "LogisticRegression": "tests.differential.stock_logistic.LogisticRegression",
+        **{
+            name: f"tests.differential.elastic_net_stand_ins.{name}"
+            for name in ("ElasticNet", "Lasso")
+        },
         # Special cases of our one estimator, with their parameters.
         **{
             name: f"tests.differential.glm_stand_ins.{name}"

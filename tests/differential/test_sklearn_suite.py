@@ -24,6 +24,7 @@ HISTOGRAMS = "sklearn.ensemble._hist_gradient_boosting.tests"
 DISCRIMINANT = "sklearn.tests.test_discriminant_analysis"
 LINEAR = "sklearn.linear_model.tests.test_base"
 LOGISTIC = "sklearn.linear_model.tests.test_logistic"
+COORDINATES = "sklearn.linear_model.tests.test_coordinate_descent"
 TREES, EXPORT = "sklearn.tree.tests", "sklearn.tree.tests.test_export"
 SUITES = {
     "trees": (
@@ -182,6 +183,39 @@ SUITES = {
         250,
     ),
     "logistic regression": ([LOGISTIC], 200),
+    # Those of several targets, of private functions and of the classes with
+    # cross-validation in the same file are not of ours; nor is check_input.
+    "elastic net": (
+        [
+            f"{COORDINATES}::{name}"
+            for name in (
+                "test_lasso_zero",
+                "test_enet_nonfinite_params",
+                "test_lasso_toy",
+                "test_enet_toy",
+                "test_lasso_dual_gap",
+                "test_warm_start",
+                "test_lasso_alpha_warning",
+                "test_lasso_positive_constraint",
+                "test_enet_positive_constraint",
+                "test_lasso_readonly_data",
+                "test_elasticnet_precompute_gram_weighted_samples",
+                "test_elasticnet_precompute_gram",
+                "test_warm_start_convergence",
+                "test_warm_start_convergence_with_regularizer_decrement",
+                "test_random_descent",
+                "test_lasso_non_float_y",
+                "test_enet_float_precision",
+                "test_coef_shape_not_zero",
+                "test_enet_sample_weight_consistency",
+                "test_enet_cv_grid_search",
+                "test_enet_ridge_consistency",
+                "test_enet_ols_consistency",
+                "test_sample_weight_invariance",
+            )
+        ],
+        50,
+    ),
     # Those of quadratic discriminant analysis in the same file are not of ours.
     "discriminant analysis": (
         [
@@ -216,7 +250,10 @@ PROCESSES = [
     ("trees", "bagging", "AdaBoost", "output codes", "discriminant analysis"),
     ("gradient boosting", "gradient boosting with histograms", "voting", "stacking"),
     ("forests", "truncated SVD", "principal components"),
-    ("linear regression", "generalised linear models", "logistic regression"),
+    (
+        *("linear regression", "generalised linear models", "logistic regression"),
+        "elastic net",
+    ),
 ]
 
 

@@ -1,6 +1,6 @@
 """The plot of the coefficients of a path."""
 
-from itertools import pairwise
+import itertools
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -57,7 +57,7 @@ def test_largest_have_names_that_do_not_overlap(diabetes, n_labels):
     display.figure_.draw_without_rendering()
     boxes = [label.get_window_extent() for label in display.labels_]
     axes = display.ax_.bbox
-    for above, below in pairwise(boxes):
+    for above, below in itertools.pairwise(boxes):
         assert above.y0 >= below.y0 + 0.9 * (below.y1 - below.y0)
     assert all(axes.y0 - 3 < box.y0 < box.y1 < axes.y1 + 3 for box in boxes)
 

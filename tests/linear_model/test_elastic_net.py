@@ -329,6 +329,18 @@ def test_folds_may_be_given():
     first = ElasticNet("min", cv=4).fit(X, y).path_table_
     second = ElasticNet("min", cv=folds).fit(X, y).path_table_
     np.testing.assert_array_equal(first["cv_mean"], second["cv_mean"])
+    masks = [tuple(np.isin(np.arange(40), rows) for rows in fold) for fold in folds]
+    masked = ElasticNet("min", cv=masks).fit(X, y).path_table_
+    np.testing.assert_array_equal(masked["cv_mean"], first["cv_mean"])
+    repeated = [(np.repeat(train[::2], 2)[:30], test) for train, test in folds]
+    table = ElasticNet("min", cv=repeated, alphas=[0.1, 0.2]).fit(X, y).path_table_
+    for k, alpha in enumerate([0.2, 0.1]):
+        alone = ElasticNet(alpha)
+        errors = [
+            np.mean((y[test] - alone.fit(X[train], y[train]).predict(X[test])) ** 2)
+            for train, test in repeated
+        ]
+        assert table["cv_mean"][k] == pytest.approx(np.mean(errors), rel=1e-6)
     # A row of weight 0 is in no fold, and does not shift the others.
     longer = np.vstack([np.full((1, 6), 9.0), X]), np.append(99.0, y)
     moved = [(np.append(0, train + 1), test + 1) for train, test in folds]

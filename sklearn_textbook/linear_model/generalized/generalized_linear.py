@@ -320,7 +320,8 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         The deviance with only the intercept (and the offset).
     deviance_path_ : ndarray
         The deviance after each iteration; with ``warm_start``, and for large tables,
-        preceded by the initial one. If theta is estimated, those for one theta follow those for another.
+        preceded by the initial one. If theta is estimated, those for one theta follow
+        those for another.
     theta_ : float
         :math:`\theta` of the family "negative_binomial", only for this one; infinite if
         the variance of y does not exceed the mean.

@@ -29,7 +29,11 @@ def make_columns(
 
 
 class DenseColumns:
-    """The columns of a dense table, copied one after the other."""
+    """The columns of a dense table, copied one after the other.
+
+    Columns that were used are moved to the front, so that products of these read one
+    part of the memory.
+    """
 
     def __init__(self, X, centre, scales, is_zero) -> None:
         self.centre, self.scales, self.shape = centre, scales, X.shape
@@ -37,37 +41,59 @@ class DenseColumns:
         for rows in list_blocks(X.shape[0], PRODUCT_ROWS):
             self.values[rows] = (X[rows] - centre) / scales
         self.values[:, is_zero] = 0.0
+        #: The column at each place, the place of each column, how many are used.
+        self.order, self.position = np.arange(X.shape[1]), np.arange(X.shape[1])
+        self.n_used = 0
+
+    def _use(self, columns: np.ndarray) -> np.ndarray:
+        """Move columns to the front; returns where they are."""
+        for column in columns[self.position[columns] >= self.n_used].tolist():
+            old, new = self.position[column], self.n_used
+            other = self.order[new]
+            if old != new:
+                self.values[:, [new, old]] = self.values[:, [old, new]]
+                self.order[[new, old]] = column, other
+                self.position[[column, other]] = new, old
+            self.n_used += 1
+        return self.position[columns]
 
     def add_products(self, places: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Sum of some columns times coefficients (n_scores, n_places), for each row."""
-        return self.take(places) @ theta.T
+        position = self._use(places)
+        wide = np.zeros((self.n_used, len(theta)))
+        wide[position] = theta.T
+        return self.values[:, : self.n_used] @ wide
 
     def find_products(
         self, rows: np.ndarray, places: np.ndarray | None = None
     ) -> np.ndarray:
         """Products of all or some columns and numbers of rows (n_rows, n_scores)."""
-        values = self.values if places is None else self.take(places)
-        return np.ascontiguousarray((values.T @ rows).T)
+        if places is None:
+            return np.ascontiguousarray((self.values.T @ rows)[self.position].T)
+        position = self._use(places)
+        return np.ascontiguousarray(
+            (self.values[:, : self.n_used].T @ rows)[position].T
+        )
 
     def weigh_products(self, first, second, weight: np.ndarray) -> np.ndarray:
         """Weighted products of some columns and others."""
         found = np.zeros((len(first), len(second)))
-        is_same = first is second
+        is_same = first is second and bool((weight >= 0.0).all())
+        first, second = self._use(first), self._use(second)
         for rows in list_blocks(self.shape[0], PRODUCT_ROWS):
             part, here = self.values[rows], weight[rows][:, np.newaxis]
             block = part[:, first]
-            if is_same and (here >= 0.0).all():
+            if is_same:
                 block *= np.sqrt(here)
                 found += block.T @ block  # half of the work
             else:
-                found += (block * here).T @ part[:, second]
+                block *= here
+                found += block.T @ part[:, second]
         return found
 
     def take(self, places: np.ndarray) -> np.ndarray:
         """Take some columns as a matrix."""
-        if len(places) == self.shape[1]:
-            return self.values
-        return self.values[:, places]
+        return self.values[:, self.position[places]]
 
 
 class SparseColumns:

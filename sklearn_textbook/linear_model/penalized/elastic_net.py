@@ -65,6 +65,8 @@ from sklearn_textbook.tree.encode import NOMINAL
 RULES = ("min", "1se")
 #: Number of alphas of a path, unless it is given.
 N_ALPHAS = 100
+#: Smallest fraction of the deviance.
+ROUNDING = 1e-12
 #: The links of the families; of all others the logarithm.
 FAMILY_LINKS = {"gaussian": "identity", "binomial": "logit"}
 
@@ -253,6 +255,8 @@ class BaseElasticNet(BaseLinearModel):
         null = 2.0 * loss.evaluate(np.tile(first, (len(loss.weight), 1))).loss
         with np.errstate(invalid="ignore", divide="ignore"):
             explained = 1.0 - path.deviances / null if null > 0.0 else 0.0 * alphas
+        # Rounding, of a model without columns.
+        explained[np.abs(explained) < ROUNDING] = 0.0
         self._deviance_ratios = explained
         self._cv_means = self._cv_errors = None
         if losses is None:

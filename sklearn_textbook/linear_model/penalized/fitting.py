@@ -220,12 +220,13 @@ class PathFit:
     def _is_divided(self, folds) -> bool:
         """Whether each row is in one test set, and in all other training sets."""
         n_rows = len(self.y)
-        tests = np.concatenate([test for _, test in folds])
-        return len(tests) == n_rows == len(np.unique(tests)) and all(
-            len(train) + len(test) == n_rows
-            and not np.isin(train, test, assume_unique=True).any()
-            for train, test in folds
-        )
+        counts = np.zeros(n_rows, dtype=np.int64)
+        for fold in folds:
+            both = np.concatenate(fold)
+            if both.min() < 0 or (np.bincount(both, minlength=n_rows) != 1).any():
+                return False
+            counts += np.bincount(fold[1], minlength=n_rows)
+        return bool((counts == 1).all())
 
     def validate(
         self, folds: list, alphas: np.ndarray
@@ -331,7 +332,7 @@ def list_folds(
         number = np.where(is_present, np.cumsum(is_present) - 1, -1)
     found = []
     for fold in check_cv(cv).split(X, y):
-        train, test = map(np.asarray, fold)
+        train, test = map(_list_rows, fold)
         if number is not None:
             train, test = number[train], number[test]
             train, test = train[train >= 0], test[test >= 0]
@@ -347,6 +348,12 @@ def list_folds(
             "give a list."
         )
     return found
+
+
+def _list_rows(rows) -> np.ndarray:
+    """Return rows as indices, which may be given as a mask."""
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
 
 
 def choose_alpha(

@@ -14,7 +14,7 @@ from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.linear_model.solve.row_sums import sum_products
 
 #: Number of rows whose products are computed at once.
-PRODUCT_ROWS = 8192
+PRODUCT_ROWS = 1024
 #: A standard deviation below this fraction of the mean is rounding.
 CONSTANT = 16.0 * np.finfo(np.float64).eps
 

@@ -17,7 +17,10 @@ from sklearn_textbook.linear_model.penalized.losses import (
     LogisticLoss,
 )
 from sklearn_textbook.linear_model.penalized.penalty import Penalty, measure_gap
-from sklearn_textbook.linear_model.penalized.quadratic import minimise_quadratic
+from sklearn_textbook.linear_model.penalized.quadratic import (
+    minimise_quadratic,
+    solve_equations,
+)
 
 #: Changes of a sweep, as a fraction of the root of the tolerance, that end it first,
 #: and the factor by which they become smaller.
@@ -28,7 +31,7 @@ LEAST_SWEEP = 1e-15
 SUFFICIENT, MAX_HALVINGS = 1e-4, 40
 #: Fraction of the expected decrease that may remain before second derivatives are
 #: computed anew.
-SLOW = 0.05
+SLOW = 0.5
 #: Rounding of a loss, and decreases that may be rounding, as a fraction of it.
 ROUNDING, NOISE = 1e-14, 1e-14
 EPSILON = np.finfo(np.float64).eps
@@ -88,6 +91,15 @@ def fit_products(
     has_converged = np.zeros(n_alphas, dtype=bool)
     theta = np.zeros(n_columns) if start is None else start.copy()
     size = np.sqrt(max(square, np.finfo(float).tiny))
+
+    def measure(alpha, theta):
+        """Return the duality gap and the mean squared residual."""
+        slope, explained = hessian @ theta - with_target, float(theta @ with_target)
+        residual = max(square - explained + float(theta @ slope), 0.0)
+        cross = square - explained
+        gap = measure_gap(penalty, alpha, theta, -slope, residual, cross)
+        return gap, residual
+
     for place, alpha in enumerate(alphas.tolist()):
         step = FIRST_SWEEP * np.sqrt(tol) * size
         while True:
@@ -97,19 +109,21 @@ def fit_products(
                 penalty, alpha, hessian, slope, theta, step, room
             )
             n_iter[place] += n_sweeps
-            explained = float(theta @ with_target)
-            residual = square - explained + float(theta @ slope)
-            gaps[place] = measure_gap(
-                *(penalty, alpha, theta, -slope, max(residual, 0.0)),
-                square - explained,
-            )
-            has_converged[place] = gaps[place] <= 0.5 * tol * square
-            is_rounding = step < LEAST_SWEEP * size
-            has_converged[place] |= is_rounding
+            gaps[place], residual = measure(alpha, theta)
+            solved = solve_equations(penalty, alpha, hessian, with_target, theta)
+            is_solved = solved is not None and alpha == 0.0
+            if solved is not None:
+                # The same to more digits, unless the equations are nearly singular.
+                # There is no gap without a penalty.
+                found = measure(alpha, solved)
+                if found[0] <= gaps[place] or is_solved:
+                    theta, (gaps[place], residual) = solved, found
+            is_rounding = is_solved or step < LEAST_SWEEP * size
+            has_converged[place] = is_rounding or gaps[place] <= 0.5 * tol * square
             if has_converged[place] or n_iter[place] >= max_iter:
                 break
             step *= NEXT_SWEEP
-        coef[place, 0], deviances[place] = theta, max(residual, 0.0)
+        coef[place, 0], deviances[place] = theta, residual
     intercept = np.zeros((n_alphas, 1))
     return Path(coef, intercept, n_iter, gaps, has_converged, deviances)
 
@@ -225,6 +239,8 @@ class RowPath:
         self.at = loss.evaluate(self.scores)
         self.tol, self.size = tol, max(self.at.loss, np.finfo(float).tiny)
         self.gap, self.has_converged = 0.0, True
+        #: Minus the derivatives of the mean loss, where they were computed last.
+        self.slopes: np.ndarray | None = None
         free = penalty.spread(penalty.factors == 0.0)
         if free.any():
             accuracy = EPSILON * self.size
@@ -310,7 +326,10 @@ class RowPath:
         elif not is_wide:
             self.known.extend(places)
         for n_iter in range(1, max_iter + 1):
-            slope = -self.columns.find_products(self.at.residuals, places)
+            if n_iter == 1 and self.slopes is not None:
+                slope = -self.slopes[:, places]
+            else:
+                slope = -self.columns.find_products(self.at.residuals, places)
             change, shift = find_step(alpha, penalty, places, slope, accuracy)
             moved = self.theta[:, places] + change
             rise = penalty.measure(moved, alpha)

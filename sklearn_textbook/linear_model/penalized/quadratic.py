@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import linalg
 
 from sklearn_textbook.linear_model.logistic.solvers import solve_signs
 from sklearn_textbook.linear_model.penalized.penalty import Penalty
 from sklearn_textbook.linear_model.solve._row_sums import descend_coordinates
 
+#: Number of coefficients that are found by equations in the end.
+MAX_SOLVED = 1000
 #: Number of sweeps after which equations are solved for coefficients of given signs.
 MAX_SWEEPS = 200
 
@@ -90,3 +93,34 @@ def bound_groups(
                 part = columns[place] @ columns[place].T
             bounds[group] = np.linalg.eigvalsh(part)[-1]
     return bounds
+
+
+def solve_equations(
+    penalty: Penalty,
+    alpha: float,
+    hessian: np.ndarray,
+    with_target: np.ndarray,
+    theta: np.ndarray,
+) -> np.ndarray | None:
+    """Solve for the coefficients that are not zero, given their signs.
+
+    None if there are groups, too many, or if a sign would change.
+    """
+    norms, squares = penalty.split(alpha)
+    inside = np.flatnonzero(theta)
+    if penalty.has_groups or not 0 < len(inside) <= MAX_SOLVED:
+        return None
+    sign = np.sign(theta[inside])
+    block = hessian[np.ix_(inside, inside)] + np.diag(squares[inside])
+    right = with_target[inside] - norms[inside] * sign
+    try:
+        factor = linalg.cho_factor(block, check_finite=False)
+    except linalg.LinAlgError:
+        return None
+    found = linalg.cho_solve(factor, right, check_finite=False)
+    is_turned = np.sign(found) != sign
+    if (is_turned & ((norms[inside] > 0.0) | penalty.is_positive)).any():
+        return None
+    solved = np.zeros_like(theta)
+    solved[inside] = found
+    return solved
