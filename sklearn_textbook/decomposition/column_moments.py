@@ -20,6 +20,8 @@ from sklearn_textbook.linear_model.design.block_rows import cut_rows
 
 #: Numbers in a block: about as many as fit in a cache.
 BLOCK_SIZE = 2**19
+#: Numbers of rows that are centred at a time, which the second cache of a core holds.
+CACHED_NUMBERS = 2**16
 #: Many rows may be summed without centring if the mean of a column is at most this many
 #: standard deviations: less than two of sixteen digits are lost.
 NEAR_ORIGIN = 10.0
@@ -96,8 +98,11 @@ def center_columns(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Subtract the mean of each column; the result is in C order."""
     rows = CenteredRows(X, weight)
-    centered = np.subtract(X, rows.first, out=out, order="C")
-    centered -= rows.shift
+    centered = np.empty(X.shape, X.dtype) if out is None else out
+    for some in list_blocks(len(X), CACHED_NUMBERS // max(X.shape[1], 1) + 1):
+        # Both differences while the rows are in the cache.
+        block = np.subtract(X[some], rows.first, out=centered[some])
+        block -= rows.shift
     return rows.mean, centered
 
 
@@ -117,8 +122,10 @@ class CenteredRows:
         # Relative to the first row, a constant column is exactly 0.
         self.first = X[:1][0].copy()
         sums = np.zeros(X.shape[1])
+        memory = None
         for rows, of_block in cut_rows(BLOCK_ROWS, X, weight):
-            centered = rows - self.first
+            memory = np.empty_like(rows) if memory is None else memory
+            centered = np.subtract(rows, self.first, out=memory[: len(rows)])
             if weight is None:
                 sums += centered.sum(axis=0, dtype=np.float64)
             else:
