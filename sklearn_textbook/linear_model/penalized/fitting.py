@@ -152,7 +152,7 @@ class RowsFit:
         if start is not None:
             coef, intercept = start
             self.path.start_from(coef * scales, intercept + coef @ centre)
-        elif 0.0 < alphas[0] < STEP * self.largest:
+        elif 0.0 < alphas[0] < STEP * self.largest and self.path.penalty.l1_ratio > 0.0:
             # The strong rule leaves out many columns only in small steps.
             n_first = int(np.log(self.largest / alphas[0]) / np.log(1.0 / STEP))
             before = self.largest * STEP ** np.arange(1, n_first + 1)

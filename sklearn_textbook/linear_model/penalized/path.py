@@ -319,7 +319,7 @@ class RowPath:
         is_wide |= len(places) > max(WIDE_SHARE * self.columns.shape[0], FEW)
         find_step = self._find_wide_step if is_wide else self._find_step
         is_new, last = is_wide or self.loss.is_quadratic, np.inf
-        smallest = np.inf
+        smallest, share = np.inf, 1.0
         if not is_wide and self.known.curvatures is None:
             self.known.compute(places, self.at)
             is_new = True
@@ -330,7 +330,9 @@ class RowPath:
                 slope = -self.slopes[:, places]
             else:
                 slope = -self.columns.find_products(self.at.residuals, places)
-            change, shift = find_step(alpha, penalty, places, slope, accuracy)
+            change, shift = find_step(
+                *(alpha, penalty, places, slope, share * accuracy)
+            )
             moved = self.theta[:, places] + change
             rise = penalty.measure(moved, alpha)
             rise -= penalty.measure(self.theta[:, places], alpha)
@@ -344,6 +346,8 @@ class RowPath:
                 return n_iter
             smallest = min(smallest, decrease)
             is_slow = decrease > SLOW * last or length < 1.0
+            if is_slow and is_new:
+                share *= NEXT_SWEEP  # sweeps ended too soon
             if is_slow and not is_new:
                 self.known.compute(places, self.at)
                 is_new, last = True, np.inf

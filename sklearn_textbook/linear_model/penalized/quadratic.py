@@ -9,8 +9,9 @@ from sklearn_textbook.linear_model.logistic.solvers import solve_signs
 from sklearn_textbook.linear_model.penalized.penalty import Penalty
 from sklearn_textbook.linear_model.solve._row_sums import descend_coordinates
 
-#: Number of coefficients that are found by equations in the end.
-MAX_SOLVED = 1000
+#: Number of coefficients that are found by equations in the end, and the same of those
+#: whose signs are found together with them.
+MAX_SOLVED, MAX_SIGNED = 1000, 500
 #: Number of sweeps after which equations are solved for coefficients of given signs.
 MAX_SWEEPS = 200
 
@@ -67,7 +68,8 @@ def minimise_quadratic(
     )
     if has_converged or n_sweeps >= max_sweeps:
         return n_sweeps, has_converged
-    if not (penalty.has_groups or penalty.is_positive or columns is not None):
+    has_signs = not (penalty.has_groups or penalty.is_positive or columns is not None)
+    if has_signs and len(theta) <= MAX_SIGNED:
         # Correlated columns with a weak penalty need very many sweeps.
         whole = hessian + np.diag(l2)
         slope += l2 * theta
