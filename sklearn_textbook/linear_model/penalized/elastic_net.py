@@ -463,7 +463,7 @@ class ElasticNet(RegressorMixin, BaseElasticNet):
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> model = ElasticNet("1se", l1_ratio=1.0, random_state=0).fit(X, y)
     >>> model.coef_names_[model.coef_ != 0.0].tolist()
-    ['bmi', 'bp', 's3', 's5']
+    ['sex', 'bmi', 'bp', 's3', 's5']
     """
 
     def __init__(
