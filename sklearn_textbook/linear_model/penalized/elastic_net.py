@@ -343,8 +343,8 @@ class ElasticNet(RegressorMixin, BaseElasticNet):
     grouped_levels : bool, default=False
         Whether the indicators of a nominal column are penalised as a group (分组
         LASSO), :math:`\sqrt{m} \lVert w_g \rVert_2` for m indicators in place of the
-        absolute values: all of them are zero, or none. Which level has no indicator
-        then matters less with ``reference_level=None``.
+        absolute values: all of them are zero, or none. With ``reference_level=None``
+        no level is treated differently from the others.
     penalty_factors : array-like of shape (n_features,), dict or None, default=None
         Factors of the penalty for each column of the table; a dict by name or number
         has 1 for the others. 0: the column is not penalised.
