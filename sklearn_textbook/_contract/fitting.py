@@ -61,9 +61,9 @@ def _fit_to_blocks(fit, estimator, X, *args, **kwargs):
     if store is None:
         raise TypeError(
             f"{type(estimator).__name__} cannot be fitted to {X._describe()}, which is "
-            "read in blocks. Trees, bagging, forests, boosting, linear models, "
-            "decompositions and discriminant analysis can. Read the table, or a part "
-            "of it, with io.read_table."
+            "read in blocks. Trees, bagging, forests, boosting, linear models without "
+            "an L1 penalty, decompositions and discriminant analysis can. Read the "
+            "table, or a part of it, with io.read_table."
         )
     call = inspect.signature(fit).bind(estimator, X, *args, **kwargs)
     given = call.arguments
