@@ -9,8 +9,10 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LassoCV, PoissonRegressor, enet_path
 from sklearn.linear_model import LogisticRegression as StockLogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold
 
+from sklearn_textbook.datasets import load_credit
 from sklearn_textbook.io import load_model, save_model
 from sklearn_textbook.linear_model import (
     ElasticNet,
@@ -25,6 +27,8 @@ from sklearn_textbook.linear_model import (
 from tests.reference.elastic_net import fit_squares, measure_violation
 
 EXACT = {"tol": 1e-20}
+#: Also for paths and cross-validation as of scikit-learn.
+AS_THERE = EXACT | {"standardize": False}
 
 
 def make_rows(seed, n_rows=40, n_columns=6, *, is_wide=False):
@@ -55,7 +59,7 @@ def test_minimum_is_that_of_the_reference(seed, l1_ratio):
 @pytest.mark.parametrize("l1_ratio", [1.0, 0.3])
 def test_path_is_that_of_scikit_learn(l1_ratio, is_wide):
     X, y, _ = make_rows(5, is_wide=is_wide)
-    model = ElasticNet("min", l1_ratio=l1_ratio, eps=0.01, **EXACT).fit(X, y)
+    model = ElasticNet("min", l1_ratio=l1_ratio, eps=0.01, **AS_THERE).fit(X, y)
     centred = X - X.mean(axis=0), y - y.mean()
     alphas, coefs, _ = enet_path(
         *centred, l1_ratio=l1_ratio, eps=0.01, tol=1e-15, max_iter=100_000
@@ -66,7 +70,7 @@ def test_path_is_that_of_scikit_learn(l1_ratio, is_wide):
 
 def test_cross_validation_is_that_of_scikit_learn():
     X, y, _ = make_rows(6, n_rows=60)
-    model = ElasticNet("min", l1_ratio=1.0, **EXACT).fit(X, y)
+    model = ElasticNet("min", l1_ratio=1.0, **AS_THERE).fit(X, y)
     stock = LassoCV(tol=1e-13, max_iter=100_000).fit(X, y)
     assert model.alpha_ == pytest.approx(stock.alpha_, rel=1e-11)
     means = stock.mse_path_.mean(axis=1)
@@ -74,6 +78,30 @@ def test_cross_validation_is_that_of_scikit_learn():
     np.testing.assert_allclose(model.coef_, stock.coef_, atol=1e-8)
     errors = stock.mse_path_.std(axis=1) / np.sqrt(4)
     np.testing.assert_allclose(model.path_table_["cv_se"], errors, rtol=1e-8)
+
+
+def test_units_of_columns_do_not_matter_where_alpha_is_chosen():
+    """Amounts of money beside text: without units, the text is left out."""
+    X, y = load_credit(return_X_y=True, as_frame=True)
+    order = np.random.default_rng(0).permutation(len(X))
+    train, test = order[:3000], order[3000:]
+    scores = {}
+    for standardize in ("auto", False):
+        model = ElasticNetClassifier(
+            "min", l1_ratio=1.0, missing="mean", standardize=standardize
+        ).fit(X.iloc[train], y.iloc[train])
+        found = model.predict_proba(X.iloc[test])[:, 1]
+        scores[standardize] = roc_auc_score(y.iloc[test], found)
+    free = LogisticRegression(firth=True, missing="mean")
+    free.fit(X.iloc[train], y.iloc[train])
+    limit = roc_auc_score(y.iloc[test], free.predict_proba(X.iloc[test])[:, 1])
+    assert scores["auto"] > limit - 0.01
+    assert scores[False] < limit - 0.05
+    fixed = [
+        ElasticNet(0.1, standardize=choice).fit(X[["amount"]].fillna(0.0), y == "good")
+        for choice in ("auto", False)
+    ]
+    assert fixed[0].coef_ == fixed[1].coef_
 
 
 def test_one_standard_error():
@@ -106,7 +134,15 @@ def test_conditions_of_the_minimum_hold_on_the_whole_path(family, is_wide):
     X, _, weight = make_rows(7, is_wide=is_wide)
     X /= 3.0
     y = make_target(family, X, np.random.default_rng(8))
-    model = ElasticNet("min", l1_ratio=0.8, family=family, alphas=12, eps=0.05, cv=2)
+    model = ElasticNet(
+        "min",
+        l1_ratio=0.8,
+        family=family,
+        alphas=12,
+        eps=0.05,
+        cv=2,
+        standardize=False,
+    )
     model.set_params(tol=1e-18).fit(X, y, weight)
     assert model.path_table_["n_nonzero"][0] == 0 < model.path_table_["n_nonzero"][-1]
     share = weight / weight.sum()
@@ -335,7 +371,7 @@ def test_folds_may_be_given():
     repeated = [(np.repeat(train[::2], 2)[:30], test) for train, test in folds]
     table = ElasticNet("min", cv=repeated, alphas=[0.1, 0.2]).fit(X, y).path_table_
     for k, alpha in enumerate([0.2, 0.1]):
-        alone = ElasticNet(alpha)
+        alone = ElasticNet(alpha, standardize=True)
         errors = [
             np.mean((y[test] - alone.fit(X[train], y[train]).predict(X[test])) ** 2)
             for train, test in repeated

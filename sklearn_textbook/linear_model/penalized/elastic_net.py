@@ -121,8 +121,10 @@ class BaseElasticNet(BaseLinearModel):
         check_real("l1_ratio", self.l1_ratio, 0.0, 1.0)
         check_real("eps", self.eps, np.finfo(np.float64).tiny, 1.0)
         check_folds(self.cv)
-        for name in ("standardize", "grouped_levels", "fit_intercept", "positive"):
+        for name in ("grouped_levels", "fit_intercept", "positive"):
             check_truth(name, getattr(self, name))
+        if not (isinstance(self.standardize, str) and self.standardize == "auto"):
+            check_truth("standardize", self.standardize)
         check_truth("warm_start", self.warm_start)
         check_integer("max_iter", self.max_iter, 1)
         check_real("tol", self.tol, 0.0)
@@ -197,6 +199,12 @@ class BaseElasticNet(BaseLinearModel):
             )
         return factors
 
+    def _standardizes(self) -> bool:
+        """Whether the penalty does not depend on the units of the columns."""
+        if isinstance(self.standardize, str):
+            return isinstance(self.alpha, str)
+        return bool(self.standardize)
+
     def _fit_path(self, matrix, y, weight, is_present, make_loss) -> None:
         """Fit the path, and choose an alpha of it."""
         weight = np.ones(matrix.shape[0]) if weight is None else weight
@@ -208,7 +216,7 @@ class BaseElasticNet(BaseLinearModel):
             penalty=self._make_penalty(),
             make_loss=make_part,
             fit_intercept=bool(self.fit_intercept),
-            standardize=bool(self.standardize),
+            standardize=self._standardizes(),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
             n_threads=count_threads(self.n_jobs, matrix.shape[0] * matrix.shape[1]),
@@ -336,10 +344,11 @@ class ElasticNet(RegressorMixin, BaseElasticNet):
         The smallest alpha of the path as a fraction of the largest.
     cv : int, cross-validation generator, iterable or None, default=None
         Folds: their number (None: 5), a splitter, or (train, test) indices.
-    standardize : bool, default=False
+    standardize : bool or "auto", default="auto"
         Whether the penalty is of the coefficients times the standard deviations (with
-        divisor n) of their columns, as in glmnet. Coefficients are always in the units
-        of the columns.
+        divisor n) of their columns, as in glmnet, so that it does not depend on their
+        units. Coefficients are always in the units of the columns. "auto": if ``alpha``
+        is chosen by cross-validation; with a number, as in scikit-learn, it is not.
     grouped_levels : bool, default=False
         Whether the indicators of a nominal column are penalised as a group (分组
         LASSO), :math:`\sqrt{m} \lVert w_g \rVert_2` for m indicators in place of the
@@ -476,7 +485,7 @@ class ElasticNet(RegressorMixin, BaseElasticNet):
         alphas: int | ArrayLike | None = None,
         eps: float = 1e-3,
         cv: Any = None,
-        standardize: bool = False,
+        standardize: bool | str = "auto",
         grouped_levels: bool = False,
         penalty_factors: ArrayLike | dict[Any, float] | None = None,
         fit_intercept: bool = True,
@@ -675,10 +684,11 @@ class ElasticNetClassifier(BaseElasticNet, BaseLinearClassifier):
     cv : int, cross-validation generator, iterable or None, default=None
         Folds: their number (None: 5), with the classes in proportion, a splitter, or
         (train, test) indices.
-    standardize : bool, default=False
+    standardize : bool or "auto", default="auto"
         Whether the penalty is of the coefficients times the standard deviations (with
-        divisor n) of their columns, as in glmnet. Coefficients are always in the units
-        of the columns.
+        divisor n) of their columns, as in glmnet, so that it does not depend on their
+        units. Coefficients are always in the units of the columns. "auto": if ``alpha``
+        is chosen by cross-validation; with a number, as in scikit-learn, it is not.
     grouped_levels : bool, default=False
         Whether the indicators of a nominal column are penalised as a group (分组
         LASSO), :math:`\sqrt{m} \lVert w_g \rVert_2` for m indicators in place of the
@@ -766,7 +776,7 @@ class ElasticNetClassifier(BaseElasticNet, BaseLinearClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn_textbook.linear_model import ElasticNetClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = ElasticNetClassifier("1se", l1_ratio=1.0, standardize=True)
+    >>> model = ElasticNetClassifier("1se", l1_ratio=1.0)
     >>> model = model.fit(X, y)
     >>> int((model.coef_ != 0.0).sum()) < 15
     True
@@ -782,7 +792,7 @@ class ElasticNetClassifier(BaseElasticNet, BaseLinearClassifier):
         alphas: int | ArrayLike | None = None,
         eps: float = 1e-3,
         cv: Any = None,
-        standardize: bool = False,
+        standardize: bool | str = "auto",
         grouped_levels: bool = False,
         penalty_factors: ArrayLike | dict[Any, float] | None = None,
         fit_intercept: bool = True,
