@@ -25,6 +25,7 @@ TARGETS = {
 
 # LogisticRegression names them in a warning.
 @pytest.mark.filterwarnings("ignore:y declares classes without rows:UserWarning")
+@pytest.mark.filterwarnings("ignore:y has classes that are text:UserWarning")
 @loop_over("target", TARGETS)
 @loop_over("name", CLASSIFIERS)
 def test_classes_are_those_with_rows(name, target):
