@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LassoCV, PoissonRegressor, enet_path
 from sklearn.linear_model import LogisticRegression as StockLogisticRegression
@@ -70,7 +71,7 @@ def test_path_is_that_of_scikit_learn(l1_ratio, is_wide):
 
 def test_cross_validation_is_that_of_scikit_learn():
     X, y, _ = make_rows(6, n_rows=60)
-    model = ElasticNet("min", l1_ratio=1.0, **AS_THERE).fit(X, y)
+    model = ElasticNet("min", l1_ratio=1.0, cv=KFold(5), **AS_THERE).fit(X, y)
     stock = LassoCV(tol=1e-13, max_iter=100_000).fit(X, y)
     assert model.alpha_ == pytest.approx(stock.alpha_, rel=1e-11)
     means = stock.mse_path_.mean(axis=1)
@@ -102,6 +103,16 @@ def test_units_of_columns_do_not_matter_where_alpha_is_chosen():
         for choice in ("auto", False)
     ]
     assert fixed[0].coef_ == fixed[1].coef_
+
+
+def test_a_sorted_table_has_the_folds_of_others():
+    X, y = load_diabetes(return_X_y=True)
+    order = np.argsort(y)
+    found = [
+        ElasticNet("min", l1_ratio=1.0).fit(X[rows], y[rows]).path_table_["cv_mean"]
+        for rows in (order, np.random.default_rng(0).permutation(len(y)))
+    ]
+    assert found[0].min() == pytest.approx(found[1].min(), rel=0.05)
 
 
 def test_one_standard_error():
@@ -361,7 +372,7 @@ def test_warm_start():
 
 def test_folds_may_be_given():
     X, y, weight = make_rows(3)
-    folds = list(KFold(4).split(X))
+    folds = list(KFold(4, shuffle=True, random_state=0).split(X))
     first = ElasticNet("min", cv=4).fit(X, y).path_table_
     second = ElasticNet("min", cv=folds).fit(X, y).path_table_
     np.testing.assert_array_equal(first["cv_mean"], second["cv_mean"])

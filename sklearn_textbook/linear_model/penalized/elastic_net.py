@@ -396,8 +396,8 @@ class ElasticNet(RegressorMixin, BaseElasticNet):
         Products of columns (交互作用) besides the columns themselves: of all pairs, or
         of these columns, by name or number.
     random_state : int, RandomState instance or None, default=None
-        Seed for shuffling the rows before a number of folds is made. None: folds are
-        consecutive rows.
+        Seed for shuffling the rows before a number of folds is made. None: the same
+        folds in every fit. Consecutive rows, as in scikit-learn, are ``cv=KFold(5)``.
     n_jobs : int, default=None
         Number of threads. None: one per core. The result does not depend on it.
 
@@ -727,8 +727,8 @@ class ElasticNetClassifier(BaseElasticNet, BaseLinearClassifier):
         Products of columns (交互作用) besides the columns themselves: of all pairs, or
         of these columns, by name or number.
     random_state : int, RandomState instance or None, default=None
-        Seed for shuffling the rows before a number of folds is made. None: folds are
-        made of the rows in their order.
+        Seed for shuffling the rows before a number of folds is made. None: the same
+        folds in every fit.
     n_jobs : int, default=None
         Number of threads. None: one per core. The result does not depend on it.
 

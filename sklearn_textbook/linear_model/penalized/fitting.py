@@ -326,8 +326,9 @@ def list_folds(
                 f"of samples: n_samples={len(y)}."
             )
         make = StratifiedKFold if is_classifier else KFold
-        shuffles = random_state is not None
-        cv = make(n_folds, shuffle=shuffles, random_state=random_state)
+        # Tables are often sorted, and consecutive rows then differ from the others.
+        seed = 0 if random_state is None else random_state
+        cv = make(n_folds, shuffle=True, random_state=seed)
     elif is_present is not None and not hasattr(cv, "split"):
         number = np.where(is_present, np.cumsum(is_present) - 1, -1)
     found = []
