@@ -175,9 +175,10 @@ def _read_scores(model):
     start = np.atleast_1d(model.intercept_)
     if n_classes == 2:
         return read_designed(model, coef, start, link="expit")
-    if len(coef) < n_classes:  # the last class is the reference
-        coef = np.concatenate([coef, np.zeros((1, coef.shape[1]))])
-        start = np.append(start, 0.0)
+    if len(coef) < n_classes:  # the scores of the reference class are 0
+        place = model.classes_.tolist().index(model.reference_class_)
+        coef = np.insert(coef, place, 0.0, axis=0)
+        start = np.insert(start, place, 0.0)
     return read_designed(model, coef, start, link="softmax")
 
 

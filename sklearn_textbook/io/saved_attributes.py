@@ -186,6 +186,8 @@ def _check_logistic(model, kept) -> None:
     n_classes, vectors = len(model.classes_), len(kept["coef_"])
     allowed = (1,) if n_classes == 2 else (n_classes - 1, n_classes)
     _require(n_classes > 1 and vectors in allowed, "classes_ and coef_")
+    place = kept.get("_reference_place")
+    _require(place is None or place < n_classes, "classes_ and the reference class")
     n_parameters = vectors * (kept["coef_"].shape[1] + bool(model.fit_intercept))
     if kept["rank_"] is not None:
         covariance, errors = kept.get("covariance_"), kept["_errors"]
@@ -212,6 +214,7 @@ SAVED_ATTRIBUTES["LogisticRegression"] = SavedAttributes(
         SavedField("converged_", "truth"),
         SavedField("_has_fractions", "truth", **_MAYBE),
         SavedField("_firth_statistic", "float", least=0, **_MAYBE),
+        SavedField("_reference_place", "integer", least=0, **_MAYBE),
         SavedField("n_observations_", "float", least=0),
     ),
     _check_logistic,

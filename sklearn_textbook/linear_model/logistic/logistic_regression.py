@@ -191,6 +191,9 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         "symmetric" treats all classes equally. "auto": "reference" without a penalty,
         as in the textbooks, and "symmetric" with one. For two classes there is always
         one vector.
+    reference_class : object, default=None
+        The class that others are compared with, if there are more than two and no
+        penalty (参照类别). None: the last one. Of two classes it is always the first.
     separation : {"check", "exact", "ignore"}, default="check"
         Whether to check if the classes can be separated, so that the likelihood has no
         maximum. "check" uses the result of the solver: they can if every row is
@@ -411,6 +414,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         intercept_scaling: float = 1,
         solver: str = "auto",
         parametrization: str = "auto",
+        reference_class: Any = None,
         separation: str = "check",
         class_weight: dict[Any, float] | str | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -437,6 +441,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         self.intercept_scaling = intercept_scaling
         self.solver = solver
         self.parametrization = parametrization
+        self.reference_class = reference_class
         self.separation = separation
         self.class_weight = class_weight
         self.random_state = random_state
@@ -558,6 +563,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         self._check_multi_class()
         likelihood = self._make_likelihood(matrix, codes, weight)
         start = self._find_last(likelihood) if has_start else likelihood.start()
+        self._reference_place = self._find_reference()
         self._fit_likelihood(likelihood, start, context, hooks)
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
@@ -581,7 +587,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         if len(self.classes_) == 2:
             return scores[:, 0]
         if scores.shape[1] < len(self.classes_):
-            scores = np.column_stack([scores, np.zeros(len(scores))])
+            scores = np.insert(scores, self._get_reference(), 0.0, axis=1)
         return scores
 
     # ---------------------------------------------------------------------- parts
@@ -634,13 +640,58 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
     def _split_off_intercept(self, estimates):
         """(coef, intercept) of estimates in which the intercept may be a slope."""
         if not self._penalises_intercept():
-            return estimates.coef, estimates.intercept
+            moves = self._compare_with_reference(len(estimates.coef))
+            if moves is None:
+                return estimates.coef, estimates.intercept
+            return moves @ estimates.coef, moves @ estimates.intercept
         intercept = estimates.coef[:, -1] * float(self.intercept_scaling)
         return estimates.coef[:, :-1], intercept
+
+    def _find_reference(self) -> int:
+        """Find the number of the class that others are compared with."""
+        n_classes, given = len(self.classes_), self.reference_class
+        if given is None:
+            return 0 if n_classes == 2 else n_classes - 1
+        found = np.flatnonzero(self.classes_ == given)
+        if not len(found):
+            raise ValueError(
+                "The 'reference_class' parameter must be None or one of the classes "
+                f"{name_some(self.classes_.tolist())}; got {given!r}."
+            )
+        place = int(found[0])
+        if n_classes == 2 and place != 0:
+            raise ValueError(
+                "Of two classes the first is compared with, as in scikit-learn: "
+                f"reference_class must be None or {self.classes_[0]!r}; got {given!r}."
+            )
+        if n_classes > 2 and (self._is_symmetric() or self._has_penalty()):
+            raise ValueError(
+                f"reference_class={given!r} requires a model without a penalty and "
+                "parametrization='auto' or 'reference'."
+            )
+        return place
+
+    def _get_reference(self) -> int:
+        """Return the number of the class that others are compared with."""
+        n_classes = len(self.classes_)
+        last = 0 if n_classes == 2 else n_classes - 1
+        return vars(self).get("_reference_place", last)  # not in old model files
+
+    def _compare_with_reference(self, n_vectors: int) -> np.ndarray | None:
+        """Combine vectors relative to the last class to those of another reference."""
+        n_classes, place = len(self.classes_), self._get_reference()
+        if n_classes == 2 or n_vectors == n_classes or place == n_classes - 1:
+            return None
+        moves = np.eye(n_classes, n_vectors)
+        return np.delete(moves, place, axis=0) - moves[place]
 
     def _find_last(self, likelihood: LogisticLikelihood):
         """Coefficients of the previous fit, if of the right shape; else zeros."""
         coef, intercept = self.coef_, self.intercept_
+        place, n_classes = self._get_reference(), len(self.classes_)
+        if len(coef) < n_classes and n_classes > 2:
+            coef = np.insert(coef, place, 0.0, axis=0)
+            intercept = np.insert(intercept, place, 0.0)
         if self._penalises_intercept():
             scaled = intercept / float(self.intercept_scaling)
             coef = np.column_stack([coef, scaled])
@@ -662,6 +713,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         self._errors = estimates.errors
         if estimates.covariance is not None:
             self.covariance_ = estimates.covariance
+            self._move_covariance()
         elif hasattr(self, "covariance_"):
             del self.covariance_
         self.separation_, self.rank_ = fitted.separation, fitted.rank
@@ -721,8 +773,9 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         self._require_training_loss(-found, "robust_covariance")
         scores = of_class[:, np.newaxis] * (is_own - probabilities)
         leverage = None
+        if len(self.coef_) < n_classes:
+            scores = np.delete(scores, self._get_reference(), axis=1)
         if n_classes == 2:
-            scores = scores[:, 1:]
             curvature = of_class * responses[:, 0] * (1.0 - responses[:, 0])
             solution = self._describe_rows(matrix, copies * curvature)
             leverage = self._measure_leverages(matrix, curvature, solution)
@@ -730,7 +783,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             is_present,
             matrix,
             bool(self.fit_intercept),
-            scores[:, : len(self.coef_)],
+            scores,
             copies,
             leverage,
             vars(self).get("_model_covariance", self.covariance_),
@@ -742,22 +795,35 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             second = expit(predictors)
             slope = second * expit(-predictors)
             return second, (str(self.classes_[1]),), slope[:, :, np.newaxis]
-        n_vectors = predictors.shape[1]
-        if n_vectors < len(self.classes_):
-            predictors = np.column_stack([predictors, np.zeros(len(predictors))])
+        kept = np.arange(len(self.classes_))
+        if predictors.shape[1] < len(kept):
+            kept = np.delete(kept, self._get_reference())
+            predictors = np.insert(predictors, self._get_reference(), 0.0, axis=1)
         found = softmax(predictors, axis=1)
         slopes = -found[:, :, np.newaxis] * found[:, np.newaxis, :]
         places = np.arange(found.shape[1])
         slopes[:, places, places] += found
-        return found, tuple(map(str, self.classes_)), slopes[:, :, :n_vectors]
+        return found, tuple(map(str, self.classes_)), slopes[:, :, kept]
 
     @property
     def reference_class_(self) -> Any:
         """Class whose score is 0; None if each class has coefficients."""
         check_is_fitted(self)
-        if len(self.classes_) == 2:
-            return self.classes_[0]
-        return None if len(self.coef_) == len(self.classes_) else self.classes_[-1]
+        is_symmetric = len(self.coef_) == len(self.classes_)
+        return None if is_symmetric else self.classes_[self._get_reference()]
+
+    def _move_covariance(self) -> None:
+        """Compute errors of differences from another class than the last."""
+        moves = self._compare_with_reference(len(self.coef_))
+        if moves is None:
+            return
+        errors = self._errors.reshape(len(moves), -1)
+        wide = np.kron(moves, np.eye(errors.shape[1]))
+        self.covariance_ = wide @ self.covariance_ @ wide.T
+        is_lost = np.abs(moves) @ np.isnan(errors) > 0.0
+        found = np.sqrt(np.maximum(self.covariance_.diagonal(), 0.0))
+        found = np.where(is_lost, np.nan, found.reshape(errors.shape))
+        self._errors = found.reshape(self._errors.shape)
 
     def _find_null(self, likelihood: LogisticLikelihood):
         """Log-likelihood of the model without columns."""
@@ -1149,7 +1215,8 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             return [f"{labels[1]} against {labels[0]}"]
         if len(self.coef_) == len(labels):
             return labels
-        return [f"{label} against {labels[-1]}" for label in labels[:-1]]
+        reference = labels.pop(self._get_reference())
+        return [f"{label} against {reference}" for label in labels]
 
     def _warn_of_end(self, reason):
         """Warn of separated classes, or of a solver that did not converge."""
