@@ -37,6 +37,8 @@ class StandIn(GeneralizedLinearRegressor):
         "error",
     )
     missing, n_jobs = "error", 1
+    theta, formula, interactions = "estimate", None, None
+    covariance_type = "nonrobust"
 
     def __init__(
         self,
