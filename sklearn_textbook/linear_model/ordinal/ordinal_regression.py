@@ -167,7 +167,7 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
         Number of iterations.
     converged_ : bool
         Whether Newton's method converged.
-    loss_path_ : ndarray of shape (n_iter_ + 1,)
+    loss_path_ : ndarray of shape (n_iterations + 1,)
         Negative log-likelihood at the start and after each iteration.
     design_ : Design
         Encoding of the columns of the table.
