@@ -283,7 +283,7 @@ INSTANCES = {
     ],
     "ElasticNetClassifier": [
         ElasticNetClassifier(),
-        ElasticNetClassifier("min", cv=2, alphas=8, eps=0.01, random_state=0),
+        ElasticNetClassifier("min", cv=2, alphas=8, eps=0.01, tol=1e-16),
         ElasticNetClassifier(0.01, l1_ratio=1.0, standardize=True, tol=1e-16, n_jobs=1),
         ElasticNetClassifier(0.01, grouped_levels=True, class_weight="balanced"),
     ],
