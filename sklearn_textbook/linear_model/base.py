@@ -408,7 +408,7 @@ class BaseLinearModel(BaseEstimator):
 
 def name_columns(X) -> list[str]:
     """List the names of the columns of a table; x0, x1, ... if it has none."""
-    table = open_table(X if hasattr(X, "shape") else np.asarray(X, dtype=object))
+    table = open_table(X)
     names = table.names
     return list(default_names(table.n_columns) if names is None else names)
 

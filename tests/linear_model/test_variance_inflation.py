@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 
 from sklearn_textbook.linear_model import (
+    GeneralizedLinearRegressor,
     LinearRegression,
     LogisticRegression,
     variance_inflation,
@@ -34,6 +36,23 @@ def test_a_number_has_the_factor_of_its_coefficient():
         "factor",
         "scaled_factor",
     ]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearRegression(),
+        LogisticRegression(),
+        GeneralizedLinearRegressor("gaussian", fit_intercept=False),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_factors_are_those_of_the_model_also_with_robust_errors(model):
+    table, y = make_table()
+    y = y > 0 if isinstance(model, LogisticRegression) else y
+    plain = variance_inflation(clone(model).fit(table, y))
+    robust = clone(model).set_params(covariance_type="HC3").fit(table, y)
+    assert_allclose(variance_inflation(robust).factors, plain.factors)
 
 
 def test_the_reference_level_has_no_effect():

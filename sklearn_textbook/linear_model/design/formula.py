@@ -23,6 +23,7 @@ from sklearn_textbook.linear_model.design.terms import (
     list_names,
     parse_expression,
 )
+from sklearn_textbook.tree.encode import NOMINAL
 
 #: Contrasts that choose a reference level: of formulaic and patsy, and of R.
 TREATMENT = ("Treatment", "treatment", "contr.treatment")
@@ -71,7 +72,7 @@ class Formula:
         for term in self.terms:
             factors = []
             for factor in term.factors:
-                if factor.column is not None and kinds[factor.column] == "nominal":
+                if factor.column is not None and kinds[factor.column] == NOMINAL:
                     is_full = term.parts - {factor.text} not in present
                     factor = Factor(factor.text, factor.column, is_full)
                 factors.append(factor)

@@ -13,6 +13,8 @@ import numpy as np
 from scipy import sparse
 from scipy.interpolate import BSpline
 
+from sklearn_textbook.tree.encode import NOMINAL
+
 #: Functions of numbers in formulas.
 FUNCTIONS: dict[str, Callable] = {
     "abs": np.abs,
@@ -51,16 +53,12 @@ DEPENDENT = 1e-20
 
 
 # --------------------------------------------------------------------- expressions
+@lru_cache(maxsize=256)
 def parse_expression(text: str) -> ast.expr:
     """Parse a function of numeric columns; ValueError for anything else.
 
     Names of columns are in the nodes of type ``ast.Name``.
     """
-    return _parse(text)
-
-
-@lru_cache(maxsize=256)
-def _parse(text):
     names = {}
 
     def hold(match):
@@ -444,7 +442,7 @@ class EncodedRows:
     def read_numbers(self, name: str) -> np.ndarray:
         """Read the numbers of a column."""
         term, place = self._find(name)
-        if term.kind == "nominal":
+        if term.kind == NOMINAL:
             raise ValueError(
                 f"Column {name!r} has levels; a function in a formula requires numbers."
             )
@@ -459,9 +457,6 @@ class EncodedRows:
         block = self._take(place.start, place.stop - term.has_indicator)
         if is_full and term.reference is not None:
             rest = 1.0 - np.asarray(block.sum(axis=1)).ravel()
-            if term.has_indicator:
-                # A missing value has the means of all levels.
-                rest = np.maximum(rest, 0.0)
             block = _stack([rest[:, np.newaxis], block], self.matrix)
         if has_indicator and term.has_indicator:
             block = _stack([block, self.read_indicator(name)], self.matrix)

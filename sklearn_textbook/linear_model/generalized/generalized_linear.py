@@ -914,6 +914,9 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         require_no_penalty(self, self.alpha, f"alpha={self.alpha:g}")
         first = int(not self.fit_intercept)
         free = None if self._knows_dispersion() else self.residual_degrees_of_freedom_
+        of_model = None
+        if "_robust_covariance" in vars(self):
+            of_model = self.dispersion_ * self._inverse[first:, first:]
         is_estimated = self._estimates_theta() and self._knows_dispersion()
         return LinearResult(
             names=self._name_coefficients(),
@@ -932,7 +935,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             residual_degrees_of_freedom=float(self.residual_degrees_of_freedom_),
             n_observations=float(self.n_observations_),
             null_deviance=self.null_deviance_,
-            is_robust="_robust_covariance" in vars(self),
+            model_covariance=of_model,
             common_null_deviance=self._poisson_null_deviance if is_estimated else None,
         )
 

@@ -128,7 +128,8 @@ def variance_inflation(model: Any) -> VarianceInflation:
             "Columns are linearly dependent or constant, so that variances are not "
             f"finite: {name_some(lost)}. Leave columns out."
         )
-    covariance = result.covariance[np.ix_(kept, kept)]
+    of_model = result.model_covariance if result.is_robust else result.covariance
+    covariance = of_model[np.ix_(kept, kept)]
     errors = np.sqrt(covariance.diagonal())
     correlations = covariance / errors / errors[:, np.newaxis]
     _, whole = np.linalg.slogdet(correlations)

@@ -49,9 +49,9 @@ class LinearResult:
         Numbers of free parameters, of degrees of freedom that are left, of rows.
     null_deviance : float
         Of the model without columns.
-    is_robust : bool
-        Whether the covariance allows for other variances than those of the model, so
-        that sums of squares and likelihoods belong to other tests.
+    model_covariance : ndarray or None, default=None
+        The covariance by the variances of the model, if ``covariance`` is a robust one,
+        which sums of squares and likelihoods do not belong to.
     common_null_deviance : float or None, default=None
         For a model with an estimated shape, as the negative binomial family has theta:
         a null deviance that does not depend on it, equal for the same rows. Such models
@@ -79,10 +79,15 @@ class LinearResult:
     residual_degrees_of_freedom: float
     n_observations: float
     null_deviance: float
-    is_robust: bool = False
+    model_covariance: np.ndarray | None = None
     common_null_deviance: float | None = None
     n_constants: int | None = None
     is_likelihood_penalised: bool = False
+
+    @property
+    def is_robust(self) -> bool:
+        """Whether the covariance allows for other variances than those of the model."""
+        return self.model_covariance is not None
 
     @property
     def full_names(self) -> list[str]:

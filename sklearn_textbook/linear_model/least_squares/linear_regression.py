@@ -508,7 +508,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             if not return_std:
                 return predicted
             errors = self._infer().compute_unit_errors(matrix)
-            robust = vars(self).get("_robust_covariance")
+            robust = self._get_robust()
             if robust is None:
                 return predicted, self._scale(errors)
             has_intercept = self._rows.has_intercept
@@ -691,6 +691,8 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             )
         first = int(not rows.has_intercept)
         variance = float(inference.residual_standard_error[0]) ** 2
+        covariance = variance * inference.unit_covariance[first:, first:]
+        robust = self._get_robust()
         is_determined = np.append(
             np.isfinite(inference.unit_intercept_error), inference.is_determined
         )
@@ -698,7 +700,8 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             names=self._name_coefficients(),
             headings=("",),
             estimates=np.append(self.intercept_, self.coef_)[first:],
-            covariance=self._get_covariance(),
+            covariance=covariance if robust is None else robust,
+            model_covariance=None if robust is None else covariance,
             is_determined=is_determined[first:],
             degrees_of_freedom=float(inference.residual_degrees_of_freedom),
             terms=self._list_terms(),
@@ -711,7 +714,6 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             residual_degrees_of_freedom=float(inference.residual_degrees_of_freedom),
             n_observations=float(inference.n_observations),
             # Without an intercept about 0, whether or not a column is constant.
-            is_robust="_robust_covariance" in vars(self),
             null_deviance=float(
                 rows.residual[0] + (rows.slopes_targets[:, 0] ** 2).sum()
             ),
@@ -751,18 +753,13 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
             inference.unit_covariance[first:, first:],
         )
 
-    def _get_covariance(self) -> np.ndarray:
-        """Return the covariance of the coefficients, as ``covariance_type`` says."""
-        robust = vars(self).get("_robust_covariance")
-        if robust is not None:
-            return robust
-        inference, first = self._infer(), int(not self._rows.has_intercept)
-        variance = float(inference.residual_standard_error[0]) ** 2
-        return variance * inference.unit_covariance[first:, first:]
+    def _get_robust(self) -> np.ndarray | None:
+        """Return the robust covariance of the coefficients; None without one."""
+        return vars(self).get("_robust_covariance")
 
     def _get_robust_errors(self) -> np.ndarray | None:
         """Return robust errors, the intercept first; None if they are not robust."""
-        robust = vars(self).get("_robust_covariance")
+        robust = self._get_robust()
         if robust is None:
             return None
         errors = np.sqrt(np.maximum(robust.diagonal(), 0.0))
@@ -801,7 +798,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
     @property
     def covariance_(self) -> np.ndarray:
         """Covariance matrix of the estimates, the intercept first (R's ``vcov``)."""
-        robust = vars(self).get("_robust_covariance")
+        robust = self._get_robust()
         if robust is not None:
             return robust if self._rows.has_intercept else np.pad(robust, ((1, 0),) * 2)
         inference = self._infer()
@@ -933,7 +930,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseLinearModel):
 
     def _test_slopes(self) -> WaldTest | None:
         """Test that all slopes are zero; None if errors are not robust."""
-        if vars(self).get("_robust_covariance") is None:
+        if self._get_robust() is None:
             return None
         result = self._make_result()
         slopes = np.eye(len(result.estimates))[int(self._rows.has_intercept) :]

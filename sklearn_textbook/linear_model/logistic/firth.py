@@ -81,8 +81,8 @@ def solve_firth(
             gradient = directions.T @ gradient
             hessian = directions.T @ hessian @ directions
         if len(change):
-            bent = float(change @ (gradient - before))
-            if bent > CURVED * float(change @ hessian @ change):
+            difference = float(change @ (gradient - before))
+            if difference > CURVED * float(change @ hessian @ change):
                 pairs = [*pairs[1 - MEMORY :], (change, gradient - before)]
         before = gradient
         along = _correct_step(hessian, gradient, pairs)
@@ -140,11 +140,11 @@ def _differentiate(likelihood, theta, here):
 
 def _correct_step(hessian, gradient, pairs):
     """Find a step by the two loops of limited-memory BFGS."""
-    rest, shares = gradient.copy(), []
-    for change, bent in reversed(pairs):
-        share = (change @ rest) / (change @ bent)
-        shares.append(share)
-        rest -= share * bent
+    rest, factors = gradient.copy(), []
+    for change, difference in reversed(pairs):
+        multiple = (change @ rest) / (change @ difference)
+        factors.append(multiple)
+        rest -= multiple * difference
     if not len(rest):
         return rest
     factor = factor_hessian(hessian, smallest=0.0)
@@ -152,8 +152,8 @@ def _correct_step(hessian, gradient, pairs):
         step = np.linalg.lstsq(hessian, rest)[0]
     else:
         step = factor.find_step(rest)
-    for (change, bent), share in zip(pairs, reversed(shares), strict=True):
-        step = step + change * (share - (bent @ step) / (change @ bent))
+    for (change, difference), multiple in zip(pairs, reversed(factors), strict=True):
+        step = step + change * (multiple - (difference @ step) / (change @ difference))
     return step
 
 

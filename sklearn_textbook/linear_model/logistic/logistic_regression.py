@@ -640,10 +640,10 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
     def _split_off_intercept(self, estimates):
         """(coef, intercept) of estimates in which the intercept may be a slope."""
         if not self._penalises_intercept():
-            moves = self._compare_with_reference(len(estimates.coef))
-            if moves is None:
+            contrasts = self._make_contrasts(len(estimates.coef))
+            if contrasts is None:
                 return estimates.coef, estimates.intercept
-            return moves @ estimates.coef, moves @ estimates.intercept
+            return contrasts @ estimates.coef, contrasts @ estimates.intercept
         intercept = estimates.coef[:, -1] * float(self.intercept_scaling)
         return estimates.coef[:, :-1], intercept
 
@@ -677,13 +677,13 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         last = 0 if n_classes == 2 else n_classes - 1
         return vars(self).get("_reference_place", last)  # not in old model files
 
-    def _compare_with_reference(self, n_vectors: int) -> np.ndarray | None:
+    def _make_contrasts(self, n_vectors: int) -> np.ndarray | None:
         """Combine vectors relative to the last class to those of another reference."""
         n_classes, place = len(self.classes_), self._get_reference()
         if n_classes == 2 or n_vectors == n_classes or place == n_classes - 1:
             return None
-        moves = np.eye(n_classes, n_vectors)
-        return np.delete(moves, place, axis=0) - moves[place]
+        vectors = np.eye(n_classes, n_vectors)
+        return np.delete(vectors, place, axis=0) - vectors[place]
 
     def _find_last(self, likelihood: LogisticLikelihood):
         """Coefficients of the previous fit, if of the right shape; else zeros."""
@@ -713,7 +713,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         self._errors = estimates.errors
         if estimates.covariance is not None:
             self.covariance_ = estimates.covariance
-            self._move_covariance()
+            self._contrast_covariance()
         elif hasattr(self, "covariance_"):
             del self.covariance_
         self.separation_, self.rank_ = fitted.separation, fitted.rank
@@ -752,7 +752,7 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             residual_degrees_of_freedom=float(self.n_observations_ - free),
             n_observations=float(self.n_observations_),
             null_deviance=self.null_deviance_,
-            is_robust="_model_covariance" in vars(self),
+            model_covariance=vars(self).get("_model_covariance"),
             is_likelihood_penalised=self._find_firth_statistic() is not None,
         )
 
@@ -812,15 +812,15 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         is_symmetric = len(self.coef_) == len(self.classes_)
         return None if is_symmetric else self.classes_[self._get_reference()]
 
-    def _move_covariance(self) -> None:
+    def _contrast_covariance(self) -> None:
         """Compute errors of differences from another class than the last."""
-        moves = self._compare_with_reference(len(self.coef_))
-        if moves is None:
+        contrasts = self._make_contrasts(len(self.coef_))
+        if contrasts is None:
             return
-        errors = self._errors.reshape(len(moves), -1)
-        wide = np.kron(moves, np.eye(errors.shape[1]))
+        errors = self._errors.reshape(len(contrasts), -1)
+        wide = np.kron(contrasts, np.eye(errors.shape[1]))
         self.covariance_ = wide @ self.covariance_ @ wide.T
-        is_lost = np.abs(moves) @ np.isnan(errors) > 0.0
+        is_lost = np.abs(contrasts) @ np.isnan(errors) > 0.0
         found = np.sqrt(np.maximum(self.covariance_.diagonal(), 0.0))
         found = np.where(is_lost, np.nan, found.reshape(errors.shape))
         self._errors = found.reshape(self._errors.shape)

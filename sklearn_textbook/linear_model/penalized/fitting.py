@@ -195,9 +195,9 @@ class PathFit:
         #: Products of the test rows of each fold.
         self.parts: list | None = None
         if self.uses_products:
-            share = weight / weight.sum()
-            means = np.asarray(share @ X).ravel()
-            self.origin = np.append(means, share @ y)
+            fraction = weight / weight.sum()
+            means = np.asarray(fraction @ X).ravel()
+            self.origin = np.append(means, fraction @ y)
             if not settings.fit_intercept:
                 self.origin = np.zeros_like(self.origin)
 
@@ -364,9 +364,9 @@ def choose_alpha(
 
     Returns its number, the weighted means over the folds and their standard errors.
     """
-    share = weights / weights.sum()
-    means = share @ losses
-    errors = np.sqrt(share @ np.square(losses - means) / max(len(losses) - 1, 1))
+    fraction = weights / weights.sum()
+    means = fraction @ losses
+    errors = np.sqrt(fraction @ np.square(losses - means) / max(len(losses) - 1, 1))
     best = int(np.argmin(means))
     if rule == "1se":
         best = int(np.argmax(means <= means[best] + errors[best]))

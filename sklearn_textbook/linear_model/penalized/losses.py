@@ -119,13 +119,12 @@ class LogisticLoss:
                 residuals[:, np.newaxis],
                 (weighted * (1.0 - wrong))[np.newaxis],
             )
-        shares = scores - logsumexp(scores, axis=1, keepdims=True)
-        own = shares[np.arange(len(shares)), self.codes]
-        shares = np.exp(shares)
-        residuals = -self.weight[:, np.newaxis] * shares
-        residuals[np.arange(len(shares)), self.codes] += self.weight
+        logs = scores - logsumexp(scores, axis=1, keepdims=True)
+        own, probabilities = logs[np.arange(len(logs)), self.codes], np.exp(logs)
+        residuals = -self.weight[:, np.newaxis] * probabilities
+        residuals[np.arange(len(probabilities)), self.codes] += self.weight
         curvatures = [
-            self.weight * shares[:, k] * ((k == other) - shares[:, other])
+            self.weight * probabilities[:, k] * ((k == other) - probabilities[:, other])
             for k in range(self.n_scores)
             for other in range(k, self.n_scores)
         ]
@@ -141,9 +140,9 @@ class LogisticLoss:
 
     def fit_constant(self) -> np.ndarray:
         """Find the intercepts of the model without columns."""
-        shares = np.bincount(self.codes, self.weight, self.n_classes)
+        fractions = np.bincount(self.codes, self.weight, self.n_classes)
         with np.errstate(divide="ignore"):
-            logs = np.log(shares)
+            logs = np.log(fractions)
         if self.n_scores == 1:
             return logs[1:] - logs[:1]
         return logs - logs.mean()

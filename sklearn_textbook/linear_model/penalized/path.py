@@ -37,7 +37,7 @@ ROUNDING, NOISE = 1e-14, 1e-14
 EPSILON = np.finfo(np.float64).eps
 #: Number of coefficients from which second derivatives are not computed, and the same
 #: as a multiple of the rows.
-WIDE, WIDE_SHARE = 4096, 4
+WIDE, WIDE_FACTOR = 4096, 4
 #: Number of columns up to which they are computed whatever the number of rows.
 FEW = 256
 #: Maximum fraction of the previous alpha of a sequence that leads to a single one.
@@ -316,10 +316,10 @@ class RowPath:
             return 0
         penalty, n_scores = self.penalty.select(places), self.loss.n_scores
         is_wide = n_scores * len(places) > WIDE
-        is_wide |= len(places) > max(WIDE_SHARE * self.columns.shape[0], FEW)
+        is_wide |= len(places) > max(WIDE_FACTOR * self.columns.shape[0], FEW)
         find_step = self._find_wide_step if is_wide else self._find_step
         is_new, last = is_wide or self.loss.is_quadratic, np.inf
-        smallest, share = np.inf, 1.0
+        smallest, fraction = np.inf, 1.0
         if not is_wide and self.known.curvatures is None:
             self.known.compute(places, self.at)
             is_new = True
@@ -331,7 +331,7 @@ class RowPath:
             else:
                 slope = -self.columns.find_products(self.at.residuals, places)
             change, shift = find_step(
-                *(alpha, penalty, places, slope, share * accuracy)
+                *(alpha, penalty, places, slope, fraction * accuracy)
             )
             moved = self.theta[:, places] + change
             rise = penalty.measure(moved, alpha)
@@ -347,7 +347,7 @@ class RowPath:
             smallest = min(smallest, decrease)
             is_slow = decrease > SLOW * last or length < 1.0
             if is_slow and is_new:
-                share *= NEXT_SWEEP  # sweeps ended too soon
+                fraction *= NEXT_SWEEP  # sweeps ended too soon
             if is_slow and not is_new:
                 self.known.compute(places, self.at)
                 is_new, last = True, np.inf
@@ -389,9 +389,9 @@ class RowPath:
         if self.fit_intercept:
             # The intercepts are those that are best for the other coefficients.
             inverse = linalg.pinvh(totals)
-            share = inverse @ across
-            hessian = hessian - across.T @ share
-            slope = slope - share.T @ of_intercepts
+            fraction = inverse @ across
+            hessian = hessian - across.T @ fraction
+            slope = slope - fraction.T @ of_intercepts
         theta = self.theta[:, places].ravel()
         if len(theta):
             minimise_quadratic(
