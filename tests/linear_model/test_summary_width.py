@@ -18,6 +18,7 @@ from sklearn_textbook.linear_model import (
 from sklearn_textbook.linear_model.inference.coefficient_table import CoefficientTable
 from sklearn_textbook.linear_model.inference.summary import (
     NAMES_ARE_CUT,
+    format_column,
     tabulate_coefficients,
     write_table,
 )
@@ -86,7 +87,8 @@ def test_lines_fit(models, kind):
     numbers = _list_rows(model.summary(*rows))
     assert len(numbers) >= 5
     for short, full in zip(numbers, _list_rows(whole), strict=True):
-        assert short == pytest.approx(full, rel=0.01)
+        # Decimals follow from the standard errors, which keep two digits.
+        assert short == pytest.approx(full, rel=0.01, abs=0.05 * full[1])
 
 
 def _list_rows(text):
@@ -134,6 +136,24 @@ def test_numbers_give_way_to_names():
     assert "-1.2346e-05" in write("x")
     assert "-1.235e-05" in write("a name that has very many letters")
     assert "a name ...etters " in write("a name that has very many letters")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "scale", "shown"),
+    [
+        ([-334.567, 0.217, 5.6], None, ["-334.567", "0.217", "5.600"]),
+        ([1.0, 2.5, np.nan], None, ["1.0", "2.5", "-"]),
+        ([100.0, 20.0], None, ["100", "20"]),
+        ([0.0, -0.0], None, ["0", "0"]),
+        ([12.3456, 1e-9], 0.5, ["12.346", "0.000"]),
+        ([12.345678, 1.2345678e-5], None, ["12.346", "1.2346e-05"]),
+        ([2.170967812e7, 1556.2], None, ["21709678", "1556"]),
+        ([1e300, 1.5, np.inf], None, ["1.0000e+300", "1.5", "inf"]),
+        ([], None, []),
+    ],
+)
+def test_numbers_of_a_column_have_the_same_decimals(numbers, scale, shown):
+    assert format_column(numbers, scale=scale) == shown
 
 
 @pytest.mark.parametrize(

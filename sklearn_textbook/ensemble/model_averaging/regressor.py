@@ -219,17 +219,17 @@ class BayesianModelAveragingRegressor(RegressorMixin, BaseModelAveraging):
     subsets:               1,024    weight of the five best:  0.9062
     <BLANKLINE>
                P(included)     mean  std. deviation
-    intercept            1   152.13          2.5781
-    age             0.0000        0               0
-    sex             1.0000  -230.06          60.475
-    bmi             1.0000   531.24          65.969
-    bp              1.0000   327.59          63.098
+    intercept            1   152.13            2.58
+    age             0.0000     0.00            0.00
+    sex             1.0000  -230.06           60.47
+    bmi             1.0000   531.24           65.97
+    bp              1.0000   327.59           63.10
     s1              0.5580  -284.25          336.43
     s2              0.3781   151.37          263.23
-    s3              0.5626  -158.35           149.6
-    s4              0.1831   37.878          105.34
+    s3              0.5626  -158.35          149.60
+    s4              0.1831    37.88          105.34
     s5              1.0000   595.24          155.78
-    s6              0.0443   2.7942          18.953
+    s6              0.0443     2.79           18.95
     <BLANKLINE>
     weight  BIC and columns of each model
     0.3198  BIC 4822.9  sex, bmi, bp, s3, s5

@@ -9,6 +9,7 @@ import numpy as np
 
 from sklearn_textbook._contract.text_table import TextTable, shorten
 from sklearn_textbook.linear_model.inference.summary import (
+    format_column,
     format_statistic,
     wrap_words,
     write_summary,
@@ -47,7 +48,7 @@ def tabulate_members(averaging: BaseModelAveraging, digits: int = 5) -> TextTabl
     columns = [
         map(format_probability, table[name])
         if name in ("prior", "weight")
-        else [format_statistic(value, digits) for value in table[name]]
+        else format_column(table[name], digits)
         for name in shown
     ]
     heads = ["", *(HEADINGS[name] for name in shown)]
@@ -130,7 +131,7 @@ def _list_coefficients(
     numbers = [np.r_[intercept, coef], np.r_[intercept_std, coef_std]]
 
     def make(digits):
-        columns = [[format_statistic(n, digits) for n in column] for column in numbers]
+        columns = [format_column(column, digits) for column in numbers]
         rows = zip(["intercept", *names], fractions, *columns, strict=True)
         return TextTable(["", "P(included)", "mean", "std. deviation"], [*rows])
 

@@ -16,8 +16,8 @@ from sklearn_textbook.linear_model.generalized.reweighting import (
 )
 from sklearn_textbook.linear_model.inference.summary import (
     find_mark,
+    format_column,
     format_p,
-    format_statistic,
     write_table,
 )
 
@@ -55,10 +55,10 @@ class DevianceTable:
     >>> model = GeneralizedLinearRegressor(family="poisson").fit(X, y)
     >>> table = model.deviance_table(X, y)
     >>> print(table)
-            df  deviance  resid. df  resid. dev.     chi2        p
-    (null)   -         -          5       18.337        -        -
-    x0       1    17.242          4       1.0941   17.242  3.3e-05  ***
-    x1       1   0.46003          3      0.63402  0.46003   0.4976
+            df  deviance  resid. df  resid. dev.    chi2        p
+    (null)   -         -          5       18.337       -        -
+    x0       1    17.242          4        1.094  17.242  3.3e-05  ***
+    x1       1     0.460          3        0.634   0.460   0.4976
     >>> table.as_dict()["deviance"].round(2)
     array([  nan, 17.24,  0.46])
     """
@@ -99,7 +99,7 @@ class DevianceTable:
 
         def make(digits):
             columns = [
-                *([format_statistic(n, digits) for n in column] for column in numbers),
+                *(format_column(column, digits) for column in numbers),
                 map(format_p, self.p_values),
                 map(find_mark, self.p_values),
             ]

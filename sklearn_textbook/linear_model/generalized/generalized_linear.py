@@ -449,9 +449,9 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
     iterations:                  4    BIC:                     26.367
     null deviance:  18.337 on 5 df
     <BLANKLINE>
-                  coef  std. error       z       p       2.5%    97.5%
-    intercept  0.75825     0.39433  1.9229  0.0545  -0.014615   1.5311  .
-    x0         0.39675      0.1022   3.882  0.0001    0.19644  0.59706  ***
+                  coef  std. error      z       p      2.5%   97.5%
+    intercept  0.75825     0.39433  1.923  0.0545  -0.01462  1.5311  .
+    x0         0.39675     0.10220  3.882  0.0001   0.19644  0.5971  ***
 
     Each unit of x multiplies the mean by
 

@@ -23,8 +23,8 @@ from sklearn_textbook.linear_model.inference.result import (
 )
 from sklearn_textbook.linear_model.inference.summary import (
     find_mark,
+    format_column,
     format_p,
-    format_statistic,
     make_frame,
     write_table,
 )
@@ -86,10 +86,7 @@ class AnovaTable:
         """
         heads = ["", *(name.replace("_", " ") for name in self.columns), "p", ""]
         columns = [
-            *(
-                [format_statistic(number, digits) for number in column]
-                for column in self.columns.values()
-            ),
+            *(format_column(column, digits) for column in self.columns.values()),
             map(format_p, self.p_values),
             map(find_mark, self.p_values),
         ]
@@ -163,10 +160,10 @@ def anova(
     >>> from sklearn_textbook.linear_model import LinearRegression, anova
     >>> X, y = [[0, 1], [1, 0], [2, 1], [3, 3], [4, 1]], [2.0, 3.0, 6.0, 7.0, 8.0]
     >>> print(anova(LinearRegression().fit(X, y), X, y, type=1))
-               df  sum of squares        F       p
-    x0          1            25.6   54.261  0.0179  *
-    x1          1         0.25641  0.54348  0.5377
-    residuals   2         0.94359        -       -
+               df  sum of squares       F       p
+    x0          1          25.600  54.261  0.0179  *
+    x1          1           0.256   0.543  0.5377
+    residuals   2           0.944       -       -
     """
     if type not in TYPES or isinstance(type, bool):
         raise ValueError(f"type must be 1, 2 or 3; got {type!r}.")
@@ -387,9 +384,9 @@ def compare_models(*models: Any, test: str = "auto") -> AnovaTable:
     >>> X, y = [[0, 1], [1, 0], [2, 1], [3, 3], [4, 1]], [2.0, 3.0, 6.0, 7.0, 8.0]
     >>> one = LinearRegression().fit([row[:1] for row in X], y)
     >>> print(compare_models(one, LinearRegression().fit(X, y)))
-             terms  resid. df      RSS     AIC     BIC  df        F       p
-    model 1      1          3      1.2  13.054  11.882   -        -       -
-    model 2      2          2  0.94359  13.852   12.29   1  0.54348  0.5377
+             terms  resid. df     RSS     AIC     BIC  df        F       p
+    model 1      1          3  1.2000  13.054  11.882   -        -       -
+    model 2      2          2  0.9436  13.852  12.290   1  0.54348  0.5377
     """
     check_choice("test", test, ("auto", "F", "LR"))
     if len(models) < 2:

@@ -68,8 +68,8 @@ def estimate_contrasts(
     >>> X, y = [[0, 1], [1, 0], [2, 1], [3, 3], [4, 1]], [2.0, 3.0, 6.0, 7.0, 8.0]
     >>> model = LinearRegression().fit(X, y)
     >>> print(estimate_contrasts(model, {"x0 - x1": {"x0": 1, "x1": -1}}))
-               coef  std. error       t       p      2.5%  97.5%
-    x0 - x1  1.2667     0.50162  2.5251  0.1275  -0.89164  3.425
+               coef  std. error      t       p      2.5%  97.5%
+    x0 - x1  1.2667     0.50162  2.525  0.1275  -0.89164  3.425
     """
     check_level(level)
     result = get_result(model)

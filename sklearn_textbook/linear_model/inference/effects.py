@@ -381,8 +381,8 @@ def slopes(
     >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
     >>> model = LogisticRegression().fit(X, ["no", "no", "yes", "no", "yes", "yes"])
     >>> print(slopes(model, X))
-                  coef  std. error       z        p     2.5%    97.5%
-    x0: dY/dX  0.15862     0.02221  7.1421  9.2e-13  0.11509  0.20216  ***
+                  coef  std. error      z        p     2.5%    97.5%
+    x0: dY/dX  0.15862     0.02221  7.142  9.2e-13  0.11509  0.20216  ***
     """
     rows = _Rows(model, X, sample_weight, offset, exposure)
     works = [

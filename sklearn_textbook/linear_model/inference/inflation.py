@@ -11,7 +11,7 @@ from sklearn_textbook._contract.parameters import name_some
 from sklearn_textbook._contract.text_table import TextTable
 from sklearn_textbook.linear_model.inference.result import get_result
 from sklearn_textbook.linear_model.inference.summary import (
-    format_statistic,
+    format_column,
     write_table,
 )
 
@@ -63,10 +63,7 @@ class VarianceInflation:
         numbers = (self.degrees_of_freedom, self.factors, self.scaled_factors)
 
         def make(digits):
-            columns = [
-                [format_statistic(number, digits) for number in column]
-                for column in numbers
-            ]
+            columns = [format_column(column, digits) for column in numbers]
             heads = ["", "df", "factor", "factor^(1/(2 df))"]
             return TextTable(heads, [*zip(self.names, *columns, strict=True)])
 

@@ -143,12 +143,14 @@ def tabulate_coefficients(table: CoefficientTable, digits: int = 5) -> TextTable
     fraction = f"{100 * (1 - table.level) / 2:g}%"
     other = f"{100 * (1 + table.level) / 2:g}%"
     heads = ["", "coef", "std. error", table.statistic_name, "p", fraction, other, ""]
-    numbers = (table.estimates, table.standard_errors, table.statistics)
+    errors = table.standard_errors
     columns = [
-        *([format_statistic(n, digits) for n in column] for column in numbers),
+        format_column(table.estimates, digits, errors),
+        format_column(errors, digits),
+        format_column(table.statistics, 4, 1.0),
         map(format_p, table.p_values),
         *(
-            [format_statistic(limit, digits) for limit in limits]
+            format_column(limits, digits, errors)
             for limits in table.confidence_intervals.T
         ),
         (find_mark(p_value).ljust(3) for p_value in table.p_values),
@@ -186,6 +188,43 @@ def wrap_words(text, width):
         else:
             lines.append(margin + shorten(word, width - len(margin)))
     return lines
+
+
+def format_column(numbers, digits: int = 5, scale=None) -> list[str]:
+    """Format the numbers of a column with the same decimals, as R does.
+
+    The largest number gets all digits, the smallest two or three; with ``scale``, such
+    as standard errors, that of the smallest scale. Numbers that would need many more
+    decimals than others, or are very large, are formatted alone.
+    """
+    numbers = np.asarray(numbers, dtype=np.float64) + 0.0  # no minus before zero
+    powers = _find_powers(numbers)
+    if scale is None:
+        scale = numbers
+    needed = max(digits, 4) - 3 - _find_powers(np.broadcast_to(scale, numbers.shape))
+    is_counted = np.isfinite(numbers) & (powers < digits + 4)
+    largest = max(powers[is_counted], default=0)
+    limit = max(digits + 1 - max(largest, 0), 0)
+    is_common = is_counted & (needed <= limit)
+    decimals = max([digits - 1 - largest, 0, *needed[is_common]])
+    decimals = min(decimals, limit)
+    texts = [f"{number:.{decimals}f}" for number in numbers]
+    if decimals and is_common.any():
+        zeros = (len(t) - len(t.rstrip("0")) for t in np.array(texts)[is_common])
+        unused = min(zeros)
+        unused += unused == decimals  # the point
+        texts = [text[: len(text) - unused] for text in texts]
+    return [
+        text if common else format_statistic(number, digits)
+        for text, number, common in zip(texts, numbers, is_common, strict=True)
+    ]
+
+
+def _find_powers(numbers) -> np.ndarray:
+    """Find the powers of ten of numbers; 0 for zero and what is not finite."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        powers = np.floor(np.log10(np.abs(numbers)))
+    return np.where(np.isfinite(powers), powers, 0.0).astype(np.int64)
 
 
 def format_statistic(number, digits: int = 5) -> str:

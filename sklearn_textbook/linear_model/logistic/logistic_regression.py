@@ -394,10 +394,10 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
     log-likelihood:   -8.6837    LR chi²:               6.1408 (2 df), p 0.0464
     null deviance:     23.508
     <BLANKLINE>
-                  coef  std. error        z       p      2.5%   97.5%
-    intercept  -4.4289      2.8804  -1.5376  0.1242   -10.074  1.2167
-    x0          3.1583      4.0533  0.77921  0.4359   -4.7859  11.103
-    x1          12.521      6.8801   1.8199  0.0688  -0.96357  26.006  .
+                 coef  std. error       z       p     2.5%   97.5%
+    intercept  -4.429      2.8804  -1.538  0.1242  -10.074   1.217
+    x0          3.158      4.0533   0.779  0.4359   -4.786  11.103
+    x1         12.521      6.8801   1.820  0.0688   -0.964  26.006  .
     """
 
     _fits_blocks = True

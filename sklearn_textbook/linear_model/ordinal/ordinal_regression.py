@@ -204,10 +204,10 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
     ...         "none", "mild"]
     >>> model = OrdinalRegression(class_order=["none", "mild", "high"]).fit(dose, pain)
     >>> print(model.coefficient_table_)
-                   coef  std. error        z       p     2.5%     97.5%
-    x0          -1.0416     0.45476  -2.2905  0.0220  -1.9329  -0.15032  *
-    none|mild   -2.7107      1.0242  -2.6465  0.0081  -4.7182  -0.70321  **
-    mild|high  -0.51062     0.76785   -0.665  0.5061  -2.0156   0.99434
+                  coef  std. error       z       p     2.5%     97.5%
+    x0         -1.0416      0.4548  -2.291  0.0220  -1.9329  -0.15032  *
+    none|mild  -2.7107      1.0242  -2.647  0.0081  -4.7182  -0.70321  **
+    mild|high  -0.5106      0.7679  -0.665  0.5061  -2.0156   0.99434
     >>> model.predict([[0.0], [3.0]]).tolist()
     ['high', 'none']
     >>> model.classes_.tolist()
