@@ -9,7 +9,6 @@ from typing import Any, Self
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 from scipy.sparse import csr_array, issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -41,6 +40,10 @@ from sklearn_textbook.linear_model.inference.frequencies import (
     has_fractions,
     warn_of_fractions,
 )
+from sklearn_textbook.linear_model.inference.likelihood_measures import (
+    LikelihoodMeasures,
+    describe_test,
+)
 from sklearn_textbook.linear_model.inference.result import LinearResult
 from sklearn_textbook.linear_model.inference.robust import TrainingScores
 from sklearn_textbook.linear_model.inference.summary import (
@@ -49,8 +52,6 @@ from sklearn_textbook.linear_model.inference.summary import (
     write_summary,
 )
 from sklearn_textbook.linear_model.logistic.logistic_regression import (
-    LikelihoodRatioTest,
-    describe_test,
     read_classes,
     read_stored_classes,
 )
@@ -69,7 +70,7 @@ RUNAWAY = 0.1
 OTHER_NAMES = {"logistic": "logit"}
 
 
-class OrdinalRegression(ClassifierMixin, BaseLinearModel):
+class OrdinalRegression(ClassifierMixin, LikelihoodMeasures, BaseLinearModel):
     r"""Regression of ordered classes (有序回归): a cumulative link model.
 
     The probabilities of the first j of K ordered classes are
@@ -547,42 +548,12 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
     def _name_coefficients(self) -> tuple[str, ...]:
         return (*self.design_.names, *self.threshold_names_)
 
-    @property
-    def deviance_(self) -> float:
-        """Deviance (偏差): twice the negative log-likelihood."""
-        return -2.0 * self.log_likelihood_
-
-    @property
-    def null_deviance_(self) -> float:
-        """Deviance of the model without columns."""
-        return -2.0 * self.null_log_likelihood_
-
-    @property
-    def pseudo_r2_(self) -> float:
-        """McFadden's pseudo R²: 1 minus the ratio of the log-likelihoods."""
-        return 1.0 - self.log_likelihood_ / self.null_log_likelihood_
-
-    @property
-    def _n_parameters(self):
-        """Number of free coefficients and thresholds."""
+    def _count_free(self, name: str = "") -> int:
+        """Count the free coefficients and thresholds."""
         return self.rank_ + len(self.thresholds_)
 
-    @property
-    def aic_(self) -> float:
-        """Akaike's information criterion; smaller is better."""
-        return self.deviance_ + 2.0 * self._n_parameters
-
-    @property
-    def bic_(self) -> float:
-        """Bayesian information criterion; smaller is better."""
-        return float(self.deviance_ + np.log(self.n_observations_) * self._n_parameters)
-
-    @property
-    def likelihood_ratio_test_(self) -> LikelihoodRatioTest:
-        """Test that all coefficients are zero, as a ``LikelihoodRatioTest``."""
-        statistic = max(0.0, self.null_deviance_ - self.deviance_)
-        p_value = float(stats.chi2.sf(statistic, self.rank_)) if self.rank_ else 1.0
-        return LikelihoodRatioTest(statistic, self.rank_, p_value)
+    def _count_constants(self) -> int:
+        return len(self.thresholds_)
 
     def summary(self, level: float = 0.95, *, width: int | None = WIDTH) -> str:
         """Return a text summary of the model.
@@ -681,9 +652,9 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
             log_likelihood=self.log_likelihood_,
             dispersion=1.0,
             knows_dispersion=True,
-            n_parameters=float(self._n_parameters),
+            n_parameters=float(self._count_free()),
             residual_degrees_of_freedom=float(
-                self.n_observations_ - self._n_parameters
+                self.n_observations_ - self._count_free()
             ),
             n_observations=float(self.n_observations_),
             null_deviance=self.null_deviance_,
