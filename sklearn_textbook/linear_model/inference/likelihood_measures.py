@@ -73,7 +73,8 @@ class LikelihoodMeasures:
     @property
     def aic_(self) -> float:
         """Akaike's information criterion; smaller is better."""
-        return self.deviance_ + 2.0 * self._count_free("aic_")
+        free = self._count_free("aic_")
+        return self.deviance_ + 2.0 * free
 
     @property
     def bic_(self) -> float:
