@@ -317,6 +317,7 @@ SAVED_ATTRIBUTES["OrdinalRegression"] = SavedAttributes(
         SavedField("null_log_likelihood_", "float"),
         SavedField("n_observations_", "float", least=0),
         SavedField("_has_fractions", "truth"),
+        SavedField("_has_offset", "truth", **_MAYBE),
         _numbers("loss_path_", [None], **_ANY),
         SavedField("n_iter_", "integer", least=0),
         SavedField("converged_", "truth"),

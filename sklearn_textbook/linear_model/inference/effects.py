@@ -105,8 +105,8 @@ class _Rows:
         if offset is not None or exposure is not None:
             if not hasattr(model, "_read_offset"):
                 raise TypeError(
-                    f"offset and exposure are those of generalised linear models, not "
-                    f"of {type(model).__name__}."
+                    "offset and exposure are those of generalised linear models and "
+                    f"of OrdinalRegression, not of {type(model).__name__}."
                 )
             self.offset = model._read_offset(offset, exposure, n_rows)
 
@@ -169,7 +169,7 @@ class _Rows:
         made = self.design.expand(codes, "mean")
         made = made.toarray() if issparse(made) else made
         if hasattr(model, "_find_responses"):
-            return model._find_responses(made, scale)
+            return model._find_responses(made, scale, offset)
         coef = np.atleast_2d(model.coef_)
         predictors = made @ coef.T + model.intercept_
         if offset is not None:
