@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 
 from sklearn_textbook import io
+from sklearn_textbook.exchange import export_code, to_onnx
 from sklearn_textbook.linear_model import (
     GeneralizedLinearRegressor,
     LogisticRegression,
@@ -443,3 +444,11 @@ def test_inference_of_models_with_an_offset():
     found = OrdinalRegression(missing="drop").fit(lacking, y, offset=offset)
     expected = OrdinalRegression().fit(X[kept], y[kept], offset=offset[kept])
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-9)
+
+
+def test_exports_name_what_can_be_exported():
+    X, y = make_graded()
+    model = OrdinalRegression().fit(X, y)
+    for export in (export_code, to_onnx):
+        with pytest.raises(ValueError, match="LogisticRegression, which ignores"):
+            export(model)
