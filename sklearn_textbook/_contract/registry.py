@@ -57,7 +57,7 @@ ensemble.GradientBoostingRegressor        numbers trees   gradient-boosting
 linear_model.LinearRegression             numbers values  linear
 linear_model.LogisticRegression           classes values  logistic
 linear_model.GeneralizedLinearRegressor   numbers values  generalized-linear
-linear_model.OrdinalRegression            classes values
+linear_model.OrdinalRegression            classes values  ordinal
 linear_model.ElasticNet                   numbers values  elastic-net
 linear_model.ElasticNetClassifier         classes values  elastic-net
 linear_model.MaxEntClassifier             classes values  maximum-entropy

@@ -77,6 +77,8 @@ def compare_algorithms(
     has_gaps = any(map(count_missing, training.features.columns))
     settings = make_settings(settings, seed)
     estimators, notes = _make_estimators(compared, settings, make, has_gaps)
+    for estimator in estimators.values():
+        notes += goal.order_classes(estimator)
     output.write(report_training(training, options))
     n_folds, fold_notes = choose_folds(n_folds, goal.values, is_classes)
     if not n_folds:

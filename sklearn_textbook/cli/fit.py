@@ -109,8 +109,9 @@ def fit_table(
         full=full,
     )
     output.write(report_training(training, options))
+    order_notes = goal.order_classes(estimator)
     training, gap_notes = leave_out_gaps(training, estimator)
-    output.write(*map(Note, gap_notes))
+    output.write(*map(Note, [*order_notes, *gap_notes]))
     _grow(estimator, training, settings)
     model = SavedModel(estimator, goal.name, note_table(training.file, options, scorer))
     tested = None

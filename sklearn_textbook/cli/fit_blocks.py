@@ -80,6 +80,7 @@ def fit_blocks(
     )
     output = Output()
     output.write(_report_table(path, table, goal, left_out))
+    output.write(*map(Note, goal.goal.order_classes(estimator)))
     training = _Training(path, table, goal, options["weight"])
     training.fit(estimator)
     notes = _note_table(training, options["id"])

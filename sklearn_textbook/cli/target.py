@@ -23,13 +23,33 @@ class TargetColumn:
     """The column to predict, in the form that an estimator accepts.
 
     The values are class labels or numbers, without missing ones; the note says what was
-    decided and is not obvious.
+    decided and is not obvious. The order is that of the classes, if it is declared.
     """
 
     name: str
     values: np.ndarray
     is_classes: bool
     note: str = ""
+    order: tuple = ()
+
+    def order_classes(self, estimator) -> list[str]:
+        """Tell an estimator of ordered classes their order, unless it has been set.
+
+        Returns a note if it is not declared, and the classes are sorted.
+        """
+        if "class_order" not in estimator.get_params(deep=False):
+            return []
+        if estimator.class_order is not None:
+            return []
+        order, notes = list(self.order), []
+        if not order:
+            order = np.unique(self.values).tolist()
+        if not self.order and isinstance(order[0], str):
+            levels = "<".join(order)
+            note = f"the classes are sorted, {levels}; another order is declared by "
+            notes = [f"{note}--ordinal {self.name}=LOW<HIGH"]
+        estimator.set_params(class_order=order)
+        return notes
 
 
 def read_target(
@@ -63,7 +83,10 @@ def read_target(
             "choose another target",
         )
     if not is_number:
-        return TargetColumn(name, as_labels(column), True)
+        order = ()
+        if pa.types.is_dictionary(kind) and kind.ordered:
+            order = tuple(column.unify_dictionaries().chunk(0).dictionary.to_pylist())
+        return TargetColumn(name, as_labels(column), True, order=order)
     values = column.to_numpy().astype(np.float64)
     are_whole = bool(np.all(values == np.floor(values)))
     few = are_whole and n_distinct <= MOST_NUMBERED_CLASSES

@@ -23,6 +23,7 @@ from sklearn_textbook.linear_model import (
     LinearRegression,
     LogisticRegression,
     MaxEntClassifier,
+    OrdinalRegression,
 )
 from sklearn_textbook.tree.encode import NOMINAL, NUMERIC
 from sklearn_textbook.tree.encode.columns import NUMBER
@@ -180,6 +181,15 @@ def _read_scores(model):
         coef = np.insert(coef, place, 0.0, axis=0)
         start = np.insert(start, place, 0.0)
     return read_designed(model, coef, start, link="softmax")
+
+
+@read_linear.register
+def _refuse_ordinal(model: OrdinalRegression):
+    raise ValueError(
+        "OrdinalRegression cannot be exported: its probabilities are differences of a "
+        "distribution function, which programs do not have. io.save_model saves it; "
+        "LogisticRegression, which ignores the order of the classes, can be exported."
+    )
 
 
 @read_linear.register

@@ -317,6 +317,7 @@ SAVED_ATTRIBUTES["OrdinalRegression"] = SavedAttributes(
         SavedField("null_log_likelihood_", "float"),
         SavedField("n_observations_", "float", least=0),
         SavedField("_has_fractions", "truth"),
+        SavedField("_has_offset", "truth", **_MAYBE),
         _numbers("loss_path_", [None], **_ANY),
         SavedField("n_iter_", "integer", least=0),
         SavedField("converged_", "truth"),
@@ -396,6 +397,16 @@ def _check_maximum_entropy(model, kept) -> None:
         _require(rest == 0, "columns and classes_")
     _require(has_columns == (model.features == "columns"), "features and _source")
     _require(len(kept["weights_"]) == n_features, "weights_, columns and classes_")
+    if kept.get("rank_") is not None:
+        n_tested = n_features
+        if has_columns:
+            n_tested = (n_classes - 1) * (n_features // n_classes)
+        covariance, errors = kept.get("covariance_"), kept.get("_errors")
+        _require(covariance is not None and errors is not None, "rank_, errors")
+        _require(len(covariance) == n_tested, "weights_ and covariance_")
+        place = kept.get("_reference_place")
+        _require((place is not None) == has_columns, "_source and the reference class")
+        _require(place is None or place < n_classes, "classes_ and the reference class")
 
 
 SAVED_ATTRIBUTES["MaxEntClassifier"] = SavedAttributes(
@@ -414,6 +425,15 @@ SAVED_ATTRIBUTES["MaxEntClassifier"] = SavedAttributes(
         SavedField("entropy_", "float", **_ANY),
         SavedField("dual_value_", "float", **_ANY),
         _numbers("distribution_", ["classes"], **_MAYBE),
+        SavedField("rank_", "integer", least=0, **_MAYBE),
+        _numbers("covariance_", ["parameters", "parameters"], **_ANY, **_MAYBE),
+        _numbers("_errors", ["parameters"], **_ANY, **_MAYBE),
+        SavedField("separation_", "text", **_MAYBE),
+        SavedField("log_likelihood_", "float", **_MAYBE),
+        SavedField("null_log_likelihood_", "float", **_MAYBE),
+        SavedField("n_observations_", "float", least=0, **_MAYBE),
+        SavedField("_has_fractions", "truth", **_MAYBE),
+        SavedField("_reference_place", "integer", least=0, **_MAYBE),
     ),
     _check_maximum_entropy,
 )

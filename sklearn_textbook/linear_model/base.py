@@ -464,8 +464,11 @@ class BaseLinearClassifier(ClassifierMixin, BaseLinearModel):
             If a row has missing values, with ``missing="drop"``; its probabilities are
             NaN.
         """
-        scores = require_scores(self.decision_function(X))
-        is_second = scores.ndim == 1
+        return self._choose_classes(self.decision_function(X))
+
+    def _choose_classes(self, scores: np.ndarray) -> np.ndarray:
+        """Choose the classes with the largest scores."""
+        is_second = require_scores(scores).ndim == 1
         numbers = (scores > 0).astype(np.intp) if is_second else scores.argmax(axis=1)
         return self.classes_[numbers]
 
@@ -482,10 +485,7 @@ class BaseLinearClassifier(ClassifierMixin, BaseLinearModel):
         probabilities : ndarray of shape (n_samples, n_classes)
             Probabilities in the order of ``classes_``.
         """
-        scores = self.decision_function(X)
-        if scores.ndim == 2:
-            return softmax(scores, axis=1)
-        return np.column_stack((expit(-scores), expit(scores)))
+        return find_probabilities(self.decision_function(X))
 
     def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """Compute the logarithm of the probability of each class.
@@ -501,7 +501,18 @@ class BaseLinearClassifier(ClassifierMixin, BaseLinearModel):
             Natural logarithms in the order of ``classes_``; finite even where the
             probability underflows.
         """
-        scores = self.decision_function(X)
-        if scores.ndim == 2:
-            return log_softmax(scores, axis=1)
-        return -np.column_stack((np.logaddexp(0, scores), np.logaddexp(0, -scores)))
+        return find_log_probabilities(self.decision_function(X))
+
+
+def find_probabilities(scores: np.ndarray) -> np.ndarray:
+    """Compute the probabilities of the classes from their scores."""
+    if scores.ndim == 2:
+        return softmax(scores, axis=1)
+    return np.column_stack((expit(-scores), expit(scores)))
+
+
+def find_log_probabilities(scores: np.ndarray) -> np.ndarray:
+    """Compute logarithms of the probabilities of the classes from their scores."""
+    if scores.ndim == 2:
+        return log_softmax(scores, axis=1)
+    return -np.column_stack((np.logaddexp(0, scores), np.logaddexp(0, -scores)))

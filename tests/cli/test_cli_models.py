@@ -45,16 +45,15 @@ def mixed(tmp_path):
 def test_every_estimator_is_an_algorithm():
     algorithms = {**ALGORITHMS, **COMBINATIONS, **TRANSFORMERS}
     named = {row.name for rows in algorithms.values() for row in rows.values()}
-    # The default second learner of stacking, what pca does without centring, and
-    # classes with an order, which a text file does not tell.
-    others = {"MultiResponseLinearRegression", "TruncatedSVD", "OrdinalRegression"}
+    # The default second learner of stacking, and what pca does without centring.
+    others = {"MultiResponseLinearRegression", "TruncatedSVD"}
     assert named == set(public_estimators()) - others
 
 
 def test_algorithms_without_trees():
     assert [
         "negative-correlation",
-        *("linear", "logistic", "generalized-linear", "elastic-net"),
+        *("linear", "logistic", "generalized-linear", "ordinal", "elastic-net"),
         *("maximum-entropy", "lda"),
     ] == MODELS
 
@@ -78,7 +77,8 @@ def test_fit_show_predict(command, mixed, algorithm):
     assert shown.startswith(f"{type(model).__name__}, {size}")
     assert f"predicts {target}" in shown
     for printed in (text, shown):
-        assert "intercept" in printed or not hasattr(model, "coef_")
+        is_without = hasattr(model, "thresholds_") or not hasattr(model, "coef_")
+        assert is_without or "intercept" in printed
         assert "size" in printed
         if algorithm != "lda":
             assert "colour=" in printed
@@ -88,6 +88,37 @@ def test_fit_show_predict(command, mixed, algorithm):
     X = mixed.drop(columns=[target, *drop.split(",")])
     expected = [str(value) for value in model.predict(X).tolist()]
     assert [row["prediction"] for row in rows] == expected
+
+
+def test_order_of_the_classes(command):
+    """As --ordinal declares it, or the dtype of a column of ordered categories."""
+    rng = np.random.default_rng(0)
+    score = rng.normal(size=120)
+    codes = np.digitize(score + rng.logistic(size=120), [-1.0, 1.0])
+    pain = np.array(["none", "some", "much"])[codes]
+    frame = pd.DataFrame({"dose": score.round(3), "pain": pain})
+    frame.to_csv("pain.csv", index=False)
+    options = ("--target", "pain", "--algorithm", "ordinal", "--cv", 0)
+    ordered = ("--ordinal", "pain=none<some<much")
+    text = command("fit", "pain.csv", *options, *ordered, "--save", "m.json")
+    assert "classes: none < some < much" in " ".join(text.split())
+    model = load_model("m.json")
+    assert model.class_order_.tolist() == ["none", "some", "much"]
+    assert model.coef_[0] > 0.5
+    given = ("--set", "class_order=['much', 'some', 'none']")
+    text = command("fit", "pain.csv", *options, *ordered, *given)
+    assert "classes: much < some < none" in " ".join(text.split())
+    levels = pd.CategoricalDtype(["none", "some", "much"], ordered=True)
+    frame.astype({"pain": levels}).to_parquet("pain.parquet")
+    text = command("fit", "pain.parquet", *options)
+    assert "classes: none < some < much" in " ".join(text.split())
+    text = command("fit", "pain.csv", *options)
+    assert "note: the classes are sorted, much<none<some; another order is" in text
+    text = command("fit", "pain.csv", *options, "--memory", "64MB")
+    assert "note: the classes are sorted, much<none<some; another order is" in text
+    compared = ("compare", "pain.csv", "--target", "pain", "--cv", 3)
+    text = command(*compared, "--algorithms", "ordinal,logistic", *ordered)
+    assert "classes are sorted" not in text
 
 
 def test_coefficients_of_many_classes(command):

@@ -81,7 +81,7 @@ CASES = [
 #: Models that take no missing values, or numbers only.
 COMPLETE = (
     *("linear", "logistic", "generalized-linear", "maximum-entropy"),
-    *("negative-correlation", "lda", "elastic-net"),
+    *("negative-correlation", "lda", "ordinal", "elastic-net"),
 )
 MANY = (
     *("random-forest", "oblique-forest", "extra-trees", "bagging", "random-subspace"),

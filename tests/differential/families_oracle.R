@@ -210,24 +210,25 @@ shrinks <- list(
 
 # --------------------------------------------------------------- ordered classes
 rank_classes <- function(name, table, target, columns, method = "logistic",
-                         weights = NULL) {
-  used <- table[c(columns, weights)]
+                         weights = NULL, offset = NULL) {
+  used <- table[c(columns, weights, offset)]
   used$y <- table[[target]]
   used$w <- if (is.null(weights)) rep(1, nrow(used)) else used[[weights]]
-  formula <- as.formula(paste("y ~", paste(columns, collapse = " + ")))
+  known <- if (!is.null(offset)) sprintf("offset(%s)", offset)
+  formula <- as.formula(paste("y ~", paste(c(columns, known), collapse = " + ")))
   size <- ncol(model.matrix(formula, used)) - 1 + nlevels(used$y) - 1
   # The Hessian is found from differences of the gradient.
   control <- list(reltol = 1e-16, maxit = 5000, ndeps = rep(1e-5, size))
   model <- polr(formula, used, weights = w, method = method, Hess = TRUE,
                 control = control)
-  found <- c(write_table(table[c(target, columns, weights)]), list(
+  found <- c(write_table(table[c(target, columns, weights, offset)]), list(
     name = paste(name, method), target = target, columns = columns, weights = weights,
-    method = method, classes = levels(used$y),
+    offset = offset, method = method, classes = levels(used$y),
     coef = unname(coef(model)), zeta = unname(model$zeta),
     errors = unname(sqrt(diag(vcov(model)))), deviance = deviance(model),
     aic = AIC(model), fitted = unname(head(fitted(model), 20))
   ))
-  if (method == "logistic") {
+  if (method == "logistic" && is.null(offset)) {
     # Brant's test, by binary regressions.
     X <- model.matrix(formula, used)
     codes <- as.integer(used$y)
@@ -284,6 +285,17 @@ for (method in c("logistic", "probit", "cloglog")) {
     rank_classes("values", values, "poverty", c("religion", "country", "age"), method),
     rank_classes("random", rolled, "grade", c("a", "b", "g"), method),
     rank_classes("esoph", cancer, "agegp", c("risk", "tobacco", "alcohol"), method)
+  ))
+}
+# Known parts of the predictors.
+weighed$known <- weighed$lwt / 100 - 1
+houses$known <- as.numeric(factor(houses$Infl)) / 3
+for (method in c("logistic", "probit", "cloglog")) {
+  ranked <- c(ranked, list(
+    rank_classes("births, offset", weighed, "size", c("age", "race", "smoke"), method,
+                 offset = "known"),
+    rank_classes("housing, offset", houses, "Sat", c("Type", "Cont"), method, "Freq",
+                 offset = "known")
   ))
 }
 

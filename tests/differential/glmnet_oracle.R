@@ -26,13 +26,13 @@ invisible(glmnet.control(epsnr = 1e-16, mxitnr = 1000))
 
 describe <- function(name, family, X, y, l1_ratio, weights = rep(1, nrow(X)),
                      factors = rep(1, ncol(X)), standardize = TRUE, intercept = TRUE,
-                     shown = family, lower = -Inf) {
+                     shown = family, lower = -Inf, offset = NULL) {
   X <- as.matrix(X)
   storage.mode(X) <- "double"
   options <- list(x = X, y = y, family = family, weights = weights, alpha = l1_ratio,
                   standardize = standardize, intercept = intercept,
                   penalty.factor = factors, lower.limits = lower, thresh = 1e-20,
-                  maxit = 1e7)
+                  maxit = 1e7, offset = offset)
   path <- do.call(glmnet, c(options, nlambda = 6, lambda.min.ratio = 0.01))
   lambda <- path$lambda[-1]
   fit <- do.call(glmnet, c(options, list(lambda = lambda)))
@@ -45,6 +45,8 @@ describe <- function(name, family, X, y, l1_ratio, weights = rep(1, nrow(X)),
          weights = numbers(weights), factors = numbers(factors),
          standardize = tolower(standardize), intercept = tolower(intercept),
          positive = tolower(lower == 0),
+         offset = if (is.null(offset)) "null" else if (is.matrix(offset)) rows(offset)
+                  else numbers(offset),
          alphas = numbers(lambda), coefficients = coefficients,
          deviance_ratio = numbers(fit$dev.ratio))
 }
@@ -67,6 +69,18 @@ cases <- c(
   describe("iris", "multinomial", iris[, -5], iris$Species, 0.5),
   describe("crabs", "multinomial", crabs[, 4:8],
            interaction(crabs$sp, crabs$sex), 0.9),
-  describe("trees", Gamma("log"), trees[, -3], trees$Volume, 0.5, shown = "gamma")
+  describe("trees", Gamma("log"), trees[, -3], trees$Volume, 0.5, shown = "gamma"),
+  describe("Insurance, exposure", "poisson",
+           model.matrix(~ District + unclass(Group) + unclass(Age), Insurance)[, -1],
+           Insurance$Claims, 0.5, offset = log(Insurance$Holders)),
+  describe("swiss, offset", "gaussian", swiss[, -(1:2)],
+           unit(swiss$Fertility) + swiss$Agriculture / 20, 0.7,
+           offset = swiss$Agriculture / 20),
+  describe("birthwt, offset", "binomial", birthwt[, 3:9], factor(birthwt$low), 0.7,
+           weights = rep(1:3, 63), offset = birthwt$age / 10 - 2),
+  describe("iris, offset", "multinomial", iris[, 1:2], iris$Species, 0.5,
+           offset = outer(iris$Petal.Length - 4, c(-0.4, 0, 0.3))),
+  describe("trees, offset", Gamma("log"), trees[, -3], trees$Volume, 0.5,
+           shown = "gamma", offset = log(trees$Girth))
 )
 cat("[", paste(cases, collapse = ",\n"), "]\n", sep = "")

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from sklearn_textbook.linear_model import LogisticRegression
+from sklearn_textbook.linear_model import LogisticRegression, MaxEntClassifier
 
 KEPT = Path(__file__).with_name("logistic_r.json")
 SCRIPT = Path(__file__).with_name("logistic_oracle.R")
@@ -79,6 +79,22 @@ def test_coefficients_and_standard_errors(name):
     assert_allclose(found / size, np.array(table["coef"]) / size, atol=precision * 10)
     errors = np.column_stack([model.intercept_standard_error_, model.standard_errors_])
     assert_allclose(errors, table["errors"], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in TABLES if "dependent" not in name])
+def test_maximum_entropy(name):
+    """Differences of its weights have the same estimates and errors."""
+    table = TABLES[name]
+    model = MaxEntClassifier(tol=1e-10, max_iter=10_000, reference_level="first")
+    weight = table["weight"] and np.array(table["weight"])
+    model.fit(make_columns(table), table["y"], sample_weight=weight)
+    found, precision = model.coefficient_table_, PRECISION[table["kind"]]
+    errors = np.ravel(table["errors"])
+    assert_allclose(found.standard_errors, errors, rtol=1e-6)
+    size, coef = np.abs(errors), np.ravel(table["coef"])
+    assert_allclose(found.estimates / size, coef / size, atol=precision * 10)
+    assert_allclose(model.deviance_, table["deviance"], rtol=1e-9)
+    assert_allclose(model.null_deviance_, table["null_deviance"], rtol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore:Columns are linearly dependent")

@@ -26,7 +26,7 @@ def test_coefficients_are_those_of_glmnet(case):
         model = ElasticNetClassifier(case["alphas"][-1], **options)
     else:
         model = ElasticNet(case["alphas"][-1], family=case["family"], **options)
-    model.fit(case["X"], case["y"], case["weights"])
+    model.fit(case["X"], case["y"], case["weights"], offset=case.get("offset"))
     coef = np.atleast_3d(model.coef_path_.T).T
     intercept = np.atleast_2d(model.intercept_path_)
     wanted = np.array(case["coefficients"])

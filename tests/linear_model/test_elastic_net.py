@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from scipy.special import xlogy
 from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LassoCV, PoissonRegressor, enet_path
@@ -14,10 +15,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold
 
 from sklearn_textbook.datasets import load_credit
-from sklearn_textbook.io import load_model, save_model
+from sklearn_textbook.io import load_model, save_model, scan
 from sklearn_textbook.linear_model import (
     ElasticNet,
     ElasticNetClassifier,
+    GeneralizedLinearRegressor,
     LogisticRegression,
     anova,
     estimate_contrasts,
@@ -576,3 +578,172 @@ def test_saga_agrees():
         C=1 / (0.05 * 60), l1_ratio=0.5, solver="saga", tol=1e-12, max_iter=100_000
     ).fit(X, y > 0)
     np.testing.assert_allclose(model.coef_, stock.coef_, atol=1e-8)
+
+
+# ----------------------------------------------------------------------- offsets
+def make_rates(n_rows=300):
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame(
+        {
+            "x": rng.normal(size=n_rows),
+            "z": rng.normal(size=n_rows) * 5,
+            "g": rng.choice(["a", "b", "c"], n_rows),
+        }
+    )
+    hours = rng.uniform(0.5, 60.0, n_rows)
+    rate = np.exp(0.4 * X["x"] + 0.5 * (X["g"] == "b") - 1.0)
+    return X, rng.poisson(rate * hours).astype(float), hours
+
+
+OFFSET_FAMILIES = {
+    "gaussian": {"family": "gaussian"},
+    "poisson": {"family": "poisson"},
+    "tweedie": {"family": "tweedie", "power": 1.4},
+    "gamma": {"family": "gamma"},
+    "binomial": {"family": "binomial"},
+}
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("name", OFFSET_FAMILIES)
+def test_offsets_without_a_penalty_are_those_of_generalized_models(name, fit_intercept):
+    X, y, hours = make_rates()
+    y = {"gamma": y + 0.5, "binomial": y / (y.max() + 1.0)}.get(name, y)
+    offset = np.log(hours) - 2.0
+    weight = np.arange(len(y)) % 3 + 0.0
+    link = {"gaussian": "identity", "binomial": "logit"}.get(name, "log")
+    options = OFFSET_FAMILIES[name] | {"fit_intercept": fit_intercept}
+    model = ElasticNet(0.0, tol=1e-16, **options)
+    model.fit(X, y, weight, offset=offset)
+    expected = GeneralizedLinearRegressor(
+        tol=1e-12, max_iter=1000, link=link, **options
+    )
+    expected.fit(X, y, weight, offset=offset)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(model.intercept_, expected.intercept_, atol=1e-7)
+    for known in ({}, {"offset": offset}):
+        found, wanted = (each.predict(X, **known) for each in (model, expected))
+        np.testing.assert_allclose(found, wanted, rtol=1e-6)
+        found, wanted = (
+            each.score(X, y, weight, **known) for each in (model, expected)
+        )
+        np.testing.assert_allclose(found, wanted, atol=1e-8)
+    explained = 1.0 - expected.deviance_ / expected.null_deviance_
+    np.testing.assert_allclose(
+        model.path_table_["deviance_ratio"], explained, atol=1e-8
+    )
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "wide"])
+def test_conditions_of_the_minimum_with_an_exposure(kind):
+    X, y, hours = make_rates(60 if kind == "wide" else 300)
+    rng = np.random.default_rng(5)
+    n_others = 400 if kind == "wide" else 3
+    X = np.column_stack([X["x"], rng.normal(size=(len(y), n_others))])
+    X[np.abs(X) < 0.5] = 0.0
+    table = csr_array(X) if kind == "sparse" else X
+    model = ElasticNet(0.3, family="poisson", l1_ratio=0.7, tol=1e-14)
+    model.fit(table, y, exposure=hours)
+    residual = y - model.predict(table, exposure=hours)
+    slopes = X.T @ residual / len(y) - 0.3 * 0.3 * model.coef_
+    assert abs(residual.mean()) < 1e-7
+    is_used = model.coef_ != 0.0
+    assert 0 < is_used.sum() < len(is_used)
+    np.testing.assert_allclose(
+        slopes[is_used], 0.21 * np.sign(model.coef_[is_used]), atol=1e-6
+    )
+    assert (np.abs(slopes[~is_used]) <= 0.21 + 1e-7).all()
+    same = ElasticNet(0.3, family="poisson", l1_ratio=0.7, tol=1e-14)
+    same.fit(table, y, offset=np.log(hours))
+    np.testing.assert_array_equal(same.coef_, model.coef_)
+
+
+def test_folds_have_the_offsets_of_their_rows():
+    """Deviances of test rows, computed anew; and rows that are left out."""
+    X, y, hours = make_rates()
+    folds = [(np.arange(len(y)) % 3 != k, np.arange(len(y)) % 3 == k) for k in range(3)]
+    options = {"family": "poisson", "tol": 1e-12, "standardize": False}
+    model = ElasticNet("min", alphas=[0.5, 0.1], cv=folds, **options)
+    model.fit(X, y, exposure=hours)
+    for place, alpha in enumerate([0.5, 0.1]):
+        means = []
+        for train, test in folds:
+            part = ElasticNet(alpha, **options)
+            part.fit(X[train], y[train], exposure=hours[train])
+            mean = part.predict(X[test], exposure=hours[test])
+            unit = 2.0 * (xlogy(y[test], y[test] / mean) - y[test] + mean)
+            means.append(unit.mean())
+        np.testing.assert_allclose(
+            model.path_table_["cv_mean"][place], np.mean(means), rtol=1e-6
+        )
+    lacking = X.copy()
+    lacking.loc[::7, "x"] = np.nan
+    kept = lacking["x"].notna().to_numpy()
+    found = ElasticNet(0.1, missing="drop", **options)
+    found.fit(lacking, y, exposure=hours)
+    expected = ElasticNet(0.1, **options).fit(X[kept], y[kept], exposure=hours[kept])
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_offsets_of_classes(n_classes, tmp_path):
+    """A known part of the scores is subtracted from their coefficients."""
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(300, 2))
+    scores = np.column_stack([np.zeros(300), X, X])[:, :n_classes]
+    y = (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
+    plain = ElasticNetClassifier(0.0, tol=1e-16).fit(X, y)
+    part = rng.normal(size=(2, n_classes))
+    part -= part.mean(axis=1, keepdims=True)
+    offset = X @ part
+    if n_classes == 2:
+        part, offset = part[:, 1:], offset[:, 1]
+    model = ElasticNetClassifier(0.0, tol=1e-16).fit(X, y, offset=offset)
+    moved = model.coef_ + part.T - plain.coef_
+    if n_classes > 2:  # the same number may be added to all
+        moved = moved - moved.mean(axis=0)
+    np.testing.assert_allclose(moved, 0.0, atol=1e-6)
+    expected = plain.predict_proba(X)
+    np.testing.assert_allclose(
+        model.predict_proba(X, offset=offset), expected, atol=1e-7
+    )
+    np.testing.assert_allclose(
+        model.predict_log_proba(X, offset=offset), np.log(expected), atol=1e-6
+    )
+    assert (model.predict(X, offset=offset) == plain.predict(X)).all()
+    assert (model.predict(X) != plain.predict(X)).any()
+    penalised = ElasticNetClassifier(0.02, l1_ratio=0.5, tol=1e-15)
+    penalised.fit(X, y, offset=offset)
+    is_own = y[:, np.newaxis] == np.arange(n_classes)
+    residual = (is_own - penalised.predict_proba(X, offset=offset)) / len(y)
+    slopes = (X.T @ residual).T[-len(model.coef_) :] - 0.01 * penalised.coef_
+    used = penalised.coef_ != 0.0
+    np.testing.assert_allclose(
+        slopes[used], 0.01 * np.sign(penalised.coef_[used]), atol=1e-6
+    )
+    if n_classes == 2:
+        frame = pd.DataFrame(X, columns=["a", "b"]).assign(y=y, o=offset)
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        named = ElasticNetClassifier(0.0, tol=1e-16)
+        named.fit(frame[["a", "b"]], y, offset=offset)
+        rows = scan(tmp_path / "t.csv")
+        np.testing.assert_allclose(
+            named.predict_proba(rows, offset="o"), expected, atol=1e-7
+        )
+
+
+def test_wrong_offsets():
+    X, y, hours = make_rates(30)
+    model = ElasticNet(family="poisson")
+    for known, message in (
+        ({"offset": hours[:5]}, r"offset must have shape \(30,\)"),
+        ({"offset": np.where(hours > 5, np.nan, 1.0)}, "contains NaN"),
+        ({"exposure": -hours}, "exposure must be above 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y, **known)
+    with pytest.raises(ValueError, match="exposure requires the link 'log'"):
+        ElasticNet().fit(X, y, exposure=hours)
+    labels = np.arange(30) % 3
+    with pytest.raises(ValueError, match=r"offset must have shape \(30, 3\)"):
+        ElasticNetClassifier().fit(X, labels, offset=hours)

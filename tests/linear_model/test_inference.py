@@ -15,10 +15,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_textbook.io import load_model, save_model
 from sklearn_textbook.linear_model import (
+    ElasticNet,
     GeneralizedLinearRegressor,
     LinearRegression,
     LogisticRegression,
-    MaxEntClassifier,
     anova,
     compare_models,
     comparisons,
@@ -344,10 +344,10 @@ def test_means_of_levels():
 
 ERRORS = {
     "tree": (lambda: anova(DecisionTreeClassifier()), TypeError, "has no coefficients"),
-    "maximum entropy": (
-        lambda: wald_test(MaxEntClassifier(), ["x"]),
+    "elastic net": (
+        lambda: wald_test(ElasticNet(), ["x"]),
         TypeError,
-        "MaxEntClassifier has no coefficients with standard errors here",
+        "ElasticNet has no coefficients with standard errors here",
     ),
     "ridge": (
         lambda: anova(fit("squares", alpha=1.0)),

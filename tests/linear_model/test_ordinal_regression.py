@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 
 from sklearn_textbook import io
+from sklearn_textbook.exchange import export_code, to_onnx
 from sklearn_textbook.linear_model import (
     GeneralizedLinearRegressor,
     LogisticRegression,
@@ -352,3 +353,102 @@ def test_fractional_weights_warn():
     model = OrdinalRegression().fit(X, y, weight + 0.5)
     with pytest.warns(UserWarning, match="sample_weight was not whole numbers"):
         _ = model.standard_errors_
+
+
+# ------------------------------------------------------------------------ offsets
+def make_graded(n_rows=250):
+    rng = np.random.default_rng(6)
+    X = pd.DataFrame(
+        {
+            "x": rng.normal(size=n_rows),
+            "z": rng.normal(size=n_rows) * 10,
+            "g": rng.choice(["a", "b"], n_rows),
+        }
+    )
+    score = X["x"] + 0.1 * X["z"] + (X["g"] == "b") + rng.logistic(size=n_rows)
+    return X, np.digitize(score, [-1.0, 0.5, 2.0])
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
+def test_offset_is_a_known_part_of_the_predictor(link, tmp_path):
+    X, y = make_graded()
+    weight = np.arange(len(y)) % 3 + 0.0
+    plain = OrdinalRegression(link, tol=1e-12).fit(X, y, weight)
+    offset = 0.3 * X["x"].to_numpy() - 0.02 * X["z"].to_numpy() + 1.0
+    model = OrdinalRegression(link, tol=1e-12).fit(X, y, weight, offset=offset)
+    np.testing.assert_allclose(plain.coef_ - model.coef_, [0.3, -0.02, 0.0], atol=1e-8)
+    np.testing.assert_allclose(model.thresholds_, plain.thresholds_ + 1.0, atol=1e-7)
+    np.testing.assert_allclose(model.covariance_, plain.covariance_, rtol=1e-5)
+    assert abs(model.log_likelihood_ - plain.log_likelihood_) < 1e-8
+    known = {"offset": offset}
+    expected = plain.predict_proba(X)
+    np.testing.assert_allclose(model.predict_proba(X, **known), expected, atol=1e-9)
+    assert (model.predict(X, **known) == plain.predict(X)).all()
+    np.testing.assert_allclose(
+        model.predict_linear(X, **known), model.predict_linear(X) + offset
+    )
+    # The thresholds alone, with the offset: a column that says nothing.
+    none = OrdinalRegression(link, tol=1e-12)
+    none.fit(np.ones((len(y), 1)), y, weight, **known)
+    assert abs(none.log_likelihood_ - model.null_log_likelihood_) < 1e-8
+    assert abs(none.log_likelihood_ - plain.null_log_likelihood_) > 0.1
+    # A table that is read in blocks.
+    X.assign(y=y, w=weight, o=offset).to_csv(tmp_path / "t.csv", index=False)
+    rows = io.scan(tmp_path / "t.csv")
+    blocks = OrdinalRegression(link, tol=1e-12).fit(rows, "y", "w", offset="o")
+    np.testing.assert_array_equal(blocks.coef_, model.coef_)
+    assert blocks.null_log_likelihood_ == model.null_log_likelihood_
+    np.testing.assert_array_equal(
+        blocks.predict_proba(rows, offset="o"), model.predict_proba(X, **known)
+    )
+
+
+def test_inference_of_models_with_an_offset():
+    X, y = make_graded()
+    offset = 0.5 * X["x"].to_numpy()
+    plain = OrdinalRegression(tol=1e-12).fit(X, y)
+    model = OrdinalRegression(tol=1e-12).fit(X, y, offset=offset)
+    options = {"covariance_type": "HC0"}
+    np.testing.assert_allclose(
+        robust_covariance(model, X, y, offset=offset, **options),
+        robust_covariance(plain, X, y, **options),
+        rtol=1e-5,
+        atol=1e-9,
+    )
+    found = slopes(model, X, "z", offset=offset)
+    expected = slopes(plain, X, "z")
+    np.testing.assert_allclose(found.estimates, expected.estimates, rtol=1e-7)
+    assert np.abs(slopes(model, X, "z").estimates - found.estimates).max() > 1e-5
+    table = anova(model, X, y, offset=offset)
+    smaller = OrdinalRegression(tol=1e-12).fit(X[["x", "z"]], y, offset=offset)
+    both = compare_models(smaller, model)
+    np.testing.assert_allclose(
+        table.columns["chi2"][2], both.columns["chi2"][1], rtol=1e-7
+    )
+    first = anova(model, X, y, offset=offset, type=1)
+    test = model.likelihood_ratio_test_
+    np.testing.assert_allclose(
+        first.columns["deviance"][:-1].sum(), test.statistic, rtol=1e-9
+    )
+    with pytest.raises(ValueError, match="weights and offset must be those of the fit"):
+        robust_covariance(model, X, y, **options)
+    with pytest.raises(ValueError, match="models without an offset"):
+        model.proportional_odds_test(X, y)
+    with pytest.raises(TypeError, match="has an offset, but no exposure"):
+        slopes(model, X, "z", exposure=np.ones(len(y)))
+    with pytest.raises(ValueError, match=r"offset must have shape \(250,\)"):
+        OrdinalRegression().fit(X, y, offset=offset[:7])
+    lacking = X.copy()
+    lacking.loc[::5, "z"] = np.nan
+    kept = lacking["z"].notna().to_numpy()
+    found = OrdinalRegression(missing="drop").fit(lacking, y, offset=offset)
+    expected = OrdinalRegression().fit(X[kept], y[kept], offset=offset[kept])
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-9)
+
+
+def test_exports_name_what_can_be_exported():
+    X, y = make_graded()
+    model = OrdinalRegression().fit(X, y)
+    for export in (export_code, to_onnx):
+        with pytest.raises(ValueError, match="LogisticRegression, which ignores"):
+            export(model)

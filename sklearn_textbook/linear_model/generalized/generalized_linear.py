@@ -15,7 +15,7 @@ from scipy import stats
 from scipy.sparse import csr_array, issparse
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.blocks import BlockSource, add_up, list_blocks
@@ -30,7 +30,7 @@ from sklearn_textbook._contract.parameters import (
     is_real,
     show_value,
 )
-from sklearn_textbook._contract.scoring import read_columns, read_vector
+from sklearn_textbook._contract.scoring import read_columns
 from sklearn_textbook._contract.tables import check_sizes
 from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.types import MatrixLike
@@ -97,6 +97,13 @@ from sklearn_textbook.linear_model.inference.summary import (
 from sklearn_textbook.linear_model.least_squares.targets import (
     read_numeric_targets,
     require_powers,
+)
+from sklearn_textbook.linear_model.offsets import (
+    read_named,
+    read_offset,
+    require_log_link,
+    take_logarithm,
+    take_rows_of,
 )
 from sklearn_textbook.linear_model.solve.row_blocks import lay_out, read_rows
 from sklearn_textbook.linear_model.solve.row_sums import find_largest, is_within
@@ -571,7 +578,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         if isinstance(X, BlockSource):
             vectors = {role: name for role, name in known.items() if name is not None}
             if exposure is not None:
-                self._require_log_link()
+                require_log_link(link)
             with closing(
                 self._open_columns(
                     *(X, y, sample_weight), is_numeric=True, vectors=vectors
@@ -583,8 +590,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
         given, y = y, self._read_target(X, y, is_present)
         n_rows = len(y) if is_present is None else len(is_present)
         offset = self._read_offset(offset, exposure, n_rows)
-        if is_present is not None:
-            offset = None if offset is None else offset[is_present]
+        offset = take_rows_of(offset, is_present)
         require_range(family, y, is_present)
         target = transform_target(y) if self.transform_y else y
         weight = np.ones(len(y)) if weight is None else weight
@@ -723,12 +729,7 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
             Standard errors, if requested; NaN as in ``predict``.
         """
         check_is_fitted(self)
-        names = {"offset": offset, "exposure": exposure}
-        if isinstance(X, BlockSource):
-            offset, exposure = (
-                read_vector(X, role, name, is_numeric=False)
-                for role, name in names.items()
-            )
+        offset, exposure = read_named(X, offset=offset, exposure=exposure)
 
         def predict_block(matrix):
             predictor = np.asarray(matrix @ self.coef_).ravel() + self.intercept_
@@ -1785,31 +1786,10 @@ class GeneralizedLinearRegressor(RegressorMixin, BaseLinearModel):
 
     def _read_offset(self, offset, exposure, n_rows):
         """Read the offset of the predictors, or None."""
-        total = None
-        if offset is not None:
-            total = _read_vector("offset", offset, n_rows)
+        link = None
         if exposure is not None:
-            self._require_log_link()
-            logarithm = take_logarithm(_read_vector("exposure", exposure, n_rows))
-            total = logarithm + (0.0 if total is None else total)
-        return total
-
-    def _require_log_link(self) -> None:
-        """Raise ValueError for another link than the one that exposures require."""
-        link = self._choose_link(make_family(self.family, self.power))
-        if link.name != "log":
-            raise ValueError(
-                "exposure requires the link 'log', with which means are proportional "
-                f"to it; got {link.name!r}. Use an offset instead."
-            )
-
-
-def take_logarithm(exposure: np.ndarray) -> np.ndarray:
-    """Take the logarithms of exposures."""
-    if (exposure <= 0.0).any():
-        row = int(np.argmax(exposure <= 0.0))
-        raise ValueError(f"exposure must be above 0, got {exposure[row]} in row {row}.")
-    return np.log(exposure)
+            link = self._choose_link(make_family(self.family, self.power))
+        return read_offset(offset, exposure, n_rows, link)
 
 
 def _spread(values, sample_weight):
@@ -1835,19 +1815,6 @@ def require_range(family, y, is_present) -> None:
             f"{family.describe_range()} for the family {family.name!r}; got "
             f"{y[place]} in row {row}."
         )
-
-
-def _read_vector(name, values, n_rows):
-    """Read one finite number for each row, or a single one for all rows."""
-    if np.isscalar(values):
-        values = np.full(n_rows, values, dtype=np.float64)
-    values = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name)
-    if values.shape != (n_rows,):
-        raise ValueError(
-            f"{name} must have shape ({n_rows},), one number per row, got "
-            f"{values.shape}."
-        )
-    return values
 
 
 def _is_finite(value):

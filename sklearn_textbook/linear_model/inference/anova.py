@@ -18,6 +18,7 @@ from sklearn_textbook.linear_model.inference.result import (
     DEPENDENT,
     LinearResult,
     check_covariance,
+    find_tested,
     get_result,
     require_likelihood,
 )
@@ -120,8 +121,8 @@ def anova(
     Parameters
     ----------
     model : estimator
-        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression or
-        OrdinalRegression, without a penalty.
+        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression,
+        MaxEntClassifier or OrdinalRegression, without a penalty.
     X, y, sample_weight : array-like, default=None
         The training rows, as in ``fit``: for likelihood-ratio tests, and for
         ``type=1``, models are fitted without some columns.
@@ -287,6 +288,7 @@ def _compare_fits(model, result, X, y, sample_weight, known, kind: int):
 
     Returns (names, freedom, sums).
     """
+    model = find_tested(model)
     scores = model._find_scores(X, y, sample_weight, **known)
     kept = scores.is_present
     options = {"categorical_features": None, "missing": "error"}
@@ -360,8 +362,9 @@ def compare_models(*models: Any, test: str = "auto") -> AnovaTable:
     ----------
     *models : estimators
         Two or more fitted models of one class, LinearRegression,
-        GeneralizedLinearRegressor, LogisticRegression or OrdinalRegression, without
-        penalties. That the columns of each are among those of the next is not checked.
+        GeneralizedLinearRegressor, LogisticRegression, MaxEntClassifier or
+        OrdinalRegression, without penalties. That the columns of each are among those
+        of the next is not checked.
     test : {"auto", "F", "LR"}, default="auto"
         "LR" is :math:`\chi^2`. "auto": "F" if the dispersion is estimated.
 

@@ -34,8 +34,8 @@ def estimate_contrasts(
     Parameters
     ----------
     model : estimator
-        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression or
-        OrdinalRegression, without a penalty.
+        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression,
+        MaxEntClassifier or OrdinalRegression, without a penalty.
     contrasts : dict, list of str, or array-like of shape (n_contrasts, n_coefficients)
         By name, a dict of weights by the name of the coefficient; or names of
         coefficients; or rows of weights, in the order of ``coefficient_table_``. Of
@@ -93,8 +93,8 @@ def wald_test(
     Parameters
     ----------
     model : estimator
-        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression or
-        OrdinalRegression, without a penalty.
+        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression,
+        MaxEntClassifier or OrdinalRegression, without a penalty.
     contrasts : dict, list of str, or array-like of shape (n_contrasts, n_coefficients)
         As in :func:`estimate_contrasts`.
     covariance : ndarray of shape (n_coefficients, n_coefficients), default=None

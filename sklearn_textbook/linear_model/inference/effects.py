@@ -23,6 +23,7 @@ from sklearn_textbook.linear_model.inference.coefficient_table import (
 from sklearn_textbook.linear_model.inference.contrasts import compare_pairs, list_pairs
 from sklearn_textbook.linear_model.inference.result import (
     check_covariance,
+    find_tested,
     get_result,
 )
 from sklearn_textbook.tree.encode import NOMINAL, NUMERIC
@@ -91,6 +92,7 @@ class _Rows:
     """The rows of a table at which a model is looked at, as numbers and codes."""
 
     def __init__(self, model, X, sample_weight, offset, exposure) -> None:
+        model = find_tested(model)
         design = model.design_
         model._read_new_table(X)  # raises the errors of predict
         self.model, self.design = model, design
@@ -103,8 +105,8 @@ class _Rows:
         if offset is not None or exposure is not None:
             if not hasattr(model, "_read_offset"):
                 raise TypeError(
-                    f"offset and exposure are those of generalised linear models, not "
-                    f"of {type(model).__name__}."
+                    "offset and exposure are those of generalised linear models and "
+                    f"of OrdinalRegression, not of {type(model).__name__}."
                 )
             self.offset = model._read_offset(offset, exposure, n_rows)
 
@@ -167,7 +169,7 @@ class _Rows:
         made = self.design.expand(codes, "mean")
         made = made.toarray() if issparse(made) else made
         if hasattr(model, "_find_responses"):
-            return model._find_responses(made, scale)
+            return model._find_responses(made, scale, offset)
         coef = np.atleast_2d(model.coef_)
         predictors = made @ coef.T + model.intercept_
         if offset is not None:
@@ -203,8 +205,8 @@ def predictions(
     Parameters
     ----------
     model : estimator
-        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression or
-        OrdinalRegression, without a penalty.
+        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression,
+        MaxEntClassifier or OrdinalRegression, without a penalty.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         Rows to average over.
     at : dict, "mean" or None, default=None
@@ -274,8 +276,8 @@ def comparisons(
     Parameters
     ----------
     model : estimator
-        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression or
-        OrdinalRegression, without a penalty.
+        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression,
+        MaxEntClassifier or OrdinalRegression, without a penalty.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         Rows to average over.
     columns : str, list of str or dict of {str: float}, default=None
@@ -345,8 +347,8 @@ def slopes(
     Parameters
     ----------
     model : estimator
-        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression or
-        OrdinalRegression, without a penalty.
+        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression,
+        MaxEntClassifier or OrdinalRegression, without a penalty.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         Rows to average over.
     columns : str or list of str, default=None
@@ -415,8 +417,8 @@ def marginal_means(
     Parameters
     ----------
     model : estimator
-        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression or
-        OrdinalRegression, without a penalty.
+        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression,
+        MaxEntClassifier or OrdinalRegression, without a penalty.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The training rows, whose numbers are averaged.
     column : str

@@ -85,8 +85,8 @@ def variance_inflation(model: Any) -> VarianceInflation:
     Parameters
     ----------
     model : estimator
-        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression of two
-        classes or OrdinalRegression, without a penalty.
+        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression or
+        MaxEntClassifier of two classes, or OrdinalRegression, without a penalty.
 
     Returns
     -------

@@ -189,10 +189,21 @@ def get_result(model) -> LinearResult:
         raise TypeError(
             f"{type(model).__name__} has no coefficients with standard errors here: "
             "pass a fitted LinearRegression, GeneralizedLinearRegressor, "
-            "LogisticRegression or OrdinalRegression."
+            "LogisticRegression, MaxEntClassifier or OrdinalRegression."
         )
     check_is_fitted(model)
     return make()
+
+
+def find_tested(model):
+    """Return the model whose coefficients are tested.
+
+    Of a maximum entropy model, it is the logistic regression that it is.
+    """
+    if not hasattr(model, "_as_logistic"):
+        return model
+    get_result(model)  # raises its errors
+    return model._as_logistic()
 
 
 def require_no_penalty(model, strength: float, name: str) -> None:

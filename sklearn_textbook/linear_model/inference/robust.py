@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn_textbook._contract.blocks import list_blocks
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook._contract.types import MatrixLike
-from sklearn_textbook.linear_model.inference.result import get_result
+from sklearn_textbook.linear_model.inference.result import find_tested, get_result
 from sklearn_textbook.linear_model.solve.row_blocks import take_rows
 
 COVARIANCE_TYPES = ("HC0", "HC1", "HC2", "HC3", "cluster")
@@ -72,8 +72,8 @@ def robust_covariance(
     Parameters
     ----------
     model : estimator
-        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression or
-        OrdinalRegression, without a penalty.
+        A fitted LinearRegression, GeneralizedLinearRegressor, LogisticRegression,
+        MaxEntClassifier or OrdinalRegression, without a penalty.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The training rows.
     y : array-like of shape (n_samples,)
@@ -128,6 +128,7 @@ def robust_covariance(
     array([0.649, 0.19 ])
     """
     check_choice("covariance_type", covariance_type, COVARIANCE_TYPES)
+    model = find_tested(model)
     result = get_result(model)
     known = {"offset": offset, "exposure": exposure}
     known = {name: given for name, given in known.items() if given is not None}

@@ -174,6 +174,17 @@ def fit_logistic(
         return fitted
 
 
+def describe_maximum(
+    likelihood: LogisticLikelihood, coef: np.ndarray, intercept: np.ndarray
+) -> FittedLogistic:
+    """Describe coefficients that another solver found: their covariance and rank."""
+    is_small = math.prod(likelihood.shape) <= MAX_EQUATIONS
+    with use_one_blas_thread() if is_small else nullcontext():
+        columns = _Columns(likelihood, has_errors=True, is_turned=False)
+        theta = columns.turn(likelihood.centre_coefficients(coef, intercept))
+        return columns.finish(Solution(theta, [], True), "ignore", is_spread=False)
+
+
 def find_firth_intervals(
     likelihood: LogisticLikelihood, start: np.ndarray, errors: np.ndarray, limit: float
 ) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import closing
 from itertools import count
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,6 +67,10 @@ from sklearn_textbook.linear_model.inference.influence import (
     GeneralizedInfluence,
     WeightedRows,
 )
+from sklearn_textbook.linear_model.inference.likelihood_measures import (
+    LikelihoodMeasures,
+    describe_test,
+)
 from sklearn_textbook.linear_model.inference.result import (
     LinearResult,
     require_no_penalty,
@@ -77,7 +81,6 @@ from sklearn_textbook.linear_model.inference.robust import (
 )
 from sklearn_textbook.linear_model.inference.summary import (
     WIDTH,
-    format_p,
     format_statistic,
     write_summary,
 )
@@ -103,7 +106,9 @@ PARAMETRIZATIONS = ("auto", "reference", "symmetric")
 SEPARATION = ("check", "exact", "ignore")
 
 
-class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
+class LogisticRegression(
+    CallbackSupportMixin, LikelihoodMeasures, BaseLinearClassifier
+):
     r"""Logistic regression (对数几率回归, 逻辑斯谛回归), binary and multinomial.
 
     For two classes, the log-odds (对数几率) of the second class are linear in the
@@ -834,49 +839,6 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         return float((counts * np.log(counts / total)).sum())
 
     @property
-    def deviance_(self) -> float:
-        """Deviance (偏差): twice the negative log-likelihood."""
-        return -2.0 * self.log_likelihood_
-
-    @property
-    def null_deviance_(self) -> float:
-        """Deviance of the model without columns."""
-        return -2.0 * self.null_log_likelihood_
-
-    @property
-    def pseudo_r2_(self) -> float:
-        """McFadden's pseudo R²: 1 minus the ratio of the log-likelihoods."""
-        return 1.0 - self.log_likelihood_ / self.null_log_likelihood_
-
-    @property
-    def aic_(self) -> float:
-        """Akaike's information criterion; smaller is better."""
-        return self.deviance_ + 2.0 * self._count_free("aic_")
-
-    @property
-    def bic_(self) -> float:
-        """Bayesian information criterion; smaller is better."""
-        free = self._count_free("bic_")
-        return self.deviance_ + np.log(self.n_observations_) * free
-
-    @property
-    def likelihood_ratio_test_(self) -> LikelihoodRatioTest:
-        """Test that all slopes are zero, as a ``LikelihoodRatioTest``.
-
-        With ``firth``, of the penalised likelihood, whose penalty is that of all
-        columns in both models.
-        """
-        name = "likelihood_ratio_test_"
-        free = self._count_free(name) - (len(self.classes_) - 1) * bool(
-            self.fit_intercept
-        )
-        statistic = self._find_firth_statistic()
-        if statistic is None:
-            statistic = max(0.0, self.null_deviance_ - self.deviance_)
-        p_value = float(stats.chi2.sf(statistic, free)) if free else 1.0
-        return LikelihoodRatioTest(statistic, free, p_value)
-
-    @property
     def standard_errors_(self) -> np.ndarray:
         """Standard errors of ``coef_``; NaN where the data do not determine them."""
         errors = self._find_errors("standard_errors_")
@@ -1065,7 +1027,6 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         )
 
     def _find_firth_statistic(self) -> float | None:
-        """Statistic of all slopes with Firth's penalty; None without."""
         return getattr(self, "_firth_statistic", None)
 
     def _require_two_classes(self, name) -> None:
@@ -1159,11 +1120,14 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
         return write_summary(title, facts, tables, notes, width=width)
 
     # ---------------------------------------------------------------------- parts
-    def _count_free(self, name):
+    def _count_free(self, name: str = "") -> int:
         """Count the coefficients that the data determine."""
         check_is_fitted(self)
         self._require_likelihood(name)
         return self.rank_ * (len(self.classes_) - 1)
+
+    def _count_constants(self) -> int:
+        return (len(self.classes_) - 1) * bool(self.fit_intercept)
 
     def _count_parameters(self):
         """Count the coefficients of each score, with the intercept."""
@@ -1470,30 +1434,6 @@ class LogisticRegression(CallbackSupportMixin, BaseLinearClassifier):
             l1_strength=l1_ratio / C,
             n_threads=count_threads(self.n_jobs, matrix.shape[0] * n_made),
         )
-
-
-class LikelihoodRatioTest(NamedTuple):
-    """Likelihood-ratio test of all slopes (似然比检验).
-
-    Parameters
-    ----------
-    statistic : float
-        Null deviance minus deviance.
-    degrees_of_freedom : int
-        Degrees of freedom of its chi-squared distribution if all slopes are zero.
-    p_value : float
-        Probability of a statistic at least as large if all slopes are zero.
-    """
-
-    statistic: float
-    degrees_of_freedom: int
-    p_value: float
-
-
-def describe_test(test) -> str:
-    """Write a ``LikelihoodRatioTest`` in a line."""
-    statistic, free = format_statistic(test.statistic), test.degrees_of_freedom
-    return f"{statistic} ({free} df), p {format_p(test.p_value)}"
 
 
 def describe_separation(separation) -> str:

@@ -29,8 +29,13 @@ from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import apply_class_weight, check_weights
 from sklearn_textbook.linear_model.base import BaseLinearClassifier
+from sklearn_textbook.linear_model.inference.frequencies import has_fractions
+from sklearn_textbook.linear_model.logistic.logistic_regression import (
+    LogisticRegression,
+)
 from sklearn_textbook.linear_model.logistic.separation import (
     COMPLETE,
+    NONE,
     QUASI,
     UNKNOWN,
 )
@@ -50,6 +55,7 @@ from sklearn_textbook.linear_model.maximum_entropy.fitting import (
     fit_model,
     solve,
 )
+from sklearn_textbook.linear_model.maximum_entropy.inference import EntropyInference
 from sklearn_textbook.linear_model.maximum_entropy.sources import (
     ColumnSource,
     FunctionSource,
@@ -63,7 +69,7 @@ FEATURES = ("columns", "precomputed")
 MAX_NAMES = 5
 
 
-class MaxEntClassifier(BaseLinearClassifier):
+class MaxEntClassifier(EntropyInference, BaseLinearClassifier):
     r"""Maximum entropy model (最大熵模型).
 
     Of all conditional distributions under which the features (特征函数) :math:`f_j(x,
@@ -141,6 +147,10 @@ class MaxEntClassifier(BaseLinearClassifier):
         levels the mean of their indicators, and one more column, such as
         "missing(age)", marks them if the training rows have some; columns that lack the
         same rows share it.
+    reference_class : object, default=None
+        The class that others are compared with in ``coefficient_table_`` and the
+        summary (参照类别), for "columns" without a penalty. None: the last one. Of two
+        classes it is always the first. The weights do not depend on it.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn, which multiply those of the rows.
     n_jobs : int, default=None
@@ -159,6 +169,36 @@ class MaxEntClassifier(BaseLinearClassifier):
         The same weights by class, for "columns"; ``coef_names_`` names the columns.
     intercept_ : ndarray of shape (n_classes,)
         Weights of the constants, for "columns".
+    coefficient_table_ : CoefficientTable
+        Standard errors, z, p-values and confidence intervals, without a penalty and for
+        up to 1,000 weights, for "columns" without those of one class. For "columns", of
+        the differences of the weights to those of the reference class, as of
+        `LogisticRegression`: only these are determined. NaN for a weight that the data
+        do not determine.
+    covariance_ : ndarray of shape (n, n)
+        Their covariance: the inverse of the information :math:`\sum_x n(x)
+        \operatorname{Cov}_{P(y|x)} f(x, y)`, with the weights n of the rows.
+    rank_ : int or None
+        Number of weights that the data determine; for "columns", of those of each
+        class, with the constant. None: there is no covariance.
+    separation_ : {"none", "quasi_complete", "complete", "unknown"} or None
+        Whether features separate the classes, so that the likelihood has no maximum, as
+        in `LogisticRegression`. None: with a penalty.
+    log_likelihood_ : float
+        Logarithm of the likelihood, without the penalty.
+    null_log_likelihood_ : float
+        That of the model with the constants alone, or with weights of zero.
+    deviance_, null_deviance_ : float
+        -2 times these (偏差).
+    pseudo_r2_ : float
+        McFadden's pseudo R².
+    aic_, bic_ : float
+        Information criteria, where there is a covariance.
+    likelihood_ratio_test_ : LikelihoodRatioTest
+        The test that all weights but the constants are zero, where there is a
+        covariance.
+    n_observations_ : float
+        Sum of the weights of the rows.
     empirical_expectation_ : ndarray of shape (n_weights,)
         :math:`E_{\tilde P}(f_j)`, per unit of weight.
     model_expectation_ : ndarray of shape (n_weights,)
@@ -188,7 +228,7 @@ class MaxEntClassifier(BaseLinearClassifier):
 
     See Also
     --------
-    LogisticRegression : The same model for columns, with standard errors.
+    LogisticRegression : The same model for columns, by Newton's method.
     sklearn.linear_model.LogisticRegression : Penalised by default, columns only.
 
     Notes
@@ -269,6 +309,7 @@ class MaxEntClassifier(BaseLinearClassifier):
         reference_level: str | dict[Any, Any] | None = None,
         handle_unknown: str = "mean",
         missing: str = "error",
+        reference_class: Any = None,
         class_weight: dict[Any, float] | str | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -282,6 +323,7 @@ class MaxEntClassifier(BaseLinearClassifier):
         self.reference_level = reference_level
         self.handle_unknown = handle_unknown
         self.missing = missing
+        self.reference_class = reference_class
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 
@@ -323,9 +365,11 @@ class MaxEntClassifier(BaseLinearClassifier):
         if is_present is not None:
             y = y[is_present]
         (self.classes_,), codes = encode_labels(y)
+        self._has_fractions = has_fractions(weight)
         weight = apply_class_weight(self.class_weight, y[:, 0], weight)
         weight = np.ones(len(y)) if weight is None else weight
         self._forget("coef_", "intercept_", "distribution_")
+        self._reference_place = self._find_reference()
         source = None if self._has_columns else self._make_source()
         n_classes = len(self.classes_)
         model = fit_model(table, codes[:, 0], weight, n_classes, self._settings, source)
@@ -475,10 +519,50 @@ class MaxEntClassifier(BaseLinearClassifier):
         self.model_expectation_ = model.expected
         self.n_contexts_ = len(model.problem.context_weight)
         self._set_solution(model.solution, model.problem)
+        self._set_likelihood(model)
         ends = (model.falls, model.rises, model.separation)
         if not warn_of_boundaries(self._name, *ends, model.solution):
             limits = (self.max_iter, self.tol)
             warn_of_gap(model.solution, model.problem, self.solver, *limits)
+
+    def _set_likelihood(self, model) -> None:
+        """Set the likelihood and the covariance of the weights."""
+        totals, n_classes = model.class_totals, len(self.classes_)
+        self.n_observations_ = float(model.problem.total)
+        self.log_likelihood_ = self.dual_value_ * self.n_observations_
+        self.null_log_likelihood_ = -self.n_observations_ * float(np.log(n_classes))
+        if self._count_constants():
+            fractions = totals / totals.sum()
+            self.null_log_likelihood_ = float(totals @ np.log(fractions))
+        self.separation_ = model.separation
+        if model.separation is None and not self.alpha:
+            is_extreme = np.any(model.falls) or np.any(model.rises)
+            self.separation_ = QUASI if is_extreme else NONE
+        self._forget("covariance_", "_errors")
+        found, self.rank_ = model.information, None
+        if found is not None:
+            self.covariance_, self._errors = found.covariance, found.errors
+            self.rank_ = found.rank
+            if self._has_columns:
+                logistic = self._as_logistic()
+                logistic._contrast_covariance()
+                self.covariance_ = logistic.covariance_
+                self._errors = logistic._errors
+
+    def _find_reference(self) -> int | None:
+        """Find the number of the class that others are compared with."""
+        given = self.reference_class
+        if self._has_columns and len(self.classes_) > 1 and not self.alpha:
+            model = LogisticRegression(reference_class=given)
+            model.classes_ = self.classes_
+            return model._find_reference()
+        if given is not None:
+            raise ValueError(
+                f"reference_class={given!r} requires features='columns', alpha=0 and "
+                f"two classes or more; got features={self.features!r}, "
+                f"alpha={self.alpha:g} and {len(self.classes_)} classes."
+            )
+        return None
 
     def _set_solution(self, solution: EntropySolution, problem: EntropyProblem) -> None:
         """Set the results of the solver."""

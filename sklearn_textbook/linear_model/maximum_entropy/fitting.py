@@ -15,6 +15,11 @@ from sklearn_textbook.linear_model.maximum_entropy.expectation import (
     EntropySolution,
     compute_scores,
 )
+from sklearn_textbook.linear_model.maximum_entropy.information import (
+    Information,
+    measure_columns,
+    measure_pairs,
+)
 from sklearn_textbook.linear_model.maximum_entropy.iterative_scaling import (
     scale_iteratively,
 )
@@ -90,6 +95,10 @@ class FittedModel:
     #: The weights by class, for columns.
     coef: np.ndarray | None = None
     intercept: np.ndarray | None = None
+    #: Covariance of the weights; None with a penalty, or if they are too many.
+    information: Information | None = None
+    #: Weights of the rows of each class.
+    class_totals: np.ndarray | tuple = ()
 
 
 def solve(
@@ -208,6 +217,7 @@ def fit_model(
         find_rounding=find_rounding,
     )
     model = FittedModel(source, weights, weights, solution, problem)
+    model.class_totals = counts.sum(axis=0)
     fractions = context_weight[:, np.newaxis] * problem.probabilities
     if has_columns:
         model.coef, model.intercept = source.restore(weights)
@@ -226,11 +236,19 @@ def fit_model(
     if settings.alpha > 0.0:
         return model
     if has_columns:
+        model.information = measure_columns(
+            *(table, counts, model.coef, model.intercept),
+            fit_intercept=settings.fit_intercept,
+            n_jobs=settings.n_jobs,
+        )
         # With constants, extremes are those of columns shifted to start at 0.
         if settings.fit_intercept and isinstance(table, np.ndarray):
             table = table - table.min(axis=0)
         model.falls, model.rises = find_column_boundaries(table, counts)
     else:
+        model.information = measure_pairs(
+            features, context_weight, problem.probabilities
+        )
         model.falls, model.rises = find_boundaries(split_blocks(features), counts)
     if separates(compute_scores(features, weights), counts):
         model.separation = COMPLETE

@@ -184,6 +184,8 @@ def find_extremes(
 
 def find_deviations(blocks, weight: np.ndarray) -> np.ndarray:
     """Compute the standard deviation of each feature over the classes of a row."""
+    # So that it is exactly 0 if the feature is the same for all classes.
+    blocks = [block - blocks[0] for block in blocks]
     mean = sum(blocks[1:], blocks[0]) / len(blocks)
     squares = sum(weight @ (block - mean) ** 2 for block in blocks)
     deviations = np.sqrt(np.asarray(squares).ravel() / (weight.sum() * len(blocks)))

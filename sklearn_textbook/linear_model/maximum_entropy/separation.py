@@ -21,7 +21,8 @@ from sklearn_textbook.linear_model.maximum_entropy.span import (
     multiply_columns,
 )
 
-#: Maximum number of weights with which quasi-complete separation is looked for.
+#: Maximum number of weights, for columns without those of one class, with which
+#: quasi-complete separation is looked for, and which have standard errors.
 MAX_WEIGHTS = 1000
 
 

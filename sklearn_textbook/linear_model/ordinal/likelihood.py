@@ -101,6 +101,7 @@ class OrdinalLikelihood:
         n_classes: int,
         link: CumulativeLink,
         n_threads: int = 1,
+        offset: Any = None,
     ) -> None:
         n_rows = X.shape[0]
         given = np.broadcast_to(1.0, n_rows) if weight is None else weight
@@ -109,7 +110,7 @@ class OrdinalLikelihood:
         self.solution = solver.orthogonalize(given)
         self.root = self.solution.root
         self.X = map_rows(X, self._turn, self.root.shape[1])
-        self.codes, self.weight = codes, weight
+        self.codes, self.weight, self.offset = codes, weight, offset
         self.n_rows, self.n_classes, self.link = n_rows, n_classes, link
         self.n_threads = n_threads
         self.total_weight = float(n_rows if weight is None else add_up(weight))
@@ -151,7 +152,14 @@ class OrdinalLikelihood:
     def start(self, totals: np.ndarray) -> np.ndarray:
         """Slopes of zero, with which the thresholds are quantiles."""
         cumulative = np.cumsum(totals)[:-1] / totals.sum()
-        return np.append(np.zeros(self.rank), self.link.invert(cumulative))
+        thresholds = self.link.invert(cumulative)
+        if self.offset is not None:
+            total = 0.0
+            for rows in list_blocks(self.n_rows):
+                offset = read_rows(self.offset, rows)
+                total += float(read_weights(self.weight, rows, len(offset)) @ offset)
+            thresholds = thresholds + total / self.total_weight
+        return np.append(np.zeros(self.rank), thresholds)
 
     def evaluate(self, numbers: np.ndarray) -> Evaluation:
         """Compute the loss, its gradient and its Hessian."""
@@ -165,6 +173,8 @@ class OrdinalLikelihood:
             Z, codes = read_rows(self.X, rows), read_rows(self.codes, rows)
             weight = read_weights(self.weight, rows, len(codes))
             scores = Z @ numbers[:rank]
+            if self.offset is not None:
+                scores += read_rows(self.offset, rows)
             found = differentiate_rows(
                 self.link, thresholds[codes] - scores, thresholds[codes + 1] - scores
             )

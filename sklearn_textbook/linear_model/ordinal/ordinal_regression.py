@@ -9,7 +9,6 @@ from typing import Any, Self
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 from scipy.sparse import csr_array, issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -41,6 +40,10 @@ from sklearn_textbook.linear_model.inference.frequencies import (
     has_fractions,
     warn_of_fractions,
 )
+from sklearn_textbook.linear_model.inference.likelihood_measures import (
+    LikelihoodMeasures,
+    describe_test,
+)
 from sklearn_textbook.linear_model.inference.result import LinearResult
 from sklearn_textbook.linear_model.inference.robust import TrainingScores
 from sklearn_textbook.linear_model.inference.summary import (
@@ -49,10 +52,13 @@ from sklearn_textbook.linear_model.inference.summary import (
     write_summary,
 )
 from sklearn_textbook.linear_model.logistic.logistic_regression import (
-    LikelihoodRatioTest,
-    describe_test,
     read_classes,
     read_stored_classes,
+)
+from sklearn_textbook.linear_model.offsets import (
+    read_named,
+    read_offset,
+    take_rows_of,
 )
 from sklearn_textbook.linear_model.ordinal.brant import compare_slopes
 from sklearn_textbook.linear_model.ordinal.likelihood import (
@@ -69,18 +75,19 @@ RUNAWAY = 0.1
 OTHER_NAMES = {"logistic": "logit"}
 
 
-class OrdinalRegression(ClassifierMixin, BaseLinearModel):
+class OrdinalRegression(ClassifierMixin, LikelihoodMeasures, BaseLinearModel):
     r"""Regression of ordered classes (有序回归): a cumulative link model.
 
     The probabilities of the first j of K ordered classes are
 
-    .. math:: P(y \le j \mid x) = F(\zeta_j - w^T x), \quad j = 1, \dots, K - 1,
+    .. math:: P(y \le j \mid x) = F(\zeta_j - w^T x - o), \quad j = 1, \dots, K - 1,
 
-    with a distribution function F and ascending thresholds :math:`\zeta_j`, which take
-    the place of an intercept. A positive coefficient makes higher classes more likely.
-    With the logistic distribution, the odds of :math:`y > j` grow by :math:`e^{w_k}`
-    per unit of column k, for each j alike (proportional odds, 比例优势). Coefficients
-    and thresholds maximise the likelihood, as those of R's ``MASS::polr``.
+    with a distribution function F, ascending thresholds :math:`\zeta_j`, which take the
+    place of an intercept, and a known offset o, 0 unless it is given. A positive
+    coefficient makes higher classes more likely. With the logistic distribution, the
+    odds of :math:`y > j` grow by :math:`e^{w_k}` per unit of column k, for each j alike
+    (proportional odds, 比例优势). Coefficients and thresholds maximise the likelihood,
+    as those of R's ``MASS::polr``.
 
     Parameters
     ----------
@@ -257,7 +264,12 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
     # ----------------------------------------------------------------------- fitting
     @all_or_nothing
     def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
     ) -> Self:
         """Fit the coefficients and thresholds.
 
@@ -270,6 +282,9 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
         sample_weight : array-like of shape (n_samples,) or str, default=None
             Weights of the rows, which count as so many equal rows; the name of a column
             of a table in blocks. None: 1 each.
+        offset : array-like of shape (n_samples,) or str, default=None
+            Number added to the linear predictor of each row; the name of a column of a
+            table in blocks. None: 0.
 
         Returns
         -------
@@ -294,7 +309,11 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
         self._check_parameters()
         if isinstance(X, BlockSource):
             with closing(
-                self._open_columns(X, y, sample_weight, is_numeric=False)
+                self._open_columns(
+                    *(X, y, sample_weight),
+                    is_numeric=False,
+                    vectors={} if offset is None else {"offset": offset},
+                )
             ) as columns:
                 matrix = self._read_stored_rows(columns)
                 classes = read_stored_classes(type(self).__name__, columns)
@@ -302,12 +321,15 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
                 for rows in list_blocks(len(columns.target)):
                     codes = numbers[columns.target.read(rows)]
                     columns.target.write(rows.start, codes.astype(np.int32))
-                self._fit_rows(matrix, columns.target, columns.weight)
+                known = columns.vectors.get("offset")
+                self._fit_rows(matrix, columns.target, columns.weight, known)
             return self
         matrix, weight, is_present = self._read_training_table(X, sample_weight)
         classes, codes = read_classes(type(self).__name__, X, y, is_present)
         numbers = self._order_classes(classes, y)
-        self._fit_rows(matrix, numbers[codes], weight)
+        n_rows = len(codes) if is_present is None else len(is_present)
+        offset = take_rows_of(read_offset(offset, None, n_rows, None), is_present)
+        self._fit_rows(matrix, numbers[codes], weight, offset)
         return self
 
     def _order_classes(self, classes, y):
@@ -342,7 +364,7 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
         self._class_numbers = np.argsort(np.argsort(ranks))
         return self._class_numbers
 
-    def _fit_rows(self, matrix, codes, weight) -> None:
+    def _fit_rows(self, matrix, codes, weight, offset) -> None:
         """Fit to rows in memory or in files."""
         (n_rows, n_columns), n_classes = matrix.shape, len(self.classes_)
         n_cells = n_rows * (n_columns + n_classes)
@@ -353,16 +375,27 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
             "Leave out columns of many levels.",
             ValueError,
         )
-        likelihood = OrdinalLikelihood(
-            *(lay_out(matrix), codes, weight, n_classes, LINKS[self.link]),
-            count_threads(self.n_jobs, n_cells),
-        )
-        totals = likelihood.count_classes()
-        with use_one_blas_thread():
-            found = maximize_likelihood(
-                *(likelihood, likelihood.start(totals)),
-                *(int(self.max_iter), float(self.tol)),
+
+        def make(columns):
+            return OrdinalLikelihood(
+                *(columns, codes, weight, n_classes, LINKS[self.link]),
+                count_threads(self.n_jobs, n_cells),
+                offset,
             )
+
+        def maximize(likelihood):
+            start = likelihood.start(totals)
+            limits = (int(self.max_iter), float(self.tol))
+            return maximize_likelihood(likelihood, start, *limits)
+
+        likelihood = make(lay_out(matrix))
+        totals = likelihood.count_classes()
+        self.null_log_likelihood_ = float(totals @ np.log(totals / totals.sum()))
+        with use_one_blas_thread():
+            found = maximize(likelihood)
+            if offset is not None:
+                null = maximize(make(np.empty((n_rows, 0))))
+                self.null_log_likelihood_ = -float(null.at.loss)
         self.coef_, self.thresholds_ = likelihood.restore(found.numbers)
         back = likelihood.turn_back()
         self.covariance_ = back @ np.linalg.pinv(found.at.hessian) @ back.T
@@ -372,7 +405,7 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
         )
         self.rank_ = likelihood.rank
         self.log_likelihood_ = -float(found.at.loss)
-        self.null_log_likelihood_ = float(totals @ np.log(totals / totals.sum()))
+        self._has_offset = offset is not None
         self.n_observations_ = likelihood.total_weight
         self._has_fractions = has_fractions(weight)
         self.loss_path_ = np.array(found.loss_path)
@@ -416,62 +449,81 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
         check_n_jobs(self.n_jobs)
 
     # -------------------------------------------------------------------- predictions
-    def predict_linear(self, X: MatrixLike) -> np.ndarray:
-        r"""Compute the linear predictors :math:`w^T x`, without a threshold.
+    def predict_linear(
+        self, X: MatrixLike, *, offset: ArrayLike | None = None
+    ) -> np.ndarray:
+        r"""Compute the linear predictors :math:`w^T x + o`, without a threshold.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
+        offset : array-like of shape (n_samples,) or str, default=None
+            Number added to the linear predictor of each row; the name of a column of a
+            table in blocks. None: 0, whatever was passed to ``fit``.
 
         Returns
         -------
         predictor : ndarray of shape (n_samples,)
             Linear predictors; the larger, the more likely are high classes.
         """
-        return self._predict_blocks(
+        check_is_fitted(self)
+        (offset,) = read_named(X, offset=offset)
+        predictor = self._predict_blocks(
             X, lambda matrix: np.asarray(matrix @ self.coef_).ravel()
         )
+        known = read_offset(offset, None, len(predictor), None)
+        return predictor if known is None else predictor + known
 
-    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
+    def predict_log_proba(
+        self, X: MatrixLike, *, offset: ArrayLike | None = None
+    ) -> np.ndarray:
         """Compute the logarithm of the probability of each class.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
+        offset : array-like of shape (n_samples,) or str, default=None
+            As in ``predict_linear``.
 
         Returns
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes)
             Natural logarithms in the order of ``classes_``.
         """
-        scores = self.predict_linear(X)
+        scores = self.predict_linear(X, offset=offset)
         found = measure_classes(LINKS[self.link], scores, self.thresholds_)
         return found[:, self._class_numbers]
 
-    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+    def predict_proba(
+        self, X: MatrixLike, *, offset: ArrayLike | None = None
+    ) -> np.ndarray:
         """Compute the probability P(y|x) of each class.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
+        offset : array-like of shape (n_samples,) or str, default=None
+            As in ``predict_linear``.
 
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
             Probabilities in the order of ``classes_``.
         """
-        return np.exp(self.predict_log_proba(X))
+        return np.exp(self.predict_log_proba(X, offset=offset))
 
-    def predict(self, X: MatrixLike) -> np.ndarray:
+    def predict(self, X: MatrixLike, *, offset: ArrayLike | None = None) -> np.ndarray:
         """Predict the most probable class.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
+        offset : array-like of shape (n_samples,) or str, default=None
+            As in ``predict_linear``.
 
         Returns
         -------
@@ -484,7 +536,7 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
             If a row has missing values, with ``missing="drop"``; its probabilities are
             NaN.
         """
-        scores = require_scores(self.predict_log_proba(X))
+        scores = require_scores(self.predict_log_proba(X, offset=offset))
         return self.classes_[scores.argmax(axis=1)]
 
     # ---------------------------------------------------------------------- inference
@@ -547,42 +599,12 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
     def _name_coefficients(self) -> tuple[str, ...]:
         return (*self.design_.names, *self.threshold_names_)
 
-    @property
-    def deviance_(self) -> float:
-        """Deviance (偏差): twice the negative log-likelihood."""
-        return -2.0 * self.log_likelihood_
-
-    @property
-    def null_deviance_(self) -> float:
-        """Deviance of the model without columns."""
-        return -2.0 * self.null_log_likelihood_
-
-    @property
-    def pseudo_r2_(self) -> float:
-        """McFadden's pseudo R²: 1 minus the ratio of the log-likelihoods."""
-        return 1.0 - self.log_likelihood_ / self.null_log_likelihood_
-
-    @property
-    def _n_parameters(self):
-        """Number of free coefficients and thresholds."""
+    def _count_free(self, name: str = "") -> int:
+        """Count the free coefficients and thresholds."""
         return self.rank_ + len(self.thresholds_)
 
-    @property
-    def aic_(self) -> float:
-        """Akaike's information criterion; smaller is better."""
-        return self.deviance_ + 2.0 * self._n_parameters
-
-    @property
-    def bic_(self) -> float:
-        """Bayesian information criterion; smaller is better."""
-        return float(self.deviance_ + np.log(self.n_observations_) * self._n_parameters)
-
-    @property
-    def likelihood_ratio_test_(self) -> LikelihoodRatioTest:
-        """Test that all coefficients are zero, as a ``LikelihoodRatioTest``."""
-        statistic = max(0.0, self.null_deviance_ - self.deviance_)
-        p_value = float(stats.chi2.sf(statistic, self.rank_)) if self.rank_ else 1.0
-        return LikelihoodRatioTest(statistic, self.rank_, p_value)
+    def _count_constants(self) -> int:
+        return len(self.thresholds_)
 
     def summary(self, level: float = 0.95, *, width: int | None = WIDTH) -> str:
         """Return a text summary of the model.
@@ -652,14 +674,19 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
         Raises
         ------
         ValueError
-            If the model has another link or only two classes, or if a binary regression
-            has no finite coefficients.
+            If the model has another link, an offset or only two classes, or if a binary
+            regression has no finite coefficients.
         """
         check_is_fitted(self)
         if self.link != "logit" or len(self.classes_) < 3:
             raise ValueError(
                 "proportional_odds_test requires link='logit' and three classes or "
                 f"more; got link={self.link!r} and {len(self.classes_)} classes."
+            )
+        if vars(self).get("_has_offset", False):
+            raise ValueError(
+                "proportional_odds_test is of models without an offset; this one was "
+                "fitted with one."
             )
         matrix, codes, weight, _ = self._read_rows_of_fit(X, y, sample_weight)
         terms = self._list_terms()
@@ -681,9 +708,9 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
             log_likelihood=self.log_likelihood_,
             dispersion=1.0,
             knows_dispersion=True,
-            n_parameters=float(self._n_parameters),
+            n_parameters=float(self._count_free()),
             residual_degrees_of_freedom=float(
-                self.n_observations_ - self._n_parameters
+                self.n_observations_ - self._count_free()
             ),
             n_observations=float(self.n_observations_),
             null_deviance=self.null_deviance_,
@@ -694,10 +721,21 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
         """Parameters with which other fits have the classes of this one."""
         return {"class_order": self.class_order_.tolist()}
 
-    def _find_scores(self, X, y, sample_weight) -> TrainingScores:
+    def _read_offset(self, offset, exposure, n_rows: int) -> np.ndarray | None:
+        """Read the offset of the predictors, or None."""
+        if exposure is not None:
+            raise TypeError(f"{type(self).__name__} has an offset, but no exposure.")
+        return read_offset(offset, None, n_rows, None)
+
+    def _find_scores(
+        self, X, y, sample_weight, *, offset=None, exposure=None
+    ) -> TrainingScores:
         """Compute the scores of the training rows."""
         matrix, codes, weight, is_present = self._read_rows_of_fit(X, y, sample_weight)
         predictor = np.asarray(matrix @ self.coef_).ravel()
+        known = self._read_offset(offset, exposure, len(is_present))
+        if known is not None:
+            predictor = predictor + known[is_present]
         ends = np.concatenate([[-np.inf], self.thresholds_, [np.inf]])
         found = differentiate_rows(
             LINKS[self.link], ends[codes] - predictor, ends[codes + 1] - predictor
@@ -706,7 +744,7 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
         slack = 1e-6 * abs(self.log_likelihood_) + 1e-9 * abs(self.null_log_likelihood_)
         if not abs(loss + self.log_likelihood_) <= slack:
             raise ValueError(
-                "The rows, labels and weights must be those of the fit, whose "
+                "The rows, labels, weights and offset must be those of the fit, whose "
                 f"log-likelihood was {self.log_likelihood_:.9g}; got {-loss:.9g}."
             )
         scores = np.zeros((len(codes), len(self.coef_) + len(ends)))
@@ -743,10 +781,10 @@ class OrdinalRegression(ClassifierMixin, BaseLinearModel):
         weight = np.ones(len(codes)) if weight is None else weight
         return matrix, self._class_numbers[codes], weight, is_present
 
-    def _find_responses(self, matrix, scale):
+    def _find_responses(self, matrix, scale, offset):
         """Responses of rows, their names, and derivatives by all coefficients."""
         n_columns, n_classes = len(self.coef_), len(self.classes_)
-        predictor = matrix @ self.coef_
+        predictor = matrix @ self.coef_ + (0.0 if offset is None else offset)
         n_names = n_columns + n_classes - 1
         if scale == "link":
             slopes = np.zeros((len(matrix), 1, n_names))

@@ -32,7 +32,12 @@ from sklearn_textbook._contract.table import Table
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
-from sklearn_textbook.linear_model.base import BaseLinearClassifier, BaseLinearModel
+from sklearn_textbook.linear_model.base import (
+    BaseLinearClassifier,
+    BaseLinearModel,
+    find_log_probabilities,
+    find_probabilities,
+)
 from sklearn_textbook.linear_model.generalized.families import (
     FAMILIES,
     make_family,
@@ -47,6 +52,12 @@ from sklearn_textbook.linear_model.least_squares.targets import (
 from sklearn_textbook.linear_model.logistic.logistic_regression import (
     read_classes,
     weigh_classes,
+)
+from sklearn_textbook.linear_model.offsets import (
+    read_named,
+    read_numbers,
+    read_offset,
+    take_rows_of,
 )
 from sklearn_textbook.linear_model.penalized.fitting import (
     PathFit,
@@ -205,12 +216,13 @@ class BaseElasticNet(BaseLinearModel):
             return isinstance(self.alpha, str)
         return bool(self.standardize)
 
-    def _fit_path(self, matrix, y, weight, is_present, make_loss) -> None:
+    def _fit_path(self, matrix, y, weight, is_present, make_loss, offset) -> None:
         """Fit the path, and choose an alpha of it."""
         weight = np.ones(matrix.shape[0]) if weight is None else weight
 
         def make_part(rows):
-            return make_loss(y[rows], weight[rows] / weight[rows].sum())
+            known = None if offset is None else offset[rows]
+            return make_loss(y[rows], weight[rows] / weight[rows].sum(), known)
 
         settings = Settings(
             penalty=self._make_penalty(),
@@ -315,11 +327,11 @@ class ElasticNet(RegressorMixin, BaseElasticNet):
         \frac{1}{2 \sum_i \omega_i} \sum_i \omega_i\, d(y_i, \mu_i)
         + \alpha \rho \lVert w \rVert_1
         + \frac{\alpha (1 - \rho)}{2} \lVert w \rVert_2^2,
-        \qquad g(\mu_i) = w^T x_i + b,
+        \qquad g(\mu_i) = w^T x_i + b + o_i,
 
-    with the unit deviance d of the family. For "gaussian" this is the mean of
-    :math:`\frac12 (y_i - w^T x_i - b)^2` and the penalty, as in scikit-learn;
-    :math:`\rho = 1` is the lasso (LASSO 回归).
+    with the unit deviance d of the family and known offsets o, 0 unless given to
+    ``fit``. For "gaussian" this is the mean of :math:`\frac12 (y_i - w^T x_i - b)^2`
+    and the penalty, as in scikit-learn; :math:`\rho = 1` is the lasso (LASSO 回归).
 
     Parameters
     ----------
@@ -540,7 +552,13 @@ class ElasticNet(RegressorMixin, BaseElasticNet):
 
     @all_or_nothing
     def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
     ) -> Self:
         """Fit the coefficients.
 
@@ -552,6 +570,12 @@ class ElasticNet(RegressorMixin, BaseElasticNet):
             The target, with values that are valid for the family.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, each as that many copies of the row. None: 1 each.
+        offset : array-like of shape (n_samples,), default=None
+            Number added to the linear predictor of each row. None: 0.
+        exposure : array-like of shape (n_samples,), default=None
+            Positive time, area or population of each row. Its logarithm is added to the
+            linear predictor, so means are proportional to it. Only for families whose
+            link is the logarithm. None: 1 each.
 
         Returns
         -------
@@ -588,11 +612,17 @@ class ElasticNet(RegressorMixin, BaseElasticNet):
             raise ValueError(
                 f"y is 0 in all rows, but family={self.family!r} needs a mean above 0."
             )
+        n_rows = len(y) if is_present is None else len(is_present)
+        offset = read_offset(offset, exposure, n_rows, link)
+        offset = take_rows_of(offset, is_present)
         self.family_, self.link_ = family, link
-        self._fit_path(
-            *(matrix, y, weight, is_present),
-            lambda y, weight: FamilyLoss(family, link, y, weight),
-        )
+        if offset is not None and self.family == "gaussian":
+            y, offset = y - offset, None
+
+        def make_loss(y, weight, offset):
+            return FamilyLoss(family, link, y, weight, offset)
+
+        self._fit_path(matrix, y, weight, is_present, make_loss, offset)
         return self
 
     def _set_coefficients(self, path: Path, chosen: int) -> None:
@@ -603,27 +633,47 @@ class ElasticNet(RegressorMixin, BaseElasticNet):
         is_gaussian = self.family_.name == "gaussian"
         self.dual_gap_ = float(path.gaps[chosen]) if is_gaussian else np.nan
 
-    def predict(self, X: MatrixLike) -> np.ndarray:
+    def predict(
+        self,
+        X: MatrixLike,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> np.ndarray:
         """Predict the mean of the target.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks;
+            the offset and the exposure are then names of its columns.
+        offset : array-like of shape (n_samples,) or str, default=None
+            Number added to the linear predictor of each row. None: 0, whatever was
+            passed to ``fit``.
+        exposure : array-like of shape (n_samples,) or str, default=None
+            Value to which the mean of each row is proportional. None: 1 each.
 
         Returns
         -------
         y_pred : ndarray of shape (n_samples,)
             Means.
         """
-        return self._predict_blocks(X, self._predict_block)
-
-    def _predict_block(self, matrix):
-        predictor = np.asarray(matrix @ self.coef_).ravel() + self.intercept_
-        return self.link_.invert(predictor)
+        check_is_fitted(self)
+        offset, exposure = read_named(X, offset=offset, exposure=exposure)
+        predictor = self._predict_blocks(
+            X, lambda matrix: np.asarray(matrix @ self.coef_).ravel() + self.intercept_
+        )
+        offset = read_offset(offset, exposure, len(predictor), self.link_)
+        return self.link_.invert(predictor if offset is None else predictor + offset)
 
     def score(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
     ) -> float:
         r"""Compute the fraction of the deviance explained, :math:`D^2`.
 
@@ -638,6 +688,8 @@ class ElasticNet(RegressorMixin, BaseElasticNet):
             The targets of the rows.
         sample_weight : array-like of shape (n_samples,) or str, default=None
             Weights of the rows. None: 1 each.
+        offset, exposure : array-like of shape (n_samples,) or str, default=None
+            As in ``predict``.
 
         Returns
         -------
@@ -645,7 +697,7 @@ class ElasticNet(RegressorMixin, BaseElasticNet):
             At most 1; 0 for the mean; negative if worse. If y is constant: 1 if it is
             predicted without error, and 0 otherwise.
         """
-        mean = self.predict(X)
+        mean = self.predict(X, offset=offset, exposure=exposure)
         y, sample_weight = read_columns(X, y, sample_weight, is_numeric=False)
         y = column_or_1d(read_numeric_targets(y, mean, self), warn=True)
         require_range(self.family_, y, None)
@@ -665,7 +717,8 @@ class ElasticNetClassifier(BaseElasticNet, BaseLinearClassifier):
         \alpha \rho \lVert w \rVert_1 + \frac{\alpha (1 - \rho)}{2} \lVert w \rVert_2^2.
 
     Two classes have one vector of coefficients, that of the second class; more have a
-    vector each, :math:`P(y = k \mid x) \propto e^{w_k^T x + b_k}`.
+    vector each, :math:`P(y = k \mid x) \propto e^{w_k^T x + b_k}`. ``fit`` takes known
+    offsets of these scores.
 
     Parameters
     ----------
@@ -835,7 +888,12 @@ class ElasticNetClassifier(BaseElasticNet, BaseLinearClassifier):
 
     @all_or_nothing
     def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
     ) -> Self:
         """Fit the coefficients.
 
@@ -847,6 +905,10 @@ class ElasticNetClassifier(BaseElasticNet, BaseLinearClassifier):
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, each as that many copies of the row. None: 1 each.
+        offset : array-like of shape (n_samples,) or (n_samples, n_classes), \
+                default=None
+            Numbers added to the scores: for two classes, to the log-odds of the second;
+            for more, to the score of each class. None: 0.
 
         Returns
         -------
@@ -879,11 +941,22 @@ class ElasticNetClassifier(BaseElasticNet, BaseLinearClassifier):
         ):
             self._forget("coef_")
         self.classes_ = classes
-        self._fit_path(
-            *(matrix, codes, weight, is_present),
-            lambda codes, weight: LogisticLoss(codes, len(classes), weight),
-        )
+        n_rows = len(codes) if is_present is None else len(is_present)
+        offset = take_rows_of(self._read_offset(offset, n_rows), is_present)
+
+        def make_loss(codes, weight, offset):
+            return LogisticLoss(codes, len(classes), weight, offset)
+
+        self._fit_path(matrix, codes, weight, is_present, make_loss, offset)
         return self
+
+    def _read_offset(self, offset, n_rows: int) -> np.ndarray | None:
+        """Read the offset of the scores, or None."""
+        if offset is None:
+            return None
+        if len(self.classes_) == 2:
+            return read_numbers("offset", offset, (n_rows,))[:, np.newaxis]
+        return read_numbers("offset", offset, (n_rows, len(self.classes_)))
 
     def _set_coefficients(self, path: Path, chosen: int) -> None:
         self.coef_path_ = copy_rows(path.coef.transpose(1, 2, 0))
@@ -891,13 +964,19 @@ class ElasticNetClassifier(BaseElasticNet, BaseLinearClassifier):
         self.coef_ = path.coef[chosen].copy()
         self.intercept_ = path.intercept[chosen].copy()
 
-    def decision_function(self, X: MatrixLike) -> np.ndarray:
+    def decision_function(
+        self, X: MatrixLike, *, offset: ArrayLike | None = None
+    ) -> np.ndarray:
         r"""Compute the linear score of each class.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
+        offset : array-like of shape (n_samples,) or (n_samples, n_classes), or str, \
+                default=None
+            As in ``fit``; for two classes, it may be the name of a column of a table in
+            blocks. None: 0, whatever was passed to ``fit``.
 
         Returns
         -------
@@ -905,7 +984,73 @@ class ElasticNetClassifier(BaseElasticNet, BaseLinearClassifier):
             For two classes, the log-odds of the second, :math:`w^T x + b`. For more,
             the logarithms of the probabilities up to a constant per row.
         """
+        check_is_fitted(self)
+        (offset,) = read_named(X, offset=offset)
         scores = self._predict_blocks(
             X, lambda matrix: np.asarray(matrix @ self.coef_.T) + self.intercept_
         )
+        offset = self._read_offset(offset, len(scores))
+        scores = scores if offset is None else scores + offset
         return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: MatrixLike, *, offset: ArrayLike | None = None) -> np.ndarray:
+        """Predict the most probable class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
+        offset : array-like or str, default=None
+            As in ``decision_function``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Class labels.
+
+        Raises
+        ------
+        ValueError
+            If a row has missing values, with ``missing="drop"``; its probabilities are
+            NaN.
+        """
+        return self._choose_classes(self.decision_function(X, offset=offset))
+
+    def predict_proba(
+        self, X: MatrixLike, *, offset: ArrayLike | None = None
+    ) -> np.ndarray:
+        """Compute the probability P(y|x) of each class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
+        offset : array-like or str, default=None
+            As in ``decision_function``.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Probabilities in the order of ``classes_``.
+        """
+        return find_probabilities(self.decision_function(X, offset=offset))
+
+    def predict_log_proba(
+        self, X: MatrixLike, *, offset: ArrayLike | None = None
+    ) -> np.ndarray:
+        """Compute the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
+        offset : array-like or str, default=None
+            As in ``decision_function``.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            Natural logarithms in the order of ``classes_``; finite even where the
+            probability underflows.
+        """
+        return find_log_probabilities(self.decision_function(X, offset=offset))
