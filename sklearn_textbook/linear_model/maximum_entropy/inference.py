@@ -101,10 +101,12 @@ class EntropyInference(LikelihoodMeasures):
             if vars(self).get("_has_fractions", False):
                 warn_of_fractions("there is no other estimator of this model")
             return
-        if "n_observations_" not in vars(self):
+        if "distribution_" in vars(self):
             reason = "only of a model that was fitted to rows"
         elif self.alpha:
             reason = f"only without a penalty; got alpha={self.alpha:g}"
+        elif "n_observations_" not in vars(self):
+            reason = "not in model files of older versions; fit it again"
         elif len(self.classes_) < 2:
             reason = "only with two classes or more"
         else:
@@ -230,7 +232,7 @@ class EntropyInference(LikelihoodMeasures):
     def _list_notes(self) -> list[str]:
         """List the notes of a summary."""
         notes = self._note_references() if self._has_columns else []
-        if not self.converged_:
+        if not vars(self).get("converged_", True):  # not in old model files
             notes.append("The solver did not converge.")
         separation = vars(self).get("separation_")
         if separation == UNKNOWN:
