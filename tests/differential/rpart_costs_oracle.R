@@ -89,7 +89,7 @@ tables <- list(
   list("reliability", cu.summary, "Reliability", 2, 20, 7),
   list("type", cu.summary, "Type", 2, 30, 10),
   list("opening", solder, "Opening", 3, 60, 20),
-  list("diabetes", MASS::Pima.tr2, "type", 4, 45, 15),
+  list("diabetes", MASS::Pima.tr2, "type", 3, 45, 15),
   list("tumours", biopsy, "class", 10, 20, 7),
   list("glass", MASS::fgl, "type", 2, 45, 15)
 )
