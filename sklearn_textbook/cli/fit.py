@@ -111,6 +111,7 @@ def fit_table(
     output.write(report_training(training, options))
     training, gap_notes = leave_out_gaps(training, estimator)
     output.write(*map(Note, gap_notes))
+    scorer.give_costs(estimator, training.goal.values)
     _grow(estimator, training, settings)
     model = SavedModel(estimator, goal.name, note_table(training.file, options, scorer))
     tested = None
