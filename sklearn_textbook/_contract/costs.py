@@ -34,25 +34,27 @@ def read_cost_matrix(
     is_mapping = isinstance(cost_matrix, Mapping)
     read = _read_mapping if is_mapping else _read_array
     costs = read(cost_matrix, labels, name)
-    for true, row in enumerate(costs):
-        for predicted, cost in enumerate(row):
-            where = f"for true class {labels[true]!r}, predicted {labels[predicted]!r}"
-            if not 0.0 <= cost <= LARGEST:
-                raise ValueError(
-                    f"The '{name}' parameter must have costs from 0 to {LARGEST:g}; "
-                    f"got {cost} {where}."
-                )
-            if true == predicted and cost != 0.0:
-                raise ValueError(
-                    f"The '{name}' parameter must have 0 for right predictions; got "
-                    f"{cost} {where}."
-                )
-        if len(labels) > 1 and not row.any():
-            raise ValueError(
-                f"The '{name}' parameter must have a cost above 0 for some error of "
-                f"each class; all are 0 for true class {labels[true]!r}."
-            )
+    is_wrong = ~((costs >= 0.0) & (costs <= LARGEST))
+    _refuse(costs, is_wrong, labels, f"costs from 0 to {LARGEST:g}", name)
+    is_wrong = np.eye(len(costs), dtype=bool) & (costs != 0.0)
+    _refuse(costs, is_wrong, labels, "0 for right predictions", name)
+    is_free = ~costs.any(axis=1)
+    if len(labels) > 1 and is_free.any():
+        raise ValueError(
+            f"The '{name}' parameter must have a cost above 0 for some error of each "
+            f"class; all are 0 for true class {labels[int(is_free.argmax())]!r}."
+        )
     return costs
+
+
+def _refuse(costs, is_wrong, labels, what, name) -> None:
+    """Raise ValueError for the first wrong cost."""
+    if is_wrong.any():
+        true, predicted = np.argwhere(is_wrong)[0]
+        raise ValueError(
+            f"The '{name}' parameter must have {what}; got {costs[true, predicted]} "
+            f"for true class {labels[true]!r}, predicted {labels[predicted]!r}."
+        )
 
 
 def _read_array(cost_matrix, labels, name):

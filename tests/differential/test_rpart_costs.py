@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from sklearn_textbook.tree.prune import compute_rpart_sequence
+from sklearn_textbook.tree.prune.rebuild import cut_below
+from sklearn_textbook.tree.route import RoutedTree
 from tests.differential.rpart import Table, read_split
 from tests.differential.test_rpart import (
     find_difference,
@@ -57,7 +59,8 @@ def test_tables(case):
     assert find_difference(nodes, tree, table) is None
     # CP, nsplit and rel error.
     costs = np.array(table.loss, dtype=float)
-    sequence = compute_rpart_sequence(model.tree_, "error", costs)
+    tree_ = model.tree_
+    sequence = compute_rpart_sequence(tree_, "error", costs)
     np.testing.assert_allclose(
         list_our_rows(sequence),
         list_rows(case["cp_table"])[:, :3],
@@ -73,5 +76,13 @@ def test_tables(case):
         rtol=1e-6,
         atol=1e-9,
     )
+    for pruned in case["pruned"]:
+        alpha = pruned["cp"] * sequence.impurities[-1]
+        model.tree_ = RoutedTree.from_grown(
+            cut_below(tree_, sequence.find_cut(sequence.find_step(alpha)))
+        )
+        expected = np.array(pruned["classes"])[known]
+        np.testing.assert_array_equal(model.predict(new)[known], expected)
+    model.tree_ = tree_
     classes = np.array(case["classes"])[known]
     np.testing.assert_array_equal(model.predict(new)[known], classes)
