@@ -27,6 +27,7 @@ STUDIES = {
     "blocks": "blocks",
     "boosting": "boosting_study",
     "combinations": "combinations",
+    "costs": "costs",
     "diversity": "diversity",
     "forests": "forest_study",
     "generalized-linear": "generalized_linear",

@@ -112,6 +112,7 @@ def fit_table(
     order_notes = goal.order_classes(estimator)
     training, gap_notes = leave_out_gaps(training, estimator)
     output.write(*map(Note, [*order_notes, *gap_notes]))
+    scorer.give_costs(estimator, training.goal.values)
     _grow(estimator, training, settings)
     model = SavedModel(estimator, goal.name, note_table(training.file, options, scorer))
     tested = None

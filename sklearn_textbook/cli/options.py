@@ -507,7 +507,8 @@ def training_options(command):
             "--cost",
             metavar="FILE",
             help="A .costs file of C5.0, with lines 'predicted class, true class: "
-            "cost'. The class with the least expected cost is predicted.",
+            "cost'. Trees are grown by costs, and the class with the least expected "
+            "cost is predicted.",
         ),
         name_list_option(
             "--scoring",

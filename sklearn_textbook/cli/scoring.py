@@ -95,6 +95,16 @@ class Scorer:
             )
         return Predicted(estimator.predict(X))
 
+    def give_costs(self, estimator, y) -> None:
+        """Train a model with the costs of the classes of y, if it can be."""
+        if self.costs is None or "cost_matrix" not in estimator.get_params(deep=False):
+            return
+        is_known = np.isin(self.labels, y)
+        costs = self.costs[np.ix_(is_known, is_known)]
+        votes = getattr(estimator, "voting", "soft") == "hard"
+        if not votes and costs.any(axis=1).all():
+            estimator.set_params(cost_matrix=costs.tolist())
+
     def decide(self, probabilities):
         """Predict the most probable class, or the one with the least expected cost."""
         best = (
@@ -212,6 +222,7 @@ def cross_validate(
     by_part = {}
     for train, test in _split_folds(y, scorer.is_classes, n_folds, seed):
         model = clone(template)
+        scorer.give_costs(model, y[train])
         with steps.watch(model):
             training.fit(model, train)
         weights = None if training.weights is None else training.weights[test]

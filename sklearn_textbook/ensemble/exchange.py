@@ -7,6 +7,7 @@ from scipy.special import expit, softmax
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.costs import refuse_costs
 from sklearn_textbook.ensemble.bagging.bagging import BaseBagging
 from sklearn_textbook.ensemble.boosting.adaboost import BaseAdaBoost
 from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
@@ -50,6 +51,7 @@ COPIED = (*ATTRIBUTES, "train_score_", "oob_improvement_", "oob_scores_")
 def require_convertible(model) -> None:
     """Raise an error for an ensemble that votes, or whose members are no trees."""
     check_is_fitted(model)
+    refuse_costs(model)
     if getattr(model, "voting", "soft") == "hard":
         raise ValueError(
             f'{type(model).__name__} has voting="hard", but scikit-learn ensembles '
@@ -167,6 +169,7 @@ def convert_adaboost(model: BaseAdaBoost):
 def convert_gradient_boosting(model: BaseGradientBoosting):
     """Make gradient boosting of scikit-learn."""
     check_is_fitted(model)
+    refuse_costs(model)
     if type(model.loss_) not in SHARED_LOSSES:
         names = sorted({loss.name for loss in SHARED_LOSSES})
         raise ValueError(

@@ -15,6 +15,7 @@ from sklearn.metrics import accuracy_score, get_scorer, get_scorer_names, r2_sco
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.costs import choose_classes, get_costs
 from sklearn_textbook._contract.labels import decode_labels
 from sklearn_textbook._contract.parameters import is_checked, show_value
 from sklearn_textbook._contract.saved_field import SavedField
@@ -71,6 +72,7 @@ def estimate_out_of_bag(
     target: np.ndarray,
     n_rows: int,
     n_statistics: int,
+    costs: np.ndarray | None = None,
 ) -> OutOfBagEstimate:
     r"""Combine out-of-bag predictions, and measure the error as members are added.
 
@@ -88,6 +90,8 @@ def estimate_out_of_bag(
         Number of rows.
     n_statistics : int
         Largest number of classes; 1 for values.
+    costs : ndarray of float64, shape (n_classes, n_classes), default=None
+        Costs of errors, by which classes are chosen.
 
     Returns
     -------
@@ -111,7 +115,7 @@ def estimate_out_of_bag(
         total[rows] = sums
         n_members[rows] += 1
         if is_classifier:
-            error[rows] = (find_largest(sums) != known).mean(axis=1)
+            error[rows] = (find_largest(sums, costs) != known).mean(axis=1)
         else:
             mean = sums[:, :, 0] / n_members[rows, np.newaxis]
             error[rows] = ((mean - known) ** 2).mean(axis=1)
@@ -131,11 +135,16 @@ def take_rows(array, rows):
     return array[rows]
 
 
-def find_largest(sums):
+def find_largest(sums, costs=None):
     """Return the class with the largest sum, the first of several.
 
-    ``argmax`` takes long for each row of a short axis.
+    With costs, it is that of the least cost. ``argmax`` takes long for each row of a
+    short axis.
     """
+    if costs is not None:
+        totals = sums[:, 0].sum(axis=1, keepdims=True)
+        shares = sums[:, 0] / np.where(totals > 0.0, totals, 1.0)
+        return choose_classes(shares, costs)[:, np.newaxis]
     if sums.shape[2] == 2:
         return (sums[:, :, 1] > sums[:, :, 0]).astype(np.intp)
     return sums.argmax(axis=2)
@@ -238,7 +247,11 @@ class OutOfBagMixin(DrawnRowsMixin):
     ) -> None:
         """Set the attributes of the out-of-bag estimate."""
         estimate = estimate_out_of_bag(
-            self._predict_out_of_bag(predict), target, len(target), n_statistics
+            self._predict_out_of_bag(predict),
+            target,
+            len(target),
+            n_statistics,
+            get_costs(self),
         )
         warn_of_unscored_rows(estimate.n_members)
         self.oob_curve_ = estimate.curve
@@ -254,7 +267,7 @@ class OutOfBagMixin(DrawnRowsMixin):
 
     def _score_classes(self, estimate, known):
         """Keep the out-of-bag probabilities, and score them."""
-        best = find_largest(estimate.prediction)
+        best = find_largest(estimate.prediction, get_costs(self))
         is_scored = estimate.n_members > 0
         of_output = list(estimate.prediction.swapaxes(0, 1))
         is_single = len(of_output) == 1

@@ -16,6 +16,7 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.costs import refuse_costs
 from sklearn_textbook.ensemble import (
     AveragingRegressor,
     BayesianModelAveragingClassifier,
@@ -310,6 +311,7 @@ def resolve(model: object, reader: StepReader, places):
     The last one is returned with the places of its columns; ``places`` are those of the
     columns of the model, None of the whole table.
     """
+    refuse_costs(model)
     program = read_linear(model)
     if program is None:
         if not is_tree_sum(model):
@@ -570,6 +572,7 @@ def _resolve_codes(model: OutputCodeClassifier, reader, places):
 
 @resolve.register
 def _resolve_bagging(model: BaseBagging, reader, places):
+    refuse_costs(model)
     if model._reader is not None:
         return resolve.dispatch(object)(model, reader, places)
     members = [
@@ -599,6 +602,7 @@ def _resolve_bagging(model: BaseBagging, reader, places):
 
 @resolve.register
 def _resolve_adaboost(model: BaseAdaBoost, reader, places):
+    refuse_costs(model)
     if model._reader is not None:
         return resolve.dispatch(object)(model, reader, places)
     members = [(number, one, None) for number, one in enumerate(model.estimators_)]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.costs import refuse_costs
 from sklearn_textbook._contract.written_files import write_file
 from sklearn_textbook.exchange.onnx_trees import divides_rows as find_divided
 from sklearn_textbook.exchange.pmml_fractions import FractionWriter
@@ -105,6 +106,7 @@ def to_pmml(
     if not isinstance(target, str) or not target:
         raise TypeError(f"target must be a non-empty string, got {target!r}.")
     total = read_trees(model)
+    refuse_costs(model)
     text = _Converter(total, target).run()
     if len(text) > LONG:
         warn_caller(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.costs import CostMatrix, choose_classes, get_costs
 from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.parameters import check_choice, check_truth
 from sklearn_textbook._contract.types import MatrixLike
@@ -102,6 +103,13 @@ class C45Classifier(BaseGainTree):
         ``-A``). This does not change ``predict``.
     class_weight : dict or "balanced", default=None
         Weights of the classes, as in scikit-learn.
+    cost_matrix : dict of dict or array-like, default=None
+        Costs of errors (代价矩阵): ``{true class: {predicted class: cost}}``, or an
+        array of shape (n_classes, n_classes) with a row for each true class, in the
+        order of ``classes_``; 0 for right predictions. Trees are grown with class
+        weights multiplied by the sum of their row; the class of least expected cost
+        is predicted, and pruning counts costs instead of errors. None: all errors cost
+        the same. For one output.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype, none, or given by a mask, indices or names, as in
         HistGradientBoostingClassifier. By dtype, strings and unordered categories are
@@ -233,6 +241,7 @@ class C45Classifier(BaseGainTree):
         pruning: str | BasePruner | None = "error_based",
         laplace: bool = False,
         class_weight: dict[Any, float] | str | None = None,
+        cost_matrix: CostMatrix | None = None,
         categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
         missing: str = "fractional",
         handle_unknown: str = "parent",
@@ -256,6 +265,7 @@ class C45Classifier(BaseGainTree):
         self.pruning = pruning
         self.laplace = laplace
         self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
         self.categorical_features = categorical_features
         self.missing = missing
         self.handle_unknown = handle_unknown
@@ -322,7 +332,12 @@ class C45Classifier(BaseGainTree):
         return super()._run_pruner(pruner, tree, data, n_threads)
 
     def _choose_classes(self, fractions):
-        return pick_classes(fractions[:, 0], self._class_tolerance)[:, np.newaxis]
+        costs = get_costs(self)
+        if costs is None:
+            best = pick_classes(fractions[:, 0], self._class_tolerance)
+        else:
+            best = choose_classes(fractions[:, 0], costs, self._class_tolerance)
+        return best[:, np.newaxis]
 
     def _share_statistics(self):
         tree = super()._share_statistics()

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.costs import CostMatrix
 from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.scoring import ClassifierMixin, RegressorMixin
 from sklearn_textbook._contract.types import MatrixLike
@@ -68,6 +69,13 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         least this value, :math:`\frac{W_t}{W} \Delta i(t)`.
     class_weight : dict, list of dict or "balanced", default=None
         Weight of each class, multiplied with the sample weights.
+    cost_matrix : dict of dict or array-like, default=None
+        Costs of errors (代价矩阵): ``{true class: {predicted class: cost}}``, or an
+        array of shape (n_classes, n_classes) with a row for each true class, in the
+        order of ``classes_``; 0 for right predictions. Trees are grown with class
+        weights multiplied by the sum of their row; the class of least expected cost
+        is predicted, and pruning counts costs instead of errors. None: all errors cost
+        the same. For one output.
     ccp_alpha : non-negative float, default=0.0
         Complexity parameter of minimal cost-complexity pruning (代价复杂度剪枝); 0: no
         pruning.
@@ -212,6 +220,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         class_weight: dict[Any, float] | Sequence[dict[Any, float]] | str | None = None,
+        cost_matrix: CostMatrix | None = None,
         ccp_alpha: float = 0.0,
         pruning: str | BasePruner | None = None,
         monotonic_cst: ArrayLike | dict[str, int] | None = None,
@@ -236,6 +245,7 @@ class CARTClassifier(ClassifierMixin, TreeClassifierMethods, BaseCART):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
         self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
         self.ccp_alpha = ccp_alpha
         self.pruning = pruning
         self.monotonic_cst = monotonic_cst

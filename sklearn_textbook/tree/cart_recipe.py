@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.utils import Bunch
 
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.costs import get_costs
 from sklearn_textbook._contract.monotonic import resolve_monotonic
 from sklearn_textbook._contract.parameters import (
     check_choice,
@@ -155,7 +156,13 @@ class BaseCART(BaseTree):
             design_effect=self._design_effect,
             handle_unknown=self.handle_unknown,
             monotonic=self._read_monotonic(table, target),
+            class_factors=self._list_class_factors(),
         )
+
+    def _list_class_factors(self):
+        """List the factors of costs that surrogates need, up to a common factor."""
+        costs = get_costs(self) if self.missing == "surrogate" else None
+        return None if costs is None else tuple(costs.sum(axis=1).tolist())
 
     def _warn_before_growth(self, table, target, weight) -> None:
         warn_of_light_levels(table, self.categorical_smoothing, weight)

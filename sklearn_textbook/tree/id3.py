@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_textbook._contract.costs import CostMatrix
 from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.parameters import check_real
 from sklearn_textbook._contract.types import MatrixLike
@@ -67,6 +68,13 @@ class ID3Classifier(BaseGainTree):
         this value, :math:`\frac{W_t}{W} \Delta H(t)`.
     class_weight : dict or "balanced", default=None
         Weights of the classes, as in scikit-learn.
+    cost_matrix : dict of dict or array-like, default=None
+        Costs of errors (代价矩阵): ``{true class: {predicted class: cost}}``, or an
+        array of shape (n_classes, n_classes) with a row for each true class, in the
+        order of ``classes_``; 0 for right predictions. Trees are grown with class
+        weights multiplied by the sum of their row; the class of least expected cost
+        is predicted, and pruning counts costs instead of errors. None: all errors cost
+        the same. For one output.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype, none, or given by a mask, indices or names, as in
         HistGradientBoostingClassifier. By dtype, strings and unordered categories are
@@ -184,6 +192,7 @@ class ID3Classifier(BaseGainTree):
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         class_weight: dict[Any, float] | str | None = None,
+        cost_matrix: CostMatrix | None = None,
         categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
         categorical_split: str = "multiway",
         missing: str = "fractional",
@@ -203,6 +212,7 @@ class ID3Classifier(BaseGainTree):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
         self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
         self.missing = missing

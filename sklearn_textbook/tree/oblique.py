@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_textbook._contract.costs import CostMatrix
 from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.scoring import ClassifierMixin, RegressorMixin
 from sklearn_textbook._contract.types import MatrixLike
@@ -89,6 +90,13 @@ class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique)
         least this value.
     class_weight : dict, list of dict or "balanced", default=None
         Weight of each class, multiplied with the sample weights.
+    cost_matrix : dict of dict or array-like, default=None
+        Costs of errors (代价矩阵): ``{true class: {predicted class: cost}}``, or an
+        array of shape (n_classes, n_classes) with a row for each true class, in the
+        order of ``classes_``; 0 for right predictions. Trees are grown with class
+        weights multiplied by the sum of their row; the class of least expected cost
+        is predicted, and pruning counts costs instead of errors. None: all errors cost
+        the same. For one output.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning. 0: no pruning.
     pruning : None, str or pruner, default=None
@@ -204,6 +212,7 @@ class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique)
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         class_weight: dict[Any, float] | Sequence[dict[Any, float]] | str | None = None,
+        cost_matrix: CostMatrix | None = None,
         ccp_alpha: float = 0.0,
         pruning: str | BasePruner | None = None,
         categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
@@ -228,6 +237,7 @@ class ObliqueTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOblique)
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
         self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
         self.ccp_alpha = ccp_alpha
         self.pruning = pruning
         self.categorical_features = categorical_features

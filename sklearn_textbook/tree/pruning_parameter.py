@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,11 +11,20 @@ from scipy.sparse import issparse, vstack
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.costs import (
+    find_altered_priors,
+    get_costs,
+    weigh_rows,
+)
 from sklearn_textbook._contract.labels import check_target, encode_known_labels
 from sklearn_textbook._contract.monotonic import is_constrained
 from sklearn_textbook._contract.scoring import read_columns
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.weights import apply_known_class_weight, check_weights
+from sklearn_textbook.tree.grow.altered_priors import (
+    multiply_classes,
+    restore_priors,
+)
 from sklearn_textbook.tree.grow.target import Target
 from sklearn_textbook.tree.prune import Rows, TrainingData, resolve_pruner
 from sklearn_textbook.tree.route import RoutedTree, find_ends, predict_statistics
@@ -135,7 +145,17 @@ class PruningParameter(NamedPruner):
     # -------------------------------------------------------------------- the stage
     def _run_pruner(self, pruner, tree, data, n_threads):
         """Prune the tree and set the attributes that describe the pruning."""
+        of_class = None
+        if data.costs is not None and pruner.uses_altered_priors:
+            of_class = find_altered_priors(data.costs, tree.statistics[0, 0])
+        if of_class is not None:
+            tree = multiply_classes(tree, of_class)
+            if data.rows is not None:
+                codes = data.target.codes[:, 0]
+                weight = weigh_rows(data.weight, codes, of_class)
+                data = replace(data, rows=replace(data.rows, weight=weight))
         outcome = pruner.prune_grown(tree, data, n_threads)
+        outcome = replace(outcome, tree=restore_priors(outcome.tree, of_class))
         self.pruning_report_ = outcome.report
         if outcome.path is not None:
             self.pruning_path_ = outcome.path
@@ -158,6 +178,7 @@ class PruningParameter(NamedPruner):
             stand_in=self._make_stand_in,
             given=given,
             is_monotonic=is_constrained(getattr(self, "monotonic_cst", None)),
+            costs=get_costs(self),
         )
 
     def _make_stand_in(self, tree, matrix, gather):

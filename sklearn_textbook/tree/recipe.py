@@ -13,6 +13,12 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_textbook._contract.blocks import BlockSource
+from sklearn_textbook._contract.costs import (
+    choose_classes,
+    find_altered_priors,
+    get_costs,
+    weigh_rows,
+)
 from sklearn_textbook._contract.labels import (
     check_target,
     decode_dictionary,
@@ -35,6 +41,7 @@ from sklearn_textbook.tree.encode.read import warn_of_identifiers
 from sklearn_textbook.tree.explain.lazy_rules import LazyRules
 from sklearn_textbook.tree.explain.neighbours import find_training_neighbours
 from sklearn_textbook.tree.explain.page.notebook import PageReprMixin
+from sklearn_textbook.tree.grow.altered_priors import restore_priors
 from sklearn_textbook.tree.grow.plan import grow_tree
 from sklearn_textbook.tree.grow.target import Target
 from sklearn_textbook.tree.prune import Rows, merge_equal_leaves, resolve_pruner
@@ -127,8 +134,12 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         grow_one = self._grow if grow_one is None else grow_one
         rules = self._resolve_rules(table, rows.target, rows.weight, rows.n_rows)
         seed = self._draw_seed(rules, table.n_columns)
-        tree = grow_one(table, rows.target, rows.weight, rules, seed, n_threads)
-        tree = self._finish_growth(tree, pruner)
+        of_class = self._find_altered_priors(rows)
+        weight = rows.weight
+        if of_class is not None:
+            weight = weigh_rows(weight, rows.target.codes[:, 0], of_class)
+        tree = grow_one(table, rows.target, weight, rules, seed, n_threads)
+        tree = restore_priors(self._finish_growth(tree, pruner), of_class)
         for name in ("pruning_path_", "pruning_report_"):
             vars(self).pop(name, None)
         if pruner is not None:
@@ -212,11 +223,22 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
             n_threads=n_threads,
         )
 
+    def _find_altered_priors(self, rows):
+        """Find the factors of the classes' weights for growth; None: all 1."""
+        costs = get_costs(self)
+        if costs is None:
+            return None
+        codes = rows.target.codes[:, 0]
+        totals = np.bincount(codes, weights=rows.weight, minlength=len(costs))
+        return find_altered_priors(costs, totals)
+
     def _plan_folds(self, rows, table, seed):
         """Make the function that grows a tree from a subset of the rows.
 
         It may be called from several threads at once.
         """
+        # Priors are those of all rows, as in rpart.
+        of_class = self._find_altered_priors(rows)
 
         def grow(is_kept, n_threads=1):
             kept, kept_table = rows, table
@@ -228,10 +250,12 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
                 kept = rows.take(is_kept)
                 kept_table = self._encode(kept, n_threads)
             rules = self._resolve_rules(kept_table, kept.target, kept.weight, n_rows)
-            tree = self._grow(
-                kept_table, kept.target, kept.weight, rules, seed, n_threads
-            )
-            return self._finish_growth(tree, resolve_pruner(self.pruning))
+            weight = kept.weight
+            if of_class is not None:
+                weight = weigh_rows(weight, kept.target.codes[:, 0], of_class)
+            tree = self._grow(kept_table, kept.target, weight, rules, seed, n_threads)
+            tree = self._finish_growth(tree, resolve_pruner(self.pruning))
+            return restore_priors(tree, of_class)
 
         return grow
 
@@ -265,6 +289,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         single = self.n_outputs_ == 1
         self.classes_ = classes[0] if single else classes
         self.n_classes_ = int(n_classes[0]) if single else n_classes.astype(np.intp)
+        get_costs(self)  # raises ValueError for costs that do not fit the classes
         return Target(codes, None, n_classes)
 
     def _check_missing(self, table, is_sparse) -> None:
@@ -417,6 +442,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
             self.schema_,
             getattr(self, "classes_", None),
             class_tolerance=self._class_tolerance,
+            costs=get_costs(self),
         )
 
     def simplify(self) -> Self:
@@ -435,7 +461,10 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         copy = clone(self)
         vars(copy).update(vars(self))
-        copy.tree_ = RoutedTree.from_grown(merge_equal_leaves(self.tree_))
+        decisions = None
+        if get_costs(self) is not None:
+            decisions = self._choose_classes(self.tree_.value)
+        copy.tree_ = RoutedTree.from_grown(merge_equal_leaves(self.tree_, decisions))
         # The report refers to nodes of the tree before this.
         vars(copy).pop("pruning_report_", None)
         return copy
@@ -455,7 +484,10 @@ class TreeClassifierMethods:
 
     def _choose_classes(self, probabilities):
         """Return the index of the predicted class for every row and output."""
-        return probabilities.argmax(axis=2)
+        costs = get_costs(self)
+        if costs is None:
+            return probabilities.argmax(axis=2)
+        return choose_classes(probabilities[:, 0], costs)[:, np.newaxis]
 
     def _list_classes(self):
         """List the classes of each output."""
@@ -502,6 +534,8 @@ class TreeClassifierMethods:
 
     def predict(self, X: MatrixLike) -> np.ndarray:
         """Predict the most probable class of each row; ties go to the first class.
+
+        With ``cost_matrix``, it is the class with the least expected cost.
 
         Parameters
         ----------

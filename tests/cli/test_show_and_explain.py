@@ -248,7 +248,7 @@ def test_explanations_with_costs(command):
     arguments = ("fit", "t.csv", "--target", "y", "--cv", 0, "--cost", "t.costs")
     command(*arguments, "--save", "m.json")
     rows = read_explanations(command("predict", "m.json", "t.csv", "--explain"))
-    assert rows[0].startswith("IF x <= 1.5 THEN no [")
+    assert rows[0].startswith("IF x <= 1.5 THEN yes [")
     assert rows[0].endswith("]; yes has the least expected cost")
     assert rows[3].startswith("IF x > 1.5 THEN yes [")
     assert rows[3].endswith("]")

@@ -32,6 +32,7 @@ class Table:
     n_classes: int = 0
     new_rows: list = field(default_factory=list)
     split: str = "gini"  # or "information"
+    loss: list | None = None  # costs of errors, a row for each true class
     minsplit: int = 20
     minbucket: int = 7
     maxdepth: int = 30

@@ -55,6 +55,8 @@ def describe_node(node, table):
     """rpart's numbers of one of our nodes."""
     if table.method == "anova":
         risk = node["impurity"] * node["weight"]
+    elif table.loss is not None:
+        risk = min(np.array(node["statistics"][0]) @ table.loss)
     else:
         risk = node["weight"] - max(node["statistics"][0])
     return {"n": node["n_samples"], "weight": node["weight"], "risk": risk}

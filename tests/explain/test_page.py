@@ -141,6 +141,7 @@ TWO = np.stack([CLASSES, np.where(TABLE["sold"], "yes", "no")], axis=1)
 
 
 def make_models():
+    costs = [[0, 1, 4], [2, 0, 3], [9, 5, 0]]
     cart = {"random_state": 0, "min_samples_leaf": 4}
     return {
         "CART, learned": CARTClassifier(**cart).fit(TABLE, CLASSES),
@@ -161,6 +162,8 @@ def make_models():
         ),
         "C4.5": C45Classifier().fit(TABLE, CLASSES),
         "C4.5, Laplace": C45Classifier(laplace=True, pruning=None).fit(TABLE, CLASSES),
+        "costs": CARTClassifier(cost_matrix=costs, **cart).fit(TABLE, CLASSES),
+        "C4.5, costs, fractional": C45Classifier(cost_matrix=costs).fit(TABLE, CLASSES),
         "ID3": ID3Classifier(handle_unknown="fractional").fit(
             TABLE[["colour", "size", "sold"]], CLASSES
         ),

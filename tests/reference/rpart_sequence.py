@@ -3,9 +3,9 @@
 from tests.reference.node_risks import list_node_risks
 
 
-def find_rpart_subtrees(tree, risk="impurity"):
+def find_rpart_subtrees(tree, risk="impurity", costs=None):
     """(alpha, risk of the leaves, number of leaves, inner nodes) of each subtree."""
-    risks = list_node_risks(tree, risk)
+    risks = list_node_risks(tree, risk, costs=costs)
     complexity = {}
     hand_up(0, tree, risks, complexity)
     cap_below(0, tree, complexity)

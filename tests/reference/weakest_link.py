@@ -5,14 +5,14 @@ from fractions import Fraction
 from tests.reference.node_risks import list_node_risks
 
 
-def find_weakest_links(tree, number=Fraction, risk="impurity"):
+def find_weakest_links(tree, number=Fraction, risk="impurity", costs=None):
     """(alpha, risk of the leaves, number of leaves, node that falls) of each step.
 
     With ``number=float`` rounding decides between ties, as in the kernel: sums are
     built leaf by leaf in preorder, and changed by each cut.
     """
     records = tree.nodes
-    risk = list_node_risks(tree, risk, number)
+    risk = list_node_risks(tree, risk, number, costs)
     parent = records["parent"].tolist()
     preorder = list_preorder(0, records)
     inner = {node for node in preorder if records["n_children"][node]}

@@ -24,6 +24,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.costs import (
+    CostMatrix,
+    choose_classes,
+    get_costs,
+    require_no_votes,
+)
 from sklearn_textbook._contract.fitting import (
     CallbackSupportMixin,
     all_or_nothing,
@@ -196,6 +202,9 @@ class BaseBagging(
         """Read the table in the form that the members need."""
         fits_kind = is_classifier(template) == self._predicts_classes
         as_trees = grows_from_weights(template) and fits_kind and not metadata
+        costs = getattr(self, "cost_matrix", None)
+        if as_trees and costs is not None and template.cost_matrix is None:
+            template = clone(template).set_params(cost_matrix=costs)
         if as_trees:
             training = TreeTraining(self, template, X, y)
         else:
@@ -216,6 +225,7 @@ class BaseBagging(
         if training.classes is not None:
             self.classes_ = training.classes
             self.n_classes_ = len(training.classes)
+            get_costs(self)  # raises ValueError for costs that do not fit the classes
         return training
 
     def _require_no_tree_options(self):
@@ -397,6 +407,8 @@ class BaggingClassifierMixin(ClassifierMixin):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("voting", self.voting, ("soft", "hard"))
+        if hasattr(self, "cost_matrix"):
+            require_no_votes(self)
         check_estimator(
             "estimator",
             self.estimator,
@@ -432,7 +444,9 @@ class BaggingClassifierMixin(ClassifierMixin):
     def _choose_classes(self, combiner, table):
         """Choose a class number for every row."""
         if self.voting == "soft":
-            return combiner.sum_predictions(table)[:, 0].argmax(axis=1)
+            sums = combiner.sum_predictions(table)[:, 0]
+            costs = get_costs(self)
+            return choose_classes(sums if costs is None else sums / len(self), costs)
         votes = combiner.sum_votes(table)[:, 0]
         best = votes.argmax(axis=1)
         is_top = votes == votes.max(axis=1, keepdims=True)
@@ -457,6 +471,7 @@ class BaggingClassifierMixin(ClassifierMixin):
         -------
         y : ndarray of shape (n_samples,)
             The class with the largest mean probability; ties go to the first. With
+            ``cost_matrix``, the class with the least expected cost. With
             ``voting="hard"``, the class with the most votes (相对多数投票法); ties go
             to the class with the largest mean probability.
         """
@@ -724,6 +739,13 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
         out-of-bag rows that end there, instead of those of their parents. Such nodes
         come from levels without rows in a multiway split. Only for trees of this
         package.
+    cost_matrix : dict of dict or array-like, default=None
+        Costs of errors (代价矩阵): ``{true class: {predicted class: cost}}``, or an
+        array of shape (n_classes, n_classes) with a row for each true class, in the
+        order of ``classes_``; 0 for right predictions. The class of least expected
+        cost is predicted. Trees of this package are grown with this ``cost_matrix``
+        unless they have one; other members do not know it. Requires
+        ``voting="soft"``. None: all errors cost the same.
 
     Attributes
     ----------
@@ -823,6 +845,7 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
         verbose: int = 0,
         voting: str = "soft",
         out_of_bag_posterior: bool = False,
+        cost_matrix: CostMatrix | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -837,6 +860,7 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
         self.verbose = verbose
         self.voting = voting
         self.out_of_bag_posterior = out_of_bag_posterior
+        self.cost_matrix = cost_matrix
 
 
 class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):

@@ -30,6 +30,7 @@ from sklearn.utils import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from sklearn_textbook._contract.costs import CostMatrix, choose_classes, get_costs
 from sklearn_textbook._contract.fitting import (
     CallbackSupportMixin,
     all_or_nothing,
@@ -717,6 +718,7 @@ class BaseAdaBoost(MemberList, CallbackSupportMixin, MetaEstimatorMixin, BaseEst
         self.estimator_, self._reader = template, training.reader
         self.classes_ = training.classes
         self.n_classes_ = len(training.classes)
+        get_costs(self)  # raises ValueError for costs that do not fit the classes
         return training
 
     def _make_rounds(self, learner, context, hooks) -> None:
@@ -877,7 +879,10 @@ class AdaBoostMixin(StagedClassifierMixin, ClassifierMixin):
 
     def _to_target(self, votes):
         """Turn votes into classes."""
-        return self.classes_.take(votes.argmax(axis=1))
+        costs = get_costs(self)
+        if costs is None:
+            return self.classes_.take(votes.argmax(axis=1))
+        return self.classes_.take(choose_classes(self._to_probabilities(votes), costs))
 
     # ------------------------------------------------------------------ prediction
     def decision_function(self, X: MatrixLike) -> np.ndarray:
@@ -1127,6 +1132,12 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
         Whether to print the error and the weight of each round.
     algorithm : {"SAMME"}, default="deprecated"
         Has no effect, except for a FutureWarning; scikit-learn has removed it.
+    cost_matrix : dict of dict or array-like, default=None
+        Costs of errors (代价矩阵): ``{true class: {predicted class: cost}}``, or an
+        array of shape (n_classes, n_classes) with a row for each true class, in the
+        order of ``classes_``; 0 for right predictions. The class of least expected
+        cost under ``predict_proba`` is predicted. Training does not use costs. None:
+        all errors cost the same.
 
     Attributes
     ----------
@@ -1229,6 +1240,7 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         algorithm: str = "deprecated",
+        cost_matrix: CostMatrix | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -1243,3 +1255,4 @@ class AdaBoostClassifier(AdaBoostMixin, BaseAdaBoost):
         self.random_state = random_state
         self.verbose = verbose
         self.algorithm = algorithm
+        self.cost_matrix = cost_matrix

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.costs import CostMatrix, choose_classes, get_costs
 from sklearn_textbook._contract.labels import (
     check_target,
     encode_known_labels,
@@ -144,6 +145,12 @@ class GradientBoostingClassifier(
         Whether to print the loss of each round.
     criterion : {"friedman_mse", "squared_error"}, default="deprecated"
         Has no effect, except for a FutureWarning: both choose the same splits.
+    cost_matrix : dict of dict or array-like, default=None
+        Costs of errors (代价矩阵): ``{true class: {predicted class: cost}}``, or an
+        array of shape (n_classes, n_classes) with a row for each true class, in the
+        order of ``classes_``; 0 for right predictions. The class of least expected
+        cost under ``predict_proba`` is predicted. Training does not use costs. None:
+        all errors cost the same.
 
     Attributes
     ----------
@@ -273,6 +280,7 @@ class GradientBoostingClassifier(
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         criterion: str = "deprecated",
+        cost_matrix: CostMatrix | None = None,
     ) -> None:
         self.loss = loss
         self.learning_rate = learning_rate
@@ -303,6 +311,7 @@ class GradientBoostingClassifier(
         self.random_state = random_state
         self.verbose = verbose
         self.criterion = criterion
+        self.cost_matrix = cost_matrix
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -341,6 +350,7 @@ class GradientBoostingClassifier(
                 "Monotonicity constraints are not supported with multiclass "
                 f"classification: y has {len(classes)} classes."
             )
+        get_costs(self)  # raises ValueError for costs that do not fit the classes
         self._warn_of_many_classes(n_rows)
 
     def _warn_of_many_classes(self, n_rows) -> None:
@@ -474,6 +484,10 @@ class GradientBoostingClassifier(
         return self.loss_.to_prediction(raw)
 
     def _to_target(self, raw):
-        """Choose classes, of equal scores the first."""
+        """Choose classes, of equal scores or expected costs the first."""
+        costs = get_costs(self)
+        if costs is not None:
+            best = choose_classes(self._to_probabilities(raw), costs)
+            return self.classes_[best]
         is_single = len(raw) == 1
         return self.classes_[(raw[0] > 0) * 1 if is_single else raw.argmax(axis=0)]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_textbook._contract.costs import CostMatrix
 from sklearn_textbook.ensemble.forest.random_forest import (
     BaseForestClassifier,
     BaseForestRegressor,
@@ -76,6 +77,13 @@ class ExtraTreesClassifier(BaseForestClassifier):
         ("balanced"); or inversely proportional to their frequencies in each bootstrap
         sample ("balanced_subsample"). With ``bootstrap=True``, the first two change the
         probabilities with which rows are drawn.
+    cost_matrix : dict of dict or array-like, default=None
+        Costs of errors (代价矩阵): ``{true class: {predicted class: cost}}``, or an
+        array of shape (n_classes, n_classes) with a row for each true class, in the
+        order of ``classes_``; 0 for right predictions. Trees are grown with class
+        weights multiplied by the sum of their row, and the class of least expected
+        cost is predicted. For one output and ``voting="soft"``. None: all errors cost
+        the same.
     ccp_alpha : non-negative float, default=0.0
         Complexity parameter of minimal cost-complexity pruning. 0: no pruning.
     max_samples : int or float, default=None
@@ -195,6 +203,7 @@ class ExtraTreesClassifier(BaseForestClassifier):
         verbose: int = 0,
         warm_start: bool = False,
         class_weight: dict[Any, float] | Sequence[dict[Any, float]] | str | None = None,
+        cost_matrix: CostMatrix | None = None,
         ccp_alpha: float = 0.0,
         max_samples: float | None = None,
         monotonic_cst: ArrayLike | dict[str, int] | None = None,

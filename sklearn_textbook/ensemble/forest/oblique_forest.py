@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_textbook._contract.costs import CostMatrix
 from sklearn_textbook.ensemble.forest.random_forest import (
     CART_PARAMETERS,
     BaseForestClassifier,
     BaseForestRegressor,
     select_parameters,
+    take_parameters,
 )
 from sklearn_textbook.tree import ObliqueTreeClassifier, ObliqueTreeRegressor
 
@@ -43,7 +45,7 @@ class ObliqueMembers:
     def _make_template(self):
         names = [name for name in CART_PARAMETERS if name not in _NOT_OBLIQUE]
         names = (*names, *DIRECTION_PARAMETERS, "missing")
-        return self._cart(**{name: getattr(self, name) for name in names})
+        return self._cart(**take_parameters(self, names))
 
 
 class ObliqueRandomForestClassifier(ObliqueMembers, BaseForestClassifier):
@@ -135,6 +137,13 @@ class ObliqueRandomForestClassifier(ObliqueMembers, BaseForestClassifier):
         ("balanced"); or inversely proportional to their frequencies in each bootstrap
         sample ("balanced_subsample"). With ``bootstrap=True``, the first two change the
         probabilities with which rows are drawn.
+    cost_matrix : dict of dict or array-like, default=None
+        Costs of errors (代价矩阵): ``{true class: {predicted class: cost}}``, or an
+        array of shape (n_classes, n_classes) with a row for each true class, in the
+        order of ``classes_``; 0 for right predictions. Trees are grown with class
+        weights multiplied by the sum of their row, and the class of least expected
+        cost is predicted. For one output and ``voting="soft"``. None: all errors cost
+        the same.
     ccp_alpha : non-negative float, default=0.0
         Complexity parameter of minimal cost-complexity pruning. 0: no pruning.
     max_samples : int or float, default=None
@@ -242,6 +251,7 @@ class ObliqueRandomForestClassifier(ObliqueMembers, BaseForestClassifier):
         verbose: int = 0,
         warm_start: bool = False,
         class_weight: dict[Any, float] | Sequence[dict[Any, float]] | str | None = None,
+        cost_matrix: CostMatrix | None = None,
         ccp_alpha: float = 0.0,
         max_samples: float | None = None,
         voting: str = "soft",

@@ -18,6 +18,12 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.costs import (
+    CostMatrix,
+    choose_classes,
+    get_costs,
+    require_no_votes,
+)
 from sklearn_textbook._contract.fitting import (
     CallbackSupportMixin,
     all_or_nothing,
@@ -266,6 +272,7 @@ CART_PARAMETERS = (
     "min_impurity_decrease",
     "ccp_alpha",
     "pruning",
+    "cost_matrix",
     "monotonic_cst",
     "categorical_features",
     "categorical_smoothing",
@@ -273,6 +280,11 @@ CART_PARAMETERS = (
     "tie_breaking",
     "top_splits",
 )
+
+
+def take_parameters(forest, names) -> dict[str, object]:
+    """Take those of some parameters that a forest has."""
+    return {name: getattr(forest, name) for name in names if hasattr(forest, name)}
 
 
 def select_parameters(arguments: dict[str, object]) -> dict[str, object]:
@@ -348,7 +360,7 @@ class BaseForest(
 
     def _make_template(self):
         """Make the tree of which members are copies."""
-        cart = {name: getattr(self, name) for name in CART_PARAMETERS}
+        cart = take_parameters(self, CART_PARAMETERS)
         missing = "learned" if self.missing == "auto" else self.missing
         split = self.categorical_split
         return self._cart(
@@ -700,6 +712,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         verbose: int = 0,
         warm_start: bool = False,
         class_weight: dict[Any, float] | Sequence[dict[Any, float]] | str | None = None,
+        cost_matrix: CostMatrix | None = None,
         ccp_alpha: float = 0.0,
         max_samples: float | None = None,
         monotonic_cst: ArrayLike | dict[str, int] | None = None,
@@ -730,6 +743,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         self.verbose = verbose
         self.warm_start = warm_start
         self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
         self.ccp_alpha = ccp_alpha
         self.max_samples = max_samples
         self.monotonic_cst = monotonic_cst
@@ -747,6 +761,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("voting", self.voting, ("soft", "hard"))
+        require_no_votes(self)
         check_preset(self.class_weight, self.warm_start)
         if self._grows_c45():
             self._check_c45_parameters()
@@ -788,7 +803,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
             # The correction would make a leaf of a node whose sampled columns gain
             # little, as the root of a whole tree may.
             mdl_correction=False,
-            **{name: getattr(self, name) for name in C45_PARAMETERS},
+            **take_parameters(self, C45_PARAMETERS),
         )
 
     def _counts_votes(self):
@@ -852,6 +867,9 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
     def _choose_classes(self, matrix):
         """Choose a class number for every row and output."""
         probabilities = self._compute_probabilities(matrix)
+        costs = get_costs(self)
+        if costs is not None:
+            return choose_classes(probabilities[:, 0], costs)[:, np.newaxis]
         best = probabilities.argmax(axis=2)
         if self._counts_votes():
             is_top = probabilities > probabilities.max(
@@ -906,8 +924,9 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             The class with the largest mean probability (相对多数投票法 with
-            probabilities); ties go to the first. With ``voting="hard"``, the class with
-            the most votes; ties go to the class with the largest mean probability.
+            probabilities); ties go to the first. With ``cost_matrix``, the class with
+            the least expected cost. With ``voting="hard"``, the class with the most
+            votes; ties go to the class with the largest mean probability.
         """
         best = self._predict_blocks(X, self._choose_classes)
         return decode_labels(best, self._list_classes())
@@ -1080,6 +1099,13 @@ class RandomForestClassifier(BaseForestClassifier):
         ("balanced"); or inversely proportional to their frequencies in each bootstrap
         sample ("balanced_subsample"). With ``bootstrap=True``, the first two change the
         probabilities with which rows are drawn.
+    cost_matrix : dict of dict or array-like, default=None
+        Costs of errors (代价矩阵): ``{true class: {predicted class: cost}}``, or an
+        array of shape (n_classes, n_classes) with a row for each true class, in the
+        order of ``classes_``; 0 for right predictions. Trees are grown with class
+        weights multiplied by the sum of their row, and the class of least expected
+        cost is predicted. For one output and ``voting="soft"``. None: all errors cost
+        the same.
     ccp_alpha : non-negative float, default=0.0
         Complexity parameter of minimal cost-complexity pruning. 0: no pruning.
     max_samples : int or float, default=None

@@ -7,6 +7,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_textbook._contract.costs import refuse_costs
 from sklearn_textbook.tree.exchange.sklearn_tree import convert_tree
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 
@@ -104,4 +105,5 @@ def to_sklearn(model: Any, /) -> Any:
             "model must be a fitted tree, forest, bagging, AdaBoost or gradient "
             f"boosting model of sklearn_textbook, got {name}."
         )
+    refuse_costs(model)
     return convert_tree(model)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_textbook._contract.cached_property import cached_property
+from sklearn_textbook._contract.costs import choose_classes, get_costs
 from sklearn_textbook._contract.parameters import read_feature_names
 from sklearn_textbook.tree.encode.schema import TableSchema
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
@@ -38,6 +39,8 @@ class FittedTree:
     class_tolerance : float
         A class is predicted instead of an earlier one if its proportion is larger by
         more.
+    costs : ndarray of float64, shape (n_classes, n_classes), or None
+        Costs of errors, if the class of least cost is predicted.
     neighbours : ndarray of NEIGHBOUR_DTYPE or None
         The training values next to the thresholds, if the estimator knows them.
     """
@@ -49,6 +52,7 @@ class FittedTree:
     class_names: list
     n_missing: np.ndarray | None = None
     class_tolerance: float = 0.0
+    costs: np.ndarray | None = None
     neighbours: np.ndarray | None = None
 
     #: Whether the rules are an ordered list, not those of the leaves of a tree.
@@ -77,6 +81,9 @@ class FittedTree:
     def best(self):
         """Index of the predicted class in every place, per output."""
         outputs = np.moveaxis(self.tree.value, 1, 0)
+        if self.costs is not None:
+            best = choose_classes(outputs[0], self.costs, self.class_tolerance)
+            return best[:, np.newaxis]
         return np.stack([pick_classes(o, self.class_tolerance) for o in outputs], 1)
 
     def predicted(self, place):
@@ -122,6 +129,7 @@ def read_fitted(
         fitted,
         n_missing=getattr(estimator, "n_missing_", None),
         class_tolerance=getattr(estimator, "_class_tolerance", 0.0),
+        costs=get_costs(estimator) if tree.is_classifier else None,
         neighbours=getattr(estimator, "_neighbours", None),
     )
 

@@ -9,6 +9,7 @@ import re
 
 import numpy as np
 
+from sklearn_textbook._contract.costs import SAME_COST
 from sklearn_textbook.tree.encode.columns import TEMPORAL
 from sklearn_textbook.tree.explain.conditions import SumCondition
 from sklearn_textbook.tree.explain.describe import has_children
@@ -57,6 +58,10 @@ ADD_FRACTIONS = """\
         for total, values in zip(totals, outputs):
             for number, value in enumerate(values):
                 total[number] += part * value
+"""
+ADD_COSTS = """\
+    shares, costs = totals[0], {costs!r}
+    totals = [[-sum(map(float.__mul__, shares, column)) for column in costs]]
 """
 CHOOSE_CLASSES = """\
     predicted = []
@@ -283,6 +288,9 @@ def _walking_body(fitted, writer):
     if tree.is_classifier:
         labels = [np.asarray(classes).tolist() for classes in fitted.classes]
         margin = fitted.class_tolerance
+        if fitted.costs is not None:
+            margin = float(max(margin, SAME_COST) * fitted.costs.max())
+            lines.append(ADD_COSTS.format(costs=fitted.costs.T.tolist()))
         margin = f" + {margin!r}" if margin else ""
         lines.append(CHOOSE_CLASSES.format(classes=labels, margin=margin))
     else:

@@ -109,6 +109,7 @@ def build_rules(
     inner_nodes: bool = True,
     *,
     class_tolerance: float = 0.0,
+    costs: np.ndarray | None = None,
 ) -> list[dict]:
     """Write a tree as a list of rules, each a dictionary of plain Python values.
 
@@ -134,6 +135,9 @@ def build_rules(
     class_tolerance : float, default=0.0
         A class is predicted instead of an earlier one only if its proportion is larger
         by more than this.
+    costs : ndarray of shape (n_classes, n_classes), default=None
+        Costs of errors, a row for each true class; the class of the least expected
+        cost is predicted.
 
     Returns
     -------
@@ -189,7 +193,7 @@ def build_rules(
     (0, 1.0, 50)
     """
     fitted = join_names(tree, schema, classes, feature_names)
-    fitted = replace(fitted, class_tolerance=class_tolerance)
+    fitted = replace(fitted, class_tolerance=class_tolerance, costs=costs)
     return make_records(fitted, collect_rules(tree, inner_nodes))
 
 

@@ -498,6 +498,16 @@ cdef void mark_rows(
             child_of_row[row_of(cells[i])] = children.pieces[p].child
 
 
+cdef inline double own_weight_of(
+    const Problem* problem, const Rows* rows, uint32_t row
+) noexcept nogil:
+    """Weight of a row without the factor that costs give its class."""
+    cdef double weight = weight_of(rows, row)
+    if problem.class_factor != NULL:
+        weight /= problem.class_factor[rows.label[row]]
+    return weight
+
+
 cdef int keep_surrogate(
     const Problem* problem, NodeBuffer* buffer, const Frame* frame,
     const SurrogateTest* test, double total, int64_t map_start
@@ -533,8 +543,8 @@ cdef int settle_surrogate(
     if problem.kind[column] == NOMINAL_COLUMN:
         n_present = frame.n_rows - count_missing(cells, frame.n_rows)
         divide_surrogate_runs(
-            &arena.rows, &worker.scratch, cells, n_present, worker.child_of_row,
-            target_weight
+            problem, &arena.rows, &worker.scratch, cells, n_present,
+            worker.child_of_row, target_weight
         )
         n_runs = list_levels(
             problem, cells, ranks, column, n_present, worker.scratch.run_level
@@ -636,7 +646,9 @@ cdef int send_missing_rows(
             if child < 0:
                 worker.child_of_row[row_of(cells[i])] = NOT_SENT
             else:
-                target_weight[child] += weight_of(&arena.rows, row_of(cells[i]))
+                target_weight[child] += own_weight_of(
+                    problem, &arena.rows, row_of(cells[i])
+                )
     for child in range(children.n_children):
         total += target_weight[child]
     # Weights that are equal but for rounding are tied.
@@ -682,7 +694,7 @@ cdef enum:
 
 
 cdef bint imitate_by_threshold(
-    const Rows* rows, const Entry* entries, int64_t n_present,
+    const Problem* problem, const Rows* rows, const Entry* entries, int64_t n_present,
     const int32_t* child_of_row, double margin, SurrogateTest* test
 ) noexcept nogil:
     """The threshold that agrees best with the targets, low values in either child;
@@ -703,14 +715,14 @@ cdef bint imitate_by_threshold(
     for i in range(n_present):
         child = child_of_row[row_of(entries[i])]
         if child >= 0:
-            total[child] += weight_of(rows, row_of(entries[i]))
+            total[child] += own_weight_of(problem, rows, row_of(entries[i]))
             n_targets += 1
     best = total[0] if total[0] > total[1] else total[1]
     # Rows up to i - 1 are below the threshold; rows without target count nothing.
     for i in range(1, n_present):
         child = child_of_row[row_of(entries[i - 1])]
         if child >= 0:
-            below[child] += weight_of(rows, row_of(entries[i - 1]))
+            below[child] += own_weight_of(problem, rows, row_of(entries[i - 1]))
             n_below += 1
         if rank_of(entries[i]) == rank_of(entries[i - 1]):
             continue
@@ -762,8 +774,9 @@ cdef double agree_without_itself(
 
 
 cdef bint imitate_by_levels(
-    const Rows* rows, Scratch* scratch, const Entry* entries, int64_t n_present,
-    const int32_t* child_of_row, double margin, bint is_smoothed, SurrogateTest* test
+    const Problem* problem, const Rows* rows, Scratch* scratch, const Entry* entries,
+    int64_t n_present, const int32_t* child_of_row, double margin, bint is_smoothed,
+    SurrogateTest* test
 ) noexcept nogil:
     """Child of every run of equal levels into scratch.run_side, -1 if unknown.
 
@@ -781,7 +794,7 @@ cdef bint imitate_by_levels(
     for i in range(n_present):
         child = child_of_row[row_of(entries[i])]
         if child >= 0:
-            column_weight[child] += weight_of(rows, row_of(entries[i]))
+            column_weight[child] += own_weight_of(problem, rows, row_of(entries[i]))
     test.agreement = 0.0
     test.position = -1
     test.low_child = -1
@@ -791,7 +804,7 @@ cdef bint imitate_by_levels(
     for i in range(n_present):
         child = child_of_row[row_of(entries[i])]
         if child >= 0:
-            weight[child] += weight_of(rows, row_of(entries[i]))
+            weight[child] += own_weight_of(problem, rows, row_of(entries[i]))
             n_rows[child] += 1
         if i + 1 < n_present and rank_of(entries[i + 1]) == rank_of(entries[i]):
             continue
@@ -834,12 +847,12 @@ cdef int64_t rank_surrogate(
     test.n_used = 0
     if problem.kind[column] == NOMINAL_COLUMN:
         found = imitate_by_levels(
-            rows, scratch, entries, n_present, child_of_row, margin,
+            problem, rows, scratch, entries, n_present, child_of_row, margin,
             smooths_levels(problem, column), &test
         )
     else:
         found = imitate_by_threshold(
-            rows, entries, n_present, child_of_row, margin, &test
+            problem, rows, entries, n_present, child_of_row, margin, &test
         )
     if not found or total <= majority:
         return n_ranked
@@ -860,13 +873,13 @@ cdef int64_t rank_surrogate(
 
 
 cdef void divide_surrogate_runs(
-    const Rows* rows, Scratch* scratch, const Entry* entries, int64_t n_present,
-    const int32_t* child_of_row, const double* target_weight
+    const Problem* problem, const Rows* rows, Scratch* scratch, const Entry* entries,
+    int64_t n_present, const int32_t* child_of_row, const double* target_weight
 ) noexcept nogil:
     """Write the child of every run of equal levels into scratch.run_side again."""
     cdef SurrogateTest test
     imitate_by_levels(
-        rows, scratch, entries, n_present, child_of_row,
+        problem, rows, scratch, entries, n_present, child_of_row,
         1e-12 * (target_weight[0] + target_weight[1]), False, &test
     )
 

@@ -219,6 +219,10 @@ cdef class Settings:
         problem.unseen_branch = (
             FRACTIONAL if rules.handle_unknown == "fractional" else STAY
         )
+        if rules.class_factors is not None:
+            problem.class_factor = <const double*>self.keep(
+                rules.class_factors, np.float64
+            )
         if rules.monotonic is not None:
             problem.monotonic = <const int32_t*>self.keep(rules.monotonic, np.int32)
         smoothing = 0.0 if rules.gain is not None else rules.categorical_smoothing

@@ -103,6 +103,9 @@ class GrowthRules:
     ``design_effect`` is the variance of a mean of rows times their weight, in units of
     that of a row: 1 for weights that count copies, and about 2 for the counts of
     bootstrap samples. Plans for many trees take it anew for each tree.
+    ``class_factors`` are what costs of errors have multiplied the weights of the
+    classes by, up to a common factor; as in rpart, surrogates are judged by the weights
+    without them.
     """
 
     criterion: str
@@ -120,6 +123,7 @@ class GrowthRules:
     categorical_smoothing: str | float = 0.0
     handle_unknown: str = "parent"
     monotonic: tuple | None = None
+    class_factors: tuple | None = None
     gain: GainRules | None = None
     top_splits: int = 1
     oblique: ObliqueRules | None = None

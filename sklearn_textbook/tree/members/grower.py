@@ -14,6 +14,7 @@ from sklearn.base import clone, is_classifier
 
 from sklearn_textbook._contract.blocks import BlockSource
 from sklearn_textbook._contract.cached_property import cached_property
+from sklearn_textbook._contract.costs import get_costs
 from sklearn_textbook._contract.memory import warn_of_memory
 from sklearn_textbook._contract.monotonic import resolve_monotonic
 from sklearn_textbook.tree.encode import NUMERIC, encode_table
@@ -82,7 +83,7 @@ def store_rows(
 def decides_by_largest_fraction(member) -> bool:
     """Return whether a member predicts the most probable class, the first at ties."""
     own = getattr(type(member), "_choose_classes", None)
-    return own is TreeClassifierMethods._choose_classes
+    return own is TreeClassifierMethods._choose_classes and get_costs(member) is None
 
 
 def choose_member_classes(member, fractions: np.ndarray) -> np.ndarray:

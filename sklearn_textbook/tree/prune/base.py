@@ -30,6 +30,8 @@ class BasePruner(BaseEstimator, ABC):
     uses_validation = "never"
     #: Whether trees of several outputs can be pruned.
     takes_several_outputs = True
+    #: Whether class weights are those of growth, if errors have costs.
+    uses_altered_priors = False
     #: Whether this pruner prunes the collapsed tree if the estimator collapses it.
     follows_collapse = True
 

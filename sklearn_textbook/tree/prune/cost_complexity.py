@@ -63,7 +63,9 @@ class PruningSequence:
         return self.cut_node[1 : step + 1]
 
 
-def compute_weakest_link_sequence(tree, risk: str = "impurity") -> PruningSequence:
+def compute_weakest_link_sequence(
+    tree, risk: str = "impurity", cost_matrix: np.ndarray | None = None
+) -> PruningSequence:
     r"""Compute the exact nested sequence of minimal cost-complexity subtrees.
 
     With R(t) the risk of a node t as a leaf, R(T_t) the sum of R over the leaves of its
@@ -82,6 +84,9 @@ def compute_weakest_link_sequence(tree, risk: str = "impurity") -> PruningSequen
         R(t): "impurity" for impurity * weight / total weight, as in scikit-learn;
         "error" for the weight of the training rows of t outside its majority class,
         divided by the total weight (the mean over the outputs), as in the books.
+    cost_matrix : ndarray of shape (n_classes, n_classes), default=None
+        Costs of errors, a row for each true class: "error" is then the least cost of
+        the training rows of t, if all are predicted to be of the same class.
 
     Returns
     -------
@@ -128,7 +133,7 @@ def compute_weakest_link_sequence(tree, risk: str = "impurity") -> PruningSequen
     >>> sequence.n_leaves, sequence.cut_node
     (array([4, 3, 2, 1]), array([-1,  3,  1,  0]))
     """
-    return _compute_sequence(tree, risk, math.inf)
+    return _compute_sequence(tree, risk, math.inf, cost_matrix)
 
 
 def prune_to_alpha(tree, ccp_alpha: float, sequence: PruningSequence | None = None):
@@ -183,10 +188,10 @@ def prune_to_alpha(tree, ccp_alpha: float, sequence: PruningSequence | None = No
     return cut_below(tree, sequence.find_cut(sequence.find_step(ccp_alpha)))
 
 
-def _compute_sequence(tree, risk, max_alpha):
+def _compute_sequence(tree, risk, max_alpha, cost_matrix=None):
     """Compute the sequence up to the last step whose alpha is at most max_alpha."""
     total = tree.nodes["weight"][0]
-    node_risks = measure_node_risks(tree, risk)
+    node_risks = measure_node_risks(tree, risk, cost_matrix)
     if risk == "impurity":
         # scikit-learn divides each term; for errors the sum is divided.
         node_risks /= total

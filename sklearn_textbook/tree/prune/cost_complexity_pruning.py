@@ -73,12 +73,13 @@ class CostComplexityPruning(BasePruner):
     risk : {"impurity", "error"}, default="impurity"
         Risk of a leaf in the sequence: "impurity" is its weight times its impurity by
         the criterion of the tree, as in scikit-learn; "error" is the weight of its
-        training errors, as in rpart.
+        training errors, as in rpart, or with ``cost_matrix`` their cost.
     sequence : {"weakest_link", "rpart"}, default="weakest_link"
         Whether to compute the exact sequence, or the approximation of rpart.
     scoring : "gini", str, callable or None, default=None
-        None: minimise the error rate in classification, and in regression the squared
-        error (the absolute error if that is the ``criterion``). "gini": minimise the
+        None: minimise the error rate in classification (with ``cost_matrix`` the mean
+        cost), and in regression the squared error (the absolute error if that is the
+        ``criterion``). "gini": minimise the
         squared error of the class probabilities, :math:`\sum_k (1[y = k] - p_k)^2`,
         which prefers probabilities that are right to classes that are; for a rare class
         the error rate often prefers a single leaf. Otherwise a scikit-learn scorer to
@@ -221,7 +222,7 @@ class CostComplexityPruning(BasePruner):
                 "The 'scoring' parameter 'gini' is a risk of class probabilities, but "
                 "the tree predicts numbers; use None or a scorer of numbers."
             )
-        sequence = self._compute_sequence(tree)
+        sequence = self._compute_sequence(tree, data)
         alphas, steps = list_subtrees(sequence)
         columns = {
             "alpha": alphas,
@@ -245,8 +246,8 @@ class CostComplexityPruning(BasePruner):
         record = _record_steps(sequence, step, alpha)
         return cut_and_report(tree, is_cut, record, PruningTable(**columns))
 
-    def _compute_sequence(self, tree):
-        return SEQUENCES[self.sequence](tree, risk=self.risk)
+    def _compute_sequence(self, tree, data):
+        return SEQUENCES[self.sequence](tree, self.risk, data.costs)
 
     # ------------------------------------------------------------------- scoring
     def _score_subtrees(self, tree, sequence, alphas, steps, data, n_threads):
@@ -335,7 +336,7 @@ class CostComplexityPruning(BasePruner):
     def _score_fold(self, is_kept, test, alphas, data, n_threads):
         """Grow the tree of a fold and score its subtrees on the rows left out."""
         tree = data.grow(is_kept, n_threads)
-        sequence = self._compute_sequence(tree)
+        sequence = self._compute_sequence(tree, data)
         reached = np.maximum.accumulate(sequence.ccp_alphas)
         steps = np.searchsorted(reached, alphas, side="right") - 1
         rows = data.rows.take(test)

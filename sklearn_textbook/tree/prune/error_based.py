@@ -340,9 +340,10 @@ class ErrorBasedPruning(BasePruner):
 
     Notes
     -----
-    Cases are counted by weight. The formula treats the weight as a number of rows, so
-    weights should sum to the number of rows; there is a warning if much smaller ones
-    leave a single leaf. In C4.5 trees, a row whose tested value is missing is divided
+    Cases are counted by weight; with ``cost_matrix`` the weights are those with which
+    the tree is grown. The formula treats the weight as a number of rows, so weights
+    should sum to the number of rows; there is a warning if much smaller ones leave a
+    single leaf. In C4.5 trees, a row whose tested value is missing is divided
     among the branches in proportion to the weight of the other rows, and is divided
     again wherever a branch is raised.
 
@@ -393,6 +394,7 @@ class ErrorBasedPruning(BasePruner):
     """
 
     takes_several_outputs = False
+    uses_altered_priors = True
 
     def __init__(self, confidence: float = 0.25, subtree_raising: bool = True) -> None:
         self.confidence = confidence

@@ -73,8 +73,9 @@ class LossPruning(BasePruner):
 
     Notes
     -----
-    Counts are sums of weights. A row that is divided among branches counts in each with
-    its fraction; an empty branch costs only alpha; for several outputs, :math:`H_t` is
+    Counts are sums of weights; with ``cost_matrix`` these are the weights with which
+    the tree is grown. A row that is divided among branches counts in each with its
+    fraction; an empty branch costs only alpha; for several outputs, :math:`H_t` is
     the mean over the outputs.
 
     A training row that ends in an inner node (``missing="surrogate"``, if neither a
@@ -122,6 +123,8 @@ class LossPruning(BasePruner):
     The split of node 1, with 6 cases of one class and 3 of the other, is kept at first;
     the whole tree is then pruned to its root.
     """
+
+    uses_altered_priors = True
 
     def __init__(self, alpha: float = 1.0, criterion: str | None = None) -> None:
         self.alpha = alpha

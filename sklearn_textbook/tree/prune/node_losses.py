@@ -19,7 +19,9 @@ RISKS = ("impurity", "error")
 SAME = 1e-12
 
 
-def measure_node_risks(tree, risk: str) -> np.ndarray:
+def measure_node_risks(
+    tree, risk: str, cost_matrix: np.ndarray | None = None
+) -> np.ndarray:
     """Compute the cost of every node as a leaf, not divided by the total weight.
 
     Integer weights give integer numbers of errors, so that ties are exact.
@@ -33,7 +35,10 @@ def measure_node_risks(tree, risk: str) -> np.ndarray:
             "use risk='impurity'."
         )
     fractions = tree.statistics
-    errors = (fractions.sum(axis=2) - fractions.max(axis=2)).mean(axis=1)
+    if cost_matrix is None:
+        errors = (fractions.sum(axis=2) - fractions.max(axis=2)).mean(axis=1)
+    else:
+        errors = (fractions[:, 0] @ cost_matrix).min(axis=1)
     # A branch without rows has the distribution of its parent.
     return np.where(tree.nodes["weight"] > 0, errors, 0.0)
 
@@ -86,12 +91,19 @@ def tabulate_gini(tree) -> np.ndarray:
     return np.ascontiguousarray(losses.reshape(len(fractions), -1))
 
 
+def tabulate_costs(tree, data) -> np.ndarray:
+    """Look up the costs of the class that each node predicts, by true class."""
+    chosen = decide_nodes(tree, data.choose_classes)[:, 0].astype(np.intp)
+    return np.ascontiguousarray(data.costs[:, chosen].T)
+
+
 def measure_node_losses(
     tree, rows, data, losses: tuple[str, ...] | None = None
 ) -> NodeLosses | list[NodeLosses]:
     """Route rows through a tree and compute the loss of every node on their paths.
 
-    A row that is divided among branches counts in each with its fraction.
+    A row that is divided among branches counts in each with its fraction. The loss
+    "error" is the cost of the error if errors have costs.
 
     Rows are routed once; then there is one step per row and node on its path.
     """
@@ -103,15 +115,17 @@ def measure_node_losses(
     total = float(rows.n_rows if rows.weight is None else rows.weight.sum())
     measured = []
     for name in losses or (choose_loss(data.criterion),):
-        decisions = (
-            tabulate_gini(tree)
-            if name == "gini"
-            else decide_nodes(tree, data.choose_classes)
-        )
+        loss = LOSSES[name]
+        if name == "gini":
+            decisions = tabulate_gini(tree)
+        elif name == "error" and data.costs is not None:
+            decisions, loss = tabulate_costs(tree, data), LOSSES["gini"]
+        else:
+            decisions = decide_nodes(tree, data.choose_classes)
         leaf, stay = np.zeros((2, tree.node_count, 2))
         add_node_losses(
             *(tree.nodes, numbers, ends, fractions, rows.weight, y, decisions),
-            *(LOSSES[name], leaf, stay),
+            *(loss, leaf, stay),
         )
         branch = np.empty_like(leaf)
         add_up_branches(tree.nodes, leaf, stay, branch)

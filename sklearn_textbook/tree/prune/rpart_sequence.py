@@ -9,7 +9,9 @@ from sklearn_textbook.tree.prune.cost_complexity import PruningSequence
 from sklearn_textbook.tree.prune.node_losses import SAME, measure_node_risks
 
 
-def compute_rpart_sequence(tree, risk: str = "impurity") -> PruningSequence:
+def compute_rpart_sequence(
+    tree, risk: str = "impurity", cost_matrix: np.ndarray | None = None
+) -> PruningSequence:
     r"""Compute rpart's approximate nested sequence of cost-complexity subtrees.
 
     From the leaves upwards every inner node is assigned a complexity, the cost of a
@@ -32,6 +34,8 @@ def compute_rpart_sequence(tree, risk: str = "impurity") -> PruningSequence:
     risk : {"impurity", "error"}, default="impurity"
         Risk of a leaf, as in :func:`compute_weakest_link_sequence`. rpart uses
         "impurity" for its method "anova", and "error" for its method "class".
+    cost_matrix : ndarray of shape (n_classes, n_classes), default=None
+        Costs of errors, the ``loss`` of rpart's ``parms``, for "error".
 
     Returns
     -------
@@ -85,7 +89,7 @@ def compute_rpart_sequence(tree, risk: str = "impurity") -> PruningSequence:
     array([0.82312925, 0.16666667, 0.01020408])
     """
     nodes = tree.nodes
-    costs = measure_node_risks(tree, risk)
+    costs = measure_node_risks(tree, risk, cost_matrix)
     complexity = np.empty(tree.node_count)
     measure_complexities(nodes, costs, SAME * costs[0], complexity)
     inner = np.flatnonzero(nodes["n_children"] > 0)

@@ -93,6 +93,8 @@ class TrainingData:
     is_monotonic : bool, default=False
         Whether predictions must increase or decrease with a column; see
         ``monotonic_cst`` of CARTClassifier.
+    costs : ndarray of float64, shape (n_classes, n_classes), default=None
+        ``costs[true, predicted]`` of errors; None: all cost 1.
     """
 
     rows: Rows | None
@@ -106,6 +108,7 @@ class TrainingData:
     stand_in: Callable | None = None
     given: tuple | None = None
     is_monotonic: bool = False
+    costs: np.ndarray | None = None
 
     @property
     def matrix(self):

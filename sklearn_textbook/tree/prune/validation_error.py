@@ -14,7 +14,7 @@ from sklearn_textbook.tree.prune.outcome import (
     number_kept,
 )
 
-MEASURE = "validation error"
+MEASURE, MEASURE_OF_COSTS = "validation error", "validation cost"
 TIES = ("prune", "keep")
 
 # Costs that differ by at most this fraction of that of the root are equal, because of
@@ -84,7 +84,8 @@ def cut_bottom_up(tree, data, tie: str):
     change = costs.leaf[node] - branch[node]
     before, after = _follow(costs, costs.branch[0], change, is_cut[node])
     decision = np.where(is_cut[node], "pruned", "kept")
-    record = PruningRecord(MEASURE, node, decision, before, after)
+    measure = MEASURE if data.costs is None else MEASURE_OF_COSTS
+    record = PruningRecord(measure, node, decision, before, after)
     return cut_and_report(tree, is_cut, record)
 
 
@@ -104,7 +105,8 @@ def cut_top_down(tree, data, tie: str):
     node = np.flatnonzero(is_inner & is_reached)
     before, after = _follow(costs, costs.leaf[0], change[node], is_divided[node])
     decision = np.where(is_divided[node], "kept", "pruned")
-    record = PruningRecord(MEASURE, node, decision, before, after)
+    measure = MEASURE if data.costs is None else MEASURE_OF_COSTS
+    record = PruningRecord(measure, node, decision, before, after)
     return cut_and_report(tree, is_cut, record)
 
 

@@ -194,6 +194,8 @@ cdef struct Problem:
     bint random_splitter
     int64_t top_splits  # one of so many best tests is taken, at random
     const int32_t* monotonic  # NULL without constraints
+    # what costs multiply the weights of the classes by; NULL without costs
+    const double* class_factor
     # c * log2(c) in fixed point, for counts 0 .. n_rows
     const int64_t* entropy_table
     double entropy_unit

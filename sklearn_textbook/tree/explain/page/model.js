@@ -78,12 +78,19 @@ class Tree {
     });
   }
 
+  /** Minus the expected cost of predicting each class. */
+  gains(shares) {
+    const cost = (k) => shares.reduce((sum, p, j) => sum + p * this.costs[j][k], 0);
+    return shares.map((_, k) => -cost(k));
+  }
+
   /** Index of the class predicted from proportions, one for each output. */
   choose(outputs) {
     return outputs.map((shares) => {
+      const gains = this.costs ? this.gains(shares) : shares;
       let best = 0;
-      shares.forEach((share, number) => {
-        if (share > shares[best] + this.tolerance) best = number;
+      gains.forEach((gain, number) => {
+        if (gain > gains[best] + this.tolerance) best = number;
       });
       return best;
     });

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sklearn_textbook._contract.costs import SAME_COST
 from sklearn_textbook.tree.encode.columns import BOOLEAN
 from sklearn_textbook.tree.explain.conditions import (
     SumCondition,
@@ -59,7 +60,7 @@ class PageTables:
                 for feature, column in enumerate(fitted.schema.columns)
             ],
             "target": self._number_target(fitted),
-            "tolerance": fitted.class_tolerance,
+            **list_choice(fitted),
             "addend": addend,
             "unknown": tree.handle_unknown,
             "children": n_children.tolist(),
@@ -102,6 +103,14 @@ class PageTables:
             self._target_numbers[names] = len(self.targets)
             self.targets.append({"classes": fitted.class_names or None})
         return self._target_numbers[names]
+
+
+def list_choice(fitted) -> dict[str, object]:
+    """List what the choice of a class depends on."""
+    if fitted.costs is None:
+        return {"tolerance": fitted.class_tolerance, "costs": None}
+    tolerance = max(fitted.class_tolerance, SAME_COST) * fitted.costs.max()
+    return {"tolerance": float(tolerance), "costs": fitted.costs.tolist()}
 
 
 def cut_tree(tree, max_nodes: int | None) -> tuple[int, dict[int, int]]:
