@@ -49,7 +49,8 @@ def expected_cost(
     Raises
     ------
     ValueError
-        If there are classes without costs, or a cost is negative.
+        If there are classes without costs, a cost is negative, or a row has several
+        classes.
 
     See Also
     --------
@@ -67,6 +68,8 @@ def expected_cost(
         for y, name in ((y_true, "y_true"), (y_pred, "y_pred"))
     ]
     check_consistent_length(*columns)
+    if max(y.shape[1] for y in columns) > 1:
+        raise ValueError("y_true and y_pred must have one class for each row.")
     if labels is None:
         is_named = isinstance(cost_matrix, Mapping)
         labels = list(cost_matrix) if is_named else np.unique(np.concatenate(columns))

@@ -9,7 +9,7 @@ from sklearn_textbook._contract.registry import list_estimators
 from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook.io.saved_ensemble import load_members
 from sklearn_textbook.io.saved_model import SavedModel, load_document
-from sklearn_textbook.io.saved_values import load_declared
+from sklearn_textbook.io.saved_values import load_declared, load_value
 from sklearn_textbook.tree.grow.rules import J48_TOLERANCE
 
 #: Ensembles that can be printed from their trees and out-of-bag score alone. Boosting
@@ -38,6 +38,7 @@ class PrintedModel:
         self.parameters = parameters
         self.oob_score = parameters.get("oob_score")
         is_c45 = type(self).__name__ == "C45Classifier"
+        self.cost_matrix = load_value(parameters.get("cost_matrix"))
         self._class_tolerance = J48_TOLERANCE if is_c45 else 0.0
 
     def get_params(self, deep: bool = False):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sklearn_textbook import __version__
+from sklearn_textbook._contract.costs import get_costs
 from sklearn_textbook._contract.registry import ESTIMATORS, find_class, list_estimators
 from sklearn_textbook.io.saved_ensemble import load_ensemble, save_ensemble
 from sklearn_textbook.io.saved_tree import load_rules, load_tree, save_tree
@@ -176,6 +177,8 @@ def load_document(
         from sklearn_textbook.io.saved_attributes import load_attributes
 
         load_attributes(estimator, document)
+    if hasattr(estimator, "classes_"):
+        get_costs(estimator)  # raises ValueError for costs that do not fit the classes
     return SavedModel(estimator, *_load_notes(document))
 
 

@@ -44,6 +44,13 @@ CASES = {
     "two classes": (CARTClassifier(max_leaf_nodes=40), "answer", "w"),
     "entropy": (CARTClassifier(criterion="entropy", max_depth=8), "class", "w"),
     "class weights": (CARTClassifier(class_weight="balanced"), "class", "w"),
+    "costs": (
+        CARTClassifier(
+            cost_matrix=[[0, 1], [4, 0]], missing="surrogate", pruning="reduced_error"
+        ),
+        "answer",
+        "w",
+    ),
     "squared error": (CARTRegressor(max_depth=8), "value", "w"),
     "absolute error": (
         CARTRegressor(criterion="absolute_error", max_depth=4),

@@ -252,6 +252,9 @@ def test_explanations_with_costs(command):
     assert rows[0].endswith("]; yes has the least expected cost")
     assert rows[3].startswith("IF x > 1.5 THEN yes [")
     assert rows[3].endswith("]")
+    assert "x <= 1.5: yes (12 rows, 33.3%)" in command("show", "m.json")
+    error = command("convert", "m.json", "m.sql", code=2)
+    assert "CARTClassifier predicts by cost_matrix, which this format" in error
 
 
 def test_numbers_are_explained(command):

@@ -497,5 +497,5 @@ def test_all_functions_are_public():
     assert set(criteria.__all__) == {
         *(function.__name__ for function in OF_X_AND_Y),
         *("entropy", "gini", "intrinsic_value", "squared_error", "best_threshold"),
-        *("information_gain_score", "gain_ratio_score", "gini_score"),
+        *("information_gain_score", "gain_ratio_score", "gini_score", "expected_cost"),
     }

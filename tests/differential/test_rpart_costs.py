@@ -1,7 +1,8 @@
 """``cost_matrix`` grows, prunes and predicts the trees of rpart's ``loss``.
 
 ``rpart_costs.json`` is written by ``rpart_costs_oracle.R``: ten tables with text and
-gaps, of two to six classes, each with both of rpart's criteria.
+gaps, of two to six classes, each with both of rpart's criteria. Nodes are large enough
+that no two splits are equally good, where rounding would choose in rpart.
 """
 
 import json

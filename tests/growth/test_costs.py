@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from sklearn_textbook.criteria import expected_cost, gini
 from sklearn_textbook.exchange import export_code, to_onnx, to_pmml, to_sklearn
-from sklearn_textbook.io import load_model, save_model
+from sklearn_textbook.io import ModelFileError, load_model, save_model
 from sklearn_textbook.tree import (
     C45Classifier,
     CARTClassifier,
@@ -351,3 +351,16 @@ def test_the_mean_cost():
     assert found == (5 + 0 + 2 + 6) / 4
     with pytest.raises(ValueError, match="must contain only classes"):
         expected_cost(["a"], ["d"], costs)
+    with pytest.raises(ValueError, match="one class for each row"):
+        expected_cost([["a", "b"]], [["a", "b"]], costs)
+
+
+def test_files_with_wrong_costs_are_refused(tmp_path):
+    X, y = make_mixed_table()
+    model = CARTClassifier(max_depth=2, cost_matrix=COSTS).fit(X, y)
+    path = tmp_path / "model.json"
+    save_model(model, path)
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("[9, 5, 0]", "[9, 5, 7]"), "utf-8")
+    with pytest.raises(ModelFileError, match="must have 0 for right predictions"):
+        load_model(path)

@@ -165,3 +165,15 @@ def test_equal_costs_are_no_costs_in_pruning():
         equal.fit(X, y)
         assert plain.tree_.nodes.tobytes() == equal.tree_.nodes.tobytes()
         assert str(plain.pruning_report_) == str(equal.pruning_report_)
+
+
+def test_a_single_leaf_is_warned_of_in_costs():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 1))
+    y = (rng.random(2000) < np.where(X[:, 0] > 0, 0.35, 0.05)).astype(int)
+    model = CARTClassifier(pruning="cost_complexity", min_samples_leaf=300)
+    with pytest.warns(UserWarning, match="as no subtree makes fewer errors, but there"):
+        model.fit(X, y)
+    model.set_params(cost_matrix=[[0, 1], [30, 0]])
+    with pytest.warns(UserWarning, match="as no subtree costs less, but there are"):
+        model.fit(X, y)

@@ -236,7 +236,7 @@ class CostComplexityPruning(BasePruner):
             # For a tree that is a single leaf there is nothing to choose.
             chosen = choose_subtree(risk, error, self.rule) if len(steps) > 1 else 0
             if others and 0 < chosen == len(steps) - 1:
-                self._warn_of_single_leaf(*others[0])
+                self._warn_of_single_leaf(*others[0], data.costs is not None)
             name = "cv_risk" if data.validation is None else "validation_risk"
             columns |= {name: risk, f"{name}_std": error}
             columns["selected"] = np.arange(len(steps)) == chosen
@@ -287,15 +287,16 @@ class CostComplexityPruning(BasePruner):
         loss = choose_loss(data.criterion)
         return (loss, "gini") if tree.is_classifier else (loss,)
 
-    def _warn_of_single_leaf(self, risk, error):
+    def _warn_of_single_leaf(self, risk, error, has_costs):
         """Warn if the Gini risk tells that a single leaf misses something."""
         best = int(np.argmin(risk))
         if not risk[best] + error[best] < risk[-1]:
             return
         remedy = "" if self.rule == "min" else "rule='min' prunes less; "
         warn_caller(
-            "The pruned tree is a single leaf, as no subtree makes fewer errors, but "
-            "there are subtrees with better class probabilities: their Gini risk on "
+            "The pruned tree is a single leaf, as no subtree "
+            f"{'costs less' if has_costs else 'makes fewer errors'}, but there are "
+            "subtrees with better class probabilities: their Gini risk on "
             f"rows left out is {risk[best]:.4g}, that of the leaf {risk[-1]:.4g}. "
             f"{remedy}CostComplexityPruning(scoring='gini') or scoring='roc_auc' "
             "chooses by probabilities; class_weight='balanced' gives rare classes more "
