@@ -119,6 +119,8 @@ class Calibration:
         if not is_scored.any():
             return None
         predicted, target = estimate.prediction[is_scored], target[is_scored]
+        if estimate.spread is None and target.shape[1] > 1:
+            return None
         if estimate.spread is None:
             codes = target[:, 0].astype(np.int64)
             own = predicted[np.arange(len(codes)), 0, codes]
@@ -623,6 +625,11 @@ class PredictionSetMixin:
         """
         check_coverage(coverage)
         check_truth("class_conditional", class_conditional)
+        check_is_fitted(self)
+        if isinstance(self.n_classes_, list):
+            raise ValueError(
+                f"predict_set requires a single output; got {len(self.n_classes_)}."
+            )
         calibration = self._get_calibration("predict_set")
         thresholds = calibration.find_thresholds(
             self.n_classes_, coverage, bool(class_conditional)

@@ -510,6 +510,16 @@ def test_wrong_coverages(coverage):
         model.predict_interval(X, coverage)
 
 
+def test_sets_of_several_outputs():
+    X, y = load_iris(return_X_y=True)
+    model = RandomForestClassifier(5, store_distribution=True)
+    model.fit(X, np.stack([y, y > 0], axis=1))
+    with pytest.raises(ValueError, match="predict_set requires a single output"):
+        model.predict_set(X)
+    with pytest.raises(ValueError, match="requires bootstrap=True"):
+        model.set_params(bootstrap=False).fit(X, y)
+
+
 def test_what_is_not_stored():
     X, y = load_diabetes(return_X_y=True)
     forest = RandomForestRegressor(3).fit(X, y)

@@ -794,6 +794,11 @@ class BaseForestClassifier(PredictionSetMixin, ClassifierMixin, BaseForest):
         super()._check_parameters()
         check_choice("voting", self.voting, ("soft", "hard"))
         check_preset(self.class_weight, self.warm_start)
+        if self.store_distribution and not self.bootstrap:
+            raise ValueError(
+                "store_distribution=True requires bootstrap=True, since sets of "
+                "classes are calibrated on out-of-bag rows."
+            )
         if self._grows_c45():
             self._check_c45_parameters()
 
