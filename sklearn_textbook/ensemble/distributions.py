@@ -320,6 +320,68 @@ def list_ends(members: Sequence, columns: Sequence, matrix, n_threads: int) -> t
 
 
 # ------------------------------------------------------------------------------------
+# Squared residuals in the leaves of boosted trees.
+# ------------------------------------------------------------------------------------
+
+
+class NodeMeans:
+    """Weighted means of values of the rows in each node of many trees.
+
+    Parameters
+    ----------
+    trees : list of GrownTree
+        The trees, over the same columns.
+    names : sequence of str
+        The names of the columns.
+    n_threads : int
+        Number of threads.
+    """
+
+    def __init__(self, trees: Sequence, names: Sequence[str], n_threads: int) -> None:
+        self.trees, self.names, self.n_threads = trees, names, n_threads
+        self.first_node = np.cumsum([0, *(tree.node_count for tree in trees)])
+        self.sums = np.zeros((2, self.first_node[-1]))
+
+    def add(self, matrix, values: np.ndarray, weight: np.ndarray | None) -> None:
+        """Add a block of rows."""
+        weight = np.ones(len(values)) if weight is None else weight
+        for number, tree in enumerate(self.trees):
+            node = find_leaves_of_all([tree], matrix, self.n_threads, self.names)[:, 0]
+            own = slice(*self.first_node[number : number + 2])
+            for sums, of_row in zip(self.sums, (weight, weight * values), strict=True):
+                sums[own] += np.bincount(node, of_row, tree.node_count)
+
+    def finish(self) -> np.ndarray:
+        """Return the means, tree by tree; an empty node has that of its parent."""
+        means = []
+        for number, tree in enumerate(self.trees):
+            (n_children,) = tree.read_columns("n_children")
+            parent = np.repeat(np.arange(len(n_children)), n_children)
+            weight, total = self.sums[:, slice(*self.first_node[number : number + 2])]
+            for child in range(len(parent), 0, -1):  # children follow their parents
+                weight[parent[child - 1]] += weight[child]
+                total[parent[child - 1]] += total[child]
+            mean = total / np.where(weight > 0, weight, 1.0)
+            for child in np.flatnonzero(weight[1:] <= 0) + 1:
+                mean[child] = mean[parent[child - 1]]
+            means.append(mean)
+        return np.concatenate(means)
+
+
+def measure_node_spread(
+    trees: Sequence, variance: np.ndarray, matrix, names, n_threads: int
+) -> np.ndarray:
+    """Measure the root of the mean over the trees of the variances of rows' nodes."""
+    first_node = np.cumsum([0, *(tree.node_count for tree in trees)])[:-1]
+    spread = np.empty(matrix.shape[0])
+    for first in range(0, matrix.shape[0], BLOCK_ROWS):
+        block = matrix[first : first + BLOCK_ROWS]
+        node = find_leaves_of_all(trees, block, n_threads, names) + first_node
+        spread[first : first + BLOCK_ROWS] = np.sqrt(variance[node].mean(axis=1))
+    return spread
+
+
+# ------------------------------------------------------------------------------------
 # Standard errors by the infinitesimal jackknife.
 # ------------------------------------------------------------------------------------
 

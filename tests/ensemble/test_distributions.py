@@ -235,13 +235,20 @@ def test_boosting_is_calibrated_on_validation_rows(loss):
     y, y_val = (random.poisson(np.exp(0.5 + of[:, 0])) for of in (X, X_val))
     model = GradientBoostingRegressor(loss=loss, n_iter_no_change=5)
     model.set_params(store_distribution=True).fit(X, y, X_val=X_val, y_val=y_val)
-    low, high = model.predict_interval(X_val, 0.8).T
+
+    def scale(rows):
+        return np.sqrt(model.predict(rows)) if loss == "poisson" else np.ones(len(rows))
+
+    squares = ((y - model.predict(X)) / scale(X)) ** 2
+    variances = []
+    for of_train, of_val in zip(model.apply(X).T, model.apply(X_val).T, strict=True):
+        variances.append([squares[of_train == node].mean() for node in of_val])
+    spread = np.sqrt(np.mean(variances, axis=0))
+    spread += spread.mean()
     predicted = model.predict(X_val)
-    scale = np.ones(400)
-    if loss == "poisson":
-        scale = np.sqrt(predicted) + np.sqrt(predicted).mean()
-    scores = np.abs(y_val - predicted) / scale
-    width = scale * reference.find_critical(scores.tolist(), 0.8)
+    scores = np.abs(y_val - predicted) / scale(X_val) / spread
+    width = scale(X_val) * spread * reference.find_critical(scores.tolist(), 0.8)
+    low, high = model.predict_interval(X_val, 0.8).T
     np.testing.assert_allclose(high, predicted + width)
     least = 0.0 if loss == "poisson" else -np.inf
     np.testing.assert_allclose(low, np.maximum(predicted - width, least))

@@ -14,7 +14,9 @@ from sklearn_textbook._contract.labels import (
     check_numbers,
 )
 from sklearn_textbook._contract.parameters import check_choice, check_real, check_truth
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook._contract.scoring import RegressorMixin
+from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
     BaseGradientBoosting,
@@ -32,7 +34,9 @@ from sklearn_textbook.ensemble.boosting.losses import (
 from sklearn_textbook.ensemble.distributions import (
     KEPT_CALIBRATION,
     Calibration,
+    NodeMeans,
     check_coverage,
+    measure_node_spread,
 )
 
 REGRESSION_LOSSES = {
@@ -244,7 +248,11 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     True
     """
 
-    _saved_fields = (*BaseGradientBoosting._saved_fields, KEPT_CALIBRATION)
+    _saved_fields = (
+        *BaseGradientBoosting._saved_fields,
+        KEPT_CALIBRATION,
+        SavedField("_node_variance", shape=(None,), is_optional=True, least=0),
+    )
 
     def __init__(
         self,
@@ -357,38 +365,60 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         super()._restore(reader, members, columns, kept)
         if getattr(self, "_calibration", None) is not None:
             self._calibration.require_target(1, 0)
+            n_nodes = sum(member.tree_.node_count for member in members)
+            if len(getattr(self, "_node_variance", ())) != n_nodes:
+                raise ValueError("_node_variance must have a value for each node")
 
     # ------------------------------------------------------------------- intervals
-    def _calibrate(self, scores) -> None:
+    def _calibrate(self, rounds, stopping, trees) -> None:
+        for name in ("_calibration", "_node_variance"):
+            vars(self).pop(name, None)
         if not self.store_distribution:
             return
-        y, weight, raw = scores.read_all()
-        if weight is not None:
-            y, raw, weight = y[weight > 0], raw[:, weight > 0], weight[weight > 0]
-        predicted = self._to_target(raw)
+        names, n_threads = rounds.grower.reader.schema_.names, rounds.grower.n_threads
+        means = NodeMeans(trees, names, n_threads)
+        for matrix, y, weight, raw in rounds.scores.read_blocks():
+            means.add(matrix, self._standardize(y, raw) ** 2, weight)
+        self._node_variance = means.finish()
+        found = []
+        for matrix, y, weight, raw in stopping.scores.read_blocks():
+            kept = slice(None) if weight is None else weight > 0
+            spread = measure_node_spread(
+                trees, self._node_variance, matrix, names, n_threads
+            )
+            weight = np.ones(len(y)) if weight is None else weight
+            residual = self._standardize(y, raw)
+            found.append([of[kept] for of in (residual, spread, weight)])
+        residual, spread, weight = map(np.concatenate, zip(*found, strict=True))
+        zero = np.zeros((len(residual), 1))
         self._calibration = Calibration.of_values(
-            predicted[:, np.newaxis],
-            y[:, np.newaxis],
-            self._scale(predicted)[:, np.newaxis],
-            weight,
+            zero, residual[:, np.newaxis], spread[:, np.newaxis], weight
         )
 
-    def _scale(self, predicted):
-        """Scale residuals by the variance that the loss supposes; 0: all are equal."""
+    def _standardize(self, y, raw):
+        """Divide residuals by the standard deviation that the loss supposes."""
+        predicted = self._to_target(raw)
+        return (y - predicted) / self._suppose_deviation(predicted)
+
+    def _suppose_deviation(self, predicted):
+        """Compute the standard deviation at some means, up to a factor."""
         if not isinstance(self.loss_, LOG_LINK_LOSSES):
-            return np.zeros_like(predicted)
+            return np.ones_like(predicted)
         power = {PoissonLoss: 1.0, GammaLoss: 2.0}.get(type(self.loss_), self.power)
         return predicted ** (power / 2)
 
     def predict_interval(self, X: MatrixLike, coverage: float = 0.9) -> np.ndarray:
         r"""Predict an interval for the value of each row.
 
-        .. math:: F(x) \pm q \, s(x)
+        .. math:: F(x) \pm q \, v(F(x)) \, (s(x) + \bar s), \qquad
+            s(x)^2 = \frac{1}{M} \sum_m \mathrm{mean} \left\{ r_i^2 : x_i \in R_m(x)
+            \right\}, \quad r_i = \frac{y_i - F(x_i)}{v(F(x_i))}
 
-        where q is the quantile of the absolute residuals of the validation rows,
-        divided by s. With "poisson", "gamma" and "tweedie", s is the sum of
-        :math:`F(x)^{p / 2}`, p being the power of the variance, and of its mean over
-        the validation rows; with other losses, it is 1.
+        where :math:`R_m(x)` is the leaf of x in tree m, :math:`x_i` are the training
+        rows, :math:`\bar s` is the mean of s over the validation rows, and q the
+        quantile of their :math:`|r| / (s + \bar s)`. With "poisson", "gamma" and
+        "tweedie", v is :math:`F^{p / 2}`, p being the power of the variance; with other
+        losses, it is 1.
 
         Parameters
         ----------
@@ -421,9 +451,19 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
             raise ValueError(
                 "predict_interval requires a fit with store_distribution=True."
             )
+        trees = [member.tree_ for member in self._list_members()]
+        names = self._list_members()[0].schema_.names
+
+        def measure(matrix):
+            n_threads = count_threads(self.n_jobs, matrix.shape[0] * len(trees))
+            return measure_node_spread(
+                trees, self._node_variance, matrix, names, n_threads
+            )
+
+        spread = self._predict_blocks(X, measure)
         center = self.predict(X)
-        spread = self._scale(center)[:, np.newaxis]
-        width = calibration.find_widths(spread, coverage)[:, 0]
+        width = calibration.find_widths(spread[:, np.newaxis], coverage)[:, 0]
+        width *= self._suppose_deviation(center)
         low, high = center - width, center + width
         if isinstance(self.loss_, LOG_LINK_LOSSES):
             low = np.maximum(low, 0.0)

@@ -57,9 +57,11 @@ class Scores:
         """Compute the mean loss."""
         return loss.compute_loss(self.y, self.raw, self.weight, n_threads)
 
-    def read_all(self):
-        """Return the targets, the weights and the scores."""
-        return self.y, self.weight, self.raw
+    def read_blocks(self):
+        """Yield blocks of rows as trees take them, targets, weights and scores."""
+        for block in list_blocks(len(self.y)):
+            weight = None if self.weight is None else self.weight[block]
+            yield self.matrix[block], self.y[block], weight, self.raw[:, block]
 
 
 class BlockScores:
@@ -91,12 +93,10 @@ class BlockScores:
         weight = None if rows.weight is None else rows.weight.read(block)
         return y, weight, np.stack([raw.read(block) for raw in self.raw])
 
-    def read_all(self):
-        """Read the targets, the weights and the scores of all rows."""
-        blocks = map(self.read, list_blocks(self.rows.n_rows))
-        y, weight, raw = zip(*blocks, strict=True)
-        weight = None if weight[0] is None else np.concatenate(weight)
-        return np.concatenate(y), weight, np.concatenate(raw, axis=1)
+    def read_blocks(self):
+        """Yield blocks, as `Scores` does."""
+        for block in list_blocks(self.rows.n_rows):
+            yield self.rows.read_matrix(block), *self.read(block)
 
     def add(self, trees, names, n_threads) -> None:
         """Add the predictions of trees, as `Scores` does."""
