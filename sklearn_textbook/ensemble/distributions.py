@@ -22,6 +22,7 @@ from sklearn_textbook._contract.parameters import (
     show_value,
 )
 from sklearn_textbook._contract.saved_field import Record, SavedField
+from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble._leaf_rows import (
     find_quantiles,
@@ -34,7 +35,7 @@ from sklearn_textbook.tree.members import find_ends, find_leaves_of_all
 #: Sums of weights are compared up to this fraction, for rounding.
 _ROUNDING = 1e-10
 #: Rows that all members predict at a time.
-BLOCK_ROWS = 4096
+ROWS_AT_ONCE = 4096
 #: Fitted attributes of the functions below.
 ATTRIBUTES = ("_calibration", "_leaf_rows")
 
@@ -374,10 +375,10 @@ def measure_node_spread(
     """Measure the root of the mean over the trees of the variances of rows' nodes."""
     first_node = np.cumsum([0, *(tree.node_count for tree in trees)])[:-1]
     spread = np.empty(matrix.shape[0])
-    for first in range(0, matrix.shape[0], BLOCK_ROWS):
-        block = matrix[first : first + BLOCK_ROWS]
+    for first in range(0, matrix.shape[0], ROWS_AT_ONCE):
+        block = matrix[first : first + ROWS_AT_ONCE]
         node = find_leaves_of_all(trees, block, n_threads, names) + first_node
-        spread[first : first + BLOCK_ROWS] = np.sqrt(variance[node].mean(axis=1))
+        spread[first : first + ROWS_AT_ONCE] = np.sqrt(variance[node].mean(axis=1))
     return spread
 
 
@@ -408,8 +409,8 @@ class Jackknife:
         n_members = len(drawn)
         # The sum of squares of c is a quadratic form in the predictions.
         self.products = np.zeros((n_members, n_members))
-        for first in range(0, drawn.shape[1], 16 * BLOCK_ROWS):
-            block = drawn[:, first : first + 16 * BLOCK_ROWS].astype(np.float64)
+        for first in range(0, drawn.shape[1], 16 * ROWS_AT_ONCE):
+            block = drawn[:, first : first + 16 * ROWS_AT_ONCE].astype(np.float64)
             self.products += block @ block.T
         within = np.trace(self.products) - self.products.sum() / n_members
         self.variance = within / n_members
@@ -462,6 +463,10 @@ def check_quantiles(quantiles) -> np.ndarray:
 
 class DistributionMixin(DrawnRowsMixin):
     """What is stored of the distribution, and standard errors of predictions."""
+
+    @abstractmethod
+    def _read_rows(self, X) -> Iterator:
+        """Read a new table as the members take it, block by block."""
 
     @abstractmethod
     def _predict_members(self, X) -> Iterator[np.ndarray]:
@@ -551,10 +556,7 @@ class DistributionMixin(DrawnRowsMixin):
 
 
 class IntervalMixin:
-    """Quantiles and intervals of the values that an ensemble predicts.
-
-    ``_list_end_blocks(X)`` yields what ``list_ends`` returns, block by block.
-    """
+    """Quantiles and intervals of the values that an ensemble predicts."""
 
     def predict_interval(
         self, X: MatrixLike, coverage: float = 0.9, *, method: str = "conformal"
@@ -602,13 +604,13 @@ class IntervalMixin:
         if method == "quantile":
             tails = [(1.0 - coverage) / 2, (1.0 + coverage) / 2]
             return self._predict_quantiles(X, tails)
-        calibration, bounds = self._get_calibration("predict_interval"), []
+        calibration, parts = self._get_calibration("predict_interval"), []
         for block in self._predict_members(X):
             center, spread = block.mean(axis=0), measure_spread(block)
             center, spread = center[:, :, 0], spread[:, :, 0]
             width = calibration.find_widths(spread, coverage)
-            bounds.append(np.stack([center - width, center + width], axis=2))
-        bounds = np.concatenate(bounds)
+            parts.append(np.stack([center - width, center + width], axis=2))
+        bounds = np.concatenate(parts)
         return bounds[:, 0] if bounds.shape[1] == 1 else bounds
 
     def _predict_quantiles(self, X, quantiles):
@@ -621,11 +623,13 @@ class IntervalMixin:
                 "quantiles require a fit with store_distribution=True, and members "
                 "that are trees of this package."
             )
-        n_nodes = [member.tree_.node_count for member in self.estimators_]
-        parts = [
-            leaf_rows.find_quantiles(ends, np.array(n_nodes), levels, n_threads)
-            for ends, n_threads in self._list_end_blocks(X)
-        ]
+        members, columns = self.estimators_, self._list_columns()
+        n_nodes = np.array([member.tree_.node_count for member in members])
+        parts = []
+        for block in self._read_rows(X):
+            n_threads = count_threads(self.n_jobs, block.size * len(members))
+            ends = list_ends(members, columns, block, n_threads)
+            parts.append(leaf_rows.find_quantiles(ends, n_nodes, levels, n_threads))
         found = np.concatenate(parts)
         found = found[..., 0] if np.ndim(quantiles) == 0 else found
         return found[:, 0] if found.shape[1] == 1 else found

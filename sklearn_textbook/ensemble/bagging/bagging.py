@@ -47,11 +47,10 @@ from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
 from sklearn_textbook.ensemble.distributions import (
-    BLOCK_ROWS,
+    ROWS_AT_ONCE,
     IntervalMixin,
     LeafRows,
     PredictionSetMixin,
-    list_ends,
 )
 from sklearn_textbook.ensemble.members.estimator_members import (
     EstimatorCombiner,
@@ -692,25 +691,24 @@ class RowSamplingMixin(OutOfBagMixin):
         known = training.target.astype(np.intp if is_classified else np.float64)
         self._estimate_out_of_bag(predict, known, n_statistics, weight)
 
+    def _read_rows(self, X):
+        for table in self._make_combiner().read_blocks(X):
+            n_rows = count_rows(table)
+            for first in range(0, n_rows, ROWS_AT_ONCE):
+                rows = np.arange(first, min(first + ROWS_AT_ONCE, n_rows))
+                yield take_rows(table, rows)
+
     def _predict_members(self, X):
         combiner = self._make_combiner()
         votes = self._predicts_classes and self.voting == "hard"
-        for table in combiner.read_blocks(X):
-            for rows in _cut_rows(table):
-                numbers = range(len(self.estimators_))
-                yield np.stack(
-                    [
-                        combiner.predict_rows(number, table, rows, votes=votes)
-                        for number in numbers
-                    ]
-                )
-
-
-def _cut_rows(table):
-    """Cut the numbers of the rows of a table into blocks."""
-    n_rows = count_rows(table)
-    for first in range(0, n_rows, BLOCK_ROWS):
-        yield np.arange(first, min(first + BLOCK_ROWS, n_rows))
+        for table in self._read_rows(X):
+            rows = np.arange(count_rows(table))
+            yield np.stack(
+                [
+                    combiner.predict_rows(number, table, rows, votes=votes)
+                    for number in range(len(self.estimators_))
+                ]
+            )
 
 
 class BaggingClassifier(
@@ -1066,11 +1064,3 @@ class BaggingRegressor(
         if quantiles is not None:
             return self._predict_quantiles(X, quantiles)
         return super().predict(X, **params)
-
-    def _list_end_blocks(self, X):
-        members, columns = self.estimators_, self._list_columns()
-        for matrix in self._make_combiner().read_blocks(X):
-            for first in range(0, matrix.shape[0], BLOCK_ROWS):
-                block = matrix[first : first + BLOCK_ROWS]
-                n_threads = count_threads(self.n_jobs, block.size * len(members))
-                yield list_ends(members, columns, block, n_threads), n_threads

@@ -51,11 +51,10 @@ from sklearn_textbook._contract.weights import (
     check_weights,
 )
 from sklearn_textbook.ensemble.distributions import (
-    BLOCK_ROWS,
+    ROWS_AT_ONCE,
     IntervalMixin,
     LeafRows,
     PredictionSetMixin,
-    list_ends,
 )
 from sklearn_textbook.ensemble.forest.permutation_importances import (
     compute_permutation_importances,
@@ -622,17 +621,21 @@ class BaseForest(
         add_predictions(trees, matrix, out, n_threads, names, votes)
         return out
 
+    def _read_rows(self, X):
+        for matrix in read_blocks(self, X, self.estimators_[0]):
+            for first in range(0, matrix.shape[0], ROWS_AT_ONCE):
+                yield matrix[first : first + ROWS_AT_ONCE]
+
     def _predict_members(self, X):
         members, votes = self.estimators_, self._counts_votes()
-        for matrix in read_blocks(self, X, members[0]):
-            for first in range(0, matrix.shape[0], BLOCK_ROWS):
-                block = matrix[first : first + BLOCK_ROWS]
-                n_threads = count_threads(self.n_jobs, block.size)
-                shape = (block.shape[0], *members[0].tree_.node_shape)
-                out, names = np.zeros((len(members), *shape)), members[0].schema_.names
-                for member, of in zip(members, out, strict=True):
-                    add_predictions([member.tree_], block, of, n_threads, names, votes)
-                yield out
+        names = members[0].schema_.names
+        for block in self._read_rows(X):
+            n_threads = count_threads(self.n_jobs, block.size)
+            shape = (block.shape[0], *members[0].tree_.node_shape)
+            out = np.zeros((len(members), *shape))
+            for member, of in zip(members, out, strict=True):
+                add_predictions([member.tree_], block, of, n_threads, names, votes)
+            yield out
 
     def decision_path(self, X: MatrixLike) -> tuple[spmatrix | sparray, np.ndarray]:
         """Find the nodes that each row passes through, for each tree.
@@ -1047,15 +1050,6 @@ class BaseForestRegressor(IntervalMixin, RegressorMixin, BaseForest):
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
         self.store_distribution = store_distribution
-
-    def _list_end_blocks(self, X):
-        members = self.estimators_
-        for matrix in read_blocks(self, X, members[0]):
-            for first in range(0, matrix.shape[0], BLOCK_ROWS):
-                block = matrix[first : first + BLOCK_ROWS]
-                n_threads = count_threads(self.n_jobs, block.size * len(members))
-                columns = self._list_columns()
-                yield list_ends(members, columns, block, n_threads), n_threads
 
     def predict(
         self, X: MatrixLike, *, quantiles: float | Sequence[float] | None = None
