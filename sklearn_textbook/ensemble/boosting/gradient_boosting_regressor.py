@@ -380,19 +380,23 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         for matrix, y, weight, raw in rounds.scores.read_blocks():
             means.add(matrix, self._standardize(y, raw) ** 2, weight)
         self._node_variance = means.finish()
-        found = []
+        residuals, spreads, weights = [], [], []
         for matrix, y, weight, raw in stopping.scores.read_blocks():
-            kept = slice(None) if weight is None else weight > 0
             spread = measure_node_spread(
                 trees, self._node_variance, matrix, names, n_threads
             )
-            weight = np.ones(len(y)) if weight is None else weight
-            residual = self._standardize(y, raw)
-            found.append([of[kept] for of in (residual, spread, weight)])
-        residual, spread, weight = map(np.concatenate, zip(*found, strict=True))
-        zero = np.zeros((len(residual), 1))
+            kept = slice(None)
+            if weight is not None:
+                kept = weight > 0
+                weights.append(weight[kept])
+            spreads.append(spread[kept])
+            residuals.append(self._standardize(y, raw)[kept])
+        residual, spread = map(np.concatenate, (residuals, spreads))
         self._calibration = Calibration.of_values(
-            zero, residual[:, np.newaxis], spread[:, np.newaxis], weight
+            np.zeros((len(residual), 1)),
+            residual[:, np.newaxis],
+            spread[:, np.newaxis],
+            np.concatenate(weights) if weights else None,
         )
 
     def _standardize(self, y, raw):
@@ -404,7 +408,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         """Compute the standard deviation at some means, up to a factor."""
         if not isinstance(self.loss_, LOG_LINK_LOSSES):
             return np.ones_like(predicted)
-        power = {PoissonLoss: 1.0, GammaLoss: 2.0}.get(type(self.loss_), self.power)
+        powers = {PoissonLoss: 1.0, GammaLoss: 2.0}
+        power = powers.get(type(self.loss_)) or self.loss_.power
         return predicted ** (power / 2)
 
     def predict_interval(self, X: MatrixLike, coverage: float = 0.9) -> np.ndarray:
