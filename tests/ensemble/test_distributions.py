@@ -131,10 +131,15 @@ def test_a_row_divided_among_children_has_their_distributions():
 
 @pytest.mark.parametrize("name", ["forest", "bagging", "pasting", "oblique"])
 @pytest.mark.parametrize("coverage", [0.5, 0.9, 0.99])
-def test_intervals_are_those_of_plain_python(name, coverage):
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_intervals_are_those_of_plain_python(name, coverage, is_weighted):
     X, y = make_gaps(60)
     X_new = make_gaps(5, seed=1)[0]
-    model = list_models()[name].set_params(store_distribution=True).fit(X, y)
+    weight = np.random.default_rng(2).integers(0, 4, 60) if is_weighted else None
+    model = list_models()[name].set_params(store_distribution=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y, weight)
     found = model.predict_interval(X_new, coverage)
     train, query, counts = [], [], []
     for member, columns, (draw, seed) in zip(
@@ -146,7 +151,7 @@ def test_intervals_are_those_of_plain_python(name, coverage):
         counts.append(draw.count_rows(seed))
     for row, interval in enumerate(found):
         expected = reference.find_interval(
-            train, counts, y, [of[row] for of in query], coverage
+            train, counts, y, [of[row] for of in query], coverage, weight
         )
         np.testing.assert_allclose(interval, expected, rtol=1e-9)
 
@@ -228,7 +233,7 @@ def test_equal_fractions_of_votes_are_equal():
 
 
 # ------------------------------------------------------------------ boosting
-@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "poisson"])
+@pytest.mark.parametrize("loss", ["squared_error", "huber", "poisson", "tweedie"])
 def test_boosting_is_calibrated_on_validation_rows(loss):
     random = np.random.default_rng(0)
     X, X_val = random.normal(size=(2, 400, 3))
@@ -237,7 +242,8 @@ def test_boosting_is_calibrated_on_validation_rows(loss):
     model.set_params(store_distribution=True).fit(X, y, X_val=X_val, y_val=y_val)
 
     def scale(rows):
-        return np.sqrt(model.predict(rows)) if loss == "poisson" else np.ones(len(rows))
+        powers = {"poisson": 0.5, "tweedie": 0.75}
+        return model.predict(rows) ** powers.get(loss, 0.0)
 
     squares = ((y - model.predict(X)) / scale(X)) ** 2
     variances = []
@@ -250,7 +256,7 @@ def test_boosting_is_calibrated_on_validation_rows(loss):
     width = scale(X_val) * spread * reference.find_critical(scores.tolist(), 0.8)
     low, high = model.predict_interval(X_val, 0.8).T
     np.testing.assert_allclose(high, predicted + width)
-    least = 0.0 if loss == "poisson" else -np.inf
+    least = 0.0 if loss in ("poisson", "tweedie") else -np.inf
     np.testing.assert_allclose(low, np.maximum(predicted - width, least))
     assert 320 < ((low <= y_val) & (y_val <= high)).sum() < 340
 

@@ -60,20 +60,22 @@ def find_critical(scores, coverage, weights=None):
     return math.inf
 
 
-def find_interval(train, counts, targets, query, coverage):
+def find_interval(train, counts, targets, query, coverage, weights=None):
     """An interval from the predictions of every tree.
 
     train[t][i], query[t]: predictions of tree t for training row i and the new row.
     counts[t][i]: how often tree t has drawn row i; 0: it has not seen it.
+    weights[i]: the weight of row i; None: all are equal.
     """
     n_rows = len(targets)
-    means, spreads, residuals = [], [], []
+    means, spreads, residuals, kept = [], [], [], []
     for i in range(n_rows):
         unseen = [
             of[i] for of, count in zip(train, counts, strict=True) if not count[i]
         ]
-        if not unseen:
+        if not unseen or (weights is not None and not weights[i]):
             continue
+        kept.append(1.0 if weights is None else weights[i])
         means.append(math.fsum(unseen) / len(unseen))
         residuals.append(abs(targets[i] - means[-1]))
         spreads.append(spread(unseen))
@@ -84,7 +86,7 @@ def find_interval(train, counts, targets, query, coverage):
         r / ((mean_spread if s is None else s) + floor)
         for r, s in zip(residuals, spreads, strict=True)
     ]
-    width = find_critical(scores, coverage) * ((spread(query) or 0.0) + floor)
+    width = find_critical(scores, coverage, kept) * ((spread(query) or 0.0) + floor)
     center = math.fsum(query) / len(query)
     return center - width, center + width
 

@@ -408,9 +408,11 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         """Compute the standard deviation at some means, up to a factor."""
         if not isinstance(self.loss_, LOG_LINK_LOSSES):
             return np.ones_like(predicted)
-        powers = {PoissonLoss: 1.0, GammaLoss: 2.0}
-        power = powers.get(type(self.loss_)) or self.loss_.power
-        return predicted ** (power / 2)
+        if isinstance(self.loss_, PoissonLoss):
+            return np.sqrt(predicted)
+        if isinstance(self.loss_, GammaLoss):
+            return predicted
+        return predicted ** (self.loss_.power / 2)
 
     def predict_interval(self, X: MatrixLike, coverage: float = 0.9) -> np.ndarray:
         r"""Predict an interval for the value of each row.
