@@ -25,6 +25,7 @@ EXTENSIONS = [
     "sklearn_textbook._contract._threads",
     "sklearn_textbook.decomposition._jacobi",
     "sklearn_textbook.ensemble._count_draws",
+    "sklearn_textbook.ensemble._leaf_rows",
     "sklearn_textbook.ensemble.boosting._losses",
     "sklearn_textbook.ensemble.boosting._stumps",
     "sklearn_textbook.linear_model.maximum_entropy._expectation",

@@ -31,6 +31,7 @@ STUDIES = {
     "diversity": "diversity",
     "forests": "forest_study",
     "generalized-linear": "generalized_linear",
+    "intervals": "intervals",
     "linear-models": "linear_models",
     "logistic-regression": "logistic_regression",
     "maximum-entropy": "maximum_entropy",

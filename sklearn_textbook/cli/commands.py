@@ -323,6 +323,14 @@ def anova(table, target, formulas, robust, **options) -> None:
 )
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
 @click.option(
+    "--interval",
+    type=float,
+    metavar="P",
+    help="Add bounds that contain the value with probability P, or the set of classes "
+    "that contains the class; the model must be fitted with --set "
+    "store_distribution=true.",
+)
+@click.option(
     "--explain",
     is_flag=True,
     help="Add to each row the rule of the tree that applies to it or, for an ensemble, "
@@ -344,14 +352,16 @@ def predict(model, table, path, memory, **options) -> None:
 
     Columns are found by name, in any order; others are ignored. The output has one row
     per row of the table, with the columns of --id (or all of them with --all-columns),
-    then "prediction", then with --proba "probability_CLASS" for each class, and with
-    --explain "explanation". If the table contains the target, scores are printed to
+    then "prediction", then with --proba "probability_CLASS" for each class, with
+    --interval "lower" and "upper", or for classes "set", and with --explain
+    "explanation". If the table contains the target, scores are printed to
     standard error.
 
     \b
     Examples:
       sklearn-textbook predict iris.json new.csv
       sklearn-textbook predict iris.json new.csv --proba -o predicted.parquet
+      sklearn-textbook predict price.json new.csv --interval 0.9
       sklearn-textbook predict iris.json new.csv --all-columns -o predicted.csv
       cat new.csv | sklearn-textbook predict iris.json - > predicted.csv
       sklearn-textbook predict price.json 'new/*.parquet' -o predicted.parquet

@@ -6,6 +6,8 @@ import warnings
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from sklearn_textbook.cli import models, report
 from sklearn_textbook.cli.algorithms import (
     COMBINATIONS,
@@ -29,6 +31,7 @@ from sklearn_textbook.cli.formula import choose_algorithm
 from sklearn_textbook.cli.html_report.file import require_report
 from sklearn_textbook.cli.model_table import (
     Tested,
+    as_features,
     find_unseen_levels,
     predict_rows,
     read_model_table,
@@ -37,6 +40,7 @@ from sklearn_textbook.cli.model_table import (
 )
 from sklearn_textbook.cli.output import Output
 from sklearn_textbook.cli.output_files import list_inputs, require_model_output
+from sklearn_textbook.cli.predict import can_bound, predict_bounds
 from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.cli.scoring import (
     choose_folds,
@@ -62,6 +66,9 @@ from sklearn_textbook.io.table_reader import guess_format
 #: find out of the bag.
 _FOREST_TREES = 100
 _LEAST_FOUND = {"AUC": 0.6, "R2": 0.05}
+
+#: Coverage of the intervals of a test table.
+_COVERAGE = 0.9
 
 
 def fit_table(
@@ -289,8 +296,19 @@ def _test(model, scorer, training, path, options):
             remedy=explain_unknown_name(model.target, table.file.names),
         )
     predicted = predict_rows(model, scorer, table)
+    if can_bound(model.estimator) and not scorer.is_classes:
+        X = as_features(model.schema, table.features)
+        bounds = predict_bounds(model.estimator, X, _COVERAGE)
+        predicted = replace(predicted, intervals=np.stack([*bounds.values()], axis=1))
     tested = score_table(model, scorer, table, predicted, "test")
     if tested is None:
         raise table.file.error("no values that can be scored", column=model.target)
     notes = (*tested.notes, *find_unseen_levels(model, table))
+    if tested.intervals is not None:
+        low, high = tested.intervals.T
+        is_inside = (low <= tested.true) & (tested.true <= high)
+        share = np.average(is_inside, weights=tested.weights)
+        width = np.average(high - low, weights=tested.weights)
+        covered = f"{_COVERAGE:.0%} intervals contain {share:.1%} of the values"
+        notes = (*notes, f"{covered} of the test table; mean width {width:.4g}")
     return replace(tested, notes=notes)

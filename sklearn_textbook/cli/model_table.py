@@ -39,7 +39,7 @@ class Tested:
     """The predictions of a table that has the target.
 
     Texts of labels, or numbers, are compared; ``probabilities`` are those of the
-    classes of the model, the first ones of ``labels``.
+    classes of the model, the first ones of ``labels``; ``intervals`` those of numbers.
     """
 
     score: Score
@@ -49,6 +49,7 @@ class Tested:
     weights: np.ndarray | None
     notes: tuple = ()
     probabilities: np.ndarray | None = None
+    intervals: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -334,8 +335,8 @@ def score_table(model, scorer, table, predicted, where: str) -> Tested | None:
             rows = count_things(int(np.isin(true, new).sum()), "row")
             start = f"column {model.target!r} has classes not seen in training"
             notes = (f"{start}, which count as errors: {list_names(new)} ({rows})",)
-    values, probabilities = predicted.values, predicted.probabilities
-    return Tested(score, true, values, labels, weights, notes, probabilities)
+    values, others = predicted.values, (predicted.probabilities, predicted.intervals)
+    return Tested(score, true, values, labels, weights, notes, *others)
 
 
 def label_text(label: object) -> str:

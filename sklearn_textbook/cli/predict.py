@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 import numpy as np
 import pyarrow as pa
@@ -36,6 +37,7 @@ def predict_table(
     *,
     path: str | None,
     proba: bool,
+    interval: float | None,
     explain: bool,
     all_columns: bool,
     **options,
@@ -43,7 +45,7 @@ def predict_table(
     """Predict the rows of a table and write the predictions."""
     require_table_output(path, model, table)
     saved = read_model_beside(model, table)
-    require_predictor(saved.estimator, model, proba)
+    require_predictor(saved.estimator, model, proba, interval)
     notes = read_notes(saved, model)
     if explain:
         require_explainable(saved.estimator, model)
@@ -59,6 +61,9 @@ def predict_table(
             scorer.labels, predicted.probabilities.T, strict=True
         ):
             columns[f"probability_{report.show_label(label)}"] = pa.array(probability)
+    if interval is not None:
+        X = as_features(saved.schema, rows.features)
+        columns |= predict_bounds(saved.estimator, X, interval)
     if explain:
         X = as_features(saved.schema, rows.features)
         with show_progress("explaining"):
@@ -78,8 +83,39 @@ def predict_table(
             report_score(messages, tested.score, display_path(rows.file.path))
 
 
-def require_predictor(estimator, model, proba) -> None:
+def predict_bounds(estimator, X, interval: float) -> dict[str, pa.Array]:
+    """Predict an interval of each row, or the set of its classes, as columns."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Levels not seen in training")
+        if hasattr(estimator, "predict_interval"):
+            low, high = estimator.predict_interval(X, interval).T
+            return {"lower": pa.array(low), "upper": pa.array(high)}
+        is_member = estimator.predict_set(X, interval)
+    labels = [report.show_label(label) for label in estimator.classes_]
+    sets = [
+        ", ".join(label for label, is_in in zip(labels, row, strict=True) if is_in)
+        for row in is_member
+    ]
+    return {"set": pa.array(sets)}
+
+
+def can_bound(estimator) -> bool:
+    """Return whether a model has stored what intervals or sets of classes need."""
+    return getattr(estimator, "_calibration", None) is not None
+
+
+def require_predictor(estimator, model, proba, interval=None) -> None:
     """Refuse a model that cannot predict what is asked for."""
+    if interval is not None:
+        if not 0.0 < interval < 1.0:
+            refuse_use(f"--interval must be between 0 and 1, got {interval:g}")
+        if not can_bound(estimator):
+            refuse_use(
+                f"--interval: {model} has no intervals; they require a random forest, "
+                "bagging or gradient boosting of numbers (with --set "
+                "n_iter_no_change=10) that was fitted with --set "
+                "store_distribution=true"
+            )
     if not hasattr(estimator, "predict"):
         kind = type(estimator).__name__
         refuse_use(

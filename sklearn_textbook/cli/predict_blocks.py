@@ -22,7 +22,11 @@ from sklearn_textbook.cli.errors import explain_error, make_fit_error, refuse_us
 from sklearn_textbook.cli.model_table import label_text, read_model_beside, read_notes
 from sklearn_textbook.cli.output import Output
 from sklearn_textbook.cli.output_files import refuse_overwriting
-from sklearn_textbook.cli.predict import report_score, require_predictor
+from sklearn_textbook.cli.predict import (
+    predict_bounds,
+    report_score,
+    require_predictor,
+)
 from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.io import TableFileError
 from sklearn_textbook.io.block_files import find_files, write_parquet, write_whole
@@ -36,6 +40,7 @@ def predict_blocks(
     *,
     path: str | None,
     proba: bool,
+    interval: float | None,
     all_columns: bool,
     **options,
 ) -> None:
@@ -43,7 +48,7 @@ def predict_blocks(
     refuse_options(options)
     _require_output(path, {"MODEL": [model], "TABLE": find_files(table)})
     saved = read_model_beside(model, table)
-    require_predictor(saved.estimator, model, proba)
+    require_predictor(saved.estimator, model, proba, interval)
     notes = read_notes(saved, model)
     ids = dict.fromkeys([*notes["id"], *options["id"]])
     source = open_blocks(table, written=ids)
@@ -61,6 +66,7 @@ def predict_blocks(
             if name in source.names
         ],
         has_probabilities=proba,
+        interval=interval,
     )
     if path is None:
         _write_text(rows.predict(), sys.stdout)
@@ -117,11 +123,22 @@ class _PredictedRows:
         The columns that are copied.
     has_probabilities : bool
         Whether to give the probabilities of the classes.
+    interval : float or None
+        Coverage of the intervals that are given.
     """
 
     def __init__(
-        self, model, scorer, source, path, *, copied: list[str], has_probabilities: bool
+        self,
+        model,
+        scorer,
+        source,
+        path,
+        *,
+        copied: list[str],
+        has_probabilities: bool,
+        interval: float | None,
     ) -> None:
+        self.interval = interval
         self.model, self.scorer, self.source, self.path = model, scorer, source, path
         self.copied, self.has_probabilities = copied, has_probabilities
         self.features = list(model.schema.names)
@@ -163,6 +180,8 @@ class _PredictedRows:
                 self.scorer.labels, predicted.probabilities.T, strict=True
             ):
                 made[f"probability_{report.show_label(label)}"] = pa.array(column)
+        if self.interval is not None:
+            made |= predict_bounds(self.model.estimator, features, self.interval)
         for name in made:
             if name in self.copied:
                 raise TableFileError(

@@ -37,15 +37,19 @@ class Score:
 
 @dataclass(frozen=True)
 class Predicted:
-    """Labels or numbers that are predicted, and the probability of every class."""
+    """Labels or numbers that are predicted; probabilities of classes, intervals."""
 
     values: np.ndarray
     probabilities: np.ndarray | None = None
+    intervals: np.ndarray | None = None
 
     def take(self, rows):
         """Return the predictions for some of the rows."""
-        probabilities = None if self.probabilities is None else self.probabilities[rows]
-        return Predicted(self.values[rows], probabilities)
+        others = (
+            None if part is None else part[rows]
+            for part in (self.probabilities, self.intervals)
+        )
+        return Predicted(self.values[rows], *others)
 
 
 @dataclass(frozen=True)

@@ -5,27 +5,37 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, get_scorer, get_scorer_names, r2_score
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.caller import warn_caller
 from sklearn_textbook._contract.costs import choose_classes, get_costs
 from sklearn_textbook._contract.labels import decode_labels
 from sklearn_textbook._contract.parameters import is_checked, show_value
 from sklearn_textbook._contract.saved_field import SavedField
+from sklearn_textbook.ensemble.distributions import ATTRIBUTES as OF_DISTRIBUTIONS
+from sklearn_textbook.ensemble.distributions import (
+    KEPT_CALIBRATION,
+    KEPT_LEAF_ROWS,
+    Calibration,
+    DistributionMixin,
+)
 
 #: Fitted attributes of the estimate.
-ATTRIBUTES = ("oob_score_", "oob_curve_", "oob_prediction_", "oob_decision_function_")
+ATTRIBUTES = (
+    *("oob_score_", "oob_curve_", "oob_prediction_", "oob_decision_function_"),
+    *OF_DISTRIBUTIONS,
+)
 #: Those that model files keep; the predictions of the training rows are left out.
 KEPT_OUT_OF_BAG = (
     SavedField("oob_score_", is_optional=True, is_finite=False),
     SavedField("oob_curve_", shape=(None,), is_optional=True, is_finite=False),
+    KEPT_CALIBRATION,
+    KEPT_LEAF_ROWS,
 )
 
 
@@ -43,11 +53,15 @@ class OutOfBagEstimate:
     curve : ndarray of float64, shape (n_members,)
         Error after 1, 2, ... members over the rows scored so far: the fraction of wrong
         classes, or the mean squared error; NaN if there is no such row.
+    spread : ndarray of float64, shape (n_rows, n_outputs), default=None
+        Standard deviation of the members' values; NaN for a row that fewer than two
+        predicted. None: not measured.
     """
 
     prediction: np.ndarray
     n_members: np.ndarray
     curve: np.ndarray
+    spread: np.ndarray | None = None
 
 
 def check_oob_score(value):
@@ -73,6 +87,8 @@ def estimate_out_of_bag(
     n_rows: int,
     n_statistics: int,
     costs: np.ndarray | None = None,
+    *,
+    measures_spread: bool = False,
 ) -> OutOfBagEstimate:
     r"""Combine out-of-bag predictions, and measure the error as members are added.
 
@@ -92,6 +108,8 @@ def estimate_out_of_bag(
         Largest number of classes; 1 for values.
     costs : ndarray of float64, shape (n_classes, n_classes), default=None
         Costs of errors, by which classes are chosen.
+    measures_spread : bool, default=False
+        Whether to measure the spread of values.
 
     Returns
     -------
@@ -109,11 +127,17 @@ def estimate_out_of_bag(
     # A member changes the errors of its own out-of-bag rows only.
     error = np.zeros(n_rows)
     curve = []
+    means, squares = np.zeros((2, *target.shape)) if measures_spread else (None, None)
     for rows, predicted in predictions:
         sums = take_rows(total, rows) + predicted
         known = take_rows(target, rows)
         total[rows] = sums
         n_members[rows] += 1
+        if measures_spread:
+            # As by Welford: no difference of large sums.
+            change = predicted[:, :, 0] - means[rows]
+            means[rows] += change / n_members[rows, np.newaxis]
+            squares[rows] += change * (predicted[:, :, 0] - means[rows])
         if is_classifier:
             error[rows] = (find_largest(sums, costs) != known).mean(axis=1)
         else:
@@ -122,7 +146,11 @@ def estimate_out_of_bag(
         n_scored = np.count_nonzero(n_members)
         curve.append(error.sum() / n_scored if n_scored else np.nan)
     prediction = total / np.maximum(n_members, 1)[:, np.newaxis, np.newaxis]
-    return OutOfBagEstimate(prediction, n_members, np.array(curve))
+    spread = None
+    if measures_spread:
+        n_free = np.where(n_members > 1, n_members - 1.0, np.nan)
+        spread = np.sqrt(squares / n_free[:, np.newaxis])
+    return OutOfBagEstimate(prediction, n_members, np.array(curve), spread)
 
 
 def take_rows(array, rows):
@@ -213,49 +241,35 @@ def score_named(
     return get_scorer(name)(kind(predicted, probabilities, classes), rows, target)
 
 
-class DrawnRowsMixin:
-    """Ensembles whose members are trained on rows that are drawn by their seeds."""
-
-    @abstractmethod
-    def _list_draws(self):
-        """List the draw of each member (a RowDraw) and its seed."""
-
-    @property
-    def estimators_samples_(self) -> list[np.ndarray]:
-        """The rows to which each member was fitted, with repetitions.
-
-        They are drawn again on each access, so the ensemble does not have to store
-        them.
-
-        Returns
-        -------
-        rows : list of ndarray of int
-            Numbers of training rows.
-        """
-        check_is_fitted(self)
-        return [draw.list_rows(seed) for draw, seed in self._list_draws()]
-
-
-class OutOfBagMixin(DrawnRowsMixin):
+class OutOfBagMixin(DistributionMixin):
     """Scoring of an ensemble on out-of-bag rows."""
 
     #: What ``oob_decision_function_`` has for a row that is out of bag for no member.
     _unscored_probability = 0.0
 
     def _estimate_out_of_bag(
-        self, predict: Callable, target: np.ndarray, n_statistics: int
+        self,
+        predict: Callable,
+        target: np.ndarray,
+        n_statistics: int,
+        weight: np.ndarray | None = None,
     ) -> None:
-        """Set the attributes of the out-of-bag estimate."""
+        """Set the attributes of the out-of-bag estimate, and calibrate by it."""
+        is_classified = np.issubdtype(target.dtype, np.integer)
         estimate = estimate_out_of_bag(
             self._predict_out_of_bag(predict),
             target,
             len(target),
             n_statistics,
             get_costs(self),
+            measures_spread=self.store_distribution and not is_classified,
         )
+        if self.store_distribution:
+            self._calibration = Calibration.of_estimate(estimate, target, weight)
+        if not self.oob_score:
+            return
         warn_of_unscored_rows(estimate.n_members)
         self.oob_curve_ = estimate.curve
-        is_classified = np.issubdtype(target.dtype, np.integer)
         score = self._score_classes if is_classified else self._score_values
         self.oob_score_ = score(estimate, target)
 

@@ -6,6 +6,7 @@ rows are found again by drawing again. A seed draws the same as in scikit-learn.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
 
@@ -13,6 +14,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.random import sample_without_replacement
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.blocks import BLOCK_ROWS
 from sklearn_textbook._contract.caller import warn_caller
@@ -209,6 +211,29 @@ class BalancedRowDraw(RowDraw):
         rows = self.list_rows(seed)
         of_class = compute_sample_weight("balanced", self.labels, indices=rows)
         return self.count_rows(seed) * of_class
+
+
+class DrawnRowsMixin:
+    """Ensembles whose members are trained on rows that are drawn by their seeds."""
+
+    @abstractmethod
+    def _list_draws(self):
+        """List the draw of each member (a RowDraw) and its seed."""
+
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """The rows to which each member was fitted, with repetitions.
+
+        They are drawn again on each access, so the ensemble does not have to store
+        them.
+
+        Returns
+        -------
+        rows : list of ndarray of int
+            Numbers of training rows.
+        """
+        check_is_fitted(self)
+        return [draw.list_rows(seed) for draw, seed in self._list_draws()]
 
 
 def list_random_states(estimator, seed: int) -> dict[str, int]:

@@ -8,6 +8,7 @@ from sklearn_textbook.inspection.counterfactuals import find_counterfactuals
 from sklearn_textbook.inspection.discriminant_display import DiscriminantDisplay
 from sklearn_textbook.inspection.explaining import explain
 from sklearn_textbook.inspection.importances_display import ImportancesDisplay
+from sklearn_textbook.inspection.interval_display import IntervalDisplay
 from sklearn_textbook.inspection.kappa_error_display import KappaErrorDisplay
 from sklearn_textbook.inspection.learning_rounds_display import LearningRoundsDisplay
 from sklearn_textbook.inspection.partial_dependence import partial_dependence
@@ -28,6 +29,7 @@ __all__ = [
     "BiplotDisplay",
     "DiscriminantDisplay",
     "ImportancesDisplay",
+    "IntervalDisplay",
     "KappaErrorDisplay",
     "LearningRoundsDisplay",
     "PartialDependenceDisplay",

@@ -233,3 +233,41 @@ def test_text_is_looked_up_as_text(command):
     command("fit", "train.csv", "--target", "y", "--cv", 0, "--save", "m.json")
     write("new.csv", "code\n1\n03\n")
     assert command("predict", "m.json", "new.csv").split()[1:] == ["a", "b"]
+
+
+def test_intervals_and_sets(command):
+    frame = read_table(DATA / "iris.csv").frame
+    names = frame.column_names
+    numbers = names[0]
+    stored = ("--set", "store_distribution=true", "--cv", 0, "--save", "m.json")
+    forest = ("--algorithm", "random-forest", "--seed", 0, *stored)
+    shown = command(
+        "fit", DATA / "iris.csv", "--target", numbers, *forest, "--test",
+        DATA / "iris.csv", "--report", "page.html",
+    )  # fmt: skip
+    assert re.search(r"90% intervals contain \d+\.\d% of the values", shown)
+    assert "90 % intervals and actual values" in Path("page.html").read_text("utf-8")
+    rows = command("predict", "m.json", DATA / "iris.csv", "--interval", 0.9)
+    rows = list(csv.DictReader(io.StringIO(rows)))
+    assert [*rows[0]] == ["prediction", "lower", "upper"]
+    for row in rows:
+        middle = (float(row["lower"]) + float(row["upper"])) / 2
+        assert middle == pytest.approx(float(row["prediction"]))
+    parquet.write_table(frame, "iris.parquet")
+    blocks = command(
+        "predict", "m.json", "iris.parquet", "--interval", 0.9, "--memory", "1GB"
+    )
+    assert [*csv.DictReader(io.StringIO(blocks))] == rows
+    command("fit", DATA / "iris.csv", "--target", names[-1], *forest)
+    rows = command("predict", "m.json", DATA / "iris.csv", "--interval", 0.99)
+    sets = [row["set"] for row in csv.DictReader(io.StringIO(rows))]
+    assert set(", ".join(sets).split(", ")) <= set(_iris_classes())
+    assert any(", " in of_row for of_row in sets)
+
+
+def test_models_without_intervals(command, iris_model):
+    table = DATA / "iris.csv"
+    refused = command("predict", iris_model, table, "--interval", 0.9, code=2)
+    assert "store_distribution=true" in refused
+    refused = command("predict", iris_model, table, "--interval", 90, code=2)
+    assert "between 0 and 1" in refused

@@ -38,6 +38,7 @@ from sklearn_textbook.cli.options import (
     NUMBER_SCORES,
 )
 from sklearn_textbook.cli.scoring import count_confusions, score_classes
+from sklearn_textbook.inspection import IntervalDisplay
 from sklearn_textbook.io.naming import count_things
 from sklearn_textbook.tree.rules import write_weight
 
@@ -246,4 +247,15 @@ def _draw_errors(where, rows):
         f"model does not describe.{some}",
         lambda ax: draw_residuals(ax, true, predicted),
     )
-    return make("div", first, second, class_="pair")
+    pair = make("div", first, second, class_="pair")
+    if rows.intervals is None:
+        return pair
+    display = IntervalDisplay.from_predictions
+    intervals = draw(
+        f"intervals-{where}",
+        "90 % intervals and actual values",
+        "The intervals are calibrated on rows that the model was not fitted to: 90 % "
+        "of the values should be inside, on average over all rows.",
+        lambda ax: display(true, rows.intervals, rows.weights, ax=ax),
+    )
+    return join(pair, intervals)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -47,10 +47,17 @@ from sklearn_textbook._contract.parameters import (
 )
 from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook._contract.scoring import ClassifierMixin, RegressorMixin
-from sklearn_textbook._contract.threads import check_n_jobs
+from sklearn_textbook._contract.tables import count_rows
+from sklearn_textbook._contract.threads import check_n_jobs, count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
+from sklearn_textbook.ensemble.distributions import (
+    ROWS_AT_ONCE,
+    IntervalMixin,
+    LeafRows,
+    PredictionSetMixin,
+)
 from sklearn_textbook.ensemble.members.estimator_members import (
     EstimatorCombiner,
     EstimatorTraining,
@@ -194,7 +201,7 @@ class BaseBagging(
         draw = self._plan_draw(n_rows, self.n_features_in_, weight)
         n_new = self._grow(training, draw, metadata, context, hooks)
         if n_new:
-            self._finish_fit(training)
+            self._finish_fit(training, weight)
         context.call_on_fit_task_end(**hooks)
         return self
 
@@ -271,7 +278,7 @@ class BaseBagging(
             "_draws": draws[: len(members)],
         }
 
-    def _finish_fit(self, training):
+    def _finish_fit(self, training, weight):
         """Set the fitted attributes that need all members."""
 
     # ------------------------------------------------------------------ prediction
@@ -332,6 +339,8 @@ class BaseBagging(
                 "the columns or weights of the members are not those drawn"
             )
         super()._restore(reader, members, columns, kept)
+        if isinstance(self, OutOfBagMixin):
+            self._require_stored([member.tree_ for member in members])
         self.estimator_, self._reader = clone(reader), reader
         self._n_outputs = reader.n_outputs_
         self.estimators_features_ = list(columns if features is None else features)
@@ -589,7 +598,8 @@ class RowSamplingMixin(OutOfBagMixin):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_count_or_fraction("max_samples", self.max_samples, 1, words=(None,))
-        for name in ("bootstrap", "bootstrap_features", "out_of_bag_posterior"):
+        names = ("bootstrap", "bootstrap_features", "out_of_bag_posterior")
+        for name in (*names, "store_distribution"):
             check_truth(name, getattr(self, name))
         value = self.oob_score
         check_oob_score(value)
@@ -603,6 +613,11 @@ class RowSamplingMixin(OutOfBagMixin):
             raise ValueError(
                 "out_of_bag_posterior=True cannot keep predictions monotonic; got "
                 f"monotonic_cst={monotonic!r}."
+            )
+        if self.store_distribution and self.warm_start:
+            raise ValueError(
+                "store_distribution=True requires warm_start=False, since members of "
+                "an earlier fit may have been trained on other rows."
             )
         if self.oob_score and self.warm_start:
             raise ValueError(
@@ -659,13 +674,24 @@ class RowSamplingMixin(OutOfBagMixin):
     def _list_draws(self):
         return self._draws
 
-    def _finish_fit(self, training) -> None:
+    def _finish_fit(self, training, weight) -> None:
         for name in ATTRIBUTES:
             vars(self).pop(name, None)
-        if self.oob_score:
-            self._score_out_of_bag(training)
+        if self.oob_score or self.store_distribution:
+            self._score_out_of_bag(training, weight)
+        takes_trees = self._reader is not None and not self._predicts_classes
+        if self.store_distribution and takes_trees:
+            table = training.table
+            self._leaf_rows = LeafRows.of_trees(
+                [member.tree_ for member in self.estimators_],
+                self._list_columns(),
+                self._draws,
+                table,
+                training.target,
+                count_threads(self.n_jobs, table.size),
+            )
 
-    def _score_out_of_bag(self, training) -> None:
+    def _score_out_of_bag(self, training, weight) -> None:
         """Estimate the error by out-of-bag rows."""
         is_classified = self._predicts_classes
         votes = is_classified and self.voting == "hard"
@@ -678,10 +704,31 @@ class RowSamplingMixin(OutOfBagMixin):
             return combiner.predict_rows(number, training.table, rows, votes=votes)
 
         known = training.target.astype(np.intp if is_classified else np.float64)
-        self._estimate_out_of_bag(predict, known, n_statistics)
+        self._estimate_out_of_bag(predict, known, n_statistics, weight)
+
+    def _read_rows(self, X):
+        for table in self._make_combiner().read_blocks(X):
+            n_rows = count_rows(table)
+            for first in range(0, n_rows, ROWS_AT_ONCE):
+                rows = np.arange(first, min(first + ROWS_AT_ONCE, n_rows))
+                yield take_rows(table, rows)
+
+    def _predict_members(self, X):
+        combiner = self._make_combiner()
+        votes = self._predicts_classes and self.voting == "hard"
+        for table in self._read_rows(X):
+            rows = np.arange(count_rows(table))
+            yield np.stack(
+                [
+                    combiner.predict_rows(number, table, rows, votes=votes)
+                    for number in range(len(self.estimators_))
+                ]
+            )
 
 
-class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
+class BaggingClassifier(
+    PredictionSetMixin, RowSamplingMixin, BaggingClassifierMixin, BaseBagging
+):
     r"""Bagging of any classifiers (自助聚集), with one encoded table for all trees.
 
     Each member is trained on a bootstrap sample (自助采样): as many rows as there are,
@@ -746,6 +793,9 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
         cost is predicted. Trees of this package are grown with this ``cost_matrix``
         unless they have one; other members do not know it. Requires
         ``voting="soft"``. None: all errors cost the same.
+    store_distribution : bool, default=False
+        Whether ``fit`` stores what :meth:`predict_set` needs: the out-of-bag
+        probabilities of the classes that the rows have.
 
     Attributes
     ----------
@@ -846,6 +896,7 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
         voting: str = "soft",
         out_of_bag_posterior: bool = False,
         cost_matrix: CostMatrix | None = None,
+        store_distribution: bool = False,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -861,9 +912,12 @@ class BaggingClassifier(RowSamplingMixin, BaggingClassifierMixin, BaseBagging):
         self.voting = voting
         self.out_of_bag_posterior = out_of_bag_posterior
         self.cost_matrix = cost_matrix
+        self.store_distribution = store_distribution
 
 
-class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
+class BaggingRegressor(
+    IntervalMixin, RowSamplingMixin, BaggingRegressorMixin, BaseBagging
+):
     r"""Bagging of any regressors (自助聚集), with one encoded table for all trees.
 
     Each member is trained on a bootstrap sample (自助采样): as many rows as there are,
@@ -912,6 +966,10 @@ class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
         Whether nodes without training rows predict the mean value of the out-of-bag
         rows that end there, instead of that of their parents. Such nodes come from
         levels without rows in a multiway split. Only for trees of this package.
+    store_distribution : bool, default=False
+        Whether ``fit`` stores what quantiles and :meth:`predict_interval` need: the
+        out-of-bag residuals and, if the members are trees of this package, the targets
+        and the training rows of each leaf.
 
     Attributes
     ----------
@@ -980,6 +1038,7 @@ class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         out_of_bag_posterior: bool = False,
+        store_distribution: bool = False,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -993,3 +1052,39 @@ class BaggingRegressor(RowSamplingMixin, BaggingRegressorMixin, BaseBagging):
         self.random_state = random_state
         self.verbose = verbose
         self.out_of_bag_posterior = out_of_bag_posterior
+        self.store_distribution = store_distribution
+
+    def predict(
+        self,
+        X: MatrixLike,
+        *,
+        quantiles: float | Sequence[float] | None = None,
+        **params: Any,
+    ) -> np.ndarray:
+        """Predict the value of each row: the mean over the members, or quantiles.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        quantiles : float or sequence of float, default=None
+            Probabilities of quantiles of the distribution in the leaves, as in
+            :meth:`RandomForestRegressor.predict`; they require a fit with
+            ``store_distribution=True``, and members that are trees of this package.
+        **params : dict
+            Parameters for ``predict`` of the members; requires metadata routing.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Values; with a sequence of quantiles, these are an additional last axis.
+
+        Raises
+        ------
+        ValueError
+            If quantiles are not between 0 and 1, or the fit has not stored what they
+            require.
+        """
+        if quantiles is not None:
+            return self._predict_quantiles(X, quantiles)
+        return super().predict(X, **params)

@@ -372,6 +372,8 @@ class BaseGradientBoosting(
             refuse_on_workers("X_val and y_val with n_iter_no_change", None)
         if source.memory_limit is not None:
             refuse_on_workers("memory_limit=None", source.memory_limit)
+        if getattr(self, "store_distribution", False):
+            refuse_on_workers("store_distribution=False", True)
 
     def _score_start(self, source, scores) -> None:
         """Set the scores before the first round of rows that are in files."""
@@ -620,8 +622,13 @@ class BaseGradientBoosting(
                     trees, names, grower.n_threads
                 ):
                     break
+            trees = [member.tree_ for members in done for member in members]
+            self._calibrate(rounds, stopping, trees)
         for name, value in describe().items():
             setattr(self, name, value)
+
+    def _calibrate(self, rounds, stopping, trees) -> None:
+        """Keep what intervals need of the final scores."""
 
     def _score_validation(self, X, y, weight, ends):
         """Compute the scores of validation rows before the first round."""

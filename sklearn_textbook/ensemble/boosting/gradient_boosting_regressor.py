@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.labels import (
     check_numbers,
 )
-from sklearn_textbook._contract.parameters import check_choice, check_real
+from sklearn_textbook._contract.parameters import check_choice, check_real, check_truth
+from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook._contract.scoring import RegressorMixin
+from sklearn_textbook._contract.threads import count_threads
+from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.ensemble.boosting.base_gradient_boosting import (
     BaseGradientBoosting,
 )
@@ -26,6 +30,13 @@ from sklearn_textbook.ensemble.boosting.losses import (
     QuantileLoss,
     SquaredError,
     TweedieLoss,
+)
+from sklearn_textbook.ensemble.distributions import (
+    KEPT_CALIBRATION,
+    Calibration,
+    NodeMeans,
+    check_coverage,
+    measure_node_spread,
 )
 
 REGRESSION_LOSSES = {
@@ -145,6 +156,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         Whether to print the loss of each round.
     criterion : {"friedman_mse", "squared_error"}, default="deprecated"
         Has no effect, except for a FutureWarning: both choose the same splits.
+    store_distribution : bool, default=False
+        Whether ``fit`` stores what :meth:`predict_interval` needs: the residuals of the
+        validation rows. Requires ``n_iter_no_change``.
 
     Attributes
     ----------
@@ -234,6 +248,12 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     True
     """
 
+    _saved_fields = (
+        *BaseGradientBoosting._saved_fields,
+        KEPT_CALIBRATION,
+        SavedField("_node_variance", shape=(None,), is_optional=True, least=0),
+    )
+
     def __init__(
         self,
         *,
@@ -267,6 +287,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         criterion: str = "deprecated",
+        store_distribution: bool = False,
     ) -> None:
         self.loss = loss
         self.learning_rate = learning_rate
@@ -298,6 +319,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.random_state = random_state
         self.verbose = verbose
         self.criterion = criterion
+        self.store_distribution = store_distribution
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -305,6 +327,12 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
             check_choice("loss", self.loss, REGRESSION_LOSSES)
         check_real("alpha", self.alpha, 0.0, 1.0)
         check_real("power", self.power, 1.0, 2.0)
+        check_truth("store_distribution", self.store_distribution)
+        if self.store_distribution and self.n_iter_no_change is None:
+            raise ValueError(
+                "store_distribution=True requires validation rows, and thus "
+                "n_iter_no_change, which is None."
+            )
 
     def _read_target(self, y):
         return column_or_1d(check_numbers(y, type(self).__name__), warn=True)
@@ -332,3 +360,118 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
 
     def _to_target(self, raw):
         return self.loss_.to_prediction(raw)
+
+    def _restore(self, reader, members, columns, kept) -> None:
+        super()._restore(reader, members, columns, kept)
+        if getattr(self, "_calibration", None) is not None:
+            self._calibration.require_target(1, 0)
+            n_nodes = sum(member.tree_.node_count for member in members)
+            if len(getattr(self, "_node_variance", ())) != n_nodes:
+                raise ValueError("_node_variance must have a value for each node")
+
+    # ------------------------------------------------------------------- intervals
+    def _calibrate(self, rounds, stopping, trees) -> None:
+        for name in ("_calibration", "_node_variance"):
+            vars(self).pop(name, None)
+        if not self.store_distribution:
+            return
+        names, n_threads = rounds.grower.reader.schema_.names, rounds.grower.n_threads
+        means = NodeMeans(trees, names, n_threads)
+        for matrix, y, weight, raw in rounds.scores.read_blocks():
+            means.add(matrix, self._standardize(y, raw) ** 2, weight)
+        self._node_variance = means.finish()
+        residuals, spreads, weights = [], [], []
+        for matrix, y, weight, raw in stopping.scores.read_blocks():
+            spread = measure_node_spread(
+                trees, self._node_variance, matrix, names, n_threads
+            )
+            kept = slice(None)
+            if weight is not None:
+                kept = weight > 0
+                weights.append(weight[kept])
+            spreads.append(spread[kept])
+            residuals.append(self._standardize(y, raw)[kept])
+        residual, spread = map(np.concatenate, (residuals, spreads))
+        self._calibration = Calibration.of_values(
+            np.zeros((len(residual), 1)),
+            residual[:, np.newaxis],
+            spread[:, np.newaxis],
+            np.concatenate(weights) if weights else None,
+        )
+
+    def _standardize(self, y, raw):
+        """Divide residuals by the standard deviation that the loss supposes."""
+        predicted = self._to_target(raw)
+        return (y - predicted) / self._suppose_deviation(predicted)
+
+    def _suppose_deviation(self, predicted):
+        """Compute the standard deviation at some means, up to a factor."""
+        if not isinstance(self.loss_, LOG_LINK_LOSSES):
+            return np.ones_like(predicted)
+        if isinstance(self.loss_, PoissonLoss):
+            return np.sqrt(predicted)
+        if isinstance(self.loss_, GammaLoss):
+            return predicted
+        return predicted ** (self.loss_.power / 2)
+
+    def predict_interval(self, X: MatrixLike, coverage: float = 0.9) -> np.ndarray:
+        r"""Predict an interval for the value of each row.
+
+        .. math:: F(x) \pm q \, v(F(x)) \, (s(x) + \bar s), \qquad
+            s(x)^2 = \frac{1}{M} \sum_m \mathrm{mean} \left\{ r_i^2 : x_i \in R_m(x)
+            \right\}, \quad r_i = \frac{y_i - F(x_i)}{v(F(x_i))}
+
+        where :math:`R_m(x)` is the leaf of x in tree m, :math:`x_i` are the training
+        rows, :math:`\bar s` is the mean of s over the validation rows, and q the
+        quantile of their :math:`|r| / (s + \bar s)`. With "poisson", "gamma" and
+        "tweedie", v is :math:`F^{p / 2}`, p being the power of the variance; with other
+        losses, it is 1.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        coverage : float, default=0.9
+            Probability with which an interval shall contain the value.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_samples, 2)
+            Lower and upper bounds; not below 0 with "poisson", "gamma" and "tweedie".
+            Infinite if there are too few validation rows for the coverage.
+
+        Raises
+        ------
+        ValueError
+            If the ensemble was fitted without ``store_distribution=True``.
+
+        Notes
+        -----
+        These are split-conformal intervals. The coverage is that of rows from the same
+        population as the validation rows, on average over all of them; it is a little
+        lower in so far as these rows have also chosen the number of rounds.
+        """
+        check_coverage(coverage)
+        check_is_fitted(self)
+        calibration = getattr(self, "_calibration", None)
+        if calibration is None:
+            raise ValueError(
+                "predict_interval requires a fit with store_distribution=True."
+            )
+        trees = [member.tree_ for member in self._list_members()]
+        names = self._list_members()[0].schema_.names
+
+        def measure(matrix):
+            n_threads = count_threads(self.n_jobs, matrix.shape[0] * len(trees))
+            return measure_node_spread(
+                trees, self._node_variance, matrix, names, n_threads
+            )
+
+        spread = self._predict_blocks(X, measure)
+        center = self.predict(X)
+        width = calibration.find_widths(spread[:, np.newaxis], coverage)[:, 0]
+        width *= self._suppose_deviation(center)
+        low, high = center - width, center + width
+        if isinstance(self.loss_, LOG_LINK_LOSSES):
+            low = np.maximum(low, 0.0)
+        return np.stack([low, high], axis=1)

@@ -57,6 +57,12 @@ class Scores:
         """Compute the mean loss."""
         return loss.compute_loss(self.y, self.raw, self.weight, n_threads)
 
+    def read_blocks(self):
+        """Yield blocks of rows as trees take them, targets, weights and scores."""
+        for block in list_blocks(len(self.y)):
+            weight = None if self.weight is None else self.weight[block]
+            yield self.matrix[block], self.y[block], weight, self.raw[:, block]
+
 
 class BlockScores:
     """Raw scores, in files, of rows that are in files, too.
@@ -86,6 +92,11 @@ class BlockScores:
         y = rows.target.read(block).astype(np.float64, copy=False)
         weight = None if rows.weight is None else rows.weight.read(block)
         return y, weight, np.stack([raw.read(block) for raw in self.raw])
+
+    def read_blocks(self):
+        """Yield blocks, as `Scores` does."""
+        for block in list_blocks(self.rows.n_rows):
+            yield self.rows.read_matrix(block), *self.read(block)
 
     def add(self, trees, names, n_threads) -> None:
         """Add the predictions of trees, as `Scores` does."""

@@ -119,6 +119,9 @@ class ExtraTreesClassifier(BaseForestClassifier):
     top_splits : int, default=1
         Number of best splits from which one is drawn at random at each node
         (算法参数扰动). 1: the best.
+    store_distribution : bool, default=False
+        Whether ``fit`` stores what :meth:`predict_set` needs: the out-of-bag
+        probabilities of the classes that the rows have.
 
     Attributes
     ----------
@@ -217,6 +220,7 @@ class ExtraTreesClassifier(BaseForestClassifier):
         handle_unknown: str = "parent",
         tie_breaking: str = "first",
         top_splits: int = 1,
+        store_distribution: bool = False,
     ) -> None:
         super().__init__(**select_parameters(locals()))
 
@@ -307,6 +311,9 @@ class ExtraTreesRegressor(BaseForestRegressor):
     top_splits : int, default=1
         Number of best splits from which one is drawn at random at each node
         (算法参数扰动). 1: the best.
+    store_distribution : bool, default=False
+        Whether ``fit`` stores what quantiles and :meth:`predict_interval` need: the
+        targets, the training rows of each leaf, and the out-of-bag residuals.
 
     Attributes
     ----------
@@ -397,5 +404,6 @@ class ExtraTreesRegressor(BaseForestRegressor):
         handle_unknown: str = "parent",
         tie_breaking: str = "first",
         top_splits: int = 1,
+        store_distribution: bool = False,
     ) -> None:
         super().__init__(**select_parameters(locals()))

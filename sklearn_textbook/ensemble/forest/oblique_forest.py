@@ -164,6 +164,9 @@ class ObliqueRandomForestClassifier(ObliqueMembers, BaseForestClassifier):
         training in a test of a single column; "error" raises an error.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
         How a level without training rows in a node is treated, as in single trees.
+    store_distribution : bool, default=False
+        Whether ``fit`` stores what :meth:`predict_set` needs: the out-of-bag
+        probabilities of the classes that the rows have.
 
     Attributes
     ----------
@@ -259,6 +262,7 @@ class ObliqueRandomForestClassifier(ObliqueMembers, BaseForestClassifier):
         categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
         missing: str = "mean",
         handle_unknown: str = "parent",
+        store_distribution: bool = False,
     ) -> None:
         super().__init__(**self._take_oblique(select_parameters(locals())))
 
@@ -360,6 +364,9 @@ class ObliqueRandomForestRegressor(ObliqueMembers, BaseForestRegressor):
         training in a test of a single column; "error" raises an error.
     handle_unknown : {"parent", "fractional", "error"}, default="parent"
         How a level without training rows in a node is treated, as in single trees.
+    store_distribution : bool, default=False
+        Whether ``fit`` stores what quantiles and :meth:`predict_interval` need: the
+        targets, the training rows of each leaf, and the out-of-bag residuals.
 
     Attributes
     ----------
@@ -447,5 +454,6 @@ class ObliqueRandomForestRegressor(ObliqueMembers, BaseForestRegressor):
         categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
         missing: str = "mean",
         handle_unknown: str = "parent",
+        store_distribution: bool = False,
     ) -> None:
         super().__init__(**self._take_oblique(select_parameters(locals())))

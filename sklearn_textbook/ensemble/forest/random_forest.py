@@ -56,6 +56,12 @@ from sklearn_textbook._contract.weights import (
     check_class_weight,
     check_weights,
 )
+from sklearn_textbook.ensemble.distributions import (
+    ROWS_AT_ONCE,
+    IntervalMixin,
+    LeafRows,
+    PredictionSetMixin,
+)
 from sklearn_textbook.ensemble.forest.permutation_importances import (
     compute_permutation_importances,
 )
@@ -91,6 +97,7 @@ from sklearn_textbook.tree.members import (
     MemberGrower,
     NamedPruner,
     add_predictions,
+    read_blocks,
     read_matrix,
     store_blocks,
 )
@@ -326,7 +333,7 @@ class BaseForest(
             "categorical_split", self.categorical_split, self._categorical_splits
         )
         check_n_jobs(self.n_jobs)
-        for name in ("bootstrap", "warm_start"):
+        for name in ("bootstrap", "warm_start", "store_distribution"):
             check_truth(name, getattr(self, name))
         check_verbose(self.verbose)
         check_random_seed("random_state", self.random_state)
@@ -430,8 +437,8 @@ class BaseForest(
             self._read_target(grower.reader)
             draw = self._plan_draw(grower, sample_weight)
         self._grow(grower, draw, n_new, context, hooks)
-        if self.oob_score and draw is not None and not hasattr(self, "oob_score_"):
-            self._set_oob_score_and_attributes(grower.rows)
+        if draw is not None:
+            self._estimate(grower.rows, check_weights(sample_weight, grower.n_rows))
         context.call_on_fit_task_end(**hooks)
         return self
 
@@ -559,6 +566,7 @@ class BaseForest(
         weight = self._sample_weight
         if weight is not None and not weight.any():
             raise ValueError("_sample_weight must have an entry above 0")
+        self._require_stored([member.tree_ for member in members])
 
     # ------------------------------------------------------------------ out of bag
     def _make_draw(self):
@@ -569,7 +577,30 @@ class BaseForest(
         draw = self._make_draw()
         return [(draw, member.random_state) for member in self.estimators_]
 
-    def _set_oob_score_and_attributes(self, rows) -> None:
+    def _estimate(self, rows, weight) -> None:
+        """Estimate the error and the distribution of the target, if asked for."""
+        target = rows.target
+        lacks_calibration = self.bootstrap and not hasattr(self, "_calibration")
+        if (self.oob_score and not hasattr(self, "oob_score_")) or (
+            self.store_distribution and lacks_calibration
+        ):
+            self._set_oob_score_and_attributes(rows, weight)
+        if (
+            self.store_distribution
+            and not target.is_classifier
+            and not hasattr(self, "_leaf_rows")
+        ):
+            n_threads = count_threads(self.n_jobs, rows.matrix.size)
+            self._leaf_rows = LeafRows.of_trees(
+                [member.tree_ for member in self.estimators_],
+                self._list_columns(),
+                self._list_draws(),
+                rows.matrix,
+                target.values,
+                n_threads,
+            )
+
+    def _set_oob_score_and_attributes(self, rows, weight) -> None:
         """Estimate the error by out-of-bag rows."""
         matrix, target = rows.matrix, rows.target
         matrix = matrix.tocsr() if sparse.issparse(matrix) else matrix
@@ -586,7 +617,7 @@ class BaseForest(
             return out
 
         known = target.codes if target.is_classifier else target.values
-        self._estimate_out_of_bag(predict, known, n_statistics[1])
+        self._estimate_out_of_bag(predict, known, n_statistics[1], weight)
 
     def _counts_votes(self) -> bool:
         """Return whether trees vote for classes instead of predicting probabilities."""
@@ -601,6 +632,22 @@ class BaseForest(
         names = self.estimators_[0].schema_.names
         add_predictions(trees, matrix, out, n_threads, names, votes)
         return out
+
+    def _read_rows(self, X):
+        for matrix in read_blocks(self, X, self.estimators_[0]):
+            for first in range(0, matrix.shape[0], ROWS_AT_ONCE):
+                yield matrix[first : first + ROWS_AT_ONCE]
+
+    def _predict_members(self, X):
+        members, votes = self.estimators_, self._counts_votes()
+        names = members[0].schema_.names
+        for block in self._read_rows(X):
+            n_threads = count_threads(self.n_jobs, block.size)
+            shape = (block.shape[0], *members[0].tree_.node_shape)
+            out = np.zeros((len(members), *shape))
+            for member, of in zip(members, out, strict=True):
+                add_predictions([member.tree_], block, of, n_threads, names, votes)
+            yield out
 
     def decision_path(self, X: MatrixLike) -> tuple[spmatrix | sparray, np.ndarray]:
         """Find the nodes that each row passes through, for each tree.
@@ -687,7 +734,7 @@ C45_PARAMETERS = tuple(
 )
 
 
-class BaseForestClassifier(ClassifierMixin, BaseForest):
+class BaseForestClassifier(PredictionSetMixin, ClassifierMixin, BaseForest):
     """Forest of classification trees, with the parameters of a random forest."""
 
     _cart = CARTClassifier
@@ -726,6 +773,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         handle_unknown: str = "parent",
         tie_breaking: str = "first",
         top_splits: int = 1,
+        store_distribution: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -757,12 +805,18 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         self.handle_unknown = handle_unknown
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
+        self.store_distribution = store_distribution
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("voting", self.voting, ("soft", "hard"))
         require_no_votes(self)
         check_preset(self.class_weight, self.warm_start)
+        if self.store_distribution and not self.bootstrap:
+            raise ValueError(
+                "store_distribution=True requires bootstrap=True, since sets of "
+                "classes are calibrated on out-of-bag rows."
+            )
         if self._grows_c45():
             self._check_c45_parameters()
 
@@ -942,7 +996,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
 # ------------------------------------------------------------------------------------
 
 
-class BaseForestRegressor(RegressorMixin, BaseForest):
+class BaseForestRegressor(IntervalMixin, RegressorMixin, BaseForest):
     """Forest of regression trees, with the parameters of a random forest."""
 
     _cart = CARTRegressor
@@ -978,6 +1032,7 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
         handle_unknown: str = "parent",
         tie_breaking: str = "first",
         top_splits: int = 1,
+        store_distribution: bool = False,
     ) -> None:
         if isinstance(criterion, str) and criterion == "friedman_mse":
             # scikit-learn's name of the same splits, deprecated there as well.
@@ -1013,20 +1068,48 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
         self.handle_unknown = handle_unknown
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
+        self.store_distribution = store_distribution
 
-    def predict(self, X: MatrixLike) -> np.ndarray:
-        """Predict the value of each row: the mean over the trees.
+    def predict(
+        self, X: MatrixLike, *, quantiles: float | Sequence[float] | None = None
+    ) -> np.ndarray:
+        r"""Predict the value of each row: the mean over the trees, or quantiles.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
+        quantiles : float or sequence of float, default=None
+            Probabilities of quantiles of the distribution of the target [1]_, which
+            require a fit with ``store_distribution=True``. The distribution has the
+            values of the training rows, with the weights
+
+            .. math:: w_i(x) = \frac{1}{T} \sum_t
+                \frac{N_{ti}\, \mathbb{I}(x_i \in R_t(x))}
+                {\sum_k N_{tk}\, \mathbb{I}(x_k \in R_t(x))}
+
+            where :math:`R_t(x)` is the leaf of x in tree t, and :math:`N_{ti}` how
+            often row i was drawn (with ``bootstrap=False``, its weight). The quantile
+            is the smallest value up to which the weights add up to the probability.
 
         Returns
         -------
         y : ndarray of float64, shape (n_samples,) or (n_samples, n_outputs)
-            Values.
+            Values; with a sequence of quantiles, these are an additional last axis.
+
+        Raises
+        ------
+        ValueError
+            If quantiles are not between 0 and 1, or the fit has not stored what they
+            require.
+
+        References
+        ----------
+        .. [1] N. Meinshausen (2006), Quantile regression forests. Journal of Machine
+           Learning Research 7.
         """
+        if quantiles is not None:
+            return self._predict_quantiles(X, quantiles)
         sums = self._predict_blocks(X, self._sum_predictions)
         values = sums[:, :, 0] / len(self.estimators_)
         return values[:, 0] if self.n_outputs_ == 1 else values
@@ -1144,6 +1227,9 @@ class RandomForestClassifier(BaseForestClassifier):
     top_splits : int, default=1
         Number of best splits from which one is drawn at random at each node
         (算法参数扰动). 1: the best.
+    store_distribution : bool, default=False
+        Whether ``fit`` stores what :meth:`predict_set` needs: the out-of-bag
+        probabilities of the classes that the rows have.
 
     Attributes
     ----------
@@ -1302,6 +1388,9 @@ class RandomForestRegressor(BaseForestRegressor):
     top_splits : int, default=1
         Number of best splits from which one is drawn at random at each node
         (算法参数扰动). 1: the best.
+    store_distribution : bool, default=False
+        Whether ``fit`` stores what quantiles and :meth:`predict_interval` need: the
+        targets, the training rows of each leaf, and the out-of-bag residuals.
 
     Attributes
     ----------

@@ -56,9 +56,9 @@ from sklearn_textbook.ensemble.members.member_list import (
     warn_of_no_lack,
     yield_until_stopped,
 )
-from sklearn_textbook.ensemble.out_of_bag import DrawnRowsMixin
 from sklearn_textbook.ensemble.resample import (
     LARGEST_SEED,
+    DrawnRowsMixin,
     RowDraw,
     count_drawn_rows,
     draw_seeds,
