@@ -85,7 +85,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
     def _criterion_name(self):
         """Return the name of the impurity stored in the nodes."""
 
-    def _finish_growth(self, tree, pruner):
+    def _finish_growth(self, tree, pruner, rows, n_threads):
         """Apply the growth parameters that work on the grown tree."""
         return tree
 
@@ -128,7 +128,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         rules = self._resolve_rules(table, rows.target, rows.weight, rows.n_rows)
         seed = self._draw_seed(rules, table.n_columns)
         tree = grow_one(table, rows.target, rows.weight, rules, seed, n_threads)
-        tree = self._finish_growth(tree, pruner)
+        tree = self._finish_growth(tree, pruner, rows, n_threads)
         for name in ("pruning_path_", "pruning_report_"):
             vars(self).pop(name, None)
         if pruner is not None:
@@ -231,7 +231,8 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
             tree = self._grow(
                 kept_table, kept.target, kept.weight, rules, seed, n_threads
             )
-            return self._finish_growth(tree, resolve_pruner(self.pruning))
+            pruner = resolve_pruner(self.pruning)
+            return self._finish_growth(tree, pruner, kept, n_threads)
 
         return grow
 
