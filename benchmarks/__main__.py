@@ -30,6 +30,7 @@ STUDIES = {
     "diversity": "diversity",
     "forests": "forest_study",
     "generalized-linear": "generalized_linear",
+    "linear-leaves": "linear_leaves",
     "linear-models": "linear_models",
     "logistic-regression": "logistic_regression",
     "maximum-entropy": "maximum_entropy",

@@ -61,8 +61,9 @@ class Equation:
             risk = estimate_error(rss, self.n, 1 + len(chosen))
             if risk < self.risk:
                 self.risk, best = risk, chosen
-        if self.n <= 1.0:
-            self.risk = math.inf
+        self.factor = 1.0
+        if self.n > 1 + len(best):
+            self.factor = estimate_error(1.0, self.n, 1 + len(best))
         slopes, rss, inverse = solve(Z[:, best], z, w)
         variance = rss / (self.n - 1 - len(best)) if best else 0.0
         self.slopes = dict(zip(best, slopes, strict=True))
@@ -110,10 +111,15 @@ def fit_equations(tree, X, y, w, columns, shrinkage):
         own = one.predict(X[rows])
         if parent >= 0:
             part = find_part(one, y[rows], w[rows], own, fitted[rows], shrinkage)
+            above = equations[parent].factor
+            one.factor = part * one.factor + (1.0 - part) * above
             own = part * own + (1.0 - part) * fitted[rows]
             one.average(equations[parent], part)
         # Nodes are numbered breadth first: children come after all of this level.
         fitted[rows] = own
+        rss = (w[rows] * (y[rows] - own) ** 2).sum()
+        whole = (w[rows] * (y[rows] - find_mean(y[rows], w[rows])) ** 2).sum()
+        one.risk = one.factor * rss if rss >= 1e-14 * whole else 0.0
     return equations
 
 

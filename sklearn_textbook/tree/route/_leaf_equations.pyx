@@ -4,6 +4,7 @@ from libc.math cimport INFINITY, fabs, isnan, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 from sklearn_textbook._contract._threads cimport run_in_threads
+from sklearn_textbook._contract._wide_units cimport wide_void
 from sklearn_textbook.tree.route._rows cimport Row, Table, read_entry, view_row
 
 import numpy as np
@@ -11,17 +12,19 @@ import numpy as np
 cdef enum:
     BLOCK_ROWS = 1024  # rows of a task of prediction
 
+#: With less than this part of the variance of y left, an equation is exact.
+MIN_RESIDUAL = 1e-14
+#: Factor of the coefficients in the estimate of the error on other rows. With 1 it is
+#: Akaike's final prediction error; columns that are chosen cost more.
+PENALTY = 2.0
+
 cdef:
+    double exact = MIN_RESIDUAL, penalty = PENALTY
     # A column is left out if its variance given the others is less than this part of
     # its own: with cross products of centred columns, what is left is rounding.
     double MIN_TOLERANCE = 1e-9
     # ... or if its standard deviation is less than this part of its mean.
     double MIN_SPREAD = 1e-13
-    # With less than this part of the variance of y left, the equation is exact.
-    double MIN_RESIDUAL = 1e-14
-    # Factor of the coefficients in the estimate of the error on other rows. With 1 it
-    # is Akaike's final prediction error; columns that are chosen cost more.
-    double PENALTY = 2.0
     # Fewer rows for each coefficient would be interpolated, above all if they are
     # copies of each other.
     double MIN_ROWS_PER_TERM = 3.0
@@ -53,7 +56,6 @@ cdef struct Fit:
     double* errors
     int64_t* n_chosen
     double* mean
-    double* risk
     double* low
     double* high
 
@@ -75,7 +77,7 @@ cdef double measure_center(
     return origin + total / weight if weight > 0.0 else 0.0
 
 
-cdef void add_products(
+cdef wide_void add_products(
     Fit* fit, int64_t node, const double* centers, double y_center, double* row,
     double* products,
 ) noexcept nogil:
@@ -101,7 +103,7 @@ cdef void add_products(
                 line[j] += weighted * row[j]
 
 
-cdef void sweep(double* A, Py_ssize_t width, Py_ssize_t k) noexcept nogil:
+cdef wide_void sweep(double* A, Py_ssize_t width, Py_ssize_t k) noexcept nogil:
     """Take column k into the equation, or out of it: the operation is its own inverse
     up to signs."""
     cdef double pivot = A[k * width + k], factor
@@ -121,7 +123,7 @@ cdef void sweep(double* A, Py_ssize_t width, Py_ssize_t k) noexcept nogil:
 
 cdef inline double left_over(double squares) noexcept nogil:
     """Part of the variance of y that an equation leaves; 0 if it is rounding."""
-    return squares if squares >= MIN_RESIDUAL else 0.0
+    return squares if squares >= exact else 0.0
 
 
 cdef inline double inflate(
@@ -130,7 +132,7 @@ cdef inline double inflate(
     """Estimate of the squared error on other rows, times the weight of these."""
     if weight <= n_terms:
         return INFINITY
-    return squares * (weight + PENALTY * n_terms) / (weight - n_terms)
+    return squares * (weight + penalty * n_terms) / (weight - n_terms)
 
 
 cdef void fit_node(void* context, int64_t node, int thread) noexcept nogil:
@@ -148,7 +150,7 @@ cdef void fit_node(void* context, int64_t node, int thread) noexcept nogil:
         double* scale = centers + width
         double* row = scale + width
         double* order = row + width  # the columns in the order of their selection
-        double weight = 0.0, y_center, gain, most, risk, estimate, squares, total
+        double weight = 0.0, y_center, gain, most, risk, estimate, squares
     for number in range(n_rows):
         weight += w[number]
     y_center = measure_center(y, 1, w, n_rows)
@@ -162,7 +164,6 @@ cdef void fit_node(void* context, int64_t node, int thread) noexcept nogil:
             fit.X + fit.first[node] * fit.n_used + i, fit.n_used, w, n_rows
         )
     add_products(fit, node, centers, y_center, row, A)
-    total = A[n * width + n]
     for i in range(width):
         scale[i] = sqrt(A[i * width + i] / weight) if weight > 0.0 else 0.0
         if not scale[i] > MIN_SPREAD * (fabs(centers[i]) if i < n else 0.0):
@@ -198,9 +199,6 @@ cdef void fit_node(void* context, int64_t node, int thread) noexcept nogil:
         sweep(A, width, <Py_ssize_t> order[step])
     squares = left_over(A[n * width + n])
     fit.n_chosen[node] = best_step
-    fit.risk[node] = risk * total / weight if total > 0.0 else 0.0
-    if weight <= 1.0:
-        fit.risk[node] = INFINITY
     for step in range(best_step):
         i = <Py_ssize_t> order[step]
         fit.chosen[start + step] = <int32_t> i
@@ -222,7 +220,7 @@ def fit_nodes(
         int32_t[::1] chosen = np.zeros(n + 1, dtype=np.int32)
         double[:, ::1] found = np.zeros((3, n + 1))
         int64_t[::1] n_chosen = np.zeros(n_nodes, dtype=np.int64)
-        double[:, ::1] of_node = np.zeros((4, n_nodes))
+        double[:, ::1] of_node = np.zeros((3, n_nodes))
         double[:, ::1] memory = np.empty((n_threads, width * width + 4 * width))
         Fit fit
     if X.shape[0] == 0 or n_nodes == 0:
@@ -233,8 +231,7 @@ def fit_nodes(
     fit.memory, fit.memory_size = &memory[0, 0], memory.shape[1]
     fit.chosen, fit.n_chosen = &chosen[0], &n_chosen[0]
     fit.slopes, fit.centers, fit.errors = &found[0, 0], &found[1, 0], &found[2, 0]
-    fit.mean, fit.risk = &of_node[0, 0], &of_node[1, 0]
-    fit.low, fit.high = &of_node[2, 0], &of_node[3, 0]
+    fit.mean, fit.low, fit.high = &of_node[0, 0], &of_node[1, 0], &of_node[2, 0]
     run_in_threads(n_threads, fit_node, &fit, n_nodes)
     return (
         np.asarray(chosen), np.asarray(found), np.asarray(n_chosen), np.asarray(of_node)

@@ -6,13 +6,19 @@ import numpy as np
 from scipy.sparse import issparse
 
 from sklearn_textbook.tree.grow.layout import SLOPE_DTYPE
-from sklearn_textbook.tree.route._leaf_equations import add_slopes, fit_nodes
+from sklearn_textbook.tree.route._leaf_equations import (
+    MIN_RESIDUAL,
+    PENALTY,
+    add_slopes,
+    fit_nodes,
+)
 from sklearn_textbook.tree.route.route import find_leaves
 
 #: Maximum number of columns that may stand in equations.
 MOST_COLUMNS = 100
 #: Minimum weight of a leaf.
 LEAST_WEIGHT = 10.0
+TINY = np.finfo(np.float64).tiny
 
 
 def fit_leaf_equations(
@@ -27,7 +33,8 @@ def fit_leaf_equations(
 
     is taken, for v coefficients and rows of weight n. A missing value counts as the
     mean of its column in the node. The equation of a node is then averaged with that of
-    its parent, whose weight is
+    its parent, and so is the factor of RSS / n in this estimate. The weight of the
+    parent is
 
     .. math:: \min\Big(1, s \, \frac{v}{n} \, \frac{RSS'}{RSS' - RSS}\Big)
 
@@ -53,7 +60,8 @@ def fit_leaf_equations(
     -------
     GrownTree
         The tree with ``slopes`` and ``bounds``. ``statistics`` are the values at the
-        centers; ``impurity`` is the estimate above of the squared error.
+        centers; ``impurity`` is the estimate of the squared error of the averaged
+        equation.
     """
     matrix, y = rows.matrix, rows.target.values[:, 0]
     weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
@@ -70,7 +78,7 @@ def fit_leaf_equations(
     )
     most = np.minimum(layout.n_rows, len(used))
     start = np.concatenate([[0], np.cumsum(most)])
-    chosen, found, n_chosen, (level, risk, low, high) = fit_nodes(
+    chosen, found, n_chosen, (level, low, high) = fit_nodes(
         *(X, y, weight, layout.first, layout.first + layout.n_rows, start),
         n_threads,
     )
@@ -86,7 +94,7 @@ def fit_leaf_equations(
     slopes = equations.join()
     slopes["feature"] = used[slopes["feature"]]
     nodes = tree.nodes.copy()
-    nodes["impurity"] = risk
+    nodes["impurity"] = equations.risk
     return tree.replace(
         nodes=nodes,
         statistics=equations.level[:, np.newaxis, np.newaxis],
@@ -124,6 +132,19 @@ def _choose_columns(tree, is_number) -> np.ndarray:
     return np.sort(used[order[importance[order] > 0.0]])
 
 
+class _SquareSums:
+    """Weighted sums of squared residuals in the nodes of a level."""
+
+    def __init__(self, numbers, y, weight, n_nodes) -> None:
+        self.numbers, self.y, self.weight, self.n_nodes = numbers, y, weight, n_nodes
+        self.n = np.bincount(numbers, weight, n_nodes)
+
+    def add(self, values):
+        """Add up the squares of what some predictions leave."""
+        squares = self.weight * (self.y - values) ** 2
+        return np.bincount(self.numbers, squares, self.n_nodes)
+
+
 class _Equations:
     """The equations of all nodes, which are shrunk towards those of their parents."""
 
@@ -132,6 +153,7 @@ class _Equations:
         self.slopes, self.n_used = slopes, n_used
         self.start = np.searchsorted(slopes["node"], np.arange(tree.node_count + 1))
         self.parts = []
+        self.factor, self.risk = np.ones((2, tree.node_count))
 
     def join(self):
         """Return the records of all nodes."""
@@ -153,17 +175,21 @@ class _Equations:
                 *(X[row], node, self.slopes, self.start, no_levels, free, own),
                 n_threads,
             )
-            part = np.ones(last - first)
+            squares = _SquareSums(node - first, y[row], weight[row], last - first)
+            whole = squares.add(self.level[node])
+            n_terms = 1 + np.diff(self.start[first : last + 1])
+            factor, part = _inflate(squares.n, n_terms), np.ones(last - first)
             if first > 0:
-                squares = [(y[row] - one) ** 2 for one in (own, predicted[row])]
-                total = [
-                    np.bincount(node - first, weight[row] * values, last - first)
-                    for values in (1.0, *squares)
-                ]
-                n_terms = 1 + np.diff(self.start[first : last + 1])
-                part = 1.0 - _find_rest(*total, n_terms, shrinkage)
-                own = predicted[row] + part[node - first] * (own - predicted[row])
-            predicted[row] = own
+                before = predicted[row]
+                left = squares.add(own), squares.add(before)
+                part = 1.0 - _find_rest(squares.n, *left, n_terms, shrinkage)
+                own = before + part[node - first] * (own - before)
+                parent = self.tree.nodes["parent"][first:last]
+                factor = part * factor + (1.0 - part) * self.factor[parent]
+            predicted[row], self.factor[first:last] = own, factor
+            left = squares.add(own)
+            left[left < MIN_RESIDUAL * whole] = 0.0
+            self.risk[first:last] = factor * left / np.maximum(squares.n, TINY)
             above = self._average(first, last, part, above)
 
     def _average(self, first, last, part, above):
@@ -197,6 +223,12 @@ class _Equations:
             records[name] = number[node, feature]
         self.parts.append(records)
         return first, slope, center, error, is_in
+
+
+def _inflate(n, n_terms):
+    """Return the squared error to be expected on other rows, divided by that here."""
+    is_many = n > n_terms
+    return np.divide(n + PENALTY * n_terms, n - n_terms, np.ones(len(n)), where=is_many)
 
 
 def _find_rest(n, own, above, n_terms, shrinkage):
