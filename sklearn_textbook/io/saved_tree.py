@@ -206,7 +206,7 @@ def load_member_tree(saved: dict, name: str, **shared: object):
             sides[side] = _load_records(saved[side], side)
         if "bounds" in saved:
             bounds = load_array(saved["bounds"], "bounds")
-            sides["bounds"] = _cast(bounds, np.dtype(np.float64), "bounds")
+            sides["bounds"] = bounds.astype(np.float64)
         tree = RoutedTree(nodes=nodes, statistics=statistics, **shared, **sides)
         check_tree(tree)
     except KeyError as error:

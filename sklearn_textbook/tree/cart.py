@@ -436,8 +436,8 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     .. math:: \frac{RSS}{n} \, \frac{n + 2 v}{n - v}
 
     is taken, for rows of weight n and v coefficients, at most n / 3: an estimate of the
-    squared error on other rows. Then the equation of a node is averaged with that of its
-    parent, whose weight is
+    squared error on other rows. Then the equation of a node is averaged with that of
+    its parent, whose weight is
 
     .. math:: \min\Big(1, s \, \frac{v}{n} \, \frac{RSS'}{RSS' - RSS}\Big),
 
@@ -445,12 +445,13 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     ``leaf_shrinkage``: coefficients without any meaning reduce RSS' by v / n on
     average. The estimate of the averaged equation, with the factors of RSS / n averaged
     as well, stands in ``tree_.impurity``: splits that do not reduce it are removed, and
-    ``ccp_alpha`` and ``pruning`` use it. Standard errors are those of least squares, averaged in the same way, which
-    is an upper bound; that columns were chosen is not taken into account. A missing
-    value counts as the mean of its column in the node, and a prediction is at least the
-    smallest and at most the largest target there. A weight counts equal rows. Of more
-    than 100 such columns, the 100 whose tests reduce the impurity most are used. Apart
-    from growth, this takes O(n k² d) time for k columns and a tree of depth d.
+    ``ccp_alpha`` and ``pruning`` use it. Standard errors are those of least squares,
+    averaged in the same way, which is an upper bound; that columns were chosen is not
+    taken into account. A missing value counts as the mean of its column in the node,
+    and a prediction is at least the smallest and at most the largest target there. A
+    weight counts equal rows. Of more than 100 such columns, the 100 whose tests reduce
+    the impurity most are used. Apart from growth, this takes O(n k² d) time for k
+    columns and a tree of depth d.
 
     References
     ----------

@@ -19,11 +19,13 @@ from sklearn_textbook.exchange import (
     to_sklearn,
 )
 from sklearn_textbook.inspection import partial_dependence, shap_values
+from sklearn_textbook.io import load_model, save_model
 from sklearn_textbook.tree import (
     CARTRegressor,
     CostComplexityPruning,
     export_rules,
     export_text,
+    to_html,
 )
 from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.target import Target
@@ -285,6 +287,29 @@ def test_members_of_an_ensemble():
         )
     ]
     np.testing.assert_allclose(model.predict(X), np.mean(parts, axis=0))
+
+
+def test_files_of_an_ensemble(tmp_path):
+    X, y = make_rows()
+    member = CARTRegressor(leaf_model="linear")
+    model = BaggingRegressor(member, 3, random_state=0).fit(X, y)
+    save_model(model, tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_light_weights_warn():
+    X, y = make_rows()
+    with pytest.warns(UserWarning, match="too few for linear equations"):
+        fit_linear(X, y, np.full(len(y), 1.0 / len(y)))
+
+
+def test_page_has_equations():
+    X, y = make_rows()
+    model = fit_linear(X, y, max_depth=2)
+    page = to_html(model)
+    words = export_text(model).splitlines()[-1].split(": ")[-1].split(" (")[0]
+    assert words in page
 
 
 def test_grid_search():
