@@ -137,9 +137,23 @@ def predict_linear_tree(X, y, X_test):
     """Predict with linear-tree, whose splits are searched with linear regressions."""
     from lineartree import LinearTreeRegressor
     from sklearn.linear_model import LinearRegression
+    from sklearn.utils.validation import check_array, check_X_y
+
+    class CurrentLinearTree(LinearTreeRegressor):
+        """With a method that scikit-learn no longer has."""
+
+        def _validate_data(self, X, y=None, reset=True, **options):
+            options.pop("force_all_finite", None)
+            if y is None:
+                options.pop("multi_output", None)
+                options.pop("y_numeric", None)
+                return check_array(X, **options)
+            self.n_features_in_ = X.shape[1]
+            return check_X_y(X, y, **options)
 
     X, X_test = make_numbers(X, y, X_test)
-    return LinearTreeRegressor(LinearRegression()).fit(X, y).predict(X_test)
+    model = CurrentLinearTree(LinearRegression())
+    return model.fit(X, y).predict(X_test)
 
 
 MODELS = (
