@@ -52,6 +52,7 @@ EXTENSIONS = [
     "sklearn_textbook.tree.grow._tree_grower",
     "sklearn_textbook.tree.grow._workers",
     "sklearn_textbook.tree.members._level_search",
+    "sklearn_textbook.tree.route._leaf_equations",
     "sklearn_textbook.tree.route._route",
     "sklearn_textbook.tree.prune._error_based",
     "sklearn_textbook.tree.prune._subtree",

@@ -32,6 +32,7 @@ STUDIES = {
     "forests": "forest_study",
     "generalized-linear": "generalized_linear",
     "intervals": "intervals",
+    "linear-leaves": "linear_leaves",
     "linear-models": "linear_models",
     "logistic-regression": "logistic_regression",
     "maximum-entropy": "maximum_entropy",

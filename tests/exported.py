@@ -39,6 +39,7 @@ OTHERS = {
         OutputCodeClassifier(C45, random_state=0),
         RandomSubspaceClassifier(C45, n_estimators=3, random_state=0),
     ],
+    "with linear leaves": [tree.CARTRegressor(leaf_model="linear")],
     "with oblique trees": [
         OutputSmearingClassifier(
             tree.ObliqueTreeRegressor(), n_estimators=3, random_state=0

@@ -246,6 +246,7 @@ INSTANCES = {
         CARTRegressor(categorical_split="multiway", max_leaf_nodes=5),
         CARTRegressor(max_features=0.5, random_state=0, min_samples_leaf=2),
         CARTRegressor(splitter="random", top_splits=2, random_state=0),
+        CARTRegressor(leaf_model="linear"),
         CARTRegressor(ccp_alpha=0.01, tie_breaking="random", random_state=0),
         CARTRegressor(max_depth=3, min_weight_fraction_leaf=0.05, n_jobs=1),
         CARTRegressor(pruning=CostComplexityPruning(4, "1se", sequence="rpart")),

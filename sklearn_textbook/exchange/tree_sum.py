@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.tree.encode.schema import TableSchema
-from sklearn_textbook.tree.grow.grown_tree import GrownTree
+from sklearn_textbook.tree.grow.grown_tree import GrownTree, refuse_slopes
 from sklearn_textbook.tree.grow.layout import SIDE_DTYPES, TREE_UNDEFINED
 from sklearn_textbook.tree.members import (
     MemberSum,
@@ -223,6 +223,8 @@ def read_trees(model: Any) -> TreeSum:
             f"{name}."
         )
     described = model._describe_sum()
+    if all(map(is_tree, described.members)):
+        refuse_slopes(map(get_shown_tree, described.members), "This function")
     members, reader = described.members, described.reader
     if not (is_tree(reader) and all(map(is_tree, members))):
         raise TypeError(

@@ -263,6 +263,8 @@ def _list_tree_definitions() -> dict:
         "level_branch": _list({"type": "integer"}),
         "surrogates": stored,
         "terms": stored,
+        "slopes": stored,
+        "bounds": {"type": "array"},
     }
     member = {
         "class": {"enum": list_estimators("tree")},
@@ -282,6 +284,8 @@ def _list_tree_definitions() -> dict:
         "level_branch": _refer("array"),
         "surrogates": records,
         "terms": records,
+        "slopes": records,
+        "bounds": _refer("array"),
         "columns": _refer("array"),
         "parameters": _refer("parameters"),
         "max_features": {"type": ["integer", "null"]},
@@ -289,7 +293,7 @@ def _list_tree_definitions() -> dict:
         "n_missing": _COUNTS,
     }
     return {
-        "tree": _object(tree, ["terms"]),
+        "tree": _object(tree, ["terms", "slopes", "bounds"]),
         "rules": _object(a_format, is_open=True),
         "member": _object(member),
         "member_tree": _object(member_tree, [*member_tree][1:]),

@@ -176,7 +176,8 @@ def save_member_tree(tree: GrownTree) -> dict:
     """Write the parts of a tree that are not common to its ensemble.
 
     ``nodes`` has, for each column of the nodes, its form and arrays as `store_nodes`
-    returns them; there are ``level_branch``, ``surrogates`` and ``terms`` if not empty.
+    returns them; there are ``level_branch``, ``surrogates``, ``terms``, ``slopes`` and
+    ``bounds`` if not empty.
     """
     stored = dict(tree.compact().stored)
     saved = {"nodes": {"n_children": save_array(stored.pop("n_children"))}}
@@ -188,6 +189,8 @@ def save_member_tree(tree: GrownTree) -> dict:
         records = getattr(tree, side)
         if len(records):
             saved[side] = {name: save_array(records[name]) for name in dtype.names}
+    if len(tree.bounds):
+        saved["bounds"] = save_array(tree.bounds)
     return saved
 
 
@@ -201,6 +204,9 @@ def load_member_tree(saved: dict, name: str, **shared: object):
             sides["level_branch"] = _cast(branches, np.dtype(np.int32), "level_branch")
         for side in SIDE_DTYPES.keys() & saved.keys():
             sides[side] = _load_records(saved[side], side)
+        if "bounds" in saved:
+            bounds = load_array(saved["bounds"], "bounds")
+            sides["bounds"] = bounds.astype(np.float64)
         tree = RoutedTree(nodes=nodes, statistics=statistics, **shared, **sides)
         check_tree(tree)
     except KeyError as error:

@@ -319,8 +319,8 @@ class C45Classifier(BaseGainTree):
                 UserWarning,
             )
 
-    def _finish_growth(self, tree, pruner):
-        tree = super()._finish_growth(tree, pruner)
+    def _finish_growth(self, tree, pruner, rows, n_threads):
+        tree = super()._finish_growth(tree, pruner, rows, n_threads)
         # Error-based pruning collapses the tree itself, which is faster.
         is_needless = isinstance(pruner, ErrorBasedPruning)
         is_needless |= pruner is not None and not pruner.follows_collapse

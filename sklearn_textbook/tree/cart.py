@@ -387,6 +387,12 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         Number of best tests, each of a different column, from which one is drawn at
         random to split a node; each satisfies ``min_impurity_decrease``. For the
         members of an ensemble (算法参数扰动 [3]_ [4]_).
+    leaf_model : {"constant", "linear"}, default="constant"
+        What a leaf predicts: the mean (or median) of its rows, or a linear equation of
+        numeric and ordinal columns, as in M5 [5]_; see the notes.
+    leaf_shrinkage : float, default=3.0
+        With ``leaf_model="linear"``, factor of the weight with which the equation of
+        the parent enters that of a node; 0: it does not.
     n_jobs : int, default=None
         Number of threads. None: one per core, or fewer inside a parallel call. The tree
         does not depend on it.
@@ -430,6 +436,33 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     mean. With the absolute error, all splits are tried for up to 10 levels, and the
     order of the means is used for more.
 
+    With ``leaf_model="linear"`` the tree grows in the same way, to leaves of the weight
+    of at least ten rows. Then a linear equation of the numeric and ordinal columns
+    (these count their levels from 0; nominal columns only split) is fitted by least
+    squares in every node. Columns enter one after the other, always the one that
+    reduces the sum of squared residuals RSS most; of these equations, that with the
+    smallest
+
+    .. math:: \frac{RSS}{n} \, \frac{n + 2 v}{n - v}
+
+    is taken, for rows of weight n and v coefficients, at most n / 3: an estimate of the
+    squared error on other rows. Then the equation of a node is averaged with that of
+    its parent, whose weight is
+
+    .. math:: \min\Big(1, s \, \frac{v}{n} \, \frac{RSS'}{RSS' - RSS}\Big),
+
+    where RSS' is what the parent's equation leaves in the node, and s is
+    ``leaf_shrinkage``: coefficients without any meaning reduce RSS' by v / n on
+    average. The estimate of the averaged equation, with the factors of RSS / n averaged
+    as well, stands in ``tree_.impurity``: splits that do not reduce it are removed, and
+    ``ccp_alpha`` and ``pruning`` use it. Standard errors are those of least squares,
+    averaged in the same way, which is an upper bound; that columns were chosen is not
+    taken into account. A missing value counts as the mean of its column in the node,
+    and a prediction is at least the smallest and at most the largest target there. A
+    weight counts equal rows. Of more than 100 such columns, the 100 whose tests reduce
+    the impurity most are used. Apart from growth, this takes O(n k² d) time for k
+    columns and a tree of depth d.
+
     References
     ----------
     .. [1] L. Breiman, J. Friedman, R. Olshen, C. Stone (1984), Classification and
@@ -437,6 +470,7 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
     .. [2] 李航《统计学习方法》, section 5.5, algorithm 5.5.
     .. [3] 周志华《机器学习》, section 8.5.3.
     .. [4] T. G. Dietterich (2000), An experimental comparison ..., Machine Learning 40.
+    .. [5] J. R. Quinlan (1992), Learning with continuous classes, AI'92.
 
     Examples
     --------
@@ -476,6 +510,8 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         handle_unknown: str = "parent",
         tie_breaking: str = "first",
         top_splits: int = 1,
+        leaf_model: str = "constant",
+        leaf_shrinkage: float = 3.0,
         n_jobs: int | None = None,
     ) -> None:
         if isinstance(criterion, str) and criterion == "friedman_mse":
@@ -506,6 +542,8 @@ class CARTRegressor(RegressorMixin, TreeRegressorMethods, BaseCART):
         self.handle_unknown = handle_unknown
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
+        self.leaf_model = leaf_model
+        self.leaf_shrinkage = leaf_shrinkage
         self.n_jobs = n_jobs
 
     def _criterion_name(self):

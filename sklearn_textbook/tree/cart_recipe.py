@@ -26,10 +26,12 @@ from sklearn_textbook.tree.grow._settings import mark_smoothed
 from sklearn_textbook.tree.grow.rules import UNLIMITED, GrowthRules
 from sklearn_textbook.tree.prune import (
     compute_weakest_link_sequence,
+    cut_costly_branches,
     keep_best_first,
     prune_to_alpha,
 )
 from sklearn_textbook.tree.recipe import BaseTree
+from sklearn_textbook.tree.route import LEAST_WEIGHT, fit_leaf_equations
 
 
 def warn_of_light_levels(table, smoothing, weight: np.ndarray | None) -> None:
@@ -59,6 +61,9 @@ class BaseCART(BaseTree):
     """Parameters and growth of both CART estimators."""
 
     _criteria = ()
+    # Of trees without these parameters.
+    leaf_model = "constant"
+    leaf_shrinkage = 0.0
     # Of the weights that an ensemble gives its members; see GrowthRules.
     _design_effect = 1.0
 
@@ -97,6 +102,26 @@ class BaseCART(BaseTree):
         )
         check_choice("tie_breaking", self.tie_breaking, ("first", "random"))
         check_integer("top_splits", self.top_splits, 1)
+        self._check_leaf_model()
+
+    def _check_leaf_model(self) -> None:
+        check_choice("leaf_model", self.leaf_model, ("constant", "linear"))
+        check_real("leaf_shrinkage", self.leaf_shrinkage, 0.0)
+        if self.leaf_model == "constant":
+            return
+        if self._criterion_name() != "squared_error":
+            raise ValueError(
+                "leaf_model='linear' fits equations by least squares and requires "
+                f"criterion='squared_error'; got {self.criterion!r}."
+            )
+        if self.monotonic_cst is not None:
+            raise ValueError(
+                "leaf_model='linear' does not take monotonic_cst: equations in leaves "
+                "would not keep to it. Use leaf_model='constant'."
+            )
+
+    def _takes_several_outputs(self):
+        return self.leaf_model == "constant" and super()._takes_several_outputs()
 
     def _check_missing_policy(self) -> None:
         check_choice(
@@ -143,7 +168,10 @@ class BaseCART(BaseTree):
             max_depth=UNLIMITED if self.max_depth is None else int(self.max_depth),
             min_samples_split=max(2, min_samples_split),
             min_samples_leaf=max(1, resolve_count(self.min_samples_leaf, n_rows)),
-            min_weight_leaf=float(self.min_weight_fraction_leaf * total_weight),
+            min_weight_leaf=max(
+                float(self.min_weight_fraction_leaf * total_weight),
+                LEAST_WEIGHT if self.leaf_model == "linear" else 0.0,
+            ),
             min_impurity_decrease=float(self.min_impurity_decrease),
             max_leaf_nodes=self.max_leaf_nodes,
             max_features=self.max_features_,
@@ -166,13 +194,30 @@ class BaseCART(BaseTree):
 
     def _warn_before_growth(self, table, target, weight) -> None:
         warn_of_light_levels(table, self.categorical_smoothing, weight)
+        if self.leaf_model == "linear" and weight is not None:
+            n_rows = np.count_nonzero(weight)
+            if weight.sum() < min(n_rows, max(n_rows / 10, LEAST_WEIGHT)):
+                warn_caller(
+                    f"The weights of the {n_rows} rows sum to {weight.sum():.3g}: "
+                    "since a weight counts rows, there are too few for linear "
+                    "equations in leaves. Multiply the weights so that their mean is "
+                    "1.",
+                    UserWarning,
+                )
 
     def _criterion_name(self):
         return self.criterion
 
-    def _finish_growth(self, tree, pruner):
+    def _finish_growth(self, tree, pruner, rows, n_threads):
         if self.max_leaf_nodes is not None:
             tree = keep_best_first(tree, min(self.max_leaf_nodes, tree.node_count + 1))
+        if self.leaf_model == "linear":
+            is_number = np.array(self.schema_.kinds) != "nominal"
+            tree = cut_costly_branches(
+                fit_leaf_equations(
+                    tree, rows, is_number, self.leaf_shrinkage, n_threads
+                )
+            )
         return prune_to_alpha(tree, self.ccp_alpha)
 
     def cost_complexity_pruning_path(

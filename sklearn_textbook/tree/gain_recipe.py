@@ -150,7 +150,7 @@ class BaseGainTree(ClassifierMixin, TreeClassifierMethods, BaseTree):
             gain=gain,
         )
 
-    def _finish_growth(self, tree, pruner):
+    def _finish_growth(self, tree, pruner, rows, n_threads):
         if self.max_leaf_nodes is None:
             return tree
         return keep_best_first(tree, min(self.max_leaf_nodes, tree.node_count + 1))

@@ -193,7 +193,7 @@ class PruningParameter(NamedPruner):
         def route(function, X, join=np.concatenate, tree=None):
             tree = stand_in.tree_ if tree is None else tree
             if X is matrix and function is predict_statistics:
-                return gather(tree.value)
+                return gather(tree)
             if isinstance(X, np.ndarray) or issparse(X):
                 # Rows of the matrix, which has been validated already.
                 return function(tree, X, feature_names=self.schema_.names)

@@ -92,7 +92,7 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
     def _criterion_name(self):
         """Return the name of the impurity stored in the nodes."""
 
-    def _finish_growth(self, tree, pruner):
+    def _finish_growth(self, tree, pruner, rows, n_threads):
         """Apply the growth parameters that work on the grown tree."""
         return tree
 
@@ -139,7 +139,8 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         if of_class is not None:
             weight = weigh_rows(weight, rows.target.codes[:, 0], of_class)
         tree = grow_one(table, rows.target, weight, rules, seed, n_threads)
-        tree = restore_priors(self._finish_growth(tree, pruner), of_class)
+        tree = self._finish_growth(tree, pruner, rows, n_threads)
+        tree = restore_priors(tree, of_class)
         for name in ("pruning_path_", "pruning_report_"):
             vars(self).pop(name, None)
         if pruner is not None:
@@ -254,7 +255,8 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
             if of_class is not None:
                 weight = weigh_rows(weight, kept.target.codes[:, 0], of_class)
             tree = self._grow(kept_table, kept.target, weight, rules, seed, n_threads)
-            tree = self._finish_growth(tree, resolve_pruner(self.pruning))
+            pruner = resolve_pruner(self.pruning)
+            tree = self._finish_growth(tree, pruner, kept, n_threads)
             return restore_priors(tree, of_class)
 
         return grow

@@ -19,6 +19,7 @@ from sklearn_textbook.tree.exchange.fitted_shell import (
     share_parameters,
 )
 from sklearn_textbook.tree.explain.fitted import read_fitted
+from sklearn_textbook.tree.grow.grown_tree import refuse_slopes
 from sklearn_textbook.tree.grow.layout import (
     FRACTIONAL,
     LEAF,
@@ -217,6 +218,7 @@ def make_sklearn_tree(model, kind, labels: list[np.ndarray] | None = None, adapt
     ``adapt`` changes the array of the values of all nodes; labels are those of the
     model if they are not given.
     """
+    refuse_slopes([model.tree_], "to_sklearn")
     fitted = read_fitted(model)
     require_readable(fitted.schema)
     allows_missing = model.missing != "error"

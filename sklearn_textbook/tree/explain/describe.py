@@ -23,6 +23,7 @@ from sklearn_textbook.tree.explain.digits import (
     round_moments,
     shorten_thresholds,
 )
+from sklearn_textbook.tree.explain.equations import describe_equation
 from sklearn_textbook.tree.explain.fitted import FittedTree, word
 from sklearn_textbook.tree.explain.lettering import shorten_names
 from sklearn_textbook.tree.explain.neighbours import (
@@ -209,6 +210,8 @@ class Words:
     def outputs(self, node):
         """List the class names or values that a node predicts, one per output."""
         fitted = self.fitted
+        if len(fitted.tree.slopes):
+            return [describe_equation(self, node)]
         if not fitted.tree.is_classifier:
             return [format_number(v, self.decimals) for v in fitted.predicted(node)]
         best = fitted.best[node].tolist()

@@ -20,6 +20,7 @@ from sklearn_textbook.tree.explain.rule_python import write_python
 from sklearn_textbook.tree.explain.rule_sql import write_sql
 from sklearn_textbook.tree.explain.rules import collect_rules, make_records
 from sklearn_textbook.tree.explain.text import check_at_least
+from sklearn_textbook.tree.grow.grown_tree import refuse_slopes
 from sklearn_textbook.tree.rules import RuleList
 
 FORMATS = ("text", "frame", "dict", "sql", "python")
@@ -149,6 +150,8 @@ def export_rules(
     if rules is None:
         with_inner_nodes = format in ("sql", "python") or inner_nodes is not False
         rules = collect_rules(fitted.tree, with_inner_nodes)
+    if format in ("sql", "python"):
+        refuse_slopes([fitted.tree], f"export_rules with format={format!r}")
     if format == "dict":
         return _make_records(fitted, rules)
     if format == "sql":

@@ -18,6 +18,7 @@ from sklearn_textbook.tree.explain.describe import (
     level_values,
 )
 from sklearn_textbook.tree.explain.describe_sums import list_summands
+from sklearn_textbook.tree.explain.equations import make_equation_record
 from sklearn_textbook.tree.explain.fitted import join_names
 from sklearn_textbook.tree.grow.layout import STAY
 
@@ -149,6 +150,9 @@ def build_rules(
           order of the path;
         - ``class`` or, for regression, ``value``: the prediction (a list for several
           outputs);
+        - ``slopes``, ``low``, ``high`` (linear leaves only): the terms that are added
+          to ``value``, each ``weight * (x - center)`` with its ``standard_error``, and
+          the bounds of the sum;
         - ``distribution``: proportion of each class (classification only);
         - ``confidence``: proportion of the predicted class (classification only);
         - ``n_samples``, ``weight``: training rows that end there, and their weight;
@@ -220,7 +224,10 @@ def _prediction_record(fitted, node):
     """Return the prediction of a node; a list for several outputs."""
     if not fitted.tree.is_classifier:
         values = fitted.predicted(node)
-        return {"value": values[0] if fitted.is_single else values}
+        record = {"value": values[0] if fitted.is_single else values}
+        if len(fitted.tree.slopes):
+            record |= make_equation_record(fitted, node)
+        return record
     labels, distributions, confidences = [], [], []
     for classes, fractions, best in zip(
         fitted.classes, fitted.class_fractions(node), fitted.best[node], strict=True

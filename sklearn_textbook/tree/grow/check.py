@@ -56,6 +56,8 @@ def check_tree(tree) -> None:
         _check_maps(surrogates, n_children, tree, "surrogates")
     if len(tree.terms) or np.any(nodes["kind"] == OBLIQUE):
         _check_terms(tree)
+    if len(tree.slopes) or len(tree.bounds):
+        _check_slopes(tree)
 
 
 def refuse(wrong: np.ndarray, name: str, rule: str) -> None:
@@ -308,6 +310,29 @@ def _check_terms(tree) -> None:
     fraction = terms["share"]
     refuse(~((fraction >= 0) & (fraction <= 1)), "terms", "share must be 0 to 1")
     _check_columns_of_terms(nodes, terms, tree.n_features)
+
+
+def _check_slopes(tree) -> None:
+    """Check that equations can be added up, and that each node has bounds."""
+    slopes, bounds = tree.slopes, tree.bounds
+    if tree.is_classifier or tree.n_outputs > 1:
+        raise ValueError("slopes need a regression tree of one output.")
+    if bounds.shape != (tree.node_count, 2) or not (
+        np.isfinite(bounds).all() and np.all(bounds[:, 0] <= bounds[:, 1])
+    ):
+        raise ValueError("bounds must have two ascending numbers for each node.")
+    node, feature = slopes["node"], slopes["feature"]
+    is_known = (node >= 0) & (node < tree.node_count)
+    refuse(~is_known, "slopes", "node must be a node's number")
+    if np.any(np.diff(node) < 0):
+        raise ValueError("slopes must be sorted by node.")
+    refuse(
+        (feature < 0) | (feature >= tree.n_features),
+        "slopes",
+        f"feature must be 0 to {tree.n_features - 1}",
+    )
+    for name in ("weight", "center", "error"):
+        refuse(~np.isfinite(slopes[name]), "slopes", f"{name} must be finite")
 
 
 def _check_columns_of_terms(nodes, terms, n_features) -> None:

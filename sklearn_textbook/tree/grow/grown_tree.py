@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -14,6 +15,7 @@ from sklearn_textbook.tree.grow.layout import (
     NOMINAL,
     OBLIQUE,
     SCHEMA_VERSION,
+    SLOPE_DTYPE,
     SURROGATE_DTYPE,
     TERM_DTYPE,
     TREE_LEAF,
@@ -41,6 +43,8 @@ _SIDE_TABLES = {
     "level_branch": partial(np.empty, 0, np.int32),
     "surrogates": partial(np.empty, 0, SURROGATE_DTYPE),
     "terms": partial(np.empty, 0, TERM_DTYPE),
+    "slopes": partial(np.empty, 0, SLOPE_DTYPE),
+    "bounds": partial(np.empty, (0, 2), np.float64),
 }
 
 
@@ -53,6 +57,15 @@ def _as_native(value):
     if isinstance(value, dict):
         return {name: _as_native(entry) for name, entry in value.items()}
     return value
+
+
+def refuse_slopes(trees: Iterable[GrownTree], what: str) -> None:
+    """Raise ValueError if a tree has linear equations, which something cannot show."""
+    if any(len(tree.slopes) for tree in trees):
+        raise ValueError(
+            f"{what} takes trees with a constant in each leaf, but this model has "
+            "linear equations in its leaves (leaf_model='linear')."
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +82,8 @@ class GrownTree:
         One record per node; see :mod:`sklearn_textbook.tree.grow.layout`.
     statistics : ndarray of float64, shape (node_count, n_outputs, n_statistics)
         Classification: the weight of each class. Regression: the node's value
-        (mean or median), with ``n_statistics`` = 1.
+        (mean or median; with ``slopes``, the value at their centers), with
+        ``n_statistics`` = 1.
     n_features : int
         Number of columns of the table.
     n_levels : ndarray of int64, shape (n_features,)
@@ -88,6 +102,11 @@ class GrownTree:
     terms : ndarray of TERM_DTYPE
         The terms of oblique tests, sorted by node. A row goes to the first child if
         their sum is at most the threshold.
+    slopes : ndarray of SLOPE_DTYPE
+        The columns of linear equations in the nodes, sorted by node: each adds to the
+        node's value.
+    bounds : ndarray of float64, shape (node_count, 2) or (0, 2)
+        With linear equations, the smallest and the largest prediction of each node.
     handle_unknown : {"parent", "fractional", "error"}
         How levels not seen in a node are treated.
     schema_version : int
@@ -103,6 +122,8 @@ class GrownTree:
     level_branch: np.ndarray = field(default_factory=_SIDE_TABLES["level_branch"])
     surrogates: np.ndarray = field(default_factory=_SIDE_TABLES["surrogates"])
     terms: np.ndarray = field(default_factory=_SIDE_TABLES["terms"])
+    slopes: np.ndarray = field(default_factory=_SIDE_TABLES["slopes"])
+    bounds: np.ndarray = field(default_factory=_SIDE_TABLES["bounds"])
     handle_unknown: str = "parent"
     schema_version: int = SCHEMA_VERSION
 

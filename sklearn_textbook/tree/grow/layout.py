@@ -108,8 +108,27 @@ TERM_DTYPE = np.dtype(
     align=True,
 )
 
+SLOPE_DTYPE = np.dtype(
+    [
+        # node of the equation; records are sorted by node
+        ("node", np.int32),
+        # column, numeric or ordinal
+        ("feature", np.int32),
+        # summand: weight * (value - center), or 0 if the value is missing
+        ("weight", np.float64),
+        ("center", np.float64),
+        # standard error of the weight
+        ("error", np.float64),
+    ],
+    align=True,
+)
+
 #: Side tables of records, sorted by node.
-SIDE_DTYPES = {"surrogates": SURROGATE_DTYPE, "terms": TERM_DTYPE}
+SIDE_DTYPES = {
+    "surrogates": SURROGATE_DTYPE,
+    "terms": TERM_DTYPE,
+    "slopes": SLOPE_DTYPE,
+}
 
 # The codes of a column and their bins; as in _sample_list.pxd.
 SPAN_DTYPE = np.dtype(

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn_textbook.tree.grow.layout import (
     NODE_DTYPE,
     SCHEMA_VERSION,
+    SLOPE_DTYPE,
     SURROGATE_DTYPE,
     TERM_DTYPE,
 )
@@ -36,7 +37,7 @@ _FIELDS = {
     "surrogates",
 }
 # Written only if there are any.
-_OPTIONAL = {"terms"}
+_OPTIONAL = {"terms", "slopes", "bounds"}
 
 
 def write_fields(tree) -> dict:
@@ -56,6 +57,9 @@ def write_fields(tree) -> dict:
     }
     if len(tree.terms):
         fields["terms"] = _write_records(tree.terms)
+    if len(tree.bounds):
+        fields["slopes"] = _write_records(tree.slopes)
+        fields["bounds"] = write_array(tree.bounds)
     return fields
 
 
@@ -69,6 +73,10 @@ def read_fields(fields: dict) -> dict:
     sides = {}
     if "terms" in fields:
         sides["terms"] = _read_records(fields, "terms", TERM_DTYPE)
+    if "slopes" in fields:
+        sides["slopes"] = _read_records(fields, "slopes", SLOPE_DTYPE)
+    if "bounds" in fields:
+        sides["bounds"] = read_array(fields["bounds"], np.float64, "bounds", 2)
     return {
         **sides,
         "nodes": _read_records(fields, "nodes", NODE_DTYPE),

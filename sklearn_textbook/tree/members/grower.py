@@ -222,6 +222,7 @@ class MemberGrower:
                 pruner is not None
                 or estimates_empty_nodes
                 or (not member._grows_over_weightless_rows)
+                or getattr(member, "leaf_model", "constant") != "constant"
             ):
                 # The matrix is a copy that is not used elsewhere.
                 rows = replace(rows, table=rows.matrix[:, columns])

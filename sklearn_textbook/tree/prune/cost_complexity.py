@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklearn_textbook.tree.prune._subtree import find_weakest_links
+from sklearn_textbook.tree.prune._subtree import choose_bottom_up, find_weakest_links
 from sklearn_textbook.tree.prune.node_losses import SAME, measure_node_risks
 from sklearn_textbook.tree.prune.rebuild import cut_below
 
@@ -186,6 +186,22 @@ def prune_to_alpha(tree, ccp_alpha: float, sequence: PruningSequence | None = No
     if sequence is None:
         sequence = _compute_sequence(tree, "impurity", float(ccp_alpha))
     return cut_below(tree, sequence.find_cut(sequence.find_step(ccp_alpha)))
+
+
+def cut_costly_branches(tree):
+    """Cut the branches whose risk is not smaller than that of their node as a leaf.
+
+    That is the smallest of the subtrees with the least risk. An impurity need not
+    decrease with every split if it estimates the error on other rows.
+    """
+    risk = measure_node_risks(tree, "impurity")
+    cut = np.empty(tree.node_count, dtype=bool)
+    slack = SAME * risk[0] if np.isfinite(risk[0]) else 0.0
+    choose_bottom_up(
+        *(tree.nodes, risk, np.zeros(len(risk)), slack, True),
+        *(cut.view(np.uint8), np.empty(len(risk))),
+    )
+    return cut_below(tree, cut)
 
 
 def _compute_sequence(tree, risk, max_alpha, cost_matrix=None):

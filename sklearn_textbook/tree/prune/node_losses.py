@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import issparse
 
 from sklearn_textbook._contract.parameters import check_choice
 from sklearn_textbook.tree.prune._subtree import (
@@ -13,6 +14,7 @@ from sklearn_textbook.tree.prune._subtree import (
     add_node_losses,
     add_up_branches,
 )
+from sklearn_textbook.tree.route import predict_in_nodes
 
 RISKS = ("impurity", "error")
 #: Costs that differ by at most this fraction of the cost of the root are equal.
@@ -123,14 +125,45 @@ def measure_node_losses(
         else:
             decisions = decide_nodes(tree, data.choose_classes)
         leaf, stay = np.zeros((2, tree.node_count, 2))
-        add_node_losses(
-            *(tree.nodes, numbers, ends, fractions, rows.weight, y, decisions),
-            *(loss, leaf, stay),
-        )
+        if len(tree.slopes):
+            _add_equation_losses(tree, rows, numbers, ends, fractions, leaf, stay)
+        else:
+            add_node_losses(
+                *(tree.nodes, numbers, ends, fractions, rows.weight, y, decisions),
+                *(loss, leaf, stay),
+            )
         branch = np.empty_like(leaf)
         add_up_branches(tree.nodes, leaf, stay, branch)
         measured.append(NodeLosses(leaf, stay, branch, total))
     return measured[0] if losses is None else measured
+
+
+def take_dense(rows, numbers: np.ndarray) -> np.ndarray:
+    """Return some rows of the table as a dense array."""
+    matrix = rows.matrix[numbers]
+    return matrix.toarray() if issparse(matrix) else matrix
+
+
+def _add_equation_losses(tree, rows, numbers, ends, fractions, leaf, stay) -> None:
+    """Add the squared error of the equations of all nodes that each row enters."""
+    parent = tree.nodes["parent"]
+    is_inner = tree.nodes["n_children"] > 0
+    nodes, is_end = ends, True
+    while len(nodes):
+        predicted = predict_in_nodes(tree, take_dense(rows, numbers), nodes)
+        residual = rows.target.values[numbers, 0] - predicted
+        part = fractions if rows.weight is None else fractions * rows.weight[numbers]
+        for power in (0, 1):
+            loss = part * residual ** (2 * power + 2)
+            leaf[:, power] += np.bincount(nodes, loss, tree.node_count)
+            if is_end:
+                stays = is_inner[nodes]
+                stay[:, power] += np.bincount(
+                    nodes[stays], loss[stays], tree.node_count
+                )
+        nodes, is_end = parent[nodes], False
+        goes_on = np.flatnonzero(nodes >= 0)
+        nodes, numbers, fractions = nodes[goes_on], numbers[goes_on], fractions[goes_on]
 
 
 def _check_rows(tree, rows) -> None:

@@ -21,7 +21,8 @@ def cut_below(tree, cut: np.ndarray | Sequence[int]):
     """Make some nodes leaves and remove all nodes below them.
 
     The remaining nodes keep their order, so they are numbered breadth first again.
-    Level maps, surrogates and terms are kept only for the remaining inner nodes.
+    Level maps, surrogates and terms are kept only for the remaining inner nodes,
+    equations for all remaining nodes.
 
     Parameters
     ----------
@@ -68,11 +69,15 @@ def cut_below(tree, cut: np.ndarray | Sequence[int]):
     surrogates["node"] = number[surrogates["node"]]
     terms = tree.terms[stands[tree.terms["node"]]]
     terms["node"] = number[terms["node"]]
+    slopes = tree.slopes[is_kept[tree.slopes["node"]]]
+    slopes["node"] = number[slopes["node"]]
     return tree.replace(
         nodes=nodes,
         statistics=tree.statistics[is_kept],
         surrogates=surrogates,
         terms=terms,
+        slopes=slopes,
+        bounds=tree.bounds[is_kept] if len(tree.bounds) else tree.bounds,
         level_branch=compact_maps(tree, nodes, surrogates),
     )
 

@@ -59,6 +59,9 @@ def merge_equal_leaves(tree, decisions: np.ndarray | None = None):
     >>> merge_equal_leaves(tree).threshold  # both sides of 0.5 predict class 0
     array([ 1.5, -2. , -2. ])
     """
+    if len(tree.slopes):
+        # Equal values at the centers are not equal equations.
+        return tree
     if decisions is None:
         value = tree.value
         decisions = value.argmax(axis=2) if tree.is_classifier else value[:, :, 0]

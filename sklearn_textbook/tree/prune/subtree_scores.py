@@ -12,9 +12,10 @@ from sklearn_textbook.tree.prune._subtree import (
     find_gone_steps,
     find_representatives,
 )
-from sklearn_textbook.tree.prune.node_losses import measure_node_losses
+from sklearn_textbook.tree.prune.node_losses import measure_node_losses, take_dense
 from sklearn_textbook.tree.prune.outcome import number_kept
 from sklearn_textbook.tree.prune.rebuild import cut_below
+from sklearn_textbook.tree.route import predict_in_nodes
 
 
 def measure_step_losses(tree, sequence, losses) -> np.ndarray:
@@ -77,11 +78,16 @@ def score_by_scorer(
     cut = np.zeros(tree.node_count, dtype=bool)
     place = np.empty(tree.node_count, dtype=np.int32)
 
-    def gather(value):
-        found = value[place[ends]]
+    def gather(shown):
+        nodes = place[ends]
+        if len(shown.slopes):
+            found = predict_in_nodes(shown, take_dense(rows, numbers), nodes)
+            found = found[:, np.newaxis, np.newaxis]
+        else:
+            found = shown.value[nodes]
         if is_whole:
             return found
-        mixed = np.zeros((rows.n_rows, *value.shape[1:]))
+        mixed = np.zeros((rows.n_rows, *found.shape[1:]))
         np.add.at(mixed, numbers, found * fractions[:, np.newaxis, np.newaxis])
         return mixed
 

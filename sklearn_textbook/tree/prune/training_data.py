@@ -85,8 +85,8 @@ class TrainingData:
         C45Classifier.
     stand_in : callable, default=None
         ``stand_in(tree, matrix, gather)`` makes a fitted estimator with this tree for
-        scikit-learn's scorers; ``gather(value)`` gets the class proportions or values
-        of all nodes and returns those of the rows of the matrix.
+        scikit-learn's scorers; ``gather(tree)`` returns the class proportions or values
+        of the rows of the matrix.
     given : (ndarray of bool, Target), default=None
         If rows of weight 0 were dropped: a mask of the kept rows among all given rows,
         and the target of all given rows.

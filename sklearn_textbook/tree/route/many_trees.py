@@ -132,7 +132,7 @@ def add_predictions(
     for rows, block in _dense_blocks(table):
         for first, stop, packed in forest.runs:
             some = weights[first:stop]
-            if packed is None:
+            if packed is None or any(len(tree.slopes) for tree in trees[first:stop]):
                 for tree, weight in zip(trees[first:stop], some, strict=True):
                     add(tree, weight, rows, block, out, n_threads, feature_names)
             else:

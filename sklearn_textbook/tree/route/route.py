@@ -27,7 +27,13 @@ from sklearn_textbook.tree.route._route import (
     fill_path_nodes,
     spread_rows,
 )
-from sklearn_textbook.tree.route.walk import Plan, Walk, as_table, walk_blocks
+from sklearn_textbook.tree.route.walk import (
+    Plan,
+    Walk,
+    as_table,
+    predict_in_nodes,
+    walk_blocks,
+)
 
 
 def pick_classes(fractions: np.ndarray, tolerance: float) -> np.ndarray:
@@ -304,6 +310,9 @@ def _spread_divided_rows(walk, predicted):
     divided = walk.divided
     if len(divided) == 0:
         return
+    if len(walk.plan.tree.slopes):
+        _spread_equations(walk, divided, predicted)
+        return
     n_leaves = walk.plan.tree.n_leaves
     errors = walk.no_errors(walk.n_threads)
     spread_rows(
@@ -318,6 +327,18 @@ def _spread_divided_rows(walk, predicted):
         errors,
     )
     walk.check(errors)
+
+
+def _spread_equations(walk, divided, predicted):
+    """Average the equations of the leaves that the divided rows reach."""
+    tree, rows = walk.plan.tree, walk.matrix[divided]
+    names = walk.plan.feature_names
+    if names is not None:
+        names = [names[column] for column in walk.plan.columns]
+    path = find_decision_path(tree, rows, walk.n_threads, names)
+    which, nodes, parts = _share_out(tree, path)
+    values = parts * predict_in_nodes(tree, rows[which], nodes, walk.n_threads)
+    predicted[divided, 0] = np.bincount(which, values, len(divided))
 
 
 def _list_path_nodes(walk, depth):

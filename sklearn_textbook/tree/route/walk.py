@@ -19,6 +19,7 @@ from sklearn_textbook.tree.grow.layout import (
     TREE_UNDEFINED,
     share_out,
 )
+from sklearn_textbook.tree.route._leaf_equations import add_slopes
 from sklearn_textbook.tree.route._route import (
     BLOCK_ROWS,
     GROUP_ROWS,
@@ -252,6 +253,23 @@ def _keep_tested_columns(tree, table):
     return narrow, table[:, tested], tested
 
 
+def predict_in_nodes(tree, matrix, nodes: np.ndarray, n_threads: int = 1) -> np.ndarray:
+    """Predict the rows of a dense table by the equations of given nodes."""
+    values = tree.read_statistics(nodes)[:, 0, 0].copy()
+    start = np.searchsorted(tree.slopes["node"], np.arange(tree.node_count + 1))
+    add_slopes(
+        matrix,
+        np.ascontiguousarray(nodes, dtype=np.int64),
+        tree.slopes,
+        start,
+        np.ascontiguousarray(tree.n_levels, dtype=np.int64),
+        tree.bounds,
+        values,
+        n_threads,
+    )
+    return values
+
+
 class Traits:
     """Properties of a tree that decide how rows are routed; found once per tree."""
 
@@ -343,18 +361,30 @@ class Walk:
         self.matrix = matrix
         n_rows = matrix.shape[0]
         self.n_threads = plan.n_threads if n_rows > BLOCK_ROWS else 1
+        wanted = predicted
+        if len(plan.tree.slopes):
+            predicted = None  # equations need the nodes
         packed = plan.find_packed(n_rows)
         self.may_divide = packed is None and plan.traits.may_divide
         if packed is not None:
             self._walk_packed(packed, predicted)
-            return
+        else:
+            self._walk_nodes(predicted)
+        if wanted is not predicted:
+            wanted[:, 0] = predict_in_nodes(
+                plan.tree, matrix, self.node, self.n_threads
+            )
+
+    def _walk_nodes(self, predicted):
+        """Find the nodes and, if they are wanted, the distributions."""
+        plan, n_rows = self.plan, self.matrix.shape[0]
         self.ended = np.empty(n_rows, dtype=np.int64)
         errors = self.no_errors(-(-n_rows // BLOCK_ROWS))
         # For a few rows the distributions of all nodes are not needed.
         is_worth = self.may_divide or n_rows >= plan.tree.node_count
         gathers = predicted is not None and is_worth
         walk_rows(
-            matrix,
+            self.matrix,
             plan.tables,
             plan.choose_fast_tables(n_rows),
             self.ended,

@@ -210,8 +210,26 @@ class Tree {
       .map((child) => [child, (share * this.weight[child]) / total]);
   }
 
+  /** Value of the equation of a node for a row, or of the node. */
+  solve(node, row) {
+    if (!this.slopes[node]) return this.shares(node);
+    const [low, high, ...terms] = this.slopes[node];
+    let value = this.statistics[node];
+    for (const [feature, weight, center] of terms) {
+      const column = this.columns[feature];
+      const x = row[column.number];
+      const isKnown = !Number.isNaN(x) && (!column.levels || x >= 0);
+      if (isKnown) value += weight * (x - center);
+    }
+    return [[Math.min(Math.max(value, low), high)]];
+  }
+
   /** Predicted classes (or null), and probabilities or values, of each output. */
-  predict(ends) {
+  predict(ends, row) {
+    if (!this.target.classes && Object.keys(this.slopes).length) {
+      const parts = ends.map(([node, share]) => share * this.solve(node, row)[0][0]);
+      return { best: null, outputs: [[parts.reduce((sum, part) => sum + part, 0)]] };
+    }
     const mean = (addend) => {
       if (ends.length === 1 && ends[0][1] === 1) return this.shares(ends[0][0], addend);
       const totals = this.shares(0).map((shares) => shares.map(() => 0));

@@ -113,7 +113,7 @@ function routeRow() {
     const outcome = diagram.tree.route(row);
     entered = outcome.entered;
     const show = (node) => select(node, { focus: true, reveal: true });
-    showResult(diagram.tree, outcome, at("result"), page.colors, show);
+    showResult(diagram.tree, outcome, row, at("result"), page.colors, show);
   }
   diagram.enter(entered);
   if (!diagram.ranks.has(diagram.selected)) select(0);

@@ -112,7 +112,8 @@ function makeNodeReport(tree, node, colors, most, hasChart = false) {
   const parts = [];
   const rule = describeRule(tree, node);
   const heading = make("p", "heading");
-  heading.append(`#${node} predicts `, make("bdi", "strong", describeNodePrediction(tree, node)));
+  const prediction = tree.equations[node] ?? describeNodePrediction(tree, node);
+  heading.append(`#${node} predicts `, make("bdi", "strong", prediction));
   parts.push(heading);
   if (rule.length) {
     const list = make("ul", "rule");

@@ -123,12 +123,12 @@ function describeStop({ node, reason, column }) {
 }
 
 /** Show where a row ends and what it predicts. */
-function showResult(tree, outcome, host, colors, select) {
+function showResult(tree, outcome, row, host, colors, select) {
   if (outcome.stop) {
     host.replaceChildren(make("p", "problem", describeStop(outcome.stop)));
     return;
   }
-  const { best, outputs } = tree.predict(outcome.ends);
+  const { best, outputs } = tree.predict(outcome.ends, row);
   const heading = make("p", "heading");
   heading.append("Prediction: ", make("bdi", "strong", describePrediction(tree, best, outputs)));
   const ends = make("p", "note", outcome.ends.length > 1 ? "Divided: " : "Ends in node ");
@@ -152,7 +152,7 @@ function showVotes(page, trees, row, list, vote) {
     const outcome = row && trees[number].route(row);
     let text = "";
     if (outcome && !outcome.stop) {
-      const { best, outputs } = trees[number].predict(outcome.ends);
+      const { best, outputs } = trees[number].predict(outcome.ends, row);
       text = describePrediction(trees[number], best, outputs);
       if (best) counts.set(text, (counts.get(text) ?? 0) + 1);
     }

@@ -12,6 +12,7 @@ from sklearn_textbook.tree.explain.conditions import (
     read_terms,
 )
 from sklearn_textbook.tree.explain.describe import Words, level_values
+from sklearn_textbook.tree.explain.equations import describe_equation, read_slopes
 from sklearn_textbook.tree.explain.fitted import word
 from sklearn_textbook.tree.explain.shape import count_below
 from sklearn_textbook.tree.grow.layout import NOMINAL, NUMERIC
@@ -79,6 +80,7 @@ class PageTables:
                 )
             },
             **list_tests(tree, n_children),
+            **list_equations(fitted, n_nodes),
             **write_words(fitted, self.max_levels, n_children),
         }
         self.trees.append(entry)
@@ -174,6 +176,18 @@ def group_levels(tree, record):
     children = tree.read_level_map(record)
     n_children = int(children.max(initial=-1)) + 1
     return [np.flatnonzero(children == child).tolist() for child in range(n_children)]
+
+
+def list_equations(fitted, n_nodes):
+    """List the bounds and slopes of the equations of nodes, and their text."""
+    tree, slopes, texts = fitted.tree, {}, {}
+    words = Words(fitted)
+    for node in np.unique(tree.slopes["node"]).tolist():
+        if node < n_nodes:
+            terms = read_slopes(tree, node)[["feature", "weight", "center"]].tolist()
+            slopes[node] = [*to_numbers(tree.bounds[node]), *map(list, terms)]
+            texts[node] = describe_equation(words, node)
+    return {"slopes": slopes, "equations": texts}
 
 
 def write_charts(charts, n_children):

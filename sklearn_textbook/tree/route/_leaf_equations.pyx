@@ -1,0 +1,307 @@
+"""Least squares in every node of a tree, and the predictions of its equations."""
+
+from libc.math cimport INFINITY, fabs, isnan, sqrt
+from libc.stdint cimport int32_t, int64_t
+
+from sklearn_textbook._contract._threads cimport run_in_threads
+from sklearn_textbook._contract._wide_units cimport wide_void
+from sklearn_textbook.tree.route._rows cimport Row, Table, read_entry, view_row
+
+import numpy as np
+
+cdef enum:
+    BLOCK_ROWS = 1024  # rows of a task of prediction
+
+#: With less than this part of the variance of y left, an equation is exact.
+MIN_RESIDUAL = 1e-14
+#: Factor of the coefficients in the estimate of the error on other rows. With 1 it is
+#: Akaike's final prediction error; columns that are chosen cost more.
+PENALTY = 2.0
+
+cdef:
+    double exact = MIN_RESIDUAL, penalty = PENALTY
+    # A column is left out if its variance given the others is less than this part of
+    # its own: with cross products of centred columns, what is left is rounding.
+    double MIN_TOLERANCE = 1e-9
+    # ... or if its standard deviation is less than this part of its mean.
+    double MIN_SPREAD = 1e-13
+    # Fewer rows for each coefficient would be interpolated, above all if they are
+    # copies of each other.
+    double MIN_ROWS_PER_TERM = 3.0
+
+
+# One record of SLOPE_DTYPE in tree/grow/layout.py.
+cdef struct Slope:
+    int32_t node
+    int32_t feature
+    double weight
+    double center
+    double error
+
+
+# What the tasks of fitting share.
+cdef struct Fit:
+    const double* X  # (n_rows, n_used), the rows of a node one after the other
+    const double* y
+    const double* w
+    Py_ssize_t n_used
+    const int64_t* first
+    const int64_t* last
+    const int64_t* start  # where the slopes of a node go
+    double* memory
+    Py_ssize_t memory_size  # of a thread
+    int32_t* chosen
+    double* slopes
+    double* centers
+    double* errors
+    int64_t* n_chosen
+    double* mean
+    double* low
+    double* high
+
+
+cdef double measure_center(
+    const double* column, Py_ssize_t stride, const double* w, Py_ssize_t n_rows
+) noexcept nogil:
+    """Weighted mean of the values present, as a distance from the first of them."""
+    cdef double origin = 0.0, total = 0.0, weight = 0.0, value
+    cdef Py_ssize_t i
+    for i in range(n_rows):
+        value = column[i * stride]
+        if isnan(value):
+            continue
+        if weight == 0.0:
+            origin = value
+        weight += w[i]
+        total += w[i] * (value - origin)
+    return origin + total / weight if weight > 0.0 else 0.0
+
+
+cdef wide_void add_products(
+    Fit* fit, int64_t node, const double* centers, double y_center, double* row,
+    double* products,
+) noexcept nogil:
+    """Cross products of the centred columns and, last, of y; a lower triangle."""
+    cdef:
+        Py_ssize_t n = fit.n_used, width = n + 1, i, j
+        int64_t number
+        const double* X
+        double value, weighted
+        double* line
+    for i in range(width * width):
+        products[i] = 0.0
+    for number in range(fit.first[node], fit.last[node]):
+        X = fit.X + number * fit.n_used
+        for i in range(n):
+            value = X[i] - centers[i]
+            row[i] = 0.0 if isnan(value) else value  # a missing value is the mean
+        row[n] = fit.y[number] - y_center
+        for i in range(width):
+            weighted = fit.w[number] * row[i]
+            line = products + i * width
+            for j in range(i + 1):
+                line[j] += weighted * row[j]
+
+
+cdef wide_void sweep(double* A, Py_ssize_t width, Py_ssize_t k) noexcept nogil:
+    """Take column k into the equation, or out of it: the operation is its own inverse
+    up to signs."""
+    cdef double pivot = A[k * width + k], factor
+    cdef Py_ssize_t i, j
+    for i in range(width):
+        if i == k:
+            continue
+        factor = A[i * width + k] / pivot
+        for j in range(width):
+            if j != k:
+                A[i * width + j] -= factor * A[k * width + j]
+        A[i * width + k] = factor
+    for j in range(width):
+        A[k * width + j] /= pivot
+    A[k * width + k] = -1.0 / pivot
+
+
+cdef inline double left_over(double squares) noexcept nogil:
+    """Part of the variance of y that an equation leaves; 0 if it is rounding."""
+    return squares if squares >= exact else 0.0
+
+
+cdef inline double inflate(
+    double squares, double weight, double n_terms
+) noexcept nogil:
+    """Estimate of the squared error on other rows, times the weight of these."""
+    if weight <= n_terms:
+        return INFINITY
+    return squares * (weight + penalty * n_terms) / (weight - n_terms)
+
+
+cdef void fit_node(void* context, int64_t node, int thread) noexcept nogil:
+    """Forward selection in one node."""
+    cdef:
+        Fit* fit = <Fit*> context
+        int64_t start = fit.start[node]
+        Py_ssize_t n = fit.n_used, width = n + 1, i, j, best, step
+        Py_ssize_t n_steps = 0, best_step = 0
+        int64_t n_rows = fit.last[node] - fit.first[node], number
+        const double* w = fit.w + fit.first[node]
+        const double* y = fit.y + fit.first[node]
+        double* A = fit.memory + thread * fit.memory_size
+        double* centers = A + width * width
+        double* scale = centers + width
+        double* row = scale + width
+        double* order = row + width  # the columns in the order of their selection
+        double weight = 0.0, y_center, gain, most, risk, estimate, squares
+    for number in range(n_rows):
+        weight += w[number]
+    y_center = measure_center(y, 1, w, n_rows)
+    fit.mean[node] = y_center
+    fit.low[node] = fit.high[node] = y[0] if n_rows else 0.0
+    for number in range(n_rows):
+        fit.low[node] = min(fit.low[node], y[number])
+        fit.high[node] = max(fit.high[node], y[number])
+    for i in range(n):
+        centers[i] = measure_center(
+            fit.X + fit.first[node] * fit.n_used + i, fit.n_used, w, n_rows
+        )
+    add_products(fit, node, centers, y_center, row, A)
+    for i in range(width):
+        scale[i] = sqrt(A[i * width + i] / weight) if weight > 0.0 else 0.0
+        if not scale[i] > MIN_SPREAD * (fabs(centers[i]) if i < n else 0.0):
+            scale[i] = 0.0
+    # Correlations; the triangle becomes a square.
+    for i in range(width):
+        for j in range(i + 1):
+            if scale[i] > 0.0 and scale[j] > 0.0:
+                A[i * width + j] /= scale[i] * scale[j] * weight
+            else:
+                A[i * width + j] = 0.0
+            A[j * width + i] = A[i * width + j]
+    risk = inflate(A[n * width + n], weight, 1.0)
+    for step in range(fit.start[node + 1] - start):
+        if weight < MIN_ROWS_PER_TERM * (step + 2.0):
+            break
+        best, most = -1, 0.0
+        for i in range(n):
+            # Of a column in the equation this is negative.
+            if A[i * width + i] > MIN_TOLERANCE:
+                gain = A[i * width + n] * A[i * width + n] / A[i * width + i]
+                if gain > most:
+                    best, most = i, gain
+        if best < 0 or left_over(A[n * width + n]) == 0.0:
+            break
+        sweep(A, width, best)
+        order[n_steps] = best
+        n_steps += 1
+        estimate = inflate(left_over(A[n * width + n]), weight, 1.0 + n_steps)
+        if estimate < risk:
+            risk, best_step = estimate, n_steps
+    for step in range(n_steps - 1, best_step - 1, -1):
+        sweep(A, width, <Py_ssize_t> order[step])
+    squares = left_over(A[n * width + n])
+    fit.n_chosen[node] = best_step
+    for step in range(best_step):
+        i = <Py_ssize_t> order[step]
+        fit.chosen[start + step] = <int32_t> i
+        fit.slopes[start + step] = A[i * width + n] * scale[n] / scale[i]
+        fit.centers[start + step] = centers[i]
+        fit.errors[start + step] = sqrt(
+            max(-A[i * width + i], 0.0) * squares / (weight - 1.0 - best_step)
+        ) * scale[n] / scale[i]
+
+
+def fit_nodes(
+    const double[:, ::1] X, const double[::1] y, const double[::1] w,
+    const int64_t[::1] first, const int64_t[::1] last,
+    const int64_t[::1] start, int n_threads,
+):
+    """Fit an equation in every node, of columns chosen by forward selection."""
+    cdef:
+        Py_ssize_t n_nodes = first.shape[0], n = start[n_nodes], width = X.shape[1] + 1
+        int32_t[::1] chosen = np.zeros(n + 1, dtype=np.int32)
+        double[:, ::1] found = np.zeros((3, n + 1))
+        int64_t[::1] n_chosen = np.zeros(n_nodes, dtype=np.int64)
+        double[:, ::1] of_node = np.zeros((3, n_nodes))
+        double[:, ::1] memory = np.empty((n_threads, width * width + 4 * width))
+        Fit fit
+    if X.shape[0] == 0 or n_nodes == 0:
+        raise ValueError("There are no rows.")
+    fit.X = &X[0, 0] if X.shape[1] else NULL
+    fit.y, fit.w, fit.n_used = &y[0], &w[0], X.shape[1]
+    fit.first, fit.last, fit.start = &first[0], &last[0], &start[0]
+    fit.memory, fit.memory_size = &memory[0, 0], memory.shape[1]
+    fit.chosen, fit.n_chosen = &chosen[0], &n_chosen[0]
+    fit.slopes, fit.centers, fit.errors = &found[0, 0], &found[1, 0], &found[2, 0]
+    fit.mean, fit.low, fit.high = &of_node[0, 0], &of_node[1, 0], &of_node[2, 0]
+    run_in_threads(n_threads, fit_node, &fit, n_nodes)
+    return (
+        np.asarray(chosen), np.asarray(found), np.asarray(n_chosen), np.asarray(of_node)
+    )
+
+
+# What the tasks of prediction share.
+cdef struct Prediction:
+    Table table
+    const int64_t* node
+    const Slope* slopes
+    const int64_t* start
+    const int64_t* n_levels
+    const double* bounds
+    double* values
+
+
+cdef void predict_block(void* context, int64_t task, int thread) noexcept nogil:
+    """Add the slopes of some rows to the values of their nodes."""
+    cdef:
+        Prediction* work = <Prediction*> context
+        Py_ssize_t number
+        int64_t node, i
+        Row row
+        const Slope* slope
+        double value, total
+    for number in range(
+        task * BLOCK_ROWS, min((task + 1) * BLOCK_ROWS, work.table.n_rows)
+    ):
+        node = work.node[number]
+        if work.start[node] == work.start[node + 1]:
+            continue
+        row = view_row(&work.table, number)
+        total = work.values[number]
+        for i in range(work.start[node], work.start[node + 1]):
+            slope = work.slopes + i
+            value = read_entry(row.start, slope.feature, row.stride, row.is_single)
+            # A level never seen, too, counts as the mean.
+            if isnan(value) or (value < 0.0 and work.n_levels[slope.feature] > 0):
+                continue
+            total += slope.weight * (value - slope.center)
+        work.values[number] = min(
+            max(total, work.bounds[2 * node]), work.bounds[2 * node + 1]
+        )
+
+
+def add_slopes(
+    matrix, const int64_t[::1] node, const Slope[::1] slopes, const int64_t[::1] start,
+    const int64_t[::1] n_levels, const double[:, ::1] bounds, double[::1] values,
+    int n_threads,
+):
+    """Add to the value of the node of each row what its columns add, within bounds."""
+    cdef:
+        Prediction work
+        const float[:, :] single
+        const double[:, :] double_
+    if node.shape[0] == 0 or slopes.shape[0] == 0:
+        return
+    work.table.is_single = matrix.dtype == np.float32
+    if work.table.is_single:
+        single = matrix
+        work.table.start = <const char*> &single[0, 0]
+    else:
+        double_ = matrix
+        work.table.start = <const char*> &double_[0, 0]
+    work.table.row_stride, work.table.column_stride = matrix.strides
+    work.table.n_rows, work.table.n_columns = matrix.shape
+    work.node, work.slopes, work.start = &node[0], &slopes[0], &start[0]
+    work.n_levels, work.bounds, work.values = &n_levels[0], &bounds[0, 0], &values[0]
+    run_in_threads(
+        n_threads, predict_block, &work,
+        (work.table.n_rows + BLOCK_ROWS - 1) // BLOCK_ROWS,
+    )

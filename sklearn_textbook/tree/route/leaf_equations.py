@@ -1,0 +1,247 @@
+"""Linear equations in the nodes of a regression tree (M5): fitting and prediction."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import issparse
+
+from sklearn_textbook.tree.grow.layout import SLOPE_DTYPE
+from sklearn_textbook.tree.route._leaf_equations import (
+    MIN_RESIDUAL,
+    PENALTY,
+    add_slopes,
+    fit_nodes,
+)
+from sklearn_textbook.tree.route.route import find_leaves
+
+#: Maximum number of columns that may stand in equations.
+MOST_COLUMNS = 100
+#: Minimum weight of a leaf.
+LEAST_WEIGHT = 10.0
+TINY = np.finfo(np.float64).tiny
+
+
+def fit_leaf_equations(
+    tree, rows, is_number: np.ndarray, shrinkage: float, n_threads: int = 1
+):
+    r"""Fit a linear equation in every node of a regression tree.
+
+    Columns enter the equation one after the other, always the one that reduces the sum
+    of squared residuals RSS most; of these equations, that with the smallest
+
+    .. math:: \frac{RSS}{n} \, \frac{n + 2 v}{n - v}
+
+    is taken, for v coefficients and rows of weight n. A missing value counts as the
+    mean of its column in the node. The equation of a node is then averaged with that of
+    its parent, and so is the factor of RSS / n in this estimate. The weight of the
+    parent is
+
+    .. math:: \min\Big(1, s \, \frac{v}{n} \, \frac{RSS'}{RSS' - RSS}\Big)
+
+    where RSS' is the sum of squared residuals of the parent's equation in this node and
+    s the ``shrinkage``: v coefficients that tell nothing reduce RSS' by v / n on
+    average.
+
+    Parameters
+    ----------
+    tree : GrownTree
+        The tree; its nodes have the means of the target.
+    rows : Rows
+        The training rows.
+    is_number : ndarray of bool, shape (n_features,)
+        The columns that may stand in equations. Of more than 100, those are taken whose
+        tests reduce the impurity most.
+    shrinkage : float
+        Factor of the weight of the equation of the parent; 0: it has none.
+    n_threads : int, default=1
+        Number of threads. The result does not depend on it.
+
+    Returns
+    -------
+    GrownTree
+        The tree with ``slopes`` and ``bounds``. ``statistics`` are the values at the
+        centers; ``impurity`` is the estimate of the squared error of the averaged
+        equation.
+    """
+    matrix, y = rows.matrix, rows.target.values[:, 0]
+    weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+    kept = np.flatnonzero(weight > 0.0)
+    if len(kept) < rows.n_rows:
+        matrix, y, weight = matrix[kept], y[kept], weight[kept]
+    layout = _RowLayout(tree, find_leaves(tree, matrix, n_threads))
+    used = _choose_columns(tree, is_number)
+    X = matrix[layout.order][:, used]
+    X = np.ascontiguousarray(X.toarray() if issparse(X) else X, dtype=np.float64)
+    y, weight = (
+        np.ascontiguousarray(values[layout.order], dtype=np.float64)
+        for values in (y, weight)
+    )
+    most = np.minimum(layout.n_rows, len(used))
+    start = np.concatenate([[0], np.cumsum(most)])
+    chosen, found, n_chosen, (level, low, high) = fit_nodes(
+        *(X, y, weight, layout.first, layout.first + layout.n_rows, start),
+        n_threads,
+    )
+    node = np.repeat(np.arange(tree.node_count), most)
+    is_chosen = np.flatnonzero(np.arange(len(node)) - start[node] < n_chosen[node])
+    slopes = np.empty(len(is_chosen), dtype=SLOPE_DTYPE)
+    slopes["node"], slopes["feature"] = node[is_chosen], chosen[is_chosen]
+    for name, values in zip(("weight", "center", "error"), found, strict=True):
+        slopes[name] = values[is_chosen]
+    bounds = np.column_stack([low, high])
+    equations = _Equations(tree, level, slopes, bounds, len(used))
+    equations.shrink(layout, X, y, weight, shrinkage, n_threads)
+    slopes = equations.join()
+    slopes["feature"] = used[slopes["feature"]]
+    nodes = tree.nodes.copy()
+    nodes["impurity"] = equations.risk
+    return tree.replace(
+        nodes=nodes,
+        statistics=equations.level[:, np.newaxis, np.newaxis],
+        slopes=slopes,
+        bounds=equations.bounds,
+    )
+
+
+class _RowLayout:
+    """Rows in an order in which those of each node are consecutive."""
+
+    def __init__(self, tree, leaf) -> None:
+        parent, first_child = tree.nodes["parent"], tree.nodes["first_child"]
+        own = np.bincount(leaf, minlength=tree.node_count)
+        self.n_rows = own.copy()
+        levels = tree._list_levels()
+        for first, last in reversed(levels[1:]):
+            np.add.at(self.n_rows, parent[first:last], self.n_rows[first:last])
+        self.first = np.zeros(tree.node_count, dtype=np.int64)
+        for first, last in levels[1:]:
+            above = parent[first:last]
+            before = np.cumsum(self.n_rows[first:last]) - self.n_rows[first:last]
+            start = self.first[above] + own[above]
+            self.first[first:last] = start + before - before[first_child[above] - first]
+        self.order = np.argsort(self.first[leaf], kind="stable")
+
+
+def _choose_columns(tree, is_number) -> np.ndarray:
+    """Choose the columns that may stand in equations."""
+    used = np.flatnonzero(is_number)
+    if len(used) <= MOST_COLUMNS:
+        return used
+    importance = tree.compute_feature_importances()[used]
+    order = np.argsort(-importance, kind="stable")[:MOST_COLUMNS]
+    return np.sort(used[order[importance[order] > 0.0]])
+
+
+class _SquareSums:
+    """Weighted sums of squared residuals in the nodes of a level."""
+
+    def __init__(self, numbers, y, weight, n_nodes) -> None:
+        self.numbers, self.y, self.weight, self.n_nodes = numbers, y, weight, n_nodes
+        self.n = np.bincount(numbers, weight, n_nodes)
+
+    def add(self, values):
+        """Add up the squares of what some predictions leave."""
+        squares = self.weight * (self.y - values) ** 2
+        return np.bincount(self.numbers, squares, self.n_nodes)
+
+
+class _Equations:
+    """The equations of all nodes, which are shrunk towards those of their parents."""
+
+    def __init__(self, tree, level, slopes, bounds, n_used) -> None:
+        self.tree, self.level, self.bounds = tree, level.copy(), bounds
+        self.slopes, self.n_used = slopes, n_used
+        self.start = np.searchsorted(slopes["node"], np.arange(tree.node_count + 1))
+        self.parts = []
+        self.factor, self.risk = np.ones((2, tree.node_count))
+
+    def join(self):
+        """Return the records of all nodes."""
+        return np.concatenate(self.parts)
+
+    def shrink(self, layout, X, y, weight, shrinkage, n_threads) -> None:
+        """Average the equations with those of the parents, level by level."""
+        predicted = np.zeros(len(y))
+        free = np.tile([-np.inf, np.inf], (self.tree.node_count, 1))
+        no_levels = np.zeros(self.n_used, dtype=np.int64)
+        above = None
+        for first, last in self.tree._list_levels():
+            nodes = np.arange(first, last)
+            n_rows = layout.n_rows[first:last]
+            row = _list_ranges(layout.first[first:last], n_rows)
+            node = np.repeat(nodes, n_rows)
+            own = self.level[node]
+            add_slopes(
+                *(X[row], node, self.slopes, self.start, no_levels, free, own),
+                n_threads,
+            )
+            squares = _SquareSums(node - first, y[row], weight[row], last - first)
+            whole = squares.add(self.level[node])
+            n_terms = 1 + np.diff(self.start[first : last + 1])
+            factor, part = _inflate(squares.n, n_terms), np.ones(last - first)
+            if first > 0:
+                before = predicted[row]
+                left = squares.add(own), squares.add(before)
+                part = 1.0 - _find_rest(squares.n, *left, n_terms, shrinkage)
+                own = before + part[node - first] * (own - before)
+                parent = self.tree.nodes["parent"][first:last]
+                factor = part * factor + (1.0 - part) * self.factor[parent]
+            predicted[row], self.factor[first:last] = own, factor
+            left = squares.add(own)
+            left[left < MIN_RESIDUAL * whole] = 0.0
+            self.risk[first:last] = factor * left / np.maximum(squares.n, TINY)
+            above = self._average(first, last, part, above)
+
+    def _average(self, first, last, part, above):
+        """Average the equations of a level; returns them as arrays."""
+        own = self.slopes[self.start[first] : self.start[last]]
+        at = own["node"] - first, own["feature"]
+        slope, center, error = np.zeros((3, last - first, self.n_used))
+        slope[at], center[at], error[at] = own["weight"], own["center"], own["error"]
+        is_in = np.zeros(slope.shape, dtype=bool)
+        is_in[at] = True
+        if above is not None:
+            parent = self.tree.nodes["parent"][first:last]
+            above_slope, above_center, above_error, is_above = (
+                array[parent - above[0]] for array in above[1:]
+            )
+            rest = 1.0 - part
+            center = np.where(is_in, center, above_center)
+            moved = np.where(is_above, above_slope * (center - above_center), 0.0)
+            self.level[first:last] *= part
+            self.level[first:last] += rest * (self.level[parent] + moved.sum(axis=1))
+            part, rest = part[:, np.newaxis], rest[:, np.newaxis]
+            slope = part * slope + rest * above_slope
+            error = part * error + rest * above_error
+            is_in = (is_in & (part > 0.0)) | (is_above & (rest > 0.0))
+            is_empty = self.tree.nodes["n_samples"][first:last] == 0
+            self.bounds[first:last][is_empty] = self.bounds[parent[is_empty]]
+        node, feature = np.nonzero(is_in)
+        records = np.empty(len(node), dtype=SLOPE_DTYPE)
+        records["node"], records["feature"] = node + first, feature
+        for name, number in (("weight", slope), ("center", center), ("error", error)):
+            records[name] = number[node, feature]
+        self.parts.append(records)
+        return first, slope, center, error, is_in
+
+
+def _inflate(n, n_terms):
+    """Return the squared error to be expected on other rows, divided by that here."""
+    is_many = n > n_terms
+    return np.divide(n + PENALTY * n_terms, n - n_terms, np.ones(len(n)), where=is_many)
+
+
+def _find_rest(n, own, above, n_terms, shrinkage):
+    """Return the weight of the parent's equation, from both sums of squares."""
+    gained = above - own
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rest = np.minimum(shrinkage * n_terms * above / n / gained, 1.0)
+    if shrinkage == 0.0:
+        return np.where(n > 0.0, 0.0, 1.0)
+    return np.where((n > n_terms) & (gained > 0.0), rest, 1.0)
+
+
+def _list_ranges(first, length):
+    """List the numbers from each first one on."""
+    offset = np.cumsum(length) - length
+    return np.arange(length.sum()) + np.repeat(first - offset, length)
