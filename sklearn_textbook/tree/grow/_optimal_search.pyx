@@ -275,6 +275,8 @@ cdef struct Workspace:
     int32_t* local  # number of each row within a node
     int32_t* run  # by column, of the rows of a node
     int32_t* n_runs
+    double* column_loss  # of the best test
+    int32_t* order  # of columns, by that
     double* sums  # of the rows of a node
     double* row_weight
     double* gains  # by row and pair of classes: of the second one's loss
@@ -525,9 +527,8 @@ cdef Result solve_one(
         const Entry* entries
         const double* row
         int64_t i, n_runs
-        Found best
+        Found best, each
         double leaf = sum_node(problem, node, total)
-        double before
         Result result
     out[0].column = LEAF
     result.lower = result.upper = leaf + problem.leaf_cost
@@ -552,15 +553,18 @@ cdef Result solve_one(
                 n_runs += 1
             for k in range(n):
                 work.left_runs[(n_runs - 1) * n + k] += row[k]
+        work.column_loss[c] = leaf
         if n_runs == 0:
             continue
-        before = best.loss
+        each.loss = leaf
         scan_runs(
             problem, c, work.left_runs, n_runs,
             missing if entries[node.n - 1].rank == MISSING else NULL, total, scratch,
-            &best
+            &each
         )
-        if best.loss < before:
+        work.column_loss[c] = each.loss
+        if each.loss < best.loss:
+            best = each
             column = c
     if column >= 0:
         out[0] = name_test(node, column, best.kind, best.place, best.missing_left)
@@ -1057,6 +1061,17 @@ cdef void start_queries(const Problem* problem, Workspace* work) noexcept nogil:
         work.query_state[q] = OPEN if q < work.n_ordered else WANTED
 
 
+cdef void sort_columns(const Problem* problem, Workspace* work) noexcept nogil:
+    """Order the columns by the loss of their best test: a good tree is found early."""
+    cdef int32_t c, i
+    for c in range(problem.n_columns):
+        i = c
+        while i > 0 and work.column_loss[work.order[i - 1]] > work.column_loss[c]:
+            work.order[i] = work.order[i - 1]
+            i -= 1
+        work.order[i] = c
+
+
 cdef void solve_queries(
     Problem* problem, Workspace* work, int64_t n, int64_t n_wanted
 ) noexcept nogil:
@@ -1100,7 +1115,7 @@ cdef Result solve_two(
 ) noexcept nogil:
     """The best tree of depth two whose root tests one of some columns."""
     cdef:
-        int32_t f, c
+        int32_t f, c, column
         int64_t q, m, n_wanted, n_open, n_solved, most_scans = 0
         bint is_fast = problem.loss == COSTS
         double best, total, pruned = INFINITY, base
@@ -1121,7 +1136,9 @@ cdef Result solve_two(
     while (<int64_t>1 << most_scans) < node.n:
         most_scans += 1
     most_scans *= SCANS_PER_LEVEL
-    for f in range(first, last):
+    sort_columns(problem, work)
+    for column in range(first, last):
+        f = work.order[column]
         list_moves(problem, work, node, f)
         start_queries(problem, work)
         n_wanted = work.n_queries - work.n_ordered
@@ -1607,6 +1624,8 @@ cdef bint prepare(Problem* problem, Workspace* work, int depth) noexcept nogil:
     work.local = <int32_t*>allocate(n, sizeof(int32_t), &fails)
     work.run = <int32_t*>allocate(n * d, sizeof(int32_t), &fails)
     work.n_runs = <int32_t*>allocate(d, sizeof(int32_t), &fails)
+    work.column_loss = <double*>allocate(d, sizeof(double), &fails)
+    work.order = <int32_t*>allocate(d, sizeof(int32_t), &fails)
     work.sums = <double*>allocate(n * p, sizeof(double), &fails)
     work.row_weight = <double*>allocate(n, sizeof(double), &fails)
     work.query_weight = <double*>allocate(most_queries, sizeof(double), &fails)
@@ -1666,6 +1685,8 @@ cdef void release(Workspace* work, int depth) noexcept nogil:
     free(work.local)
     free(work.run)
     free(work.n_runs)
+    free(work.column_loss)
+    free(work.order)
     free(work.sums)
     free(work.row_weight)
     free(work.gains)
