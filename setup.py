@@ -45,6 +45,7 @@ EXTENSIONS = [
     "sklearn_textbook.tree.grow._gradient_list",
     "sklearn_textbook.tree.grow._grower",
     "sklearn_textbook.tree.grow._list_search",
+    "sklearn_textbook.tree.grow._optimal_search",
     "sklearn_textbook.tree.grow._sample_list",
     "sklearn_textbook.tree.grow._search",
     "sklearn_textbook.tree.grow._settings",

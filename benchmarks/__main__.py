@@ -37,6 +37,7 @@ STUDIES = {
     "logistic-regression": "logistic_regression",
     "maximum-entropy": "maximum_entropy",
     "oblique": "oblique_study",
+    "optimal-trees": "optimal_trees",
     "ordinary-tables": "ordinary_tables",
     "penalized": "penalized",
     "principal-components": "principal_components",

@@ -68,6 +68,8 @@ from sklearn_textbook.tree import (
     LossPruning,
     ObliqueTreeClassifier,
     ObliqueTreeRegressor,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
     PrePruning,
     ReducedErrorPruning,
 )
@@ -444,6 +446,19 @@ INSTANCES = {
         ),
         ObliqueTreeRegressor(pruning="loss", handle_unknown="fractional"),
         ObliqueTreeRegressor(max_leaf_nodes=5, ridge=1.0, prefer_axis=0.1, n_jobs=1),
+    ],
+    "OptimalTreeClassifier": [
+        OptimalTreeClassifier(max_depth=2),
+        OptimalTreeClassifier(
+            max_depth=2, criterion="gini", complexity=0.01, missing="error", n_jobs=1
+        ),
+        OptimalTreeClassifier(
+            max_depth=2, class_weight="balanced", handle_unknown="fractional"
+        ),
+    ],
+    "OptimalTreeRegressor": [
+        OptimalTreeRegressor(max_depth=2),
+        OptimalTreeRegressor(max_depth=1, complexity=0.01, missing="error", n_jobs=1),
     ],
     "OrdinalRegression": [
         OrdinalRegression(),

@@ -14,6 +14,7 @@ GUIDES = {
     "id3_c45": "tree.ID3* tree.C45Classifier criteria.*",
     "c45_rules": "tree.C45Rules* tree.rules.*",
     "oblique_trees": "tree.Oblique* ensemble.Oblique*",
+    "optimal_trees": "tree.OptimalTree*",
     "pruning": "tree.*Pruning tree.prune.* tree.export_pruning_report *.PruningPath*",
     "trees": "tree.* inspection.TreeDisplay",
     "combination": "*.Voting* *.Averaging* *.Stacking* *.MultiResponse* *.AccuracyRej* "

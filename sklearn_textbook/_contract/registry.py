@@ -37,6 +37,8 @@ tree.C45Classifier                        classes tree    c45
 tree.C45RulesClassifier                   classes rules   c45-rules       C45Classifier
 tree.ObliqueTreeClassifier                classes tree    oblique-tree
 tree.ObliqueTreeRegressor                 numbers tree    oblique-tree
+tree.OptimalTreeClassifier                classes tree    optimal-tree
+tree.OptimalTreeRegressor                 numbers tree    optimal-tree
 ensemble.RandomForestClassifier           classes trees   random-forest
 ensemble.RandomForestRegressor            numbers trees   random-forest
 ensemble.ObliqueRandomForestClassifier    classes trees   oblique-forest

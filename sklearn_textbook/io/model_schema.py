@@ -141,10 +141,12 @@ def _list_forms(name: str, saved: str) -> list[dict]:
             "max_features": _POSITIVE,
             "tree": _refer("tree"),
             "neighbours": _refer("array"),
+            # Of optimal trees: the lower bound and the objective.
+            "bounds": _list({"type": "number"}, minItems=2, maxItems=2),
         }
     if saved == "rules":
         entries |= {"tree_parameters": _refer("parameters"), "rules": _refer("rules")}
-    optional = ["neighbours", "terms", "model_terms"]
+    optional = ["neighbours", "bounds", "terms", "model_terms"]
     return [_object(entries, optional, is_open=True)]
 
 

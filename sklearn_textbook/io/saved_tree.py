@@ -55,6 +55,7 @@ def save_tree(estimator: object) -> dict:
         "n_missing": np.asarray(tree.n_missing_).tolist(),
         "tree": tree.tree_.to_dict(),
         **_save_neighbours(tree),
+        **_save_bounds(tree),
         **rules,
     }
 
@@ -71,6 +72,13 @@ def _save_neighbours(estimator: object) -> dict:
     return {"neighbours": save_floats(np.concatenate(sides, axis=1))}
 
 
+def _save_bounds(estimator: object) -> dict:
+    """Write what the search for a tree has proven."""
+    if not hasattr(estimator, "lower_bound_"):
+        return {}
+    return {"bounds": [estimator.lower_bound_, estimator.objective_]}
+
+
 def load_tree(estimator: object, document: dict) -> None:
     """Set the fitted attributes of a tree."""
     schema = TableSchema.from_dict(document["columns"])
@@ -84,6 +92,11 @@ def load_tree(estimator: object, document: dict) -> None:
     estimator.max_features_ = load_max_features(document, tree.n_features)
     estimator.n_missing_ = load_n_missing(document, tree.n_features)
     set_classes(estimator, classes)
+    if "bounds" in document:
+        lower, upper = document["bounds"]
+        if not 0.0 <= lower <= upper < np.inf:
+            raise ValueError(f"bounds must be ascending numbers, got {lower}, {upper}")
+        estimator.lower_bound_, estimator.objective_ = float(lower), float(upper)
     if "neighbours" in document:
         sides = load_array(document["neighbours"], "neighbours")
         columns = list_thresholds(tree)

@@ -12,6 +12,8 @@ from .explain import to_html as to_html
 from .id3 import ID3Classifier as ID3Classifier
 from .oblique import ObliqueTreeClassifier as ObliqueTreeClassifier
 from .oblique import ObliqueTreeRegressor as ObliqueTreeRegressor
+from .optimal import OptimalTreeClassifier as OptimalTreeClassifier
+from .optimal import OptimalTreeRegressor as OptimalTreeRegressor
 from .prune import CostComplexityPruning as CostComplexityPruning
 from .prune import ErrorBasedPruning as ErrorBasedPruning
 from .prune import LossPruning as LossPruning

@@ -122,6 +122,30 @@ def test_ctrl_c_ends_a_fit(estimator):
     interrupt_program(made + INTERRUPT.format(work="estimator.fit(X, y)"))
 
 
+STOP_SEARCH = """
+limit = estimator.time_limit
+estimator.set_params(time_limit=0.0).fit(X, y).set_params(time_limit=limit)
+stopped = False
+print("working", flush=True)
+warnings.simplefilter("error")
+try:
+    estimator.fit(X, y)
+except UserWarning as warning:
+    stopped = "search was interrupted" in str(warning)
+warnings.simplefilter("ignore")
+# All parameters and attributes are there.
+assert estimator.set_params(time_limit=0.1).fit(X, y).optimality_gap_ > 0.0
+print("interrupted" if stopped else "done", flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
+def test_ctrl_c_ends_a_search_with_the_best_tree():
+    estimator = "OptimalTreeClassifier(max_depth=5, time_limit=None, n_jobs=2)"
+    made = MAKE_ROWS.format(n_rows=2_000, estimator=estimator)
+    interrupt_program(made + STOP_SEARCH)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
 @pytest.mark.parametrize("estimator", COSTLY_NODES)
 def test_ctrl_c_ends_costly_nodes(estimator):
