@@ -62,7 +62,7 @@ def _read_array(cost_matrix, labels, name):
     try:
         costs = np.array(cost_matrix, dtype=np.float64)
         shown = f"an array of shape {costs.shape}"
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         costs, shown = np.empty(0), show_value(cost_matrix)
     if isinstance(cost_matrix, str) or costs.shape != (n, n):
         raise ValueError(
