@@ -224,7 +224,9 @@ def summarise(path):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks study intervals", description=__doc__
+    )
     parser.add_argument("--json", default="intervals.json")
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--rows", type=int, default=1_000)

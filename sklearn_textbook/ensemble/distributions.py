@@ -523,9 +523,10 @@ class DistributionMixin(DrawnRowsMixin):
         The sum of the squared covariances of predictions and of the numbers of times
         that rows are drawn, less its bias due to a finite number of members [1]_. The
         difference may be negative where there are few members; the mean of the normal
-        distribution around it, truncated at 0, is never. Several members per training
-        row are necessary for errors of single rows to be precise. Rows drawn by
-        ``sample_weight`` count as one observation each.
+        distribution around it, truncated at 0, is never. The Monte Carlo error of the
+        squared error is about :math:`\sqrt{2 n} / T` times the variance of the
+        predictions of the T members for n training rows. Rows drawn by
+        ``sample_weight`` count as one observation each. Memory is O(n · T).
 
         References
         ----------

@@ -79,12 +79,13 @@ class IntervalDisplay:
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw the intervals of a fitted ensemble.
+        """Draw the intervals of a fitted regressor.
 
         Parameters
         ----------
         estimator : regressor
-            A fitted forest, bagging or gradient boosting, with ``predict_interval``.
+            A fitted regressor with ``predict_interval``: a forest, bagging, gradient
+            boosting or a linear regression.
         X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
             Rows not used in the fit.
         y : array-like of shape (n_samples,)
