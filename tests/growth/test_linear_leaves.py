@@ -19,7 +19,7 @@ from sklearn_textbook.exchange import (
     to_sklearn,
 )
 from sklearn_textbook.inspection import partial_dependence, shap_values
-from sklearn_textbook.io import load_model, save_model
+from sklearn_textbook.io import load_model, save_model, scan
 from sklearn_textbook.tree import (
     CARTRegressor,
     CostComplexityPruning,
@@ -296,6 +296,33 @@ def test_files_of_an_ensemble(tmp_path):
     save_model(model, tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_table_in_blocks(tmp_path):
+    X, y = make_rows()
+    X.assign(y=y).to_csv(tmp_path / "table.csv", index=False)
+    table = pd.read_csv(tmp_path / "table.csv")
+    X, y = table[list(X)], table["y"]
+    blocks = CARTRegressor(leaf_model="linear").fit(scan(tmp_path / "table.csv"), "y")
+    np.testing.assert_array_equal(blocks.predict(X), fit_linear(X, y).predict(X))
+
+
+def test_a_small_table_is_a_leaf():
+    X, y = make_rows()
+    model = fit_linear(X[:5], y[:5])
+    np.testing.assert_allclose(model.predict(X[:5]), y[:5].mean())
+
+
+def test_pruning_path():
+    X, y = make_rows()
+    path = CARTRegressor(leaf_model="linear").cost_complexity_pruning_path(X, y)
+    assert np.all(np.diff(path.impurities) >= 0.0)
+    for step in (3, 10):
+        alpha = (path.ccp_alphas[step] + path.ccp_alphas[step + 1]) / 2
+        tree = fit_linear(X, y, ccp_alpha=alpha).tree_
+        leaves = tree.nodes[tree.is_leaf]
+        risk = (leaves["weight"] * leaves["impurity"]).sum() / len(y)
+        assert risk == pytest.approx(path.impurities[step])
 
 
 def test_light_weights_warn():
