@@ -448,17 +448,19 @@ INSTANCES = {
         ObliqueTreeRegressor(max_leaf_nodes=5, ridge=1.0, prefer_axis=0.1, n_jobs=1),
     ],
     "OptimalTreeClassifier": [
-        OptimalTreeClassifier(max_depth=2),
+        OptimalTreeClassifier(max_depth=2, complexity=0.01),
         OptimalTreeClassifier(
             max_depth=2, criterion="gini", complexity=0.01, missing="error", n_jobs=1
         ),
         OptimalTreeClassifier(
-            max_depth=2, class_weight="balanced", handle_unknown="fractional"
+            max_depth=2,
+            complexity=0.005,
+            handle_unknown="fractional",
         ),
     ],
     "OptimalTreeRegressor": [
         OptimalTreeRegressor(max_depth=2),
-        OptimalTreeRegressor(max_depth=1, complexity=0.01, missing="error", n_jobs=1),
+        OptimalTreeRegressor(max_depth=2, complexity=0.01, missing="error", n_jobs=1),
     ],
     "OrdinalRegression": [
         OrdinalRegression(),

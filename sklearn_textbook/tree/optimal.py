@@ -206,7 +206,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOptimalT
     * of a numeric or ordinal column: all thresholds between neighbouring values;
     * of a nominal column with up to five levels: all sets of levels;
     * of a nominal column with more levels: one level against the rest, and the first
-      levels of an order that is the same in all nodes. With two classes and at least 50
+      levels of an order that is the same in all nodes. With two classes and at least 20
       units of weight per level, this is the order of the fractions of the second class
       in the training table; otherwise the declared order (strings: alphabetical). A
       column of many levels with few rows each thus has no more tests than a numeric
@@ -214,8 +214,8 @@ class OptimalTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOptimalT
 
     each with missing values on either side, and missing against other values.
     Objectives are exact for weights that are whole numbers; others are rounded to 52
-    bits of their sum. With "gini", or a ``complexity``, two objectives that differ by
-    less than 1e-12 of the sum of weights count as equal.
+    bits of their sum. With these, "gini" or a ``complexity``, two objectives that
+    differ by less than 1e-12 of the sum of weights count as equal.
 
     If several trees are optimal, rules that do not depend on ``n_jobs`` decide; it may
     be one with more leaves than another, unless there is a small ``complexity``. A tree

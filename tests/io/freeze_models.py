@@ -48,6 +48,8 @@ MODELS = {
     "C45RulesClassifier": tree.C45RulesClassifier(),
     "ObliqueTreeClassifier": tree.ObliqueTreeClassifier(prefer_axis=None, max_depth=3),
     "ObliqueTreeRegressor": tree.ObliqueTreeRegressor(prefer_axis=None, max_depth=3),
+    "OptimalTreeClassifier": tree.OptimalTreeClassifier(max_depth=2),
+    "OptimalTreeRegressor": tree.OptimalTreeRegressor(max_depth=2),
     **{
         name: getattr(ensemble, name)(**FEW)
         for kind in ("Classifier", "Regressor")

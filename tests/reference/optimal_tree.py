@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 
 MOST_SUBSET_LEVELS = 5
-MIN_LEVEL_ROWS = 50
+MIN_LEVEL_ROWS = 20
 
 
 def measure_loss(y, weight, criterion):

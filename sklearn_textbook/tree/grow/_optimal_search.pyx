@@ -349,7 +349,7 @@ cdef inline void try_side(
     for k in range(problem.n_sums):
         right[k] = total[k] - left[k]
     loss = measure(problem, left) + measure(problem, right)
-    if loss < best.loss:
+    if loss < best.loss - problem.slack:
         best.loss = loss
         best.place = place
         best.kind = kind
@@ -357,8 +357,8 @@ cdef inline void try_side(
 
 
 cdef void scan_costs(
-    const double* runs, int64_t n_runs, const double* missing, const double* total,
-    Found* best
+    const Problem* problem, const double* runs, int64_t n_runs, const double* missing,
+    const double* total, Found* best
 ) noexcept nogil:
     """Cuts of a column with two classes, the most frequent case."""
     cdef:
@@ -372,7 +372,7 @@ cdef void scan_costs(
             left0 += runs[2 * i]
             left1 += runs[2 * i + 1]
             loss = min(left0, left1) + min(all0 - left0, all1 - left1)
-            if loss < best.loss:
+            if loss < best.loss - problem.slack:
                 best.loss, best.place, best.kind = loss, i, CUT
                 best.missing_left = turn
         if missing != NULL:
@@ -395,7 +395,7 @@ cdef void scan_runs(
         bint is_nominal = problem.n_levels[column] > 0
     if not is_nominal or problem.is_ordered[column]:
         if problem.loss == COSTS and n == 2:
-            scan_costs(runs, n_runs, missing, total, best)
+            scan_costs(problem, runs, n_runs, missing, total, best)
         else:
             for missing_left in range(n_turns):
                 # Missing rows alone are the right side of the last cut.
@@ -533,8 +533,8 @@ cdef Result solve_one(
     out[0].column = LEAF
     result.lower = result.upper = leaf + problem.leaf_cost
     # A split costs one leaf more.
-    best.loss = leaf - problem.leaf_cost - problem.slack
-    if best.loss < 0.0:
+    best.loss = leaf - problem.leaf_cost
+    if best.loss < problem.slack:
         return result
     for c in range(problem.n_columns):
         entries = node.entries + c * node.stride
@@ -563,7 +563,7 @@ cdef Result solve_one(
             &each
         )
         work.column_loss[c] = each.loss
-        if each.loss < best.loss:
+        if each.loss < best.loss - problem.slack:
             best = each
             column = c
     if column >= 0:
@@ -1063,10 +1063,13 @@ cdef void start_queries(const Problem* problem, Workspace* work) noexcept nogil:
 
 cdef void sort_columns(const Problem* problem, Workspace* work) noexcept nogil:
     """Order the columns by the loss of their best test: a good tree is found early."""
-    cdef int32_t c, i
+    cdef:
+        int32_t c, i
+        double loss
     for c in range(problem.n_columns):
         i = c
-        while i > 0 and work.column_loss[work.order[i - 1]] > work.column_loss[c]:
+        loss = work.column_loss[c] + problem.slack
+        while i > 0 and work.column_loss[work.order[i - 1]] > loss:
             work.order[i] = work.order[i - 1]
             i -= 1
         work.order[i] = c
@@ -1493,7 +1496,7 @@ cdef Result search(
         total = grow_greedily(
             problem, work, node, depth, level.tests + n_tests
         ).upper
-        if total < best:
+        if total < best - problem.slack:
             best = total
             for i in range(2 * n_tests + 1):
                 out[i] = level.tests[n_tests + i]
@@ -1510,7 +1513,7 @@ cdef Result search(
         while n_round < n_jobs and level.n_open > 0:
             lowest = 0
             for i in range(1, level.n_open):
-                if level.open[i].bound < level.open[lowest].bound:
+                if level.open[i].bound < level.open[lowest].bound - problem.slack:
                     lowest = i
             part = level.open[lowest]
             if part.bound >= now:
@@ -1532,7 +1535,7 @@ cdef Result search(
         for j in range(n_round):
             job = &jobs[j]
             total = job.left.upper + job.right.upper
-            if total < best:
+            if total < best - problem.slack:
                 best = total
                 out[0] = job.test
                 copy_tests(out, level.tests + 2 * j * n_tests, depth - 1, 0)

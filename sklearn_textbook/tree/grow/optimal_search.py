@@ -27,7 +27,7 @@ CUT, LEVEL, SUBSET = range(3)
 MISSING = 2**32 - 1
 MOST_SUBSET_LEVELS = 5
 #: Rows per level from which levels are also divided in the order of their means.
-MIN_LEVEL_ROWS = 50
+MIN_LEVEL_ROWS = 20
 # Sums of weights, as integers, are exact up to that power of two.
 WHOLE_BITS = 52
 FLOAT_BITS = 24
@@ -134,7 +134,7 @@ class OptimalSearch:
         tests = np.full((2**depth - 1, 5), -1, dtype=np.int64)
         scale = math.ldexp(1.0, self.exponent)
         leaf_cost = complexity * self.total * scale / self.unit**2
-        is_whole = self.loss == COSTS and leaf_cost == 0.0
+        is_whole = self.loss == COSTS and leaf_cost == 0.0 and self.exponent == 0
         size = float(self.sums.max(axis=1).sum())
         lower, upper, is_interrupted = find_tree(
             entries,
