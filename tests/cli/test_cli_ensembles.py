@@ -348,7 +348,7 @@ def test_members_of_the_wrong_kind(command):
     for member in ("c45", "3"):
         error = command(*IRIS, *arguments, f"estimator={member}", code=2)
         assert f"--set estimator={member}: the members predict numbers" in error
-        assert "they may be cart, oblique-tree;" in error
+        assert "they may be cart, oblique-tree, optimal-tree;" in error
 
 
 def test_regression_with_identifiers_and_a_test_table(command):
@@ -472,7 +472,8 @@ def test_members_that_predict_numbers(command):
         *("--algorithm", "bagging-regressor", "--set", "estimator=c45"),
         code=2,
     )
-    assert "the members predict numbers; they may be cart, oblique-tree; see" in error
+    members = "they may be cart, oblique-tree, optimal-tree; see"
+    assert f"the members predict numbers; {members}" in error
 
 
 def test_levels_are_refused_as_by_trees(command):
@@ -515,7 +516,7 @@ def test_compare_on_numbers_and_few_rows(command):
     assert "the same 2 folds\n" in text
     boosting = ("boosting-tree", "gradient-boosting")
     assert list(read_scores(text)) == [
-        *("mean", "cart", "oblique-tree"),
+        *("mean", "cart", "oblique-tree", "optimal-tree"),
         *ALGORITHMS,
         *boosting,
         "linear",
