@@ -516,7 +516,7 @@ def test_compare_on_numbers_and_few_rows(command):
     assert "the same 2 folds\n" in text
     boosting = ("boosting-tree", "gradient-boosting")
     assert list(read_scores(text)) == [
-        *("mean", "cart", "oblique-tree", "optimal-tree"),
+        *("mean", "cart", "oblique-tree"),
         *ALGORITHMS,
         *boosting,
         "linear",
