@@ -1,10 +1,10 @@
 """
-Prediction intervals by boosting
-================================
+Prediction intervals
+====================
 
 Two gradient boosting models of quantiles make an interval for new rows whose width
-varies with the column. Held-out rows correct it
-(:doc:`/user_guide/prediction_intervals`).
+varies with the column, and held-out rows correct it. A forest has intervals from the
+rows that its trees did not see (:doc:`/user_guide/prediction_intervals`).
 """
 
 # %%
@@ -16,7 +16,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import cross_val_predict
 
-from sklearn_textbook.ensemble import GradientBoostingRegressor
+from sklearn_textbook.ensemble import (
+    GradientBoostingRegressor,
+    RandomForestRegressor,
+)
+from sklearn_textbook.inspection import IntervalDisplay
 
 random = np.random.default_rng(0)
 
@@ -58,4 +62,21 @@ ax.fill_between(
 ax.fill_between(grid[:, 0], low, high, alpha=0.45, label="fitted quantiles")
 ax.plot(grid, np.sin(grid), color="#D55E00", label="mean")
 ax.legend()
+plt.show()
+
+# %%
+# The rows that trees did not see
+# -------------------------------
+# A forest needs no other fits: each training row is predicted by the trees that did
+# not see it. Its intervals are as wide as the trees disagree.
+forest = RandomForestRegressor(
+    n_estimators=300, min_samples_leaf=5, store_distribution=True, random_state=0
+)
+low, high = forest.fit(X, y).predict_interval(X_new, 0.9).T
+print(f"the forest's intervals cover {np.mean((low <= y_new) & (y_new <= high)):.1%}")
+
+# %%
+# ``IntervalDisplay`` draws the intervals of rows by their prediction, and the values.
+figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
+IntervalDisplay.from_estimator(forest, X_new[:200], y_new[:200], ax=ax)
 plt.show()
