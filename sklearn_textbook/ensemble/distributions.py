@@ -507,8 +507,7 @@ class DistributionMixin(DrawnRowsMixin):
 
         Returns
         -------
-        errors : ndarray of shape (n_samples,), (n_samples, n_outputs) or \
-                (n_samples, n_classes)
+        errors : ndarray of shape (n_samples,), (n_samples, n_outputs or n_classes)
             Standard errors of what ``predict`` (of classifiers, ``predict_proba``)
             returns; never negative.
 

@@ -126,11 +126,11 @@ class OptimalTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOptimalT
     .. math:: \frac{1}{W} \sum_{t \in T} W_t\, i(t) + c\, |T|,
 
     where the sum is over the leaves, :math:`W_t` is the weight of the rows in a leaf, W
-    that of all rows, i the impurity, c the ``complexity`` and |T| the number of leaves.
-    CART chooses the best test of each node; this search, branch and bound, finds the
-    best tree, and proves it by a lower bound of what any tree loses. If it is stopped,
-    by ``time_limit`` or Ctrl-C, the result is the best tree found, and the gap between
-    it and the lower bound is known.
+    that of all rows, i the impurity, c the ``complexity`` and :math:`|T|` the number of
+    leaves. CART chooses the best test of each node; this search, branch and bound,
+    finds the best tree, and proves it by a lower bound of what any tree loses. If it is
+    stopped, by ``time_limit`` or Ctrl-C, the result is the best tree found, and the gap
+    between it and the lower bound is known.
 
     Parameters
     ----------
@@ -317,9 +317,9 @@ class OptimalTreeRegressor(RegressorMixin, TreeRegressorMethods, BaseOptimalTree
     .. math:: \frac{1}{W} \sum_i w_i (y_i - \hat y_i)^2 + c\, |T|,
 
     where :math:`\hat y` is the mean of the leaf of a row, W the sum of the weights w, c
-    the ``complexity`` and |T| the number of leaves. If the search is stopped, by
-    ``time_limit`` or Ctrl-C, the result is the best tree found, and the gap between it
-    and a lower bound is known.
+    the ``complexity`` and :math:`|T|` the number of leaves. If the search is stopped,
+    by ``time_limit`` or Ctrl-C, the result is the best tree found, and the gap between
+    it and a lower bound is known.
 
     Parameters
     ----------

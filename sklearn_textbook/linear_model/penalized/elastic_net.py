@@ -973,10 +973,10 @@ class ElasticNetClassifier(BaseElasticNet, BaseLinearClassifier):
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows, or a table that :func:`sklearn_textbook.io.scan` reads in blocks.
-        offset : array-like of shape (n_samples,) or (n_samples, n_classes), or str, \
-                default=None
-            As in ``fit``; for two classes, it may be the name of a column of a table in
-            blocks. None: 0, whatever was passed to ``fit``.
+        offset : array-like or str, default=None
+            Of shape (n_samples,) or (n_samples, n_classes), as in ``fit``; for two
+            classes, it may be the name of a column of a table in blocks. None: 0,
+            whatever was passed to ``fit``.
 
         Returns
         -------
