@@ -20,6 +20,7 @@ from sklearn_textbook._contract.costs import (
     weigh_rows,
 )
 from sklearn_textbook._contract.labels import (
+    check_numbers,
     check_target,
     decode_dictionary,
     decode_labels,
@@ -270,7 +271,8 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
     def _check_target(self, y, *, is_classifier):
         """Read the target; raise ValueError if it is not supported."""
         if not self._takes_several_outputs():
-            y = column_or_1d(decode_dictionary(y), warn=True)
+            y = decode_dictionary(y) if is_classifier else check_numbers(y)
+            y = column_or_1d(y, warn=True)
         return check_target(y, is_numeric=not is_classifier)
 
     def _select_rows(self, rows):

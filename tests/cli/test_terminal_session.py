@@ -102,7 +102,8 @@ OPTIONS = {
 def require_columns(shown, names):
     """The table of the columns fits, with all names and kinds."""
     (table,) = [part for part in shown.split("\n\n") if part.startswith("column ")]
-    header, *lines = table.partition("\nsklearn-textbook: ")[0].splitlines()
+    table, _, _ = table.partition("\nsklearn-textbook: ")[0].partition("\nnote: ")
+    header, *lines = table.splitlines()
     assert header.split()[:2] == ["column", "kind"]
     assert [line.split()[0] for line in lines] == list(names)
     assert {line.split()[1] for line in lines} <= {"nominal", "numeric"}

@@ -16,6 +16,8 @@ class StandIn:
     monotonic_cst = None
     interaction_cst = None
     n_jobs = 1
+    cost_matrix = None
+    store_distribution = False
 
     def fit(self, X, y, sample_weight=None, monitor=None):
         if monitor is not None:

@@ -166,8 +166,8 @@ def test_digests_cover_all_fields_that_mean_something(mixed_tree):
     others = {f.name for f in fields(mixed_tree)} - {"nodes", "surrogates"}
     assert others == {
         *("statistics", "n_levels", "n_classes", "level_branch"),
-        # Of oblique trees, which have tests of their own.
-        "terms",
+        # Of oblique trees, linear leaves and optimal trees, which have their own tests.
+        *("terms", "slopes", "bounds"),
         # These come from the parameters and the table, not from growing.
         *("n_features", "is_classifier", "handle_unknown", "schema_version"),
     }

@@ -420,6 +420,7 @@ CLASSIFIER_CHANGES = {
     **CHANGES,
     "criterion": [({}, {"criterion": "entropy"}), ({}, {"criterion": "error"})],
     "class_weight": [({}, {"class_weight": {0: 1, 1: 3}})],
+    "cost_matrix": [({}, {"cost_matrix": [[0, 1], [3, 0]]})],
 }
 REGRESSOR_CHANGES = {
     **CHANGES,
@@ -427,6 +428,8 @@ REGRESSOR_CHANGES = {
         ({}, {"criterion": "absolute_error"}),
         ({}, {"criterion": "poisson"}),
     ],
+    "leaf_model": [({}, {"leaf_model": "linear"})],
+    "leaf_shrinkage": [({"leaf_model": "linear"}, {"leaf_shrinkage": 0.0})],
 }
 WITHOUT_EFFECT = {"n_jobs"}
 

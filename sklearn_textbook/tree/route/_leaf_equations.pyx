@@ -23,6 +23,9 @@ cdef:
     # A column is left out if its variance given the others is less than this part of
     # its own: with cross products of centred columns, what is left is rounding.
     double MIN_TOLERANCE = 1e-9
+    # Gains that differ by less, in units of the variance of y, are equal, and the first
+    # column enters: rounding must not choose it.
+    double SAME_GAIN = 1e-10
     # ... or if its standard deviation is less than this part of its mean.
     double MIN_SPREAD = 1e-13
     # Fewer rows for each coefficient would be interpolated, above all if they are
@@ -185,7 +188,7 @@ cdef void fit_node(void* context, int64_t node, int thread) noexcept nogil:
             # Of a column in the equation this is negative.
             if A[i * width + i] > MIN_TOLERANCE:
                 gain = A[i * width + n] * A[i * width + n] / A[i * width + i]
-                if gain > most:
+                if gain > most + SAME_GAIN:
                     best, most = i, gain
         if best < 0 or left_over(A[n * width + n]) == 0.0:
             break

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import issparse
 
 from sklearn_textbook.tree.grow.layout import SLOPE_DTYPE
 from sklearn_textbook.tree.route._leaf_equations import (
@@ -71,7 +70,8 @@ def fit_leaf_equations(
     layout = _RowLayout(tree, find_leaves(tree, matrix, n_threads))
     used = _choose_columns(tree, is_number)
     X = matrix[layout.order][:, used]
-    X = np.ascontiguousarray(X.toarray() if issparse(X) else X, dtype=np.float64)
+    X = X.toarray() if hasattr(X, "toarray") else X
+    X = np.ascontiguousarray(X, dtype=np.float64)
     y, weight = (
         np.ascontiguousarray(values[layout.order], dtype=np.float64)
         for values in (y, weight)
