@@ -93,7 +93,7 @@ class BaseOptimalTree(BaseTree):
     def _grow_and_prune(
         self, pruner, rows, table, validation, given, n_threads, grow_one=None
     ) -> None:
-        # Members of ensembles are searched, too.
+        # A member of an ensemble is searched, too, instead of grown by grow_one.
         super()._grow_and_prune(pruner, rows, table, validation, given, n_threads)
 
     def _grow(self, table, target, weight, rules, seed, n_threads) -> GrownTree:
