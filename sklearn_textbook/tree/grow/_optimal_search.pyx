@@ -214,7 +214,6 @@ cdef struct Problem:
     double leaf_cost
     double slack  # smallest difference of two losses that counts
     const int32_t* n_levels
-    const uint8_t* is_ordered
     Interrupt* interrupt
     int64_t deadline
     bint is_stopped
@@ -393,19 +392,18 @@ cdef void scan_runs(
         double* right = scratch + n
         int64_t i, last, mask
         bint is_nominal = problem.n_levels[column] > 0
-    if not is_nominal or problem.is_ordered[column]:
-        if problem.loss == COSTS and n == 2:
-            scan_costs(problem, runs, n_runs, missing, total, best)
-        else:
-            for missing_left in range(n_turns):
-                # Missing rows alone are the right side of the last cut.
-                last = n_runs - 1 if missing == NULL or missing_left else n_runs
+    if problem.loss == COSTS and n == 2:
+        scan_costs(problem, runs, n_runs, missing, total, best)
+    else:
+        for missing_left in range(n_turns):
+            # Missing rows alone are the right side of the last cut.
+            last = n_runs - 1 if missing == NULL or missing_left else n_runs
+            for k in range(n):
+                left[k] = missing[k] if missing_left else 0.0
+            for i in range(last):
                 for k in range(n):
-                    left[k] = missing[k] if missing_left else 0.0
-                for i in range(last):
-                    for k in range(n):
-                        left[k] += runs[i * n + k]
-                    try_side(problem, left, total, right, best, i, CUT, missing_left)
+                    left[k] += runs[i * n + k]
+                try_side(problem, left, total, right, best, i, CUT, missing_left)
     if not is_nominal:
         return
     for missing_left in range(n_turns):
@@ -632,29 +630,28 @@ cdef void list_moves(
     work.n_ordered = 0
     if n_runs == 0:
         return
-    if problem.n_levels[column] == 0 or problem.is_ordered[column]:
-        ask(work, LEAF, CUT, False, 0, 0)
-        for i in range(n_runs):
-            move_run(problem, work, entries, end[i], end[i + 1], 1)
-            if i + 1 < n_runs:
-                ask(work, column, CUT, False, entries[end[i]].rank,
-                    entries[end[i + 1]].rank)
-            elif has_missing:
-                ask(work, column, CUT, False, entries[end[i]].rank, MISSING)
-        move_run(problem, work, entries, n_present, node.n, 1)
-        work.all_left = work.n_queries
-        ask(work, LEAF, CUT, True, 0, 0)
-        for i in range(n_runs - 1, 0, -1):
-            if not has_missing and problem.n_levels[column] == 0:
-                break
-            move_run(problem, work, entries, end[i], end[i + 1], -1)
-            if has_missing:
-                ask(work, column, CUT, True, entries[end[i - 1]].rank,
-                    entries[end[i]].rank)
-        work.n_ordered = work.n_queries
-        if problem.n_levels[column] > 0:
-            move_run(problem, work, entries, end[0], end[1], -1)
-            move_run(problem, work, entries, n_present, node.n, -1)
+    ask(work, LEAF, CUT, False, 0, 0)
+    for i in range(n_runs):
+        move_run(problem, work, entries, end[i], end[i + 1], 1)
+        if i + 1 < n_runs:
+            ask(work, column, CUT, False, entries[end[i]].rank,
+                entries[end[i + 1]].rank)
+        elif has_missing:
+            ask(work, column, CUT, False, entries[end[i]].rank, MISSING)
+    move_run(problem, work, entries, n_present, node.n, 1)
+    work.all_left = work.n_queries
+    ask(work, LEAF, CUT, True, 0, 0)
+    for i in range(n_runs - 1, 0, -1):
+        if not has_missing and problem.n_levels[column] == 0:
+            break
+        move_run(problem, work, entries, end[i], end[i + 1], -1)
+        if has_missing:
+            ask(work, column, CUT, True, entries[end[i - 1]].rank,
+                entries[end[i]].rank)
+    work.n_ordered = work.n_queries
+    if problem.n_levels[column] > 0:
+        move_run(problem, work, entries, end[0], end[1], -1)
+        move_run(problem, work, entries, n_present, node.n, -1)
     if problem.n_levels[column] == 0:
         return
     for turn in range(1 + has_missing):
@@ -1292,15 +1289,14 @@ cdef double open_column(
     for turn in range(2 if n_missing > 0 else 1):
         interval.missing_left = turn
         interval.a = -1
-        if problem.n_levels[column] == 0 or problem.is_ordered[column]:
-            interval.kind = CUT
-            interval.low = 0
-            interval.b = n_runs if n_missing > 0 and not turn else n_runs - 1
-            interval.high = interval.b - 1
-            interval.left_a = interval.right_b = 0.0
-            interval.right_a = max(0.0, base - (missing if turn else 0.0))
-            interval.left_b = base
-            dropped = min(dropped, open_interval(problem, level, &interval, limit))
+        interval.kind = CUT
+        interval.low = 0
+        interval.b = n_runs if n_missing > 0 and not turn else n_runs - 1
+        interval.high = interval.b - 1
+        interval.left_a = interval.right_b = 0.0
+        interval.right_a = max(0.0, base - (missing if turn else 0.0))
+        interval.left_b = base
+        dropped = min(dropped, open_interval(problem, level, &interval, limit))
         if problem.n_levels[column] == 0:
             continue
         interval.kind = LEVEL
@@ -1714,7 +1710,7 @@ cdef void release(Workspace* work, int depth) noexcept nogil:
 
 def find_tree(
     const uint32_t[:, :, ::1] entries, const int32_t[::1] n_levels,
-    const uint8_t[::1] is_ordered, const double[:, ::1] sums,
+    const double[:, ::1] sums,
     const double[::1] weight, bint uses_floats, int loss, double leaf_cost,
     double slack, int depth,
     int64_t milliseconds, int n_threads, int64_t[:, ::1] tests,
@@ -1745,7 +1741,7 @@ def find_tree(
     problem.loss, problem.sums = <Loss>loss, &sums[0, 0]
     problem.weight = &weight[0] if weight.shape[0] > 0 else NULL
     problem.leaf_cost, problem.slack = leaf_cost, slack
-    problem.n_levels, problem.is_ordered = &n_levels[0], &is_ordered[0]
+    problem.n_levels = &n_levels[0]
     problem.interrupt = &interrupt
     problem.is_stopped = problem.lacks_memory = False
     problem.uses_floats = uses_floats

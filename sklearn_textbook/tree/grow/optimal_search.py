@@ -139,7 +139,6 @@ class OptimalSearch:
         lower, upper, is_interrupted = find_tree(
             entries,
             np.where(is_nominal, table.n_distinct, 0).astype(np.int32),
-            np.ones(n_columns, dtype=np.uint8),
             self.sums,
             self.largest,
             self.exponent == 0 and size < 2.0**FLOAT_BITS,
