@@ -169,7 +169,7 @@ def list_texts(
         "surrogates": write_rows(rows["surrogates"], write_number, "{}", n_test),
         **{
             name: write_rows(rows[name], write_number, "{}")
-            for name in ("terms", "values", "trees", "linear")
+            for name in ("terms", "slopes", "values", "trees", "linear")
         },
         "start": write_array(total.start.tolist()),
         "value": VALUES.get(total.link, "").format(scale=total.scale),

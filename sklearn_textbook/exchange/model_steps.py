@@ -47,6 +47,7 @@ from sklearn_textbook.tree import C45RulesClassifier
 from sklearn_textbook.tree.encode import NOMINAL, NUMERIC, ColumnSchema, TableSchema
 from sklearn_textbook.tree.encode.columns import NULL, NUMBER
 from sklearn_textbook.tree.encode.read import default_names, numeric_schema
+from sklearn_textbook.tree.grow.grown_tree import refuse_slopes
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +93,11 @@ class ModelSteps:
         """Whether there is only one program, which reads the table as it is."""
         places = tuple(range(len(self.schema.columns)))
         return len(self.steps) == 1 and self.steps[0].places == places
+
+    def refuse_equations(self, what: str) -> None:
+        """Raise ValueError for trees with linear equations in their leaves."""
+        parts = [part for step in self.steps for part in step.program.parts]
+        refuse_slopes([part.tree for part in parts], what)
 
     @property
     def is_trees(self):
@@ -311,7 +317,6 @@ def resolve(model: object, reader: StepReader, places):
     The last one is returned with the places of its columns; ``places`` are those of the
     columns of the model, None of the whole table.
     """
-    refuse_costs(model)
     program = read_linear(model)
     if program is None:
         if not is_tree_sum(model):
@@ -322,6 +327,8 @@ def resolve(model: object, reader: StepReader, places):
                 "cannot be exported."
             )
         program = make_program(model)
+    else:
+        refuse_costs(model)
     if reader.splits_votes and program.votes:
         return split_votes(program, reader, places)
     return program, places
@@ -572,9 +579,9 @@ def _resolve_codes(model: OutputCodeClassifier, reader, places):
 
 @resolve.register
 def _resolve_bagging(model: BaseBagging, reader, places):
-    refuse_costs(model)
     if model._reader is not None:
         return resolve.dispatch(object)(model, reader, places)
+    refuse_costs(model)
     members = [
         (number, member, columns)
         for number, (member, columns) in enumerate(

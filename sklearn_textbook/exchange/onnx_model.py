@@ -93,6 +93,7 @@ def to_onnx(
     if not isinstance(missing_string, str):
         raise TypeError(f"missing_string must be a string, got {missing_string!r}.")
     steps = read_steps(model, splits_votes=True)
+    steps.refuse_equations("ONNX")
     _require_supported(steps)
     has_strings = [_has_strings(column) for column in steps.schema.columns]
     if inputs == "matrix" and any(has_strings):

@@ -77,7 +77,7 @@ def list_texts(program: ScoreProgram, tables: Tables) -> dict:
         "nodes": write_rows(rows["nodes"], write_number, "()", comments=comments),
         **{
             name: write_rows(rows[name], write_number, "()")
-            for name in ("surrogates", "terms", "values", "trees", "linear")
+            for name in ("surrogates", "terms", "slopes", "values", "trees", "linear")
         },
         "start": map(write_number, total.start.tolist()),
         "predicted": "predict_scores(row)",

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklearn_textbook._contract.costs import SAME_COST, get_costs, refuse_costs
 from sklearn_textbook.exchange.tree_sum import (
     TreeSum,
     list_weights,
-    read_trees,
+    read_sum,
     read_values,
 )
 from sklearn_textbook.tree.grow.layout import (
@@ -28,9 +29,10 @@ from sklearn_textbook.tree.route.route import pick_classes
 UNSEEN = {"parent": "STAY", "fractional": "FRACTIONAL", "error": "REFUSED"}
 #: Fields of records.
 TERM_FIELDS = ("feature", "level", "weight", "fill")
+SLOPE_FIELDS = ("feature", "weight", "center")
 LINEAR_FIELDS = ("feature", "n_levels", "place", "missing", "unseen", "centre")
 TREE_FIELDS = ("root", "score", "weight")
-REAL_FIELDS = {"threshold", "weight", "fill", "centre"}
+REAL_FIELDS = {"threshold", "weight", "fill", "centre", "center", "low", "high"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,8 @@ class LinearTerm:
 class ScoreProgram:
     """Tables of a model, and how its predictions follow from them.
 
-    The sums of a row are added up as the model adds them, operation by operation.
+    The sums of a row are added up as the model adds them, operation by operation;
+    expected costs are those of the trees, added up.
     """
 
     #: Columns, classes and link; of a linear model without trees.
@@ -97,8 +100,8 @@ class ScoreProgram:
     second: int = 0
     #: Where, among the sums, those begin that choose the class.
     deciding: int = 0
-    #: Of a vote, or of the choice of a single tree: a class is chosen instead of an
-    #: earlier one if its value is larger by more.
+    #: Of a vote, or of the choice by a single tree or by costs: a class is chosen
+    #: instead of an earlier one if its value is larger by more.
     tolerance: float = 0.0
     #: What the scores are divided by.
     divisor: float = 1.0
@@ -145,6 +148,7 @@ class ScoreProgram:
         counts = self.count_kinds()
         n_levels = self.total.schema.n_levels
         in_sums = any(n_levels[tree.terms["feature"]].any() for tree in trees)
+        in_slopes = any(n_levels[tree.slopes["feature"]].any() for tree in trees)
         levels = bool(counts[[ORDINAL, NOMINAL]].any())
         has_unseen = levels or in_sums or any(not t.is_number for t in self.linear)
         unseen = self.unseen if has_unseen else "STAY"
@@ -158,6 +162,7 @@ class ScoreProgram:
             "levels": levels,
             "nominal": bool(counts[NOMINAL]),
             "level_terms": bool(in_sums),
+            "level_slopes": bool(in_slopes),
             "fractional": divides or unseen == "FRACTIONAL",
             "refuses_unseen": unseen == "REFUSED",
             "chooses": self.votes or (total.is_classifier and total.link != "expit"),
@@ -166,7 +171,7 @@ class ScoreProgram:
 
 def make_program(model: object) -> ScoreProgram:
     """Read a fitted tree or ensemble of trees; see :func:`read_trees`."""
-    total, described = read_trees(model), model._describe_sum()
+    total, described = read_sum(model), model._describe_sum()
     members, is_vote = described.members, described.is_vote
     values = [read_values(get_shown_tree(member)) for member in members]
     second = deciding = 0
@@ -183,7 +188,21 @@ def make_program(model: object) -> ScoreProgram:
                 values = [np.concatenate(pair[::-1], axis=1) for pair in pairs]
             else:
                 values = own
-    weights = list_weights(described)
+    weights, tolerance, costs = list_weights(described), described.tolerance, None
+    if total.is_classifier:
+        costs = get_costs(model)
+    if costs is not None:
+        # Of mean probabilities, the expected costs are the means of those of the trees.
+        if total.link != "identity":
+            refuse_costs(model)
+        # Those of a tree follow from its own values, as its class does.
+        deciding = deciding or values[0].shape[1]
+        values = [
+            np.concatenate([value[:, :deciding], -(value[:, -deciding:] @ costs)], 1)
+            for value in values
+        ]
+        n = len(members) if described.is_mean else 1
+        tolerance = n * max(tolerance, SAME_COST) * float(costs.max())
     parts = [
         Part(tree, value, int(score), float(weight))
         for tree, value, score, weight in zip(
@@ -200,7 +219,7 @@ def make_program(model: object) -> ScoreProgram:
         breaks_ties=is_vote and described.is_mean,
         second=second,
         deciding=deciding,
-        tolerance=described.tolerance,
+        tolerance=tolerance,
         divisor=float(len(members)) if is_mean else 1.0,
         divides_first=described.divides_first,
     )
@@ -212,8 +231,8 @@ class Tables:
 
     #: Names of the fields of each table.
     fields: dict
-    #: The records of ``nodes``, ``surrogates``, ``terms``, ``trees``, ``linear`` and
-    #: ``values``.
+    #: The records of ``nodes``, ``surrogates``, ``terms``, ``slopes``, ``trees``,
+    #: ``linear`` and ``values``.
     rows: dict
     #: The level maps of nominal tests; see :mod:`sklearn_textbook.tree.grow.level_map`.
     #: Of linear models the places in ``values`` of the rows of levels.
@@ -245,10 +264,13 @@ def write_tables(program: ScoreProgram, flags: dict[str, bool]) -> Tables:
     trees = [part.tree for part in program.parts]
     node += ["surrogate", "n_surrogates"] * any(len(t.surrogates) for t in trees)
     node += ["term", "n_terms"] * any(len(t.terms) for t in trees)
+    if any(len(t.slopes) for t in trees):
+        node += ["slope", "n_slopes", "low", "high"]
     fields = {
         "nodes": tuple(node),
         "surrogates": (*test, "low_branch"),
         "terms": TERM_FIELDS,
+        "slopes": SLOPE_FIELDS,
         "trees": TREE_FIELDS,
         "linear": LINEAR_FIELDS,
         "values": tuple(range(program.width)),
@@ -266,6 +288,7 @@ def write_tables(program: ScoreProgram, flags: dict[str, bool]) -> Tables:
         surrogates["low_branch"] = np.maximum(tree.surrogates["low_branch"], 0)
         rows["surrogates"] += _zip(surrogates, fields["surrogates"])
         rows["terms"] += _zip({n: tree.terms[n] for n in TERM_FIELDS}, TERM_FIELDS)
+        rows["slopes"] += _zip({n: tree.slopes[n] for n in SLOPE_FIELDS}, SLOPE_FIELDS)
         maps += tree.level_branch.tolist()
     return Tables(fields, rows, maps, len(test))
 
@@ -330,8 +353,14 @@ def _list_node_columns(part, rows, map_start):
     for name, records, key in (
         ("surrogate", tree.surrogates, "surrogates"),
         ("term", tree.terms, "terms"),
+        ("slope", tree.slopes, "slopes"),
     ):
         number = np.bincount(records["node"], minlength=count)
         columns[f"n_{key}"] = number
         columns[name] = np.cumsum(number) - number + len(rows[key])
+    for number, name in enumerate(("low", "high")):
+        columns[name] = np.full(count, (-np.inf, np.inf)[number])
+        if len(tree.slopes):
+            is_sloped = columns["n_slopes"] > 0
+            columns[name][is_sloped] = tree.bounds[is_sloped, number]
     return columns

@@ -29,8 +29,9 @@ def export_code(
     The code adds the values of the trees in the same order and precision as the model,
     so predicted classes, also at ties, and sums are equal. All tests and all treatments
     of missing values and unknown levels are supported: divided rows, surrogate splits,
-    branches for missing values, oblique splits, votes. Sums of linear models may be
-    rounded differently in the last digits.
+    branches for missing values, oblique splits, votes, linear equations in leaves, the
+    choice of classes by costs. Sums of linear models may be rounded differently in the
+    last digits.
 
     Parameters
     ----------
@@ -84,11 +85,12 @@ def export_code(
         If the model, a member or a step of a pipeline is of another kind.
     ValueError
         If a parameter is invalid, the language cannot represent a level or label, such
-        as an integer beyond float64, or SQL cannot express the model: oblique splits of
-        dates, durations or times of day, and with ``form="expression"`` votes of trees
-        that divide rows, or trees that need more than 64 MiB. If a parameter of the
-        model cannot be exported, such as ``reject_label`` of votes,
-        ``decoding="probability"`` of output codes or ``link="probit"``; the message
+        as an integer beyond float64, or SQL cannot express the model: oblique splits
+        and equations of dates, durations or times of day, with ``form="nodes"`` linear
+        equations in leaves, and with ``form="expression"`` votes of trees that divide
+        rows, or trees that need more than 64 MiB. If a parameter of the model cannot be
+        exported, such as ``reject_label`` of votes, ``decoding="probability"`` of
+        output codes, ``link="probit"`` or ``cost_matrix`` of boosting; the message
         names it.
     ImportError
         If Jinja2 is not installed; SQL with ``form="expression"`` does not require it.
@@ -155,6 +157,7 @@ def export_code(
         raise ValueError(f"table must be the name of a table, got {table!r}.")
     steps = read_steps(model)
     if form == "nodes":
+        steps.refuse_equations("form='nodes'")
         if not steps.is_trees:
             raise ValueError(
                 "form='nodes' is for trees and ensembles of trees; got "

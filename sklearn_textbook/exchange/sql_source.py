@@ -31,6 +31,7 @@ from sklearn_textbook.tree.explain.rule_sql import (
     SqlWriter,
     list_level_literals,
     quote_identifier,
+    refuse_seconds,
     write_literal,
     write_number,
 )
@@ -61,6 +62,9 @@ def check_length(length) -> None:
 def write_real(value):
     """Write a number in double precision."""
     return write_literal(float(value))
+
+
+ZERO = write_real(0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +103,33 @@ class SqlTree:
             divides[node] = FRACTIONAL in branches or divides[below].any()
         return divides
 
-    def list_ends(self, values: list[float]) -> list[str]:
+    def write_values(self, column: int) -> list[str]:
+        """Write the values of the nodes, or the equations that give them."""
+        tree, texts = self.fitted.tree, list(map(write_real, self.values[:, column]))
+        terms = [[text] for text in texts]
+        for node, feature, weight, center in tree.slopes[
+            ["node", "feature", "weight", "center"]
+        ].tolist():
+            schema = self.fitted.schema.columns[feature]
+            name = quote_identifier(self.fitted.feature_names[feature])
+            refuse_seconds(node, schema.source, self.fitted.feature_names[feature])
+            number = write_number(schema, name)
+            if schema.levels is not None:
+                literals = enumerate(list_level_literals(schema))
+                cases = [f"WHEN {text} THEN {write_real(k)}" for k, text in literals]
+                number = f"CASE {name} {' '.join(cases)} END"
+            deviation = f"{write_real(weight)} * ({number} - {write_real(center)})"
+            terms[node].append(f"COALESCE({deviation}, {write_real(0.0)})")
+        for node in np.unique(tree.slopes["node"]).tolist():
+            total = " + ".join(terms[node])
+            low, high = map(write_real, tree.bounds[node])
+            texts[node] = (
+                f"CASE WHEN {total} < {low} THEN {low} WHEN {total} > {high} THEN "
+                f"{high} ELSE {total} END"
+            )
+        return texts
+
+    def list_ends(self, values: list[str]) -> list[str]:
         """List the fractions of a row in the nodes where it ends, times the values."""
         tree = self.fitted.tree
         ends, stack, length = [], [(0, "")], 0
@@ -108,25 +138,21 @@ class SqlTree:
             length += len(fraction)
             check_length(length)
             if tree.is_leaf[node]:
-                ends += [f"{fraction}{write_real(values[node])}"] * (
-                    values[node] != 0.0
-                )
+                ends += [f"{fraction}{values[node]}"] * (values[node] != ZERO)
                 continue
             if not self.divides[node]:
-                ends.append(
-                    f"{fraction}{self.write_case(map(write_real, values), node)}"
-                )
+                ends.append(f"{fraction}{self.write_case(values, node)}")
                 continue
             cases = self.writer.list_cases(node)
             first = int(tree.nodes["first_child"][node])
             weights, total = self.weigh_children(node)
             if any(branch in (STAY, REFUSED) for _, branch in cases) or not total > 0:
                 end = self.write_fraction(cases, STAY, 1.0, total)
-                ends.append(f"{fraction}{end} * {write_real(values[node])}")
+                ends.append(f"{fraction}{end} * {values[node]}")
             for child in reversed(range(len(weights))):
                 part = self.write_fraction(cases, child, weights[child], total)
                 stack.append((first + child, f"{fraction}{part} * "))
-        return ends or [write_real(0.0)]
+        return ends or [ZERO]
 
     def write_fraction(self, cases, branch, weight, total):
         """Write the fraction of a row that follows a branch."""
@@ -233,11 +259,11 @@ def write_sums(program, trees):
     start = [*program.total.start.tolist(), *[0.0] * program.n_sums][: program.n_sums]
     for part, tree in zip(program.parts, trees, strict=True):
         for column in range(width):
-            values = tree.values[:, column].tolist()
+            values = tree.write_values(column)
             if tree.divides[0]:
                 text = f"({' + '.join(tree.list_ends(values))})"
             else:
-                text = tree.write_case(map(write_real, values))
+                text = tree.write_case(values)
             is_weighed = part.weight != 1.0 and column < program.total.n_scores
             weight = f"{write_real(part.weight)} * " if is_weighed else ""
             sums[part.score + column].append(f"{weight}{text}")
@@ -317,9 +343,9 @@ def write_predictions(program, sums, scores):
     tolerance = 0.0 if program.votes else program.tolerance
     if tolerance and len(labels[0]) > MAX_TOLERANT:
         raise ValueError(
-            f"The model treats class proportions that differ by less than {tolerance} "
-            "as equal and divides rows, for which a query can compare at most "
-            f"{MAX_TOLERANT} classes; got {len(labels[0])}."
+            "The model treats proportions or costs of classes that differ by less than "
+            f"{tolerance:.3g} as equal and adds up those of several nodes, for which a "
+            f"query can compare at most {MAX_TOLERANT} classes; got {len(labels[0])}."
         )
     n = total.n_scores // total.n_outputs
     others = sums[total.n_scores :]
@@ -360,8 +386,8 @@ class Query:
         self.has_divisor = program.divisor != 1.0
         self.name_sums()
         # Nearly equal proportions are compared here if the class follows from one node.
-        self.class_number = None
-        if program.tolerance and not program.votes and not divides:
+        self.class_number, is_one = None, len(program.parts) == 1
+        if program.tolerance and is_one and not program.votes and not divides:
             (self.class_number,) = self.name_columns("class_number")
 
     def name_sums(self) -> None:

@@ -202,7 +202,8 @@ def read_trees(model: Any) -> TreeSum:
     TypeError
         If the model is of another kind, or its members are not trees of this package.
     ValueError
-        If it starts from the predictions of another estimator (``init``).
+        If it starts from the predictions of another estimator (``init``), or its trees
+        have linear equations in their leaves.
 
     Examples
     --------
@@ -214,6 +215,13 @@ def read_trees(model: Any) -> TreeSum:
     array([[ 0.],
            [-1.]])
     """
+    total = read_sum(model)
+    refuse_slopes(total.trees, "This function")
+    return total
+
+
+def read_sum(model: Any) -> TreeSum:
+    """Read a model; linear equations of its trees are not multiplied by weights."""
     if hasattr(model, "fit") and not isinstance(model, type):
         check_is_fitted(model)
     if not is_tree_sum(model):
@@ -223,8 +231,6 @@ def read_trees(model: Any) -> TreeSum:
             f"{name}."
         )
     described = model._describe_sum()
-    if all(map(is_tree, described.members)):
-        refuse_slopes(map(get_shown_tree, described.members), "This function")
     members, reader = described.members, described.reader
     if not (is_tree(reader) and all(map(is_tree, members))):
         raise TypeError(

@@ -181,8 +181,17 @@ def test_stages_of_boosting_are_predicted_by_costs():
 
 
 @each_model
-def test_forms_without_costs_are_refused(model):
-    fitted, _ = fit(model, COSTS)
-    for convert in (export_code, to_sklearn):
+def test_exported_models_predict_by_costs_or_are_refused(model):
+    fitted, new = fit(model, COSTS)
+    refused = [to_sklearn]
+    if "Boost" in type(model).__name__:
+        refused.append(export_code)
+    else:
+        program = {}
+        exec(export_code(fitted, "python"), program)
+        rows = new.astype(object).where(new.notna(), None).to_dict("records")
+        predicted = [program["predict"](row) for row in rows]
+        assert predicted == fitted.predict(new).tolist()
+    for convert in refused:
         with pytest.raises(ValueError, match="predicts by cost_matrix"):
             convert(fitted)

@@ -38,6 +38,7 @@ onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
 STRING = onnx.TensorProto.STRING
+COSTS = [[0, 1, 3], [4, 0, 1], [1, 9, 0]]
 
 
 def make_feeds(onnx_model, X, missing=""):
@@ -114,6 +115,8 @@ def test_tests_of_cart(split, missing, unknown):
         BaggingClassifier(C45Classifier(laplace=True), **SOME),
         BaggingClassifier(C45Classifier(categorical_split="subset"), **SOME),
         RandomForestClassifier(8, voting="hard", random_state=0),
+        RandomForestClassifier(8, cost_matrix=COSTS, random_state=0),
+        C45Classifier(laplace=True, cost_matrix=COSTS),
     ],
     ids=str,
 )

@@ -378,9 +378,7 @@ def test_dates_are_seconds_in_python_and_refused_in_sql():
     assert [predict_row(row) for row in rows] == model.predict(frame).tolist()
     rows[1]["day"] = frame["day"][1].to_pydatetime().replace(tzinfo=datetime.UTC)
     assert predict_row(rows[1]) == model.predict(frame)[1]
-    with pytest.raises(
-        ValueError, match="Node 0 has an oblique test with column 'day'"
-    ):
+    with pytest.raises(ValueError, match="Node 0 has a sum of columns with 'day'"):
         export_rules(model, "sql")
 
 

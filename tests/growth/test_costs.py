@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from sklearn_textbook.criteria import expected_cost, gini
-from sklearn_textbook.exchange import export_code, to_onnx, to_pmml, to_sklearn
+from sklearn_textbook.exchange import to_pmml, to_sklearn
 from sklearn_textbook.io import ModelFileError, load_model, save_model
 from sklearn_textbook.tree import (
     C45Classifier,
@@ -324,7 +324,7 @@ def test_simplified_trees_merge_leaves_by_costs():
     assert model.set_params(cost_matrix=None).simplify().get_n_leaves() == 7
 
 
-@pytest.mark.parametrize("convert", [export_code, to_onnx, to_pmml, to_sklearn])
+@pytest.mark.parametrize("convert", [to_pmml, to_sklearn])
 def test_forms_without_costs_are_refused(convert):
     X, y = load_breast_cancer(return_X_y=True)
     model = CARTClassifier(max_depth=2, cost_matrix=[[0, 3], [1, 0]]).fit(X, y)

@@ -175,10 +175,10 @@ class SqlWriter(ConditionWriter):
 
 
 def refuse_seconds(node, source, name) -> None:
-    """Raise ValueError for a column of dates or times in an oblique test."""
+    """Raise ValueError for a column of dates or times in a sum of columns."""
     if source in TEMPORAL:
         raise ValueError(
-            f"Node {node} has an oblique test with column {name!r}, which contains "
+            f"Node {node} has a sum of columns with {name!r}, which contains "
             f"{TEMPORAL[source]}, but SQL has no standard function for the number of "
             "seconds. Use Python instead."
         )
