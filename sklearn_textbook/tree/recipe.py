@@ -43,6 +43,7 @@ from sklearn_textbook.tree.explain.lazy_rules import LazyRules
 from sklearn_textbook.tree.explain.neighbours import find_training_neighbours
 from sklearn_textbook.tree.explain.page.notebook import PageReprMixin
 from sklearn_textbook.tree.grow.altered_priors import restore_priors
+from sklearn_textbook.tree.grow.grown_tree import GrownTree
 from sklearn_textbook.tree.grow.plan import grow_tree
 from sklearn_textbook.tree.grow.target import Target
 from sklearn_textbook.tree.prune import Rows, merge_equal_leaves, resolve_pruner
@@ -136,12 +137,9 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         rules = self._resolve_rules(table, rows.target, rows.weight, rows.n_rows)
         seed = self._draw_seed(rules, table.n_columns)
         of_class = self._find_altered_priors(rows)
-        weight = rows.weight
-        if of_class is not None:
-            weight = weigh_rows(weight, rows.target.codes[:, 0], of_class)
-        tree = grow_one(table, rows.target, weight, rules, seed, n_threads)
-        tree = self._finish_growth(tree, pruner, rows, n_threads)
-        tree = restore_priors(tree, of_class)
+        tree = self._grow_by_priors(
+            grow_one, rows, table, of_class, rules, pruner, seed, n_threads
+        )
         for name in ("pruning_path_", "pruning_report_"):
             vars(self).pop(name, None)
         if pruner is not None:
@@ -234,6 +232,17 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
         totals = np.bincount(codes, weights=rows.weight, minlength=len(costs))
         return find_altered_priors(costs, totals)
 
+    def _grow_by_priors(
+        self, grow_one, rows, table, of_class, rules, pruner, seed, n_threads
+    ) -> GrownTree:
+        """Grow a tree with the weights of the classes multiplied by factors."""
+        weight = rows.weight
+        if of_class is not None:
+            weight = weigh_rows(weight, rows.target.codes[:, 0], of_class)
+        tree = grow_one(table, rows.target, weight, rules, seed, n_threads)
+        tree = self._finish_growth(tree, pruner, rows, n_threads)
+        return restore_priors(tree, of_class)
+
     def _plan_folds(self, rows, table, seed):
         """Make the function that grows a tree from a subset of the rows.
 
@@ -252,13 +261,11 @@ class BaseTree(PruningParameter, PageReprMixin, BaseEstimator, ABC):
                 kept = rows.take(is_kept)
                 kept_table = self._encode(kept, n_threads)
             rules = self._resolve_rules(kept_table, kept.target, kept.weight, n_rows)
-            weight = kept.weight
-            if of_class is not None:
-                weight = weigh_rows(weight, kept.target.codes[:, 0], of_class)
-            tree = self._grow(kept_table, kept.target, weight, rules, seed, n_threads)
             pruner = resolve_pruner(self.pruning)
-            tree = self._finish_growth(tree, pruner, kept, n_threads)
-            return restore_priors(tree, of_class)
+            return self._grow_by_priors(
+                *(self._grow, kept, kept_table, of_class),
+                *(rules, pruner, seed, n_threads),
+            )
 
         return grow
 
