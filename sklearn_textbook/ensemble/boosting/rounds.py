@@ -130,6 +130,14 @@ class BlockScores:
         return total / self.total_weight
 
 
+def multiply_equations(tree, factor: float):
+    """Multiply the slopes of equations, and the bounds of what they predict."""
+    slopes = tree.slopes.copy()
+    slopes["weight"] *= factor
+    slopes["error"] *= factor
+    return tree.replace(slopes=slopes, bounds=factor * tree.bounds)
+
+
 def spread_values(tree, values: np.ndarray) -> np.ndarray:
     """Set the values of inner nodes to the weighted means of their leaves."""
     nodes = tree.nodes
@@ -292,7 +300,11 @@ class GradientRounds(Rounds):
             values *= self.learning_rate
             trees.append(tree.replace(statistics=values.reshape(-1, 1, 1)))
             # The other trees follow from the derivatives, not from the scores.
-            add_leaf_values(leaf_of_row, values, scores.raw[score])
+            if len(tree.bounds):
+                trees[-1] = multiply_equations(trees[-1], self.learning_rate)
+                scores.add(trees, self.grower.reader.schema_.names, n_threads)
+            else:
+                add_leaf_values(leaf_of_row, values, scores.raw[score])
         self._lacks_loss = True
         if outside is not None:
             self.oob_losses.append(self._compute_loss_of(outside))

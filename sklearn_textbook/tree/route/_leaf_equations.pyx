@@ -338,7 +338,7 @@ cdef void predict_block(void* context, int64_t task, int thread) noexcept nogil:
         task * BLOCK_ROWS, min((task + 1) * BLOCK_ROWS, work.table.n_rows)
     ):
         node = work.node[number]
-        if work.start[node] == work.start[node + 1]:
+        if node < 0 or work.start[node] == work.start[node + 1]:
             continue
         row = view_row(&work.table, number)
         total = work.values[number]
@@ -359,7 +359,10 @@ def add_slopes(
     const int64_t[::1] n_levels, const double[:, ::1] bounds, double[::1] values,
     int n_threads,
 ):
-    """Add to the value of the node of each row what its columns add, within bounds."""
+    """Add to the value of the node of each row what its columns add, within bounds.
+
+    Rows with the node -1 are left out.
+    """
     cdef:
         Prediction work
         const float[:, :] single

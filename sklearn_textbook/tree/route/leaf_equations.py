@@ -170,11 +170,14 @@ class _Equations:
             n_rows = layout.n_rows[first:last]
             row = _list_ranges(layout.first[first:last], n_rows)
             node = np.repeat(nodes, n_rows)
-            own = self.level[node]
+            node_of_all = np.full(len(y), -1)
+            node_of_all[row] = node
+            own = self.level[node_of_all]
             add_slopes(
-                *(X[row], node, self.slopes, self.start, no_levels, free, own),
+                *(X, node_of_all, self.slopes, self.start, no_levels, free, own),
                 n_threads,
             )
+            own = own[row]
             squares = _SquareSums(node - first, y[row], weight[row], last - first)
             whole = squares.add(self.level[node])
             n_terms = 1 + np.diff(self.start[first : last + 1])
