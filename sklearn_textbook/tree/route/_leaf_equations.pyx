@@ -19,14 +19,12 @@ cdef enum:
     TILE_ROWS = 4  # rows whose products are added at once
     CHECKED_ROWS = 256  # rows between two checks for Ctrl-C; a multiple of the tile
 
-#: With less than this part of the variance of y left, an equation is exact.
-MIN_RESIDUAL = 1e-14
-#: Factor of the coefficients in the estimate of the error on other rows. With 1 it is
-#: Akaike's final prediction error; columns that are chosen cost more.
-PENALTY = 2.0
-
 cdef:
-    double exact = MIN_RESIDUAL, penalty = PENALTY
+    # With less than this part of the variance of y left, an equation is exact.
+    double MIN_RESIDUAL = 1e-14
+    # Factor of the coefficients in the estimate of the error on other rows. With 1 it
+    # is Akaike's final prediction error; columns that are chosen cost more.
+    double PENALTY = 2.0
     # A column is left out if its variance given the others is less than this part of
     # its own: with cross products of centred columns, what is left is rounding.
     double MIN_TOLERANCE = 1e-9
@@ -191,7 +189,7 @@ cdef wide_void sweep(double* A, Py_ssize_t width, Py_ssize_t k) noexcept nogil:
 
 cdef inline double left_over(double squares) noexcept nogil:
     """Part of the variance of y that an equation leaves; 0 if it is rounding."""
-    return squares if squares >= exact else 0.0
+    return squares if squares >= MIN_RESIDUAL else 0.0
 
 
 cdef inline double inflate(
@@ -200,7 +198,7 @@ cdef inline double inflate(
     """Estimate of the squared error on other rows, times the weight of these."""
     if weight <= n_terms:
         return INFINITY
-    return squares * (weight + penalty * n_terms) / (weight - n_terms)
+    return squares * (weight + PENALTY * n_terms) / (weight - n_terms)
 
 
 cdef void fit_node(void* context, int64_t node, int thread) noexcept nogil:
@@ -314,6 +312,99 @@ def fit_nodes(
     )
 
 
+# What the tasks of shrinkage share.
+cdef struct Shrinkage:
+    const double* X
+    const double* y
+    const double* w
+    Py_ssize_t n_used
+    const int64_t* first
+    const int64_t* last
+    const Slope* slopes
+    const int64_t* start
+    const double* level
+    const int32_t* parent
+    double shrinkage
+    int64_t first_node  # of the level of the tree
+    double* own  # what the equations of nodes predict for their rows
+    double* predicted  # what the averaged equations do
+    double* part
+    double* factor
+    double* risk
+
+
+cdef void shrink_node(void* context, int64_t task, int thread) noexcept nogil:
+    """Find how much of its own equation a node keeps, from the errors of its rows."""
+    cdef:
+        Shrinkage* work = <Shrinkage*> context
+        int64_t node = work.first_node + task, number, i
+        double level = work.level[node], w, y, value, x, rest
+        double weight = 0.0, whole = 0.0, left = 0.0, above = 0.0
+        double n_terms = 1.0 + (work.start[node + 1] - work.start[node])
+        const Slope* slope
+    for number in range(work.first[node], work.last[node]):
+        w, y, value = work.w[number], work.y[number], level
+        for i in range(work.start[node], work.start[node + 1]):
+            slope = work.slopes + i
+            x = work.X[number * work.n_used + slope.feature]
+            if not isnan(x):
+                value += slope.weight * (x - slope.center)
+        work.own[number] = value
+        weight += w
+        whole += w * (y - level) * (y - level)
+        left += w * (y - value) * (y - value)
+        above += w * (y - work.predicted[number]) * (y - work.predicted[number])
+    rest = 1.0
+    if node == 0 or (work.shrinkage == 0.0 and weight > 0.0):
+        rest = 0.0
+    elif weight > n_terms and above > left:
+        rest = min(work.shrinkage * n_terms * above / weight / (above - left), 1.0)
+    work.part[node] = 1.0 - rest
+    work.factor[node] = inflate(1.0, weight, n_terms) if weight > n_terms else 1.0
+    if node > 0:
+        work.factor[node] *= 1.0 - rest
+        work.factor[node] += rest * work.factor[work.parent[node]]
+    left = 0.0
+    for number in range(work.first[node], work.last[node]):
+        value = work.own[number]
+        if node > 0:
+            value = work.predicted[number] + (1.0 - rest) * (
+                value - work.predicted[number]
+            )
+        work.predicted[number] = value
+        left += work.w[number] * (work.y[number] - value) * (work.y[number] - value)
+    if left >= MIN_RESIDUAL * whole and weight > 0.0:
+        work.risk[node] = work.factor[node] * left / weight
+
+
+def shrink_nodes(
+    const double[:, ::1] X, const double[::1] y, const double[::1] w,
+    const int64_t[::1] first, const int64_t[::1] last, const Slope[::1] slopes,
+    const int64_t[::1] start, const double[::1] level, const int32_t[::1] parent,
+    list levels, double shrinkage, int n_threads,
+):
+    """Find the part of the own equation of every node, and the risk of its average.
+
+    ``levels`` are the first node and the last but one of each level of the tree.
+    """
+    cdef:
+        Py_ssize_t n_nodes = first.shape[0]
+        double[:, ::1] of_row = np.zeros((2, y.shape[0]))
+        double[:, ::1] of_node = np.zeros((3, n_nodes))
+        int64_t last_node
+        Shrinkage work
+    work.X = &X[0, 0] if X.shape[1] else NULL
+    work.y, work.w, work.n_used = &y[0], &w[0], X.shape[1]
+    work.first, work.last, work.start = &first[0], &last[0], &start[0]
+    work.slopes = &slopes[0] if slopes.shape[0] else NULL
+    work.level, work.parent, work.shrinkage = &level[0], &parent[0], shrinkage
+    work.own, work.predicted = &of_row[0, 0], &of_row[1, 0]
+    work.part, work.factor, work.risk = &of_node[0, 0], &of_node[1, 0], &of_node[2, 0]
+    for work.first_node, last_node in levels:
+        run_in_threads(n_threads, shrink_node, &work, last_node - work.first_node)
+    return np.asarray(of_node[0]), np.asarray(of_node[2])
+
+
 # What the tasks of prediction share.
 cdef struct Prediction:
     Table table
@@ -338,7 +429,7 @@ cdef void predict_block(void* context, int64_t task, int thread) noexcept nogil:
         task * BLOCK_ROWS, min((task + 1) * BLOCK_ROWS, work.table.n_rows)
     ):
         node = work.node[number]
-        if node < 0 or work.start[node] == work.start[node + 1]:
+        if work.start[node] == work.start[node + 1]:
             continue
         row = view_row(&work.table, number)
         total = work.values[number]
@@ -359,10 +450,7 @@ def add_slopes(
     const int64_t[::1] n_levels, const double[:, ::1] bounds, double[::1] values,
     int n_threads,
 ):
-    """Add to the value of the node of each row what its columns add, within bounds.
-
-    Rows with the node -1 are left out.
-    """
+    """Add to the value of the node of each row what its columns add, within bounds."""
     cdef:
         Prediction work
         const float[:, :] single

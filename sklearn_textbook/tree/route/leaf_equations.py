@@ -5,19 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_textbook.tree.grow.layout import SLOPE_DTYPE
-from sklearn_textbook.tree.route._leaf_equations import (
-    MIN_RESIDUAL,
-    PENALTY,
-    add_slopes,
-    fit_nodes,
-)
+from sklearn_textbook.tree.route._leaf_equations import fit_nodes, shrink_nodes
 from sklearn_textbook.tree.route.route import find_leaves
 
 #: Maximum number of columns that may stand in equations.
 MOST_COLUMNS = 100
 #: Minimum weight of a leaf.
 LEAST_WEIGHT = 10.0
-TINY = np.finfo(np.float64).tiny
 
 
 def fit_leaf_equations(
@@ -132,19 +126,6 @@ def _choose_columns(tree, is_number) -> np.ndarray:
     return np.sort(used[order[importance[order] > 0.0]])
 
 
-class _SquareSums:
-    """Weighted sums of squared residuals in the nodes of a level."""
-
-    def __init__(self, numbers, y, weight, n_nodes) -> None:
-        self.numbers, self.y, self.weight, self.n_nodes = numbers, y, weight, n_nodes
-        self.n = np.bincount(numbers, weight, n_nodes)
-
-    def add(self, values):
-        """Add up the squares of what some predictions leave."""
-        squares = self.weight * (self.y - values) ** 2
-        return np.bincount(self.numbers, squares, self.n_nodes)
-
-
 class _Equations:
     """The equations of all nodes, which are shrunk towards those of their parents."""
 
@@ -152,8 +133,7 @@ class _Equations:
         self.tree, self.level, self.bounds = tree, level.copy(), bounds
         self.slopes, self.n_used = slopes, n_used
         self.start = np.searchsorted(slopes["node"], np.arange(tree.node_count + 1))
-        self.parts = []
-        self.factor, self.risk = np.ones((2, tree.node_count))
+        self.parts, self.risk = [], None
 
     def join(self):
         """Return the records of all nodes."""
@@ -161,39 +141,16 @@ class _Equations:
 
     def shrink(self, layout, X, y, weight, shrinkage, n_threads) -> None:
         """Average the equations with those of the parents, level by level."""
-        predicted = np.zeros(len(y))
-        free = np.tile([-np.inf, np.inf], (self.tree.node_count, 1))
-        no_levels = np.zeros(self.n_used, dtype=np.int64)
+        parent = np.ascontiguousarray(self.tree.nodes["parent"])
+        levels = list(self.tree._list_levels())
+        part, self.risk = shrink_nodes(
+            *(X, y, weight, layout.first, layout.first + layout.n_rows),
+            *(self.slopes, self.start, self.level, parent, levels, shrinkage),
+            n_threads,
+        )
         above = None
-        for first, last in self.tree._list_levels():
-            nodes = np.arange(first, last)
-            n_rows = layout.n_rows[first:last]
-            row = _list_ranges(layout.first[first:last], n_rows)
-            node = np.repeat(nodes, n_rows)
-            node_of_all = np.full(len(y), -1)
-            node_of_all[row] = node
-            own = self.level[node_of_all]
-            add_slopes(
-                *(X, node_of_all, self.slopes, self.start, no_levels, free, own),
-                n_threads,
-            )
-            own = own[row]
-            squares = _SquareSums(node - first, y[row], weight[row], last - first)
-            whole = squares.add(self.level[node])
-            n_terms = 1 + np.diff(self.start[first : last + 1])
-            factor, part = _inflate(squares.n, n_terms), np.ones(last - first)
-            if first > 0:
-                before = predicted[row]
-                left = squares.add(own), squares.add(before)
-                part = 1.0 - _find_rest(squares.n, *left, n_terms, shrinkage)
-                own = before + part[node - first] * (own - before)
-                parent = self.tree.nodes["parent"][first:last]
-                factor = part * factor + (1.0 - part) * self.factor[parent]
-            predicted[row], self.factor[first:last] = own, factor
-            left = squares.add(own)
-            left[left < MIN_RESIDUAL * whole] = 0.0
-            self.risk[first:last] = factor * left / np.maximum(squares.n, TINY)
-            above = self._average(first, last, part, above)
+        for first, last in levels:
+            above = self._average(first, last, part[first:last], above)
 
     def _average(self, first, last, part, above):
         """Average the equations of a level; returns them as arrays."""
@@ -226,25 +183,3 @@ class _Equations:
             records[name] = number[node, feature]
         self.parts.append(records)
         return first, slope, center, error, is_in
-
-
-def _inflate(n, n_terms):
-    """Return the squared error to be expected on other rows, divided by that here."""
-    is_many = n > n_terms
-    return np.divide(n + PENALTY * n_terms, n - n_terms, np.ones(len(n)), where=is_many)
-
-
-def _find_rest(n, own, above, n_terms, shrinkage):
-    """Return the weight of the parent's equation, from both sums of squares."""
-    gained = above - own
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rest = np.minimum(shrinkage * n_terms * above / n / gained, 1.0)
-    if shrinkage == 0.0:
-        return np.where(n > 0.0, 0.0, 1.0)
-    return np.where((n > n_terms) & (gained > 0.0), rest, 1.0)
-
-
-def _list_ranges(first, length):
-    """List the numbers from each first one on."""
-    offset = np.cumsum(length) - length
-    return np.arange(length.sum()) + np.repeat(first - offset, length)
