@@ -82,18 +82,22 @@ def fit_leaf_equations(
     slopes["node"], slopes["feature"] = node[is_chosen], chosen[is_chosen]
     for name, values in zip(("weight", "center", "error"), found, strict=True):
         slopes[name] = values[is_chosen]
-    bounds = np.column_stack([low, high])
-    equations = _Equations(tree, level, slopes, bounds, len(used))
-    equations.shrink(layout, X, y, weight, shrinkage, n_threads)
-    slopes = equations.join()
+    part, risk = shrink_nodes(
+        *(X, y, weight, layout.first, layout.first + layout.n_rows, slopes),
+        np.searchsorted(slopes["node"], np.arange(tree.node_count + 1)),
+        *(level, tree.nodes["parent"].copy(), list(tree._list_levels()), shrinkage),
+        n_threads,
+    )
+    level, bounds = level.copy(), np.column_stack([low, high])
+    slopes = _average(tree, slopes, level, bounds, part, len(used))
     slopes["feature"] = used[slopes["feature"]]
     nodes = tree.nodes.copy()
-    nodes["impurity"] = equations.risk
+    nodes["impurity"] = risk
     return tree.replace(
         nodes=nodes,
-        statistics=equations.level[:, np.newaxis, np.newaxis],
+        statistics=level[:, np.newaxis, np.newaxis],
         slopes=slopes,
-        bounds=equations.bounds,
+        bounds=bounds,
     )
 
 
@@ -126,60 +130,40 @@ def _choose_columns(tree, is_number) -> np.ndarray:
     return np.sort(used[order[importance[order] > 0.0]])
 
 
-class _Equations:
-    """The equations of all nodes, which are shrunk towards those of their parents."""
+def _average(tree, slopes, level, bounds, part, n_used):
+    """Average equations with those of the parents; their levels change in place.
 
-    def __init__(self, tree, level, slopes, bounds, n_used) -> None:
-        self.tree, self.level, self.bounds = tree, level.copy(), bounds
-        self.slopes, self.n_used = slopes, n_used
-        self.start = np.searchsorted(slopes["node"], np.arange(tree.node_count + 1))
-        self.parts, self.risk = [], None
-
-    def join(self):
-        """Return the records of all nodes."""
-        return np.concatenate(self.parts)
-
-    def shrink(self, layout, X, y, weight, shrinkage, n_threads) -> None:
-        """Average the equations with those of the parents, level by level."""
-        parent = np.ascontiguousarray(self.tree.nodes["parent"])
-        levels = list(self.tree._list_levels())
-        part, self.risk = shrink_nodes(
-            *(X, y, weight, layout.first, layout.first + layout.n_rows),
-            *(self.slopes, self.start, self.level, parent, levels, shrinkage),
-            n_threads,
-        )
-        above = None
-        for first, last in levels:
-            above = self._average(first, last, part[first:last], above)
-
-    def _average(self, first, last, part, above):
-        """Average the equations of a level; returns them as arrays."""
-        own = self.slopes[self.start[first] : self.start[last]]
+    Nodes without rows have the bounds of their parents.
+    """
+    records, above = [], None
+    for first, last in tree._list_levels():
+        own = slopes[slice(*np.searchsorted(slopes["node"], [first, last]))]
         at = own["node"] - first, own["feature"]
-        slope, center, error = np.zeros((3, last - first, self.n_used))
+        slope, center, error = np.zeros((3, last - first, n_used))
         slope[at], center[at], error[at] = own["weight"], own["center"], own["error"]
         is_in = np.zeros(slope.shape, dtype=bool)
         is_in[at] = True
         if above is not None:
-            parent = self.tree.nodes["parent"][first:last]
+            parent = tree.nodes["parent"][first:last]
             above_slope, above_center, above_error, is_above = (
                 array[parent - above[0]] for array in above[1:]
             )
-            rest = 1.0 - part
+            own_part = part[first:last, np.newaxis]
+            rest = 1.0 - own_part
             center = np.where(is_in, center, above_center)
             moved = np.where(is_above, above_slope * (center - above_center), 0.0)
-            self.level[first:last] *= part
-            self.level[first:last] += rest * (self.level[parent] + moved.sum(axis=1))
-            part, rest = part[:, np.newaxis], rest[:, np.newaxis]
-            slope = part * slope + rest * above_slope
-            error = part * error + rest * above_error
-            is_in = (is_in & (part > 0.0)) | (is_above & (rest > 0.0))
-            is_empty = self.tree.nodes["n_samples"][first:last] == 0
-            self.bounds[first:last][is_empty] = self.bounds[parent[is_empty]]
+            level[first:last] *= own_part[:, 0]
+            level[first:last] += rest[:, 0] * (level[parent] + moved.sum(axis=1))
+            slope = own_part * slope + rest * above_slope
+            error = own_part * error + rest * above_error
+            is_in = (is_in & (own_part > 0.0)) | (is_above & (rest > 0.0))
+            is_empty = tree.nodes["n_samples"][first:last] == 0
+            bounds[first:last][is_empty] = bounds[parent[is_empty]]
+        above = first, slope, center, error, is_in
         node, feature = np.nonzero(is_in)
-        records = np.empty(len(node), dtype=SLOPE_DTYPE)
-        records["node"], records["feature"] = node + first, feature
-        for name, number in (("weight", slope), ("center", center), ("error", error)):
-            records[name] = number[node, feature]
-        self.parts.append(records)
-        return first, slope, center, error, is_in
+        found = np.empty(len(node), dtype=SLOPE_DTYPE)
+        found["node"], found["feature"] = node + first, feature
+        for name, values in (("weight", slope), ("center", center), ("error", error)):
+            found[name] = values[node, feature]
+        records.append(found)
+    return np.concatenate(records)
