@@ -141,6 +141,15 @@ def make_forest_counts(scale):
     return replace(task, y=y, criterion="poisson")
 
 
+def make_bend(scale):
+    """A target whose slope in one column depends on the sign of another."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(scaled(100_000, scale), 10))
+    y = 2 * X[:, 0] + np.where(X[:, 1] > 0, 3 * X[:, 2], -X[:, 2])
+    y += random.normal(size=len(X))
+    return Task(X, y, kind=REGRESSION, criterion="squared_error")
+
+
 def make_amounts(scale):
     """Amounts whose mean is the exponential of a linear function of 20 columns."""
     random = np.random.default_rng(0)
@@ -214,6 +223,7 @@ _FITS = (
         make_numbers,
         {"criterion": "absolute_error"},
     ),
+    ("tree-linear", "linear leaves", make_bend, {"leaf_model": "linear"}),
     ("tree-weighted", "weights with fractions", make_weighted, {}),
     ("tree-missing", "5 % of the cells missing", _with_missing(make_binary), {}),
     ("tree-nominal", "ten numeric and six nominal columns", make_nominal, {}),

@@ -14,8 +14,10 @@ from sklearn_textbook import exchange, inspection, io, tree
 from sklearn_textbook.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
+    GradientBoostingRegressor,
     OutputCodeClassifier,
     OutputSmearingClassifier,
+    RandomForestRegressor,
     RandomSubspaceClassifier,
 )
 from tests.registry import INSTANCES
@@ -39,7 +41,11 @@ OTHERS = {
         OutputCodeClassifier(C45, random_state=0),
         RandomSubspaceClassifier(C45, n_estimators=3, random_state=0),
     ],
-    "with linear leaves": [tree.CARTRegressor(leaf_model="linear")],
+    "with linear leaves": [
+        tree.CARTRegressor(leaf_model="linear"),
+        RandomForestRegressor(3, leaf_model="linear", random_state=0),
+        GradientBoostingRegressor(n_estimators=3, leaf_model="linear"),
+    ],
     "with oblique trees": [
         OutputSmearingClassifier(
             tree.ObliqueTreeRegressor(), n_estimators=3, random_state=0

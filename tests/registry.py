@@ -316,6 +316,7 @@ INSTANCES = {
     ],
     "GradientBoostingRegressor": [
         GradientBoostingRegressor(n_estimators=20),
+        GradientBoostingRegressor(n_estimators=3, leaf_model="linear"),
         GradientBoostingRegressor(
             n_estimators=10, min_samples_leaf=1, max_bins=None, loss="absolute_error"
         ),
@@ -533,6 +534,7 @@ INSTANCES = {
     ],
     "RandomForestRegressor": [
         RandomForestRegressor(FEW),
+        RandomForestRegressor(2, leaf_model="linear", leaf_shrinkage=2.0),
         RandomForestRegressor(2, criterion="absolute_error", max_features=0.5),
         RandomForestRegressor(2, pruning="out_of_bag", missing="branch", n_jobs=2),
         RandomForestRegressor(2, oob_score=True, max_bins=4, missing="error"),

@@ -214,7 +214,13 @@ class LeafRows:
 
     @classmethod
     def of_trees(cls, trees, columns, draws, matrix, targets, n_threads: int):
-        """Route the training rows through all trees."""
+        """Route the training rows through all trees.
+
+        None if these have equations: targets in a leaf are not distributed about one
+        value.
+        """
+        if any(len(tree.slopes) for tree in trees):
+            return None
         weight, found = None, []
         for tree, of_member, (draw, seed) in zip(trees, columns, draws, strict=True):
             if draw.n_drawn_rows is None:
@@ -621,7 +627,7 @@ class IntervalMixin:
         if leaf_rows is None:
             raise ValueError(
                 "quantiles require a fit with store_distribution=True, and members "
-                "that are trees of this package."
+                "that are trees of this package, with a constant in each leaf."
             )
         members, columns = self.estimators_, self._list_columns()
         n_nodes = np.array([member.tree_.node_count for member in members])

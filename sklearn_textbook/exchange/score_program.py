@@ -171,7 +171,7 @@ class ScoreProgram:
 
 def make_program(model: object) -> ScoreProgram:
     """Read a fitted tree or ensemble of trees; see :func:`read_trees`."""
-    total, described = read_sum(model), model._describe_sum()
+    total, described = read_sum(model, is_weighed=False), model._describe_sum()
     members, is_vote = described.members, described.is_vote
     values = [read_values(get_shown_tree(member)) for member in members]
     second = deciding = 0

@@ -12,7 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook.tree.encode.schema import TableSchema
-from sklearn_textbook.tree.grow.grown_tree import GrownTree, refuse_slopes
+from sklearn_textbook.tree.grow.grown_tree import (
+    GrownTree,
+    refuse_slopes,
+)
 from sklearn_textbook.tree.grow.layout import SIDE_DTYPES, TREE_UNDEFINED
 from sklearn_textbook.tree.members import (
     MemberSum,
@@ -22,6 +25,7 @@ from sklearn_textbook.tree.members import (
     is_tree,
     read_matrix,
 )
+from sklearn_textbook.tree.route import multiply_equations
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,8 +224,11 @@ def read_trees(model: Any) -> TreeSum:
     return total
 
 
-def read_sum(model: Any) -> TreeSum:
-    """Read a model; linear equations of its trees are not multiplied by weights."""
+def read_sum(model: Any, is_weighed: bool = True) -> TreeSum:
+    """Read a model, whose trees may have linear equations in their leaves.
+
+    Without ``is_weighed``, trees are not multiplied by their weights in the sum.
+    """
     if hasattr(model, "fit") and not isinstance(model, type):
         check_is_fitted(model)
     if not is_tree_sum(model):
@@ -240,6 +247,8 @@ def read_sum(model: Any) -> TreeSum:
     weights = list_weights(described)
     if described.is_mean:
         weights = np.full(len(members), 1.0 / len(members))
+    if not is_weighed:
+        weights = np.ones(len(members))
     trees = [
         _make_value_tree(member, weight, described.is_vote, columns, reader.schema_)
         for member, weight, columns in zip(
@@ -316,4 +325,6 @@ def _make_value_tree(member, weight, is_vote, columns, schema):
         is_classifier=False,
         **others,
     )
+    if len(made.slopes):
+        made = multiply_equations(made, weight)
     return made.compact() if shown.is_compact else made

@@ -27,7 +27,7 @@ from sklearn_textbook._contract.parameters import (
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
-from sklearn_textbook.exchange.tree_sum import read_trees
+from sklearn_textbook.exchange.tree_sum import read_sum
 from sklearn_textbook.tree.encode import TableSchema
 from sklearn_textbook.tree.encode.columns import BOOLEAN, DATE, DURATION, NUMERIC, TIME
 from sklearn_textbook.tree.encode.read import find_categorical
@@ -104,9 +104,9 @@ def partial_dependence(
     method : {"auto", "recursion", "brute"}, default="auto"
         How averages are computed. "auto" is recursion if it is possible, that is for
         ``kind="average"`` without ``sample_weight``, unless the model has oblique
-        tests, is an AdaBoost or output smearing model, or is gradient boosting whose
-        probabilities are asked for. "brute" uses the threads of the estimator
-        (``n_jobs``).
+        tests or linear equations in leaves, is an AdaBoost or output smearing model, or
+        is gradient boosting whose probabilities are asked for. "brute" uses the threads
+        of the estimator (``n_jobs``).
     kind : {"average", "individual", "both"}, default="average"
         Whether to return the averages, the predictions for each row (individual
         conditional expectation, ICE), or both.
@@ -362,7 +362,7 @@ def _read_sum(estimator):
     """Read the trees of a model."""
     name = type(estimator).__name__
     try:
-        trees = read_trees(estimator)
+        trees = read_sum(estimator)
     except TypeError as error:
         raise TypeError(
             "estimator must be a tree, random forest, extra trees, bagging, random "
@@ -403,6 +403,8 @@ def _why_brute(trees, has_rows, has_weights, response):
         return f"for {name}, whose probabilities are not sums over trees"
     if any((tree.read_columns("kind")[0] == OBLIQUE).any() for tree in trees.trees):
         return f"for {name} with oblique tests, which depend on several columns"
+    if any(len(tree.slopes) for tree in trees.trees):
+        return f"for {name} with linear equations in its leaves"
     return None
 
 

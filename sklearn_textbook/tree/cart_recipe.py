@@ -26,7 +26,8 @@ from sklearn_textbook.tree.grow._settings import mark_smoothed
 from sklearn_textbook.tree.grow.rules import UNLIMITED, GrowthRules
 from sklearn_textbook.tree.prune import (
     compute_weakest_link_sequence,
-    cut_costly_branches,
+    cut_below,
+    find_costly_branches,
     keep_best_first,
     prune_to_alpha,
 )
@@ -194,16 +195,20 @@ class BaseCART(BaseTree):
 
     def _warn_before_growth(self, table, target, weight) -> None:
         warn_of_light_levels(table, self.categorical_smoothing, weight)
-        if self.leaf_model == "linear" and weight is not None:
-            n_rows = np.count_nonzero(weight)
-            if weight.sum() < min(n_rows, max(n_rows / 10, LEAST_WEIGHT)):
-                warn_caller(
-                    f"The weights of the {n_rows} rows sum to {weight.sum():.3g}: "
-                    "since a weight counts rows, there are too few for linear "
-                    "equations in leaves. Multiply the weights so that their mean is "
-                    "1.",
-                    UserWarning,
-                )
+        self._warn_of_light_rows(weight)
+
+    def _warn_of_light_rows(self, weight) -> None:
+        """Warn if the weights are too small for linear equations."""
+        if self.leaf_model == "constant" or weight is None:
+            return
+        n_rows, total = np.count_nonzero(weight), weight.sum()
+        if total < min(n_rows, max(n_rows / 10, LEAST_WEIGHT)):
+            warn_caller(
+                f"The weights of the {n_rows} rows sum to {total:.3g}: since a weight "
+                "counts rows, there are too few for linear equations in leaves. "
+                "Multiply the weights so that their mean is 1.",
+                UserWarning,
+            )
 
     def _criterion_name(self):
         return self.criterion
@@ -212,13 +217,14 @@ class BaseCART(BaseTree):
         if self.max_leaf_nodes is not None:
             tree = keep_best_first(tree, min(self.max_leaf_nodes, tree.node_count + 1))
         if self.leaf_model == "linear":
-            is_number = np.array(self.schema_.kinds) != "nominal"
-            tree = cut_costly_branches(
-                fit_leaf_equations(
-                    tree, rows, is_number, self.leaf_shrinkage, n_threads
-                )
-            )
+            tree = self._fit_equations(tree, rows, n_threads)
+            tree = cut_below(tree, find_costly_branches(tree))
         return prune_to_alpha(tree, self.ccp_alpha)
+
+    def _fit_equations(self, tree, rows, n_threads):
+        """Fit linear equations in all nodes."""
+        is_number = np.array(self.schema_.kinds) != "nominal"
+        return fit_leaf_equations(tree, rows, is_number, self.leaf_shrinkage, n_threads)
 
     def cost_complexity_pruning_path(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None

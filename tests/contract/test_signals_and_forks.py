@@ -153,6 +153,23 @@ def test_ctrl_c_ends_costly_nodes(estimator):
     interrupt_program(made + INTERRUPT.format(work=COSTLY_NODES[estimator]))
 
 
+ONE_NODE = """
+from sklearn_textbook.tree.route._leaf_equations import fit_nodes
+
+columns = np.tile(X, 75)
+target, places = X[:, 0].copy(), np.array([0, len(X)])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
+def test_ctrl_c_ends_the_equation_of_a_node():
+    made = MAKE_ROWS.format(n_rows=40_000, estimator=None) + ONE_NODE
+    work = (
+        "fit_nodes(columns, target, 1 + 0 * target, places[:1], places[1:], places, 1)"
+    )
+    interrupt_program(made + INTERRUPT.format(work=work))
+
+
 # -------------------------------------------------------------- tasks in other threads
 
 

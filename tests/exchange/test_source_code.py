@@ -24,6 +24,7 @@ from sklearn_textbook.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
     GradientBoostingClassifier,
+    GradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -77,6 +78,9 @@ ALL = {
         **FEW,
         max_features=0.7,
     ),
+    "boosting of linear leaves": GradientBoostingRegressor(
+        n_estimators=3, leaf_model="linear", max_bins=None
+    ),
 }
 #: All languages predict all rows for these, some of them for the others.
 LONG = ["c45", "oblique levels", "two classes", "surrogates", "divided votes"]
@@ -84,7 +88,7 @@ LONG = ["c45", "oblique levels", "two classes", "surrogates", "divided votes"]
 NOT_SQL = ["divided votes", "weighted divided votes"]
 SLOW_SQL = ["id3", "bagging", "unknown levels divided"]
 #: What tables of nodes cannot express.
-NOT_NODES = ["linear leaves", "linear leaves of members"]
+NOT_NODES = ["linear leaves", "linear leaves of members", "boosting of linear leaves"]
 HARNESS = """
 #include "model.c"
 void run(const double *rows, int n, void *first, double *second)

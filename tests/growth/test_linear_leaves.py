@@ -11,14 +11,13 @@ from sklearn.model_selection import GridSearchCV, KFold
 
 from sklearn_textbook.ensemble import BaggingRegressor
 from sklearn_textbook.exchange import (
-    export_code,
     read_trees,
     to_onnx,
     to_pmml,
     to_shap,
     to_sklearn,
 )
-from sklearn_textbook.inspection import partial_dependence, shap_values
+from sklearn_textbook.inspection import shap_values
 from sklearn_textbook.io import load_model, save_model, scan
 from sklearn_textbook.tree import (
     CARTRegressor,
@@ -375,8 +374,6 @@ def test_rules_have_the_equation():
         to_onnx,
         to_pmml,
         to_shap,
-        lambda model: export_code(model, "c"),
-        lambda model: partial_dependence(model, make_rows()[0], ["a"]),
         lambda model: shap_values(model, make_rows()[0]),
     ],
 )

@@ -104,6 +104,14 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         their square root or binary logarithm. None: all.
     l2_regularization : float, default=0.0
         :math:`\lambda`, which is added to the sum of hessians of a leaf.
+    leaf_model : {"constant", "linear"}, default="constant"
+        What a leaf adds: a number, or a linear equation of numeric and ordinal columns,
+        as in :class:`~sklearn_textbook.tree.CARTRegressor`. "linear" requires a table
+        in memory, ``loss="squared_error"``, ``l2_regularization=0``, and neither
+        ``monotonic_cst`` nor ``interaction_cst``.
+    leaf_shrinkage : float, default=3.0
+        With ``leaf_model="linear"``, factor of the weight with which the equation of
+        the parent is averaged with that of a node. 0: not at all.
     max_bins : int, default=255
         Maximum number of groups of neighbouring values into which a numeric column is
         divided, with equal numbers of rows as far as possible. None: thresholds are
@@ -272,6 +280,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         ccp_alpha: float = 0.0,
         max_features: float | str | None = None,
         l2_regularization: float = 0.0,
+        leaf_model: str = "constant",
+        leaf_shrinkage: float = 3.0,
         max_bins: int = 255,
         categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
         categorical_smoothing: float | str = "auto",
@@ -304,6 +314,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.ccp_alpha = ccp_alpha
         self.max_features = max_features
         self.l2_regularization = l2_regularization
+        self.leaf_model = leaf_model
+        self.leaf_shrinkage = leaf_shrinkage
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_smoothing = categorical_smoothing
@@ -333,6 +345,41 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
                 "store_distribution=True requires validation rows, and thus "
                 "n_iter_no_change, which is None."
             )
+
+        self._check_leaf_model()
+
+    def _check_leaf_model(self) -> None:
+        check_choice("leaf_model", self.leaf_model, ("constant", "linear"))
+        if self.leaf_model == "constant":
+            return
+        loss = self.loss
+        is_allowed = {
+            "loss='squared_error'": isinstance(loss, str) and loss == "squared_error",
+            "l2_regularization=0.0": self.l2_regularization == 0.0,
+            "interaction_cst=None": self.interaction_cst is None,
+        }
+        for needed, is_given in is_allowed.items():
+            if not is_given:
+                given = getattr(self, needed.partition("=")[0])
+                raise ValueError(
+                    f"leaf_model='linear' requires {needed}; got {given!r}. Use "
+                    "leaf_model='constant' instead."
+                )
+
+    def _require_blocks(self) -> None:
+        super()._require_blocks()
+        if self.leaf_model == "linear":
+            raise ValueError(
+                "A table that is read in blocks requires leaf_model='constant', got "
+                "'linear', for which its columns must be in memory."
+            )
+
+    def _make_template(self):
+        return (
+            super()
+            ._make_template()
+            .set_params(leaf_model=self.leaf_model, leaf_shrinkage=self.leaf_shrinkage)
+        )
 
     def _read_target(self, y):
         return column_or_1d(check_numbers(y, type(self).__name__), warn=True)

@@ -22,6 +22,7 @@ from sklearn_textbook.tree.members import (
     BlockRows,
     add_leaf_values,
     add_predictions,
+    multiply_equations,
     square_gradients,
     sum_gradients,
 )
@@ -292,7 +293,11 @@ class GradientRounds(Rounds):
             values *= self.learning_rate
             trees.append(tree.replace(statistics=values.reshape(-1, 1, 1)))
             # The other trees follow from the derivatives, not from the scores.
-            add_leaf_values(leaf_of_row, values, scores.raw[score])
+            if len(tree.bounds):
+                trees[-1] = multiply_equations(trees[-1], self.learning_rate)
+                scores.add(trees, self.grower.reader.schema_.names, n_threads)
+            else:
+                add_leaf_values(leaf_of_row, values, scores.raw[score])
         self._lacks_loss = True
         if outside is not None:
             self.oob_losses.append(self._compute_loss_of(outside))

@@ -311,6 +311,13 @@ class ExtraTreesRegressor(BaseForestRegressor):
     top_splits : int, default=1
         Number of best splits from which one is drawn at random at each node
         (算法参数扰动). 1: the best.
+    leaf_model : {"constant", "linear"}, default="constant"
+        What a leaf predicts: the mean (or median) of its rows, or a linear equation of
+        numeric and ordinal columns (:class:`~sklearn_textbook.tree.CARTRegressor`),
+        which requires ``criterion="squared_error"`` and one output.
+    leaf_shrinkage : float, default=1.0
+        With ``leaf_model="linear"``, factor of the weight with which the equation of
+        the parent is averaged with that of a node. 0: not at all.
     store_distribution : bool, default=False
         Whether ``fit`` stores what quantiles and :meth:`predict_interval` need: the
         targets, the training rows of each leaf, and the out-of-bag residuals.
@@ -404,6 +411,8 @@ class ExtraTreesRegressor(BaseForestRegressor):
         handle_unknown: str = "parent",
         tie_breaking: str = "first",
         top_splits: int = 1,
+        leaf_model: str = "constant",
+        leaf_shrinkage: float = 1.0,
         store_distribution: bool = False,
     ) -> None:
         super().__init__(**select_parameters(locals()))

@@ -28,7 +28,10 @@ DIRECTION_PARAMETERS = (
     "lasso",
 )
 #: Parameters of CART that oblique trees do not have.
-_NOT_OBLIQUE = ("monotonic_cst", "tie_breaking", "top_splits")
+_NOT_OBLIQUE = (
+    *("monotonic_cst", "tie_breaking", "top_splits"),
+    *("leaf_model", "leaf_shrinkage"),
+)
 
 
 class ObliqueMembers:

@@ -105,9 +105,10 @@ def measure_member(
 
 
 def list_tested_columns(tree) -> np.ndarray:
-    """List the columns that a tree tests, in surrogate tests and sums, too."""
+    """List the columns that a tree tests, in surrogate tests and sums, too, or adds."""
     tests = [tree.nodes["feature"][tree.nodes["n_children"] > 0]]
     tests += [tree.surrogates["feature"], tree.terms["feature"]]
+    tests += [tree.slopes["feature"]]
     return np.unique(np.concatenate(tests))
 
 

@@ -286,6 +286,8 @@ CART_PARAMETERS = (
     "handle_unknown",
     "tie_breaking",
     "top_splits",
+    "leaf_model",
+    "leaf_shrinkage",
 )
 
 
@@ -1032,6 +1034,8 @@ class BaseForestRegressor(IntervalMixin, RegressorMixin, BaseForest):
         handle_unknown: str = "parent",
         tie_breaking: str = "first",
         top_splits: int = 1,
+        leaf_model: str = "constant",
+        leaf_shrinkage: float = 1.0,
         store_distribution: bool = False,
     ) -> None:
         if isinstance(criterion, str) and criterion == "friedman_mse":
@@ -1068,7 +1072,15 @@ class BaseForestRegressor(IntervalMixin, RegressorMixin, BaseForest):
         self.handle_unknown = handle_unknown
         self.tie_breaking = tie_breaking
         self.top_splits = top_splits
+        self.leaf_model = leaf_model
+        self.leaf_shrinkage = leaf_shrinkage
         self.store_distribution = store_distribution
+
+    def _plan_draw(self, grower, sample_weight):
+        draw = super()._plan_draw(grower, sample_weight)
+        if not self.bootstrap:
+            grower.reader._warn_of_light_rows(self._sample_weight)
+        return draw
 
     def predict(
         self, X: MatrixLike, *, quantiles: float | Sequence[float] | None = None
@@ -1388,6 +1400,13 @@ class RandomForestRegressor(BaseForestRegressor):
     top_splits : int, default=1
         Number of best splits from which one is drawn at random at each node
         (算法参数扰动). 1: the best.
+    leaf_model : {"constant", "linear"}, default="constant"
+        What a leaf predicts: the mean (or median) of its rows, or a linear equation of
+        numeric and ordinal columns (:class:`~sklearn_textbook.tree.CARTRegressor`),
+        which requires ``criterion="squared_error"`` and one output.
+    leaf_shrinkage : float, default=1.0
+        With ``leaf_model="linear"``, factor of the weight with which the equation of
+        the parent is averaged with that of a node. 0: not at all.
     store_distribution : bool, default=False
         Whether ``fit`` stores what quantiles and :meth:`predict_interval` need: the
         targets, the training rows of each leaf, and the out-of-bag residuals.

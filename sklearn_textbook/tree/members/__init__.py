@@ -46,7 +46,7 @@ from sklearn_textbook.tree.members.grower import (
 )
 from sklearn_textbook.tree.members.stumps import StumpBuilder, describe_stump
 from sklearn_textbook.tree.pruning_parameter import NamedPruner
-from sklearn_textbook.tree.route import find_ends
+from sklearn_textbook.tree.route import find_ends, multiply_equations
 from sklearn_textbook.tree.route.many_trees import (
     MemberSum,
     add_predictions,
@@ -83,6 +83,7 @@ __all__ = [
     "make_sklearn_tree",
     "make_value_target",
     "mark_smoothed",
+    "multiply_equations",
     "read_block_columns",
     "read_blocks",
     "read_dask_columns",

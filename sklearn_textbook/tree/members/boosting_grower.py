@@ -14,8 +14,10 @@ from sklearn_textbook.tree.grow.gradient_plan import MAX_CODES, GradientPlan
 from sklearn_textbook.tree.grow.target import make_value_target
 from sklearn_textbook.tree.members.grower import MemberGrower
 from sklearn_textbook.tree.prune import (
+    Rows,
     compute_weakest_link_sequence,
     cut_below,
+    find_costly_branches,
     find_kept,
 )
 from sklearn_textbook.tree.route import RoutedTree, find_leaves
@@ -116,6 +118,7 @@ class BoostingGrower(MemberGrower):
         if weight is not None:
             smoothing = self.reader.categorical_smoothing
             warn_of_light_sum(self.table, smoothing, *total)
+            self.reader._warn_of_light_rows(weight)
 
     def _prepare_plan(self, rules, total, min_rows_leaf=1, min_weight_leaf=0.0):
         """Prepare the plan, of rows with a total weight and a number."""
@@ -190,20 +193,20 @@ class BoostingGrower(MemberGrower):
             grown = self._gradient_plan.grow(
                 gradient, hessian, rows, random_state, largest, out, variance
             )
-            return self._prune(grown.tree, grown.leaf_of_row, gradient, rows)
-        weight = np.ones(len(gradient)) if hessian is None else hessian
-        steps = -gradient / np.where(weight > 0, weight, 1.0)
-        if rows is not None:
-            taken = np.zeros(len(weight))
-            taken[rows] = weight[rows]
-            weight = taken
+            tree, leaf_of_row = self._prune(
+                grown.tree, grown.leaf_of_row, gradient, rows
+            )
+            if self.reader.leaf_model == "linear":
+                tree = self._fit_equations(tree, leaf_of_row, gradient, hessian, rows)
+            return tree, leaf_of_row
+        target, weight = self._make_steps(gradient, hessian, rows)
         n_counted = len(rows) if rows is not None else len(weight)
         if self.weight is not None:
             n_counted = self.weight[slice(None) if rows is None else rows].sum()
         member = self.grow(
             weight,
             random_state,
-            target=make_value_target(steps),
+            target=target,
             n_threads=self.n_threads,
             # The variance of a step is that of a gradient divided by the hessian.
             design_effect=weight.sum() / n_counted,
@@ -211,6 +214,24 @@ class BoostingGrower(MemberGrower):
         tree = member.tree_
         leaves = find_leaves(tree, self.rows.matrix, self.n_threads)
         return self._prune(tree, leaves.astype(np.int32), gradient, rows)
+
+    def _make_steps(self, gradient, hessian, rows):
+        """Make a target of the Newton steps of the rows, and their weights."""
+        weight = np.ones(len(gradient)) if hessian is None else hessian
+        steps = -gradient / np.where(weight > 0, weight, 1.0)
+        if rows is not None:
+            taken = np.zeros(len(weight))
+            taken[rows] = weight[rows]
+            weight = taken
+        return make_value_target(steps), weight
+
+    def _fit_equations(self, tree, leaf_of_row, gradient, hessian, rows):
+        """Fit linear equations in the leaves."""
+        used = Rows(self.rows.table, *self._make_steps(gradient, hessian, rows))
+        tree = self.reader._fit_equations(tree, used, self.n_threads)
+        cut = find_costly_branches(tree)
+        leaf_of_row[:] = find_kept(tree, cut)[leaf_of_row]
+        return cut_below(tree, cut)
 
     def _prune(self, tree, leaf_of_row, gradient, rows):
         """Prune a tree to minimal cost complexity."""

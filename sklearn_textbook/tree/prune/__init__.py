@@ -6,7 +6,7 @@ from sklearn_textbook.tree.prune.choose import resolve_pruner
 from sklearn_textbook.tree.prune.cost_complexity import (
     PruningSequence,
     compute_weakest_link_sequence,
-    cut_costly_branches,
+    find_costly_branches,
     prune_to_alpha,
 )
 from sklearn_textbook.tree.prune.cost_complexity_pruning import CostComplexityPruning
@@ -45,7 +45,7 @@ __all__ = [
     "compute_rpart_sequence",
     "compute_weakest_link_sequence",
     "cut_below",
-    "cut_costly_branches",
+    "find_costly_branches",
     "find_kept",
     "keep_best_first",
     "merge_equal_leaves",

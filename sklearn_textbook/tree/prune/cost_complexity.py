@@ -188,11 +188,12 @@ def prune_to_alpha(tree, ccp_alpha: float, sequence: PruningSequence | None = No
     return cut_below(tree, sequence.find_cut(sequence.find_step(ccp_alpha)))
 
 
-def cut_costly_branches(tree):
-    """Cut the branches whose risk is not smaller than that of their node as a leaf.
+def find_costly_branches(tree) -> np.ndarray:
+    """Mark the nodes whose risk as leaves is not larger than that of their branches.
 
-    That is the smallest of the subtrees with the least risk. An impurity need not
-    decrease with every split if it estimates the error on other rows.
+    Without these branches the tree is the smallest of the subtrees with the least risk.
+    An impurity need not decrease with every split if it estimates the error on other
+    rows.
     """
     risk = measure_node_risks(tree, "impurity")
     cut = np.empty(tree.node_count, dtype=bool)
@@ -201,7 +202,7 @@ def cut_costly_branches(tree):
         *(tree.nodes, risk, np.zeros(len(risk)), slack, True),
         *(cut.view(np.uint8), np.empty(len(risk))),
     )
-    return cut_below(tree, cut)
+    return cut
 
 
 def _compute_sequence(tree, risk, max_alpha, cost_matrix=None):

@@ -4,6 +4,7 @@ from sklearn_textbook.tree.route.empty_nodes import estimate_empty_nodes
 from sklearn_textbook.tree.route.leaf_equations import (
     LEAST_WEIGHT,
     fit_leaf_equations,
+    multiply_equations,
 )
 from sklearn_textbook.tree.route.many_trees import (
     MemberSum,
@@ -31,6 +32,7 @@ __all__ = [
     "find_leaves",
     "find_leaves_of_all",
     "fit_leaf_equations",
+    "multiply_equations",
     "pick_classes",
     "predict_in_nodes",
     "predict_statistics",

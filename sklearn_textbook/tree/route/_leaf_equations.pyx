@@ -3,7 +3,12 @@
 from libc.math cimport INFINITY, fabs, isnan, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from sklearn_textbook._contract._threads cimport run_in_threads
+from sklearn_textbook._contract._interrupt cimport (
+    Interrupt, has_stopped, must_stop, raise_failure, start_interrupt,
+)
+from sklearn_textbook._contract._threads cimport (
+    ThreadTeam, run_in_threads, run_tasks, start_team, stop_team,
+)
 from sklearn_textbook._contract._wide_units cimport wide_void
 from sklearn_textbook.tree.route._rows cimport Row, Table, read_entry, view_row
 
@@ -11,15 +16,15 @@ import numpy as np
 
 cdef enum:
     BLOCK_ROWS = 1024  # rows of a task of prediction
-
-#: With less than this part of the variance of y left, an equation is exact.
-MIN_RESIDUAL = 1e-14
-#: Factor of the coefficients in the estimate of the error on other rows. With 1 it is
-#: Akaike's final prediction error; columns that are chosen cost more.
-PENALTY = 2.0
+    TILE_ROWS = 4  # rows whose products are added at once
+    CHECKED_ROWS = 256  # rows between two checks for Ctrl-C; a multiple of the tile
 
 cdef:
-    double exact = MIN_RESIDUAL, penalty = PENALTY
+    # With less than this part of the variance of y left, an equation is exact.
+    double MIN_RESIDUAL = 1e-14
+    # Factor of the coefficients in the estimate of the error on other rows. With 1 it
+    # is Akaike's final prediction error; columns that are chosen cost more.
+    double PENALTY = 2.0
     # A column is left out if its variance given the others is less than this part of
     # its own: with cross products of centred columns, what is left is rounding.
     double MIN_TOLERANCE = 1e-9
@@ -61,49 +66,108 @@ cdef struct Fit:
     double* mean
     double* low
     double* high
+    Interrupt* interrupt
 
 
-cdef double measure_center(
-    const double* column, Py_ssize_t stride, const double* w, Py_ssize_t n_rows
+cdef wide_void add_centers(
+    const Fit* fit, int64_t first, int64_t last, const double* origin, double* total,
+    double* weight,
 ) noexcept nogil:
-    """Weighted mean of the values present, as a distance from the first of them."""
-    cdef double origin = 0.0, total = 0.0, weight = 0.0, value
-    cdef Py_ssize_t i
-    for i in range(n_rows):
-        value = column[i * stride]
-        if isnan(value):
-            continue
-        if weight == 0.0:
-            origin = value
-        weight += w[i]
-        total += w[i] * (value - origin)
-    return origin + total / weight if weight > 0.0 else 0.0
+    """Weighted sums of the values present, as distances from an origin, and of their
+    weights; the last column is y."""
+    cdef:
+        Py_ssize_t n = fit.n_used, i
+        int64_t number
+        double value, w
+    for number in range(first, last):
+        w = fit.w[number]
+        for i in range(n):
+            value = fit.X[number * n + i] - origin[i]
+            if value == value:  # not missing
+                total[i] += w * value
+                weight[i] += w
+        total[n] += w * (fit.y[number] - origin[n])
+        weight[n] += w
 
 
 cdef wide_void add_products(
-    Fit* fit, int64_t node, const double* centers, double y_center, double* row,
+    const Fit* fit, int64_t first, int64_t last, const double* centers, double* tile,
     double* products,
 ) noexcept nogil:
     """Cross products of the centred columns and, last, of y; a lower triangle."""
     cdef:
-        Py_ssize_t n = fit.n_used, width = n + 1, i, j
+        Py_ssize_t n = fit.n_used, width = n + 1, i, j, k
         int64_t number
         const double* X
-        double value, weighted
+        double value, w0, w1, w2, w3
+        double w[TILE_ROWS]
+        double* r0 = tile
+        double* r1 = r0 + width
+        double* r2 = r1 + width
+        double* r3 = r2 + width
+        double* row
         double* line
-    for i in range(width * width):
-        products[i] = 0.0
-    for number in range(fit.first[node], fit.last[node]):
-        X = fit.X + number * fit.n_used
-        for i in range(n):
-            value = X[i] - centers[i]
-            row[i] = 0.0 if isnan(value) else value  # a missing value is the mean
-        row[n] = fit.y[number] - y_center
+    number = first
+    while number < last:
+        for k in range(TILE_ROWS):
+            row = tile + k * width
+            w[k] = 0.0
+            if number + k >= last:
+                for i in range(width):
+                    row[i] = 0.0
+                continue
+            w[k] = fit.w[number + k]
+            X = fit.X + (number + k) * n
+            for i in range(n):
+                value = X[i] - centers[i]
+                row[i] = value if value == value else 0.0  # a missing value is the mean
+            row[n] = fit.y[number + k] - centers[n]
         for i in range(width):
-            weighted = fit.w[number] * row[i]
+            w0, w1, w2, w3 = w[0] * r0[i], w[1] * r1[i], w[2] * r2[i], w[3] * r3[i]
             line = products + i * width
             for j in range(i + 1):
-                line[j] += weighted * row[j]
+                line[j] += w0 * r0[j] + w1 * r1[j] + (w2 * r2[j] + w3 * r3[j])
+        number += TILE_ROWS
+
+
+cdef bint sum_rows(
+    Fit* fit, int64_t node, double* centers, double* memory, double* products
+) noexcept nogil:
+    """Centres of the columns and of y, and their cross products; whether to go on."""
+    cdef:
+        Py_ssize_t n = fit.n_used, width = n + 1, i
+        int64_t first = fit.first[node], last = fit.last[node], number, stop
+        double* origin = memory
+        double* total = origin + width
+        double* weight = total + width
+    for i in range(n):
+        origin[i] = 0.0
+        for number in range(first, last):
+            origin[i] = fit.X[number * n + i]
+            if not isnan(origin[i]):
+                break
+    origin[n] = fit.y[first] if first < last else 0.0
+    for i in range(2 * width):
+        total[i] = 0.0
+    for i in range(width * width):
+        products[i] = 0.0
+    number = first
+    while number < last:
+        if must_stop(fit.interrupt, CHECKED_ROWS * width):
+            return False
+        stop = min(number + CHECKED_ROWS, last)
+        add_centers(fit, number, stop, origin, total, weight)
+        number = stop
+    for i in range(width):
+        centers[i] = origin[i] + total[i] / weight[i] if weight[i] > 0.0 else 0.0
+    number = first
+    while number < last:
+        if must_stop(fit.interrupt, CHECKED_ROWS * width * width):
+            return False
+        stop = min(number + CHECKED_ROWS, last)
+        add_products(fit, number, stop, centers, memory, products)
+        number = stop
+    return True
 
 
 cdef wide_void sweep(double* A, Py_ssize_t width, Py_ssize_t k) noexcept nogil:
@@ -116,8 +180,7 @@ cdef wide_void sweep(double* A, Py_ssize_t width, Py_ssize_t k) noexcept nogil:
             continue
         factor = A[i * width + k] / pivot
         for j in range(width):
-            if j != k:
-                A[i * width + j] -= factor * A[k * width + j]
+            A[i * width + j] -= factor * A[k * width + j]
         A[i * width + k] = factor
     for j in range(width):
         A[k * width + j] /= pivot
@@ -126,7 +189,7 @@ cdef wide_void sweep(double* A, Py_ssize_t width, Py_ssize_t k) noexcept nogil:
 
 cdef inline double left_over(double squares) noexcept nogil:
     """Part of the variance of y that an equation leaves; 0 if it is rounding."""
-    return squares if squares >= exact else 0.0
+    return squares if squares >= MIN_RESIDUAL else 0.0
 
 
 cdef inline double inflate(
@@ -135,7 +198,7 @@ cdef inline double inflate(
     """Estimate of the squared error on other rows, times the weight of these."""
     if weight <= n_terms:
         return INFINITY
-    return squares * (weight + penalty * n_terms) / (weight - n_terms)
+    return squares * (weight + PENALTY * n_terms) / (weight - n_terms)
 
 
 cdef void fit_node(void* context, int64_t node, int thread) noexcept nogil:
@@ -151,22 +214,19 @@ cdef void fit_node(void* context, int64_t node, int thread) noexcept nogil:
         double* A = fit.memory + thread * fit.memory_size
         double* centers = A + width * width
         double* scale = centers + width
-        double* row = scale + width
-        double* order = row + width  # the columns in the order of their selection
-        double weight = 0.0, y_center, gain, most, risk, estimate, squares
+        double* order = scale + width  # the columns in the order of their selection
+        double weight = 0.0, gain, most, risk, estimate, squares
     for number in range(n_rows):
         weight += w[number]
-    y_center = measure_center(y, 1, w, n_rows)
-    fit.mean[node] = y_center
+    if has_stopped(fit.interrupt) or not sum_rows(
+        fit, node, centers, order + width, A
+    ):
+        return
+    fit.mean[node] = centers[n]
     fit.low[node] = fit.high[node] = y[0] if n_rows else 0.0
     for number in range(n_rows):
         fit.low[node] = min(fit.low[node], y[number])
         fit.high[node] = max(fit.high[node], y[number])
-    for i in range(n):
-        centers[i] = measure_center(
-            fit.X + fit.first[node] * fit.n_used + i, fit.n_used, w, n_rows
-        )
-    add_products(fit, node, centers, y_center, row, A)
     for i in range(width):
         scale[i] = sqrt(A[i * width + i] / weight) if weight > 0.0 else 0.0
         if not scale[i] > MIN_SPREAD * (fabs(centers[i]) if i < n else 0.0):
@@ -224,8 +284,12 @@ def fit_nodes(
         double[:, ::1] found = np.zeros((3, n + 1))
         int64_t[::1] n_chosen = np.zeros(n_nodes, dtype=np.int64)
         double[:, ::1] of_node = np.zeros((3, n_nodes))
-        double[:, ::1] memory = np.empty((n_threads, width * width + 4 * width))
+        double[:, ::1] memory = np.empty(
+            (n_threads, width * width + (3 + TILE_ROWS) * width)
+        )
         Fit fit
+        Interrupt interrupt
+        ThreadTeam* team
     if X.shape[0] == 0 or n_nodes == 0:
         raise ValueError("There are no rows.")
     fit.X = &X[0, 0] if X.shape[1] else NULL
@@ -235,10 +299,110 @@ def fit_nodes(
     fit.chosen, fit.n_chosen = &chosen[0], &n_chosen[0]
     fit.slopes, fit.centers, fit.errors = &found[0, 0], &found[1, 0], &found[2, 0]
     fit.mean, fit.low, fit.high = &of_node[0, 0], &of_node[1, 0], &of_node[2, 0]
-    run_in_threads(n_threads, fit_node, &fit, n_nodes)
+    start_interrupt(&interrupt)
+    fit.interrupt = &interrupt
+    team = start_team(n_threads, &interrupt)
+    with nogil:
+        run_tasks(team, fit_node, &fit, n_nodes)
+        stop_team(team)
+    if has_stopped(&interrupt):
+        raise_failure(&interrupt)
     return (
         np.asarray(chosen), np.asarray(found), np.asarray(n_chosen), np.asarray(of_node)
     )
+
+
+# What the tasks of shrinkage share.
+cdef struct Shrinkage:
+    const double* X
+    const double* y
+    const double* w
+    Py_ssize_t n_used
+    const int64_t* first
+    const int64_t* last
+    const Slope* slopes
+    const int64_t* start
+    const double* level
+    const int32_t* parent
+    double shrinkage
+    int64_t first_node  # of the level of the tree
+    double* own  # what the equations of nodes predict for their rows
+    double* predicted  # what the averaged equations do
+    double* part
+    double* factor
+    double* risk
+
+
+cdef void shrink_node(void* context, int64_t task, int thread) noexcept nogil:
+    """Find how much of its own equation a node keeps, from the errors of its rows."""
+    cdef:
+        Shrinkage* work = <Shrinkage*> context
+        int64_t node = work.first_node + task, number, i
+        double level = work.level[node], w, y, value, x, rest
+        double weight = 0.0, whole = 0.0, left = 0.0, above = 0.0
+        double n_terms = 1.0 + (work.start[node + 1] - work.start[node])
+        const Slope* slope
+    for number in range(work.first[node], work.last[node]):
+        w, y, value = work.w[number], work.y[number], level
+        for i in range(work.start[node], work.start[node + 1]):
+            slope = work.slopes + i
+            x = work.X[number * work.n_used + slope.feature]
+            if not isnan(x):
+                value += slope.weight * (x - slope.center)
+        work.own[number] = value
+        weight += w
+        whole += w * (y - level) * (y - level)
+        left += w * (y - value) * (y - value)
+        above += w * (y - work.predicted[number]) * (y - work.predicted[number])
+    rest = 1.0
+    if node == 0 or (work.shrinkage == 0.0 and weight > 0.0):
+        rest = 0.0
+    elif weight > n_terms and above > left:
+        rest = min(work.shrinkage * n_terms * above / weight / (above - left), 1.0)
+    work.part[node] = 1.0 - rest
+    work.factor[node] = inflate(1.0, weight, n_terms) if weight > n_terms else 1.0
+    if node > 0:
+        work.factor[node] *= 1.0 - rest
+        work.factor[node] += rest * work.factor[work.parent[node]]
+    left = 0.0
+    for number in range(work.first[node], work.last[node]):
+        value = work.own[number]
+        if node > 0:
+            value = work.predicted[number] + (1.0 - rest) * (
+                value - work.predicted[number]
+            )
+        work.predicted[number] = value
+        left += work.w[number] * (work.y[number] - value) * (work.y[number] - value)
+    if left >= MIN_RESIDUAL * whole and weight > 0.0:
+        work.risk[node] = work.factor[node] * left / weight
+
+
+def shrink_nodes(
+    const double[:, ::1] X, const double[::1] y, const double[::1] w,
+    const int64_t[::1] first, const int64_t[::1] last, const Slope[::1] slopes,
+    const int64_t[::1] start, const double[::1] level, const int32_t[::1] parent,
+    list levels, double shrinkage, int n_threads,
+):
+    """Find the part of the own equation of every node, and the risk of its average.
+
+    ``levels`` are the first node and the last but one of each level of the tree.
+    """
+    cdef:
+        Py_ssize_t n_nodes = first.shape[0]
+        double[:, ::1] of_row = np.zeros((2, y.shape[0]))
+        double[:, ::1] of_node = np.zeros((3, n_nodes))
+        int64_t last_node
+        Shrinkage work
+    work.X = &X[0, 0] if X.shape[1] else NULL
+    work.y, work.w, work.n_used = &y[0], &w[0], X.shape[1]
+    work.first, work.last, work.start = &first[0], &last[0], &start[0]
+    work.slopes = &slopes[0] if slopes.shape[0] else NULL
+    work.level, work.parent, work.shrinkage = &level[0], &parent[0], shrinkage
+    work.own, work.predicted = &of_row[0, 0], &of_row[1, 0]
+    work.part, work.factor, work.risk = &of_node[0, 0], &of_node[1, 0], &of_node[2, 0]
+    for work.first_node, last_node in levels:
+        run_in_threads(n_threads, shrink_node, &work, last_node - work.first_node)
+    return np.asarray(of_node[0]), np.asarray(of_node[2])
 
 
 # What the tasks of prediction share.

@@ -5,19 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_textbook.tree.grow.layout import SLOPE_DTYPE
-from sklearn_textbook.tree.route._leaf_equations import (
-    MIN_RESIDUAL,
-    PENALTY,
-    add_slopes,
-    fit_nodes,
-)
+from sklearn_textbook.tree.route._leaf_equations import fit_nodes, shrink_nodes
 from sklearn_textbook.tree.route.route import find_leaves
 
 #: Maximum number of columns that may stand in equations.
 MOST_COLUMNS = 100
 #: Minimum weight of a leaf.
 LEAST_WEIGHT = 10.0
-TINY = np.finfo(np.float64).tiny
 
 
 def fit_leaf_equations(
@@ -88,19 +82,31 @@ def fit_leaf_equations(
     slopes["node"], slopes["feature"] = node[is_chosen], chosen[is_chosen]
     for name, values in zip(("weight", "center", "error"), found, strict=True):
         slopes[name] = values[is_chosen]
-    bounds = np.column_stack([low, high])
-    equations = _Equations(tree, level, slopes, bounds, len(used))
-    equations.shrink(layout, X, y, weight, shrinkage, n_threads)
-    slopes = equations.join()
+    part, risk = shrink_nodes(
+        *(X, y, weight, layout.first, layout.first + layout.n_rows, slopes),
+        np.searchsorted(slopes["node"], np.arange(tree.node_count + 1)),
+        *(level, tree.nodes["parent"].copy(), list(tree._list_levels()), shrinkage),
+        n_threads,
+    )
+    level, bounds = level.copy(), np.column_stack([low, high])
+    slopes = _average(tree, slopes, level, bounds, part, len(used))
     slopes["feature"] = used[slopes["feature"]]
     nodes = tree.nodes.copy()
-    nodes["impurity"] = equations.risk
+    nodes["impurity"] = risk
     return tree.replace(
         nodes=nodes,
-        statistics=equations.level[:, np.newaxis, np.newaxis],
+        statistics=level[:, np.newaxis, np.newaxis],
         slopes=slopes,
-        bounds=equations.bounds,
+        bounds=bounds,
     )
+
+
+def multiply_equations(tree, factor: float):
+    """Multiply the slopes of equations, and the bounds of what they predict."""
+    slopes = tree.slopes.copy()
+    slopes["weight"] *= factor
+    slopes["error"] *= abs(factor)
+    return tree.replace(slopes=slopes, bounds=np.sort(factor * tree.bounds, axis=1))
 
 
 class _RowLayout:
@@ -132,116 +138,40 @@ def _choose_columns(tree, is_number) -> np.ndarray:
     return np.sort(used[order[importance[order] > 0.0]])
 
 
-class _SquareSums:
-    """Weighted sums of squared residuals in the nodes of a level."""
+def _average(tree, slopes, level, bounds, part, n_used):
+    """Average equations with those of the parents; their levels change in place.
 
-    def __init__(self, numbers, y, weight, n_nodes) -> None:
-        self.numbers, self.y, self.weight, self.n_nodes = numbers, y, weight, n_nodes
-        self.n = np.bincount(numbers, weight, n_nodes)
-
-    def add(self, values):
-        """Add up the squares of what some predictions leave."""
-        squares = self.weight * (self.y - values) ** 2
-        return np.bincount(self.numbers, squares, self.n_nodes)
-
-
-class _Equations:
-    """The equations of all nodes, which are shrunk towards those of their parents."""
-
-    def __init__(self, tree, level, slopes, bounds, n_used) -> None:
-        self.tree, self.level, self.bounds = tree, level.copy(), bounds
-        self.slopes, self.n_used = slopes, n_used
-        self.start = np.searchsorted(slopes["node"], np.arange(tree.node_count + 1))
-        self.parts = []
-        self.factor, self.risk = np.ones((2, tree.node_count))
-
-    def join(self):
-        """Return the records of all nodes."""
-        return np.concatenate(self.parts)
-
-    def shrink(self, layout, X, y, weight, shrinkage, n_threads) -> None:
-        """Average the equations with those of the parents, level by level."""
-        predicted = np.zeros(len(y))
-        free = np.tile([-np.inf, np.inf], (self.tree.node_count, 1))
-        no_levels = np.zeros(self.n_used, dtype=np.int64)
-        above = None
-        for first, last in self.tree._list_levels():
-            nodes = np.arange(first, last)
-            n_rows = layout.n_rows[first:last]
-            row = _list_ranges(layout.first[first:last], n_rows)
-            node = np.repeat(nodes, n_rows)
-            own = self.level[node]
-            add_slopes(
-                *(X[row], node, self.slopes, self.start, no_levels, free, own),
-                n_threads,
-            )
-            squares = _SquareSums(node - first, y[row], weight[row], last - first)
-            whole = squares.add(self.level[node])
-            n_terms = 1 + np.diff(self.start[first : last + 1])
-            factor, part = _inflate(squares.n, n_terms), np.ones(last - first)
-            if first > 0:
-                before = predicted[row]
-                left = squares.add(own), squares.add(before)
-                part = 1.0 - _find_rest(squares.n, *left, n_terms, shrinkage)
-                own = before + part[node - first] * (own - before)
-                parent = self.tree.nodes["parent"][first:last]
-                factor = part * factor + (1.0 - part) * self.factor[parent]
-            predicted[row], self.factor[first:last] = own, factor
-            left = squares.add(own)
-            left[left < MIN_RESIDUAL * whole] = 0.0
-            self.risk[first:last] = factor * left / np.maximum(squares.n, TINY)
-            above = self._average(first, last, part, above)
-
-    def _average(self, first, last, part, above):
-        """Average the equations of a level; returns them as arrays."""
-        own = self.slopes[self.start[first] : self.start[last]]
+    Nodes without rows have the bounds of their parents.
+    """
+    records, above = [], None
+    for first, last in tree._list_levels():
+        own = slopes[slice(*np.searchsorted(slopes["node"], [first, last]))]
         at = own["node"] - first, own["feature"]
-        slope, center, error = np.zeros((3, last - first, self.n_used))
+        slope, center, error = np.zeros((3, last - first, n_used))
         slope[at], center[at], error[at] = own["weight"], own["center"], own["error"]
         is_in = np.zeros(slope.shape, dtype=bool)
         is_in[at] = True
         if above is not None:
-            parent = self.tree.nodes["parent"][first:last]
+            parent = tree.nodes["parent"][first:last]
             above_slope, above_center, above_error, is_above = (
                 array[parent - above[0]] for array in above[1:]
             )
-            rest = 1.0 - part
+            own_part = part[first:last, np.newaxis]
+            rest = 1.0 - own_part
             center = np.where(is_in, center, above_center)
             moved = np.where(is_above, above_slope * (center - above_center), 0.0)
-            self.level[first:last] *= part
-            self.level[first:last] += rest * (self.level[parent] + moved.sum(axis=1))
-            part, rest = part[:, np.newaxis], rest[:, np.newaxis]
-            slope = part * slope + rest * above_slope
-            error = part * error + rest * above_error
-            is_in = (is_in & (part > 0.0)) | (is_above & (rest > 0.0))
-            is_empty = self.tree.nodes["n_samples"][first:last] == 0
-            self.bounds[first:last][is_empty] = self.bounds[parent[is_empty]]
+            level[first:last] *= own_part[:, 0]
+            level[first:last] += rest[:, 0] * (level[parent] + moved.sum(axis=1))
+            slope = own_part * slope + rest * above_slope
+            error = own_part * error + rest * above_error
+            is_in = (is_in & (own_part > 0.0)) | (is_above & (rest > 0.0))
+            is_empty = tree.nodes["n_samples"][first:last] == 0
+            bounds[first:last][is_empty] = bounds[parent[is_empty]]
+        above = first, slope, center, error, is_in
         node, feature = np.nonzero(is_in)
-        records = np.empty(len(node), dtype=SLOPE_DTYPE)
-        records["node"], records["feature"] = node + first, feature
-        for name, number in (("weight", slope), ("center", center), ("error", error)):
-            records[name] = number[node, feature]
-        self.parts.append(records)
-        return first, slope, center, error, is_in
-
-
-def _inflate(n, n_terms):
-    """Return the squared error to be expected on other rows, divided by that here."""
-    is_many = n > n_terms
-    return np.divide(n + PENALTY * n_terms, n - n_terms, np.ones(len(n)), where=is_many)
-
-
-def _find_rest(n, own, above, n_terms, shrinkage):
-    """Return the weight of the parent's equation, from both sums of squares."""
-    gained = above - own
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rest = np.minimum(shrinkage * n_terms * above / n / gained, 1.0)
-    if shrinkage == 0.0:
-        return np.where(n > 0.0, 0.0, 1.0)
-    return np.where((n > n_terms) & (gained > 0.0), rest, 1.0)
-
-
-def _list_ranges(first, length):
-    """List the numbers from each first one on."""
-    offset = np.cumsum(length) - length
-    return np.arange(length.sum()) + np.repeat(first - offset, length)
+        found = np.empty(len(node), dtype=SLOPE_DTYPE)
+        found["node"], found["feature"] = node + first, feature
+        for name, values in (("weight", slope), ("center", center), ("error", error)):
+            found[name] = values[node, feature]
+        records.append(found)
+    return np.concatenate(records)
