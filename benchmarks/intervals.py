@@ -34,7 +34,7 @@ from benchmarks.text_columns import (
     read_source,
 )
 from sklearn_textbook.ensemble import GradientBoostingRegressor, RandomForestRegressor
-from sklearn_textbook.ensemble.distributions import find_critical_score
+from sklearn_textbook.ensemble.conformal import find_critical_score
 
 COVERAGE = 0.9
 N_TREES = 100
@@ -170,9 +170,15 @@ def measure(name, method, seed, most_rows):
 
 
 def run(options):
-    """Measure split by split, and write the file after each."""
-    results = {}
-    for seed in range(options.splits):
+    """Measure split by split, after those in the file, and write it after each."""
+    path = Path(options.json)
+    results, first = {}, 0
+    if path.exists():
+        known = json.loads(path.read_text())
+        if known["rows"] != options.rows or [*known["results"]] != options.methods:
+            raise SystemExit(f"{path} has other methods or numbers of rows")
+        results, first = known["results"], known["splits"]
+    for seed in range(first, options.splits):
         for name in TABLES:
             for method in options.methods:
                 with warnings.catch_warnings():
@@ -180,7 +186,7 @@ def run(options):
                     found = measure(name, method, seed, options.rows)
                 results.setdefault(method, {}).setdefault(name, []).append(found)
         facts = {"rows": options.rows, "splits": seed + 1, "results": results}
-        Path(options.json).write_text(json.dumps(facts))
+        path.write_text(json.dumps(facts))
         print(seed, flush=True)
 
 

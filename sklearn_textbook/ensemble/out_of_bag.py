@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,19 +18,23 @@ from sklearn_textbook._contract.costs import choose_classes, get_costs
 from sklearn_textbook._contract.labels import decode_labels
 from sklearn_textbook._contract.parameters import is_checked, show_value
 from sklearn_textbook._contract.saved_field import SavedField
-from sklearn_textbook.ensemble.distributions import ATTRIBUTES as OF_DISTRIBUTIONS
-from sklearn_textbook.ensemble.distributions import (
+from sklearn_textbook._contract.tables import count_rows
+from sklearn_textbook.ensemble.conformal import (
     KEPT_CALIBRATION,
-    KEPT_LEAF_ROWS,
     Calibration,
-    DistributionMixin,
+    is_calibrated,
 )
+from sklearn_textbook.ensemble.jackknife import StandardErrorMixin
+from sklearn_textbook.ensemble.leaf_rows import KEPT_LEAF_ROWS
+from sklearn_textbook.ensemble.members.estimator_members import take_rows
 
-#: Fitted attributes of the estimate.
+#: Fitted attributes of the estimate, and of the distribution of the target.
 ATTRIBUTES = (
     *("oob_score_", "oob_curve_", "oob_prediction_", "oob_decision_function_"),
-    *OF_DISTRIBUTIONS,
+    *("_calibration", "_leaf_rows"),
 )
+#: New rows that all members predict at a time.
+_ROWS_AT_ONCE = 4096
 #: Those that model files keep; the predictions of the training rows are left out.
 KEPT_OUT_OF_BAG = (
     SavedField("oob_score_", is_optional=True, is_finite=False),
@@ -153,16 +158,6 @@ def estimate_out_of_bag(
     return OutOfBagEstimate(prediction, n_members, np.array(curve), spread)
 
 
-def take_rows(array, rows):
-    """Return some rows of an array or sparse matrix; the same as ``array[rows]``.
-
-    ``numpy.take`` is several times faster, but copies an array that is not contiguous.
-    """
-    if isinstance(array, np.ndarray) and array.flags.c_contiguous:
-        return array.take(rows, axis=0)
-    return array[rows]
-
-
 def find_largest(sums, costs=None):
     """Return the class with the largest sum, the first of several.
 
@@ -241,15 +236,68 @@ def score_named(
     return get_scorer(name)(kind(predicted, probabilities, classes), rows, target)
 
 
-class OutOfBagMixin(DistributionMixin):
-    """Scoring of an ensemble on out-of-bag rows."""
+def calibrate_out_of_bag(estimate, target, weight) -> Calibration | None:
+    """Calibrate intervals or sets of classes by an estimate; None: by no row."""
+    is_scored = estimate.n_members > 0
+    if weight is not None:
+        is_scored &= weight > 0
+        weight = weight[is_scored]
+    predicted, target = estimate.prediction[is_scored], target[is_scored]
+    if len(target) == 0:
+        return None
+    if estimate.spread is not None:
+        residuals, spread = target - predicted[:, :, 0], estimate.spread[is_scored]
+        return Calibration.of_values(residuals, spread, weight)
+    if target.shape[1] > 1:
+        return None
+    codes = target[:, 0].astype(np.int64)
+    own = predicted[np.arange(len(codes)), 0, codes]
+    return Calibration.of_classes(codes, own, weight)
+
+
+class OutOfBagMixin(StandardErrorMixin):
+    """Members one by one: scores and distributions from out-of-bag rows."""
 
     #: What ``oob_decision_function_`` has for a row that is out of bag for no member.
     _unscored_probability = 0.0
 
+    @abstractmethod
+    def _read_tables(self, X) -> Iterator:
+        """Read a new table as the members take it, block by block."""
+
+    @abstractmethod
+    def _make_predictor(self) -> Callable:
+        """Return a function of a member's number and a table: its predictions.
+
+        They have the shape (n_rows, n_outputs, n_statistics).
+        """
+
+    def _read_rows(self, X):
+        """Read a new table, some rows at a time."""
+        for table in self._read_tables(X):
+            n_rows = count_rows(table)
+            for first in range(0, n_rows, _ROWS_AT_ONCE):
+                rows = np.arange(first, min(first + _ROWS_AT_ONCE, n_rows))
+                yield take_rows(table, rows)
+
+    def _predict_members(self, X):
+        """Predict blocks of rows, (n_members, n_rows, n_outputs, n_statistics)."""
+        predict = self._make_predictor()
+        for block in self._read_rows(X):
+            numbers = range(len(self.estimators_))
+            yield np.stack([predict(number, block) for number in numbers])
+
+    def _require_stored(self, trees: Sequence) -> None:
+        """Raise ValueError if what a file has does not match its trees."""
+        if getattr(self, "_leaf_rows", None) is not None:
+            self._leaf_rows.require_trees(trees)
+        if is_calibrated(self):
+            n_classes = getattr(self, "n_classes_", 0)
+            self._calibration.require_target(trees[0].n_outputs, n_classes)
+
     def _estimate_out_of_bag(
         self,
-        predict: Callable,
+        table,
         target: np.ndarray,
         n_statistics: int,
         weight: np.ndarray | None = None,
@@ -257,7 +305,7 @@ class OutOfBagMixin(DistributionMixin):
         """Set the attributes of the out-of-bag estimate, and calibrate by it."""
         is_classified = np.issubdtype(target.dtype, np.integer)
         estimate = estimate_out_of_bag(
-            self._predict_out_of_bag(predict),
+            self._predict_out_of_bag(table),
             target,
             len(target),
             n_statistics,
@@ -265,7 +313,7 @@ class OutOfBagMixin(DistributionMixin):
             measures_spread=self.store_distribution and not is_classified,
         )
         if self.store_distribution:
-            self._calibration = Calibration.of_estimate(estimate, target, weight)
+            self._calibration = calibrate_out_of_bag(estimate, target, weight)
         if not self.oob_score:
             return
         warn_of_unscored_rows(estimate.n_members)
@@ -273,11 +321,13 @@ class OutOfBagMixin(DistributionMixin):
         score = self._score_classes if is_classified else self._score_values
         self.oob_score_ = score(estimate, target)
 
-    def _predict_out_of_bag(self, predict):
+    def _predict_out_of_bag(self, table):
         """Predict the out-of-bag rows of each member."""
+        predict, nothing = self._make_predictor(), np.zeros((0, 1, 1))
         for number, (draw, seed) in enumerate(self._list_draws()):
             rows = np.flatnonzero(draw.mark_out_of_bag(seed))
-            yield rows, predict(number, rows)
+            unseen = take_rows(table, rows)
+            yield rows, predict(number, unseen) if len(rows) else nothing
 
     def _score_classes(self, estimate, known):
         """Keep the out-of-bag probabilities, and score them."""
