@@ -260,19 +260,13 @@ class PredictionSetMixin:
         return self.predict_proba(X) >= thresholds - _ROUNDING
 
 
+_FIELDS = (
+    SavedField("scores", shape=("n_scored", None), least=0),
+    SavedField("floor", shape=(None,), is_optional=True, least=0),
+    SavedField("codes", "integer", ("n_scored",), is_optional=True, least=0),
+    SavedField("weight", shape=("n_scored",), is_optional=True, least=0),
+)
 #: What model files keep of a fit with ``store_distribution=True``.
 KEPT_CALIBRATION = SavedField(
-    "_calibration",
-    (
-        Record(
-            Calibration,
-            (
-                SavedField("scores", shape=("n_scored", None), least=0),
-                SavedField("floor", shape=(None,), is_optional=True, least=0),
-                SavedField("codes", "integer", ("n_scored",), True, least=0),
-                SavedField("weight", shape=("n_scored",), is_optional=True, least=0),
-            ),
-        ),
-    ),
-    is_optional=True,
+    "_calibration", (Record(Calibration, _FIELDS),), is_optional=True
 )

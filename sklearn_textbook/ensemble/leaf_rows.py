@@ -84,24 +84,21 @@ class LeafRows:
             raise ValueError("the rows in the leaves do not match the trees")
 
     def find_quantiles(
-        self, ends: tuple, n_nodes: np.ndarray, levels: np.ndarray, n_threads: int
+        self, members: Sequence, columns: Sequence, matrix, levels, n_threads: int
     ) -> np.ndarray:
-        """Find quantiles, (n_rows, n_outputs, n_levels), from what `list_ends` lists.
-
-        ``n_nodes`` are the numbers of nodes of the trees.
-        """
-        row, tree, node, fraction = ends
+        """Find quantiles of new rows; (n_rows, n_outputs, n_levels)."""
+        row, tree, node, fraction = list_ends(members, columns, matrix, n_threads)
+        n_nodes = [member.tree_.node_count for member in members]
         first_node = np.cumsum([0, *n_nodes[:-1]])
         first_row = np.cumsum([0, *self.end[first_node[:-1]].astype(np.int64)])
         node = node + first_node[tree]
-        start = np.searchsorted(row, np.arange(row[-1] + 2) if len(row) else [0])
         parts = (
-            start.astype(np.int64),
+            np.searchsorted(row, np.arange(matrix.shape[0] + 1)).astype(np.int64),
             first_row[tree] + self.begin[node],
             first_row[tree] + self.end[node],
             np.ascontiguousarray(fraction, dtype=np.float64),
         )
-        found = np.zeros((len(start) - 1, len(levels)), dtype=np.int32)
+        found = np.zeros((matrix.shape[0], len(levels)), dtype=np.int32)
         result = np.empty((len(found), self.targets.shape[1], len(levels)))
         for output, (values, rank) in enumerate(self.ranks):
             find_quantiles(
@@ -160,30 +157,23 @@ def predict_quantiles(model, X, quantiles) -> np.ndarray:
             "are trees of this package."
         )
     members, columns, parts = model.estimators_, model._list_columns(), []
-    n_nodes = np.array([member.tree_.node_count for member in members])
     for block in model._read_rows(X):
         n_threads = count_threads(model.n_jobs, block.size * len(members))
-        ends = list_ends(members, columns, block, n_threads)
-        parts.append(leaf_rows.find_quantiles(ends, n_nodes, levels, n_threads))
+        found = leaf_rows.find_quantiles(members, columns, block, levels, n_threads)
+        parts.append(found)
     found = np.concatenate(parts)
     found = found[..., 0] if np.ndim(quantiles) == 0 else found
     return found[:, 0] if found.shape[1] == 1 else found
 
 
+_FIELDS = (
+    SavedField("targets", shape=("n_targets", None)),
+    SavedField("rows", "integer", (None,), least=0),
+    SavedField("begin", "integer", ("n_nodes",), least=0),
+    SavedField("end", "integer", ("n_nodes",), least=1),
+    SavedField("weight", shape=("n_targets",), is_optional=True, least=0),
+)
 #: What model files keep of a fit with ``store_distribution=True``.
 KEPT_LEAF_ROWS = SavedField(
-    "_leaf_rows",
-    (
-        Record(
-            LeafRows,
-            (
-                SavedField("targets", shape=("n_targets", None)),
-                SavedField("rows", "integer", (None,), least=0),
-                SavedField("begin", "integer", ("n_nodes",), least=0),
-                SavedField("end", "integer", ("n_nodes",), least=1),
-                SavedField("weight", shape=("n_targets",), is_optional=True, least=0),
-            ),
-        ),
-    ),
-    is_optional=True,
+    "_leaf_rows", (Record(LeafRows, _FIELDS),), is_optional=True
 )

@@ -46,26 +46,18 @@ KEPT_OUT_OF_BAG = (
 
 @dataclass(frozen=True, eq=False)
 class OutOfBagEstimate:
-    """Predictions of the members for the rows they have not seen.
+    """Predictions of the members for the rows they have not seen."""
 
-    Parameters
-    ----------
-    prediction : ndarray of float64, shape (n_rows, n_outputs, n_statistics)
-        Mean class probabilities, fractions of votes or values; 0 for a row that all
-        members saw.
-    n_members : ndarray of int64, shape (n_rows,)
-        Number of members that predicted each row.
-    curve : ndarray of float64, shape (n_members,)
-        Error after 1, 2, ... members over the rows scored so far: the fraction of wrong
-        classes, or the mean squared error; NaN if there is no such row.
-    spread : ndarray of float64, shape (n_rows, n_outputs), default=None
-        Standard deviation of the members' values; NaN for a row that fewer than two
-        predicted. None: not measured.
-    """
-
+    #: Mean class probabilities, fractions of votes or values; 0 for a row that all
+    #: members saw; (n_rows, n_outputs, n_statistics).
     prediction: np.ndarray
+    #: Number of members that predicted each row.
     n_members: np.ndarray
+    #: Error after 1, 2, ... members over the rows scored so far: the fraction of wrong
+    #: classes, or the mean squared error; NaN if there is no such row.
     curve: np.ndarray
+    #: Standard deviation of the members' values; NaN for a row that fewer than two
+    #: predicted; (n_rows, n_outputs). None: not measured.
     spread: np.ndarray | None = None
 
 
@@ -100,30 +92,9 @@ def estimate_out_of_bag(
     .. math:: H^{oob}(x) = \arg\max_y \sum_t \mathbb{I}(h_t(x) = y) \cdot
         \mathbb{I}(x \notin D_t)
 
-    Parameters
-    ----------
-    predictions : iterable of (ndarray of int, ndarray of float64)
-        Of each member the numbers of its out-of-bag rows, and its predictions of them;
-        shape (n_out, n_outputs, n_statistics).
-    target : ndarray of shape (n_rows, n_outputs)
-        Class numbers (integers) or values (floats).
-    n_rows : int
-        Number of rows.
-    n_statistics : int
-        Largest number of classes; 1 for values.
-    costs : ndarray of float64, shape (n_classes, n_classes), default=None
-        Costs of errors, by which classes are chosen.
-    measures_spread : bool, default=False
-        Whether to measure the spread of values.
-
-    Returns
-    -------
-    estimate : OutOfBagEstimate
-        The estimate.
-
-    References
-    ----------
-    周志华《机器学习》, section 8.3.1, formulas 8.20 and 8.21. L. Breiman (1996),
+    ``predictions`` are of each member the numbers of its out-of-bag rows, and its
+    predictions of them; ``target`` has class numbers or values.
+    周志华《机器学习》, section 8.3.1, formulas 8.20 and 8.21; L. Breiman (1996),
     Out-of-bag estimation.
     """
     is_classifier = np.issubdtype(target.dtype, np.integer)
@@ -189,20 +160,8 @@ def warn_of_unscored_rows(n_members) -> None:
 class _Predicted(BaseEstimator):
     """Replaces the ensemble in a call of a scorer, with predictions already made."""
 
-    def __init__(self, predicted=None, probabilities=None, classes=None) -> None:
-        self.predicted = predicted
-        self.probabilities = probabilities
-        self.classes = classes
-
-    @property
-    def classes_(self):
-        return self.classes
-
     def fit(self, X, y):
         return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
 
     def predict(self, X):
         return self.predicted
@@ -226,14 +185,14 @@ def score_named(
     classes: np.ndarray | list[np.ndarray] | None = None,
 ) -> float:
     """Score out-of-bag predictions with a scorer of scikit-learn."""
-    kind = _PredictedRegressor if probabilities is None else _PredictedClassifier
+    model = _PredictedRegressor() if probabilities is None else _PredictedClassifier()
     if isinstance(probabilities, list):
         probabilities = [of_output[is_scored] for of_output in probabilities]
     elif probabilities is not None:
         probabilities = probabilities[is_scored]
-    target, predicted = target[is_scored], predicted[is_scored]
-    rows = np.zeros((len(target), 1))
-    return get_scorer(name)(kind(predicted, probabilities, classes), rows, target)
+    model.predicted, model.probabilities = predicted[is_scored], probabilities
+    model.classes_, target = classes, target[is_scored]
+    return get_scorer(name)(model, np.zeros((len(target), 1)), target)
 
 
 def calibrate_out_of_bag(estimate, target, weight) -> Calibration | None:
