@@ -264,6 +264,42 @@ def test_boosting_is_calibrated_on_validation_rows(loss):
     assert 320 < ((low <= y_val) & (y_val <= high)).sum() < 340
 
 
+@pytest.mark.parametrize("is_warm", [False, True])
+def test_nodes_have_the_residuals_of_the_rows_below(is_warm):
+    X, y = make_gaps(200)
+    model = GradientBoostingRegressor(
+        n_estimators=4, n_iter_no_change=5, warm_start=is_warm, random_state=0
+    ).set_params(store_distribution=True)
+    if is_warm:  # some leaves have none of the rows of the second fit
+        model.fit(X, y)
+        X, y = X[X["x0"] > 0.5], y[X["x0"] > 0.5]
+        model.set_params(n_estimators=5)
+    X_val, y_val = make_gaps(50, seed=1)
+    model.fit(X, y, X_val=X_val, y_val=y_val)
+    X_new = make_gaps(30, seed=2)[0]
+    X_new["level"] = X_new["level"].cat.add_categories("z")
+    X_new.loc[X_new.index[:15], "level"] = "z"
+    squares = (y - model.predict(X)) ** 2
+    ends = model.apply(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        query = model.apply(X_new)
+        low, high = model.predict_interval(X_new).T
+    variances, n_above = np.zeros(30), 0
+    for tree, member in enumerate(model.estimators_.ravel()):
+        above = member.tree_.nodes["parent"].tolist()
+        for row, node in enumerate(query[:, tree].tolist()):
+            inside = np.zeros(0)
+            while not len(inside):
+                below = [reference.is_below(end, node, above) for end in ends[:, tree]]
+                inside, node = squares[below], above[node]
+                n_above += not len(inside)
+            variances[row] += inside.mean() / len(model.estimators_)
+    assert (n_above > 0) == is_warm
+    ratios = (high - low) / (np.sqrt(variances) + model._calibration.floor)
+    np.testing.assert_allclose(ratios, ratios[0])
+
+
 def test_boosting_in_blocks_and_from_files(tmp_path):
     X, y = make_gaps(300)
     X["x1"] = X["x1"].fillna(0.0)
