@@ -327,8 +327,8 @@ def anova(table, target, formulas, robust, **options) -> None:
     type=float,
     metavar="P",
     help="Add bounds that contain the value with probability P, or the set of classes "
-    "that contains the class; the model must be fitted with --set "
-    "store_distribution=true.",
+    "that contains the class; the model must be linear regression, or fitted with "
+    "--set store_distribution=true.",
 )
 @click.option(
     "--explain",

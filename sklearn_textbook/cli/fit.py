@@ -40,7 +40,7 @@ from sklearn_textbook.cli.model_table import (
 )
 from sklearn_textbook.cli.output import Output
 from sklearn_textbook.cli.output_files import list_inputs, require_model_output
-from sklearn_textbook.cli.predict import can_bound, predict_bounds
+from sklearn_textbook.cli.predict import TEST_COVERAGE, can_bound, predict_bounds
 from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.cli.scoring import (
     choose_folds,
@@ -66,9 +66,6 @@ from sklearn_textbook.io.table_reader import guess_format
 #: find out of the bag.
 _FOREST_TREES = 100
 _LEAST_FOUND = {"AUC": 0.6, "R2": 0.05}
-
-#: Coverage of the intervals of a test table.
-_COVERAGE = 0.9
 
 
 def fit_table(
@@ -298,8 +295,10 @@ def _test(model, scorer, training, path, options):
     predicted = predict_rows(model, scorer, table)
     if can_bound(model.estimator) and not scorer.is_classes:
         X = as_features(model.schema, table.features)
-        bounds = predict_bounds(model.estimator, X, _COVERAGE)
-        predicted = replace(predicted, intervals=np.stack([*bounds.values()], axis=1))
+        bounds = predict_bounds(model.estimator, X, TEST_COVERAGE)
+        if not any(bound.null_count for bound in bounds.values()):
+            intervals = np.stack([*bounds.values()], axis=1)
+            predicted = replace(predicted, intervals=intervals)
     tested = score_table(model, scorer, table, predicted, "test")
     if tested is None:
         raise table.file.error("no values that can be scored", column=model.target)
@@ -309,6 +308,6 @@ def _test(model, scorer, training, path, options):
         is_inside = (low <= tested.true) & (tested.true <= high)
         share = np.average(is_inside, weights=tested.weights)
         width = np.average(high - low, weights=tested.weights)
-        covered = f"{_COVERAGE:.0%} intervals contain {share:.1%} of the values"
+        covered = f"{TEST_COVERAGE:.0%} intervals contain {share:.1%} of the values"
         notes = (*notes, f"{covered} of the test table; mean width {width:.4g}")
     return replace(tested, notes=notes)

@@ -30,6 +30,9 @@ from sklearn_textbook.cli.progress import show_progress
 from sklearn_textbook.cli.scoring import find_probabilities
 from sklearn_textbook.io.table_file import display_path
 
+#: Coverage of the intervals of a test table.
+TEST_COVERAGE = 0.9
+
 
 def predict_table(
     model: str,
@@ -88,8 +91,10 @@ def predict_bounds(estimator, X, interval: float) -> dict[str, pa.Array]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Levels not seen in training")
         if hasattr(estimator, "predict_interval"):
-            low, high = estimator.predict_interval(X, interval).T
-            return {"lower": pa.array(low), "upper": pa.array(high)}
+            bounds = estimator.predict_interval(X, interval).T
+            # Linear regression may leave bounds unknown, NaN.
+            low, high = (pa.array(bound, from_pandas=True) for bound in bounds)
+            return {"lower": low, "upper": high}
         is_member = estimator.predict_set(X, interval)
     labels = [report.show_label(label) for label in estimator.classes_]
     sets = [
@@ -100,8 +105,11 @@ def predict_bounds(estimator, X, interval: float) -> dict[str, pa.Array]:
 
 
 def can_bound(estimator) -> bool:
-    """Return whether a model has stored what intervals or sets of classes need."""
-    return getattr(estimator, "_calibration", None) is not None
+    """Return whether a model has intervals of new values, or sets of classes."""
+    from sklearn_textbook.ensemble.conformal import is_calibrated
+    from sklearn_textbook.linear_model import LinearRegression
+
+    return is_calibrated(estimator) or isinstance(estimator, LinearRegression)
 
 
 def require_predictor(estimator, model, proba, interval=None) -> None:
@@ -110,12 +118,14 @@ def require_predictor(estimator, model, proba, interval=None) -> None:
         if not 0.0 < interval < 1.0:
             refuse_use(f"--interval must be between 0 and 1, got {interval:g}")
         if not can_bound(estimator):
-            refuse_use(
-                f"--interval: {model} has no intervals; they require a random forest, "
-                "bagging or gradient boosting of numbers (with --set "
-                "n_iter_no_change=10) that was fitted with --set "
-                "store_distribution=true"
+            reason = (
+                "has no intervals or sets of classes, which require linear regression, "
+                "or with --set store_distribution=true a random forest, bagging or "
+                "gradient boosting (with --set n_iter_no_change=10)"
             )
+            if hasattr(estimator, "predict_interval") and hasattr(estimator, "link_"):
+                reason = "has intervals of the mean of rows, not of new values"
+            refuse_use(f"--interval: {model} {reason}")
     if not hasattr(estimator, "predict"):
         kind = type(estimator).__name__
         refuse_use(

@@ -1,6 +1,6 @@
 # cython: language_level=3
 """Training rows sorted by the leaves of trees, and quantiles of the targets of those
-that new rows share leaves with; :mod:`distributions` has the documents."""
+that new rows share leaves with."""
 
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
@@ -13,58 +13,54 @@ cdef enum:
     GROUP_BITS = 8
 
 
-def number_in_preorder(
-    const int32_t[::1] n_children, int32_t[::1] place, int32_t[::1] size
+def list_rows(
+    const int32_t[::1] n_children, const int64_t[::1] node, const int32_t[::1] counts,
+    int32_t[::1] begin, int32_t[::1] end, int32_t[::1] rows,
 ):
-    """Number nodes so that those below a node follow it.
+    """List the training rows of a tree, node by node.
 
     n_children: read; the nodes are numbered breadth first.
-    place, size: written; the new number of every node, and how many nodes its subtree
-        has.
+    node, counts: read; in which node each row ends, and how often it is listed.
+    begin, end: written; rows[begin[i]:end[i]] are the rows of node i, ascending, and
+        those below it. An empty node has those of its parent. end is 0 before.
+    rows: written.
     """
-    cdef Py_ssize_t n_nodes = n_children.shape[0], node, child = n_nodes, i
-    cdef int32_t following
+    cdef Py_ssize_t n_nodes = n_children.shape[0], child = n_nodes, i, row
+    cdef int32_t at, following, below
     with nogil:
-        for node in range(n_nodes - 1, -1, -1):
-            child -= n_children[node]
-            size[node] = 1
-            for i in range(child, child + n_children[node]):
-                size[node] += size[i]
-        place[0] = 0
-        child = 1
-        for node in range(n_nodes):
-            following = place[node] + 1
-            for i in range(child, child + n_children[node]):
-                place[i] = following
-                following += size[i]
-            child += n_children[node]
-
-
-def group_rows(
-    const int64_t[::1] node, const int32_t[::1] place, const int32_t[::1] counts,
-    int32_t[::1] starts, int32_t[::1] rows,
-):
-    """Sort rows by the places of their nodes.
-
-    node: read; the node in which each row ends.
-    place: read; by number_in_preorder.
-    counts: read; how often each row is listed.
-    starts, rows: written; the rows of place p are rows[starts[p]:starts[p + 1]],
-        ascending. starts has two entries more than there are places, all 0.
-    """
-    cdef Py_ssize_t row, i, n_places = place.shape[0]
-    cdef int32_t at
-    with nogil:
-        # Shifted by two places, so that starts are right once the rows are written.
         for row in range(node.shape[0]):
-            starts[place[node[row]] + 2] += counts[row]
-        for i in range(2, n_places + 2):
-            starts[i] += starts[i - 1]
+            end[node[row]] += counts[row]
+        for i in range(n_nodes - 1, -1, -1):
+            child -= n_children[i]
+            for at in range(child, child + n_children[i]):
+                end[i] += end[at]
+        # Own rows come first; then those of the children, one child after the other.
+        begin[0], child = 0, 1
+        for i in range(n_nodes):
+            below = 0
+            for at in range(child, child + n_children[i]):
+                below += end[at]
+            following = begin[i] + end[i] - below
+            for at in range(child, child + n_children[i]):
+                begin[at] = following
+                following += end[at]
+            child += n_children[i]
+            end[i] = begin[i]
         for row in range(node.shape[0]):
-            i = place[node[row]] + 1
-            for at in range(starts[i], starts[i] + counts[row]):
+            i = node[row]
+            for at in range(end[i], end[i] + counts[row]):
                 rows[at] = <int32_t> row
-            starts[i] += counts[row]
+            end[i] += counts[row]
+        for i in range(n_nodes - 1, -1, -1):
+            if n_children[i] > 0:
+                end[i] = end[child - 1]
+            child -= n_children[i]
+        child = 1
+        for i in range(n_nodes):
+            for at in range(child, child + n_children[i]):
+                if begin[at] == end[at]:
+                    begin[at], end[at] = begin[i], end[i]
+            child += n_children[i]
 
 
 cdef struct Search:

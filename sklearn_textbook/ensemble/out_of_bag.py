@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,19 +18,23 @@ from sklearn_textbook._contract.costs import choose_classes, get_costs
 from sklearn_textbook._contract.labels import decode_labels
 from sklearn_textbook._contract.parameters import is_checked, show_value
 from sklearn_textbook._contract.saved_field import SavedField
-from sklearn_textbook.ensemble.distributions import ATTRIBUTES as OF_DISTRIBUTIONS
-from sklearn_textbook.ensemble.distributions import (
+from sklearn_textbook._contract.tables import count_rows
+from sklearn_textbook.ensemble.conformal import (
     KEPT_CALIBRATION,
-    KEPT_LEAF_ROWS,
     Calibration,
-    DistributionMixin,
+    is_calibrated,
 )
+from sklearn_textbook.ensemble.jackknife import StandardErrorMixin
+from sklearn_textbook.ensemble.leaf_rows import KEPT_LEAF_ROWS
+from sklearn_textbook.ensemble.members.estimator_members import take_rows
 
-#: Fitted attributes of the estimate.
+#: Fitted attributes of the estimate, and of the distribution of the target.
 ATTRIBUTES = (
     *("oob_score_", "oob_curve_", "oob_prediction_", "oob_decision_function_"),
-    *OF_DISTRIBUTIONS,
+    *("_calibration", "_leaf_rows"),
 )
+#: New rows that all members predict at a time.
+_ROWS_AT_ONCE = 4096
 #: Those that model files keep; the predictions of the training rows are left out.
 KEPT_OUT_OF_BAG = (
     SavedField("oob_score_", is_optional=True, is_finite=False),
@@ -41,26 +46,18 @@ KEPT_OUT_OF_BAG = (
 
 @dataclass(frozen=True, eq=False)
 class OutOfBagEstimate:
-    """Predictions of the members for the rows they have not seen.
+    """Predictions of the members for the rows they have not seen."""
 
-    Parameters
-    ----------
-    prediction : ndarray of float64, shape (n_rows, n_outputs, n_statistics)
-        Mean class probabilities, fractions of votes or values; 0 for a row that all
-        members saw.
-    n_members : ndarray of int64, shape (n_rows,)
-        Number of members that predicted each row.
-    curve : ndarray of float64, shape (n_members,)
-        Error after 1, 2, ... members over the rows scored so far: the fraction of wrong
-        classes, or the mean squared error; NaN if there is no such row.
-    spread : ndarray of float64, shape (n_rows, n_outputs), default=None
-        Standard deviation of the members' values; NaN for a row that fewer than two
-        predicted. None: not measured.
-    """
-
+    #: Mean class probabilities, fractions of votes or values; 0 for a row that all
+    #: members saw; (n_rows, n_outputs, n_statistics).
     prediction: np.ndarray
+    #: Number of members that predicted each row.
     n_members: np.ndarray
+    #: Error after 1, 2, ... members over the rows scored so far: the fraction of wrong
+    #: classes, or the mean squared error; NaN if there is no such row.
     curve: np.ndarray
+    #: Standard deviation of the members' values; NaN for a row that fewer than two
+    #: predicted; (n_rows, n_outputs). None: not measured.
     spread: np.ndarray | None = None
 
 
@@ -95,30 +92,9 @@ def estimate_out_of_bag(
     .. math:: H^{oob}(x) = \arg\max_y \sum_t \mathbb{I}(h_t(x) = y) \cdot
         \mathbb{I}(x \notin D_t)
 
-    Parameters
-    ----------
-    predictions : iterable of (ndarray of int, ndarray of float64)
-        Of each member the numbers of its out-of-bag rows, and its predictions of them;
-        shape (n_out, n_outputs, n_statistics).
-    target : ndarray of shape (n_rows, n_outputs)
-        Class numbers (integers) or values (floats).
-    n_rows : int
-        Number of rows.
-    n_statistics : int
-        Largest number of classes; 1 for values.
-    costs : ndarray of float64, shape (n_classes, n_classes), default=None
-        Costs of errors, by which classes are chosen.
-    measures_spread : bool, default=False
-        Whether to measure the spread of values.
-
-    Returns
-    -------
-    estimate : OutOfBagEstimate
-        The estimate.
-
-    References
-    ----------
-    周志华《机器学习》, section 8.3.1, formulas 8.20 and 8.21. L. Breiman (1996),
+    ``predictions`` are of each member the numbers of its out-of-bag rows, and its
+    predictions of them; ``target`` has class numbers or values.
+    周志华《机器学习》, section 8.3.1, formulas 8.20 and 8.21; L. Breiman (1996),
     Out-of-bag estimation.
     """
     is_classifier = np.issubdtype(target.dtype, np.integer)
@@ -153,16 +129,6 @@ def estimate_out_of_bag(
     return OutOfBagEstimate(prediction, n_members, np.array(curve), spread)
 
 
-def take_rows(array, rows):
-    """Return some rows of an array or sparse matrix; the same as ``array[rows]``.
-
-    ``numpy.take`` is several times faster, but copies an array that is not contiguous.
-    """
-    if isinstance(array, np.ndarray) and array.flags.c_contiguous:
-        return array.take(rows, axis=0)
-    return array[rows]
-
-
 def find_largest(sums, costs=None):
     """Return the class with the largest sum, the first of several.
 
@@ -194,20 +160,8 @@ def warn_of_unscored_rows(n_members) -> None:
 class _Predicted(BaseEstimator):
     """Replaces the ensemble in a call of a scorer, with predictions already made."""
 
-    def __init__(self, predicted=None, probabilities=None, classes=None) -> None:
-        self.predicted = predicted
-        self.probabilities = probabilities
-        self.classes = classes
-
-    @property
-    def classes_(self):
-        return self.classes
-
     def fit(self, X, y):
         return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
 
     def predict(self, X):
         return self.predicted
@@ -231,25 +185,78 @@ def score_named(
     classes: np.ndarray | list[np.ndarray] | None = None,
 ) -> float:
     """Score out-of-bag predictions with a scorer of scikit-learn."""
-    kind = _PredictedRegressor if probabilities is None else _PredictedClassifier
+    model = _PredictedRegressor() if probabilities is None else _PredictedClassifier()
     if isinstance(probabilities, list):
         probabilities = [of_output[is_scored] for of_output in probabilities]
     elif probabilities is not None:
         probabilities = probabilities[is_scored]
-    target, predicted = target[is_scored], predicted[is_scored]
-    rows = np.zeros((len(target), 1))
-    return get_scorer(name)(kind(predicted, probabilities, classes), rows, target)
+    model.predicted, model.probabilities = predicted[is_scored], probabilities
+    model.classes_, target = classes, target[is_scored]
+    return get_scorer(name)(model, np.zeros((len(target), 1)), target)
 
 
-class OutOfBagMixin(DistributionMixin):
-    """Scoring of an ensemble on out-of-bag rows."""
+def calibrate_out_of_bag(estimate, target, weight) -> Calibration | None:
+    """Calibrate intervals or sets of classes by an estimate; None: by no row."""
+    is_scored = estimate.n_members > 0
+    if weight is not None:
+        is_scored &= weight > 0
+        weight = weight[is_scored]
+    predicted, target = estimate.prediction[is_scored], target[is_scored]
+    if len(target) == 0:
+        return None
+    if estimate.spread is not None:
+        residuals, spread = target - predicted[:, :, 0], estimate.spread[is_scored]
+        return Calibration.of_values(residuals, spread, weight)
+    if target.shape[1] > 1:
+        return None
+    codes = target[:, 0].astype(np.int64)
+    own = predicted[np.arange(len(codes)), 0, codes]
+    return Calibration.of_classes(codes, own, weight)
+
+
+class OutOfBagMixin(StandardErrorMixin):
+    """Members one by one: scores and distributions from out-of-bag rows."""
 
     #: What ``oob_decision_function_`` has for a row that is out of bag for no member.
     _unscored_probability = 0.0
 
+    @abstractmethod
+    def _read_tables(self, X) -> Iterator:
+        """Read a new table as the members take it, block by block."""
+
+    @abstractmethod
+    def _make_predictor(self) -> Callable:
+        """Return a function of a member's number and a table: its predictions.
+
+        They have the shape (n_rows, n_outputs, n_statistics).
+        """
+
+    def _read_rows(self, X):
+        """Read a new table, some rows at a time."""
+        for table in self._read_tables(X):
+            n_rows = count_rows(table)
+            for first in range(0, n_rows, _ROWS_AT_ONCE):
+                rows = np.arange(first, min(first + _ROWS_AT_ONCE, n_rows))
+                yield take_rows(table, rows)
+
+    def _predict_members(self, X):
+        """Predict blocks of rows, (n_members, n_rows, n_outputs, n_statistics)."""
+        predict = self._make_predictor()
+        for block in self._read_rows(X):
+            numbers = range(len(self.estimators_))
+            yield np.stack([predict(number, block) for number in numbers])
+
+    def _require_stored(self, trees: Sequence) -> None:
+        """Raise ValueError if what a file has does not match its trees."""
+        if getattr(self, "_leaf_rows", None) is not None:
+            self._leaf_rows.require_trees(trees)
+        if is_calibrated(self):
+            n_classes = getattr(self, "n_classes_", 0)
+            self._calibration.require_target(trees[0].n_outputs, n_classes)
+
     def _estimate_out_of_bag(
         self,
-        predict: Callable,
+        table,
         target: np.ndarray,
         n_statistics: int,
         weight: np.ndarray | None = None,
@@ -257,7 +264,7 @@ class OutOfBagMixin(DistributionMixin):
         """Set the attributes of the out-of-bag estimate, and calibrate by it."""
         is_classified = np.issubdtype(target.dtype, np.integer)
         estimate = estimate_out_of_bag(
-            self._predict_out_of_bag(predict),
+            self._predict_out_of_bag(table),
             target,
             len(target),
             n_statistics,
@@ -265,7 +272,7 @@ class OutOfBagMixin(DistributionMixin):
             measures_spread=self.store_distribution and not is_classified,
         )
         if self.store_distribution:
-            self._calibration = Calibration.of_estimate(estimate, target, weight)
+            self._calibration = calibrate_out_of_bag(estimate, target, weight)
         if not self.oob_score:
             return
         warn_of_unscored_rows(estimate.n_members)
@@ -273,11 +280,13 @@ class OutOfBagMixin(DistributionMixin):
         score = self._score_classes if is_classified else self._score_values
         self.oob_score_ = score(estimate, target)
 
-    def _predict_out_of_bag(self, predict):
+    def _predict_out_of_bag(self, table):
         """Predict the out-of-bag rows of each member."""
+        predict, nothing = self._make_predictor(), np.zeros((0, 1, 1))
         for number, (draw, seed) in enumerate(self._list_draws()):
             rows = np.flatnonzero(draw.mark_out_of_bag(seed))
-            yield rows, predict(number, rows)
+            unseen = take_rows(table, rows)
+            yield rows, predict(number, unseen) if len(rows) else nothing
 
     def _score_classes(self, estimate, known):
         """Keep the out-of-bag probabilities, and score them."""

@@ -13,6 +13,7 @@ import pytest
 
 from sklearn_textbook.cli import main
 from sklearn_textbook.io import read_table
+from sklearn_textbook.linear_model import LinearRegression
 from tests.cli.files import write
 
 DATA = Path(__file__).parents[1] / "data"
@@ -263,6 +264,58 @@ def test_intervals_and_sets(command):
     sets = [row["set"] for row in csv.DictReader(io.StringIO(rows))]
     assert set(", ".join(sets).split(", ")) <= set(_iris_classes())
     assert any(", " in of_row for of_row in sets)
+
+
+def test_intervals_of_linear_regression(command):
+    table = DATA / "iris.csv"
+    names = read_table(table).frame.column_names
+    shown = command(
+        "fit", table, "--target", names[0], "--algorithm", "linear",
+        "--drop", names[-1], "--cv", 0, "--save", "m.json", "--test", table,
+        "--report", "page.html",
+    )  # fmt: skip
+    assert re.search(r"90% intervals contain \d+\.\d% of the values", shown)
+    assert "90 % intervals and actual values" in Path("page.html").read_text("utf-8")
+    rows = command("predict", "m.json", table, "--interval", 0.8)
+    rows = pd.read_csv(io.StringIO(rows))
+    frame = read_table(table).frame.to_pandas()
+    model = LinearRegression().fit(frame[names[1:-1]], frame[names[0]])
+    np.testing.assert_allclose(
+        rows[["lower", "upper"]], model.predict_interval(frame[names[1:-1]], 0.8)
+    )
+
+
+def test_unknown_intervals_of_linear_regression(command):
+    write("few.csv", "a,b,y\n1,2,3\n2,5,1\n4,1,1\n")
+    shown = command(
+        "fit", "few.csv", "--target", "y", "--algorithm", "linear", "--cv", 0,
+        "--save", "m.json", "--test", "few.csv",
+    )  # fmt: skip
+    assert "intervals contain" not in shown
+    rows = command("predict", "m.json", "few.csv", "--interval", 0.9)
+    assert all(line.endswith(",,") for line in rows.splitlines()[1:])
+
+
+def test_sets_of_gradient_boosting(command):
+    table = DATA / "iris.csv"
+    command(
+        "fit", table, "--target", read_table(table).frame.column_names[-1],
+        "--algorithm", "gradient-boosting", "--seed", 0, "--cv", 0, "--save", "m.json",
+        "--set", "n_iter_no_change=5", "--set", "store_distribution=true",
+    )  # fmt: skip
+    rows = command("predict", "m.json", table, "--interval", 0.9)
+    sets = [row["set"] for row in csv.DictReader(io.StringIO(rows))]
+    assert set(", ".join(sets).split(", ")) <= {"", *_iris_classes()}
+
+
+def test_intervals_of_the_mean_are_refused(command):
+    table = DATA / "iris.csv"
+    command(
+        "fit", table, "--target", read_table(table).frame.column_names[0],
+        "--algorithm", "generalized-linear", "--cv", 0, "--save", "m.json",
+    )  # fmt: skip
+    refused = command("predict", "m.json", table, "--interval", 0.9, code=2)
+    assert "has intervals of the mean of rows, not of new values" in refused
 
 
 def test_models_without_intervals(command, iris_model):

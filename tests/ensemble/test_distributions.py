@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -21,12 +22,14 @@ from sklearn_textbook.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
     ExtraTreesRegressor,
+    GradientBoostingClassifier,
     GradientBoostingRegressor,
     ObliqueRandomForestRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn_textbook.ensemble.distributions import Jackknife, find_critical_score
+from sklearn_textbook.ensemble.conformal import find_critical_score
+from sklearn_textbook.ensemble.jackknife import Jackknife
 from sklearn_textbook.io import load_model, save_model, scan
 from sklearn_textbook.tree import CARTRegressor
 from tests.reference import distributions as reference
@@ -261,6 +264,42 @@ def test_boosting_is_calibrated_on_validation_rows(loss):
     assert 320 < ((low <= y_val) & (y_val <= high)).sum() < 340
 
 
+@pytest.mark.parametrize("is_warm", [False, True])
+def test_nodes_have_the_residuals_of_the_rows_below(is_warm):
+    X, y = make_gaps(200)
+    model = GradientBoostingRegressor(
+        n_estimators=4, n_iter_no_change=5, warm_start=is_warm, random_state=0
+    ).set_params(store_distribution=True)
+    if is_warm:  # some leaves have none of the rows of the second fit
+        model.fit(X, y)
+        X, y = X[X["x0"] > 0.5], y[X["x0"] > 0.5]
+        model.set_params(n_estimators=5)
+    X_val, y_val = make_gaps(50, seed=1)
+    model.fit(X, y, X_val=X_val, y_val=y_val)
+    X_new = make_gaps(30, seed=2)[0]
+    X_new["level"] = X_new["level"].cat.add_categories("z")
+    X_new.loc[X_new.index[:15], "level"] = "z"
+    squares = (y - model.predict(X)) ** 2
+    ends = model.apply(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        query = model.apply(X_new)
+        low, high = model.predict_interval(X_new).T
+    variances, n_above = np.zeros(30), 0
+    for tree, member in enumerate(model.estimators_.ravel()):
+        above = member.tree_.nodes["parent"].tolist()
+        for row, node in enumerate(query[:, tree].tolist()):
+            inside = np.zeros(0)
+            while not len(inside):
+                below = [reference.is_below(end, node, above) for end in ends[:, tree]]
+                inside, node = squares[below], above[node]
+                n_above += not len(inside)
+            variances[row] += inside.mean() / len(model.estimators_)
+    assert (n_above > 0) == is_warm
+    ratios = (high - low) / (np.sqrt(variances) + model._calibration.floor)
+    np.testing.assert_allclose(ratios, ratios[0])
+
+
 def test_boosting_in_blocks_and_from_files(tmp_path):
     X, y = make_gaps(300)
     X["x1"] = X["x1"].fillna(0.0)
@@ -290,6 +329,121 @@ def test_boosting_without_validation_rows():
     model.set_params(store_distribution=False).fit(X, y)
     with pytest.raises(ValueError, match="store_distribution=True"):
         model.predict_interval(X)
+
+
+def make_classes(n_rows, n_classes, seed=0):
+    """Text labels, gaps and a column of levels; the first class is the largest."""
+    random = np.random.default_rng(seed)
+    X = make_gaps(n_rows, seed)[0]
+    codes = random.integers(0, n_classes, n_rows)
+    codes[random.random(n_rows) < 0.3] = 0
+    X["x0"] += 1.5 * codes
+    return X, np.array(["one", "two", "three", "four"])[codes]
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "loss"), [(2, "log_loss"), (2, "exponential"), (4, "log_loss")]
+)
+@pytest.mark.parametrize("is_conditional", [False, True])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_sets_of_boosting_are_those_of_plain_python(
+    n_classes, loss, is_conditional, is_weighted
+):
+    X, y = make_classes(200, n_classes)
+    X_val, y_val = make_classes(60, n_classes, seed=1)
+    weight = np.random.default_rng(2).integers(0, 4, 60) if is_weighted else None
+    model = GradientBoostingClassifier(
+        loss=loss, n_estimators=5, n_iter_no_change=5, store_distribution=True
+    ).fit(X, y, X_val=X_val, y_val=y_val, sample_weight_val=weight)
+    X_new = make_classes(50, n_classes, seed=3)[0]
+    known = model.predict_proba(X_val).tolist()
+    classes = model.classes_.tolist()
+    for coverage in (0.5, 0.9, 0.99):
+        found = model.predict_set(X_new, coverage, class_conditional=is_conditional)
+        for row, probabilities in enumerate(model.predict_proba(X_new).tolist()):
+            expected = reference.find_set(
+                known, y_val.tolist(), classes, probabilities, coverage,
+                None if weight is None else weight.tolist(), is_conditional,
+            )  # fmt: skip
+            assert found[row].tolist() == expected
+
+
+def test_each_of_the_rows_is_covered_in_turn():
+    # Split-conformal prediction: of any n + 1 rows, each calibrated on the n others, at
+    # least the fraction (1 - a) is covered, and less than 1 / (n + 1) more.
+    X, y = make_classes(150, 4)
+    X_val, y_val = make_classes(40, 4, seed=1)
+    # Rounds of small steps: few probabilities are equal.
+    model = GradientBoostingClassifier(
+        n_estimators=5, n_iter_no_change=5, min_samples_leaf=1, learning_rate=0.03
+    ).set_params(store_distribution=True)
+    covered = {False: 0, True: 0}
+    for row in range(40):
+        others = np.arange(40) != row
+        model.fit(X, y, X_val=X_val[others], y_val=y_val[others])
+        code = int(np.flatnonzero(model.classes_ == y_val[row])[0])
+        for is_conditional in covered:
+            found = model.predict_set(
+                X_val[row : row + 1], 0.8, class_conditional=is_conditional
+            )
+            covered[is_conditional] += found[0, code]
+    assert 32 <= covered[False] <= 33
+    n_rows = np.unique(y_val, return_counts=True)[1]
+    assert covered[True] >= sum(math.ceil(0.8 * n) for n in n_rows)
+
+
+def test_sets_of_boosting_in_blocks_and_from_files(tmp_path):
+    X, y = make_classes(300, 4)
+    weight = np.random.default_rng(0).integers(0, 3, 300).astype(float)
+    table = X.assign(y=y, w=weight)
+    table.to_parquet(tmp_path / "table.parquet")
+    model = GradientBoostingClassifier(
+        n_estimators=5, n_iter_no_change=5, random_state=0, store_distribution=True
+    )
+    whole = clone(model).fit(X, y, weight)
+    blocks = clone(model).fit(scan(tmp_path / "table.parquet"), "y", "w")
+    save_model(whole, tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    for is_conditional in (False, True):
+        expected = whole.predict_set(X, 0.8, class_conditional=is_conditional)
+        assert 300 < expected.sum() < 1200
+        for other in (loaded, blocks, pickle.loads(pickle.dumps(whole))):
+            found = other.predict_set(X, 0.8, class_conditional=is_conditional)
+            if other is blocks:  # other validation rows
+                assert (found == expected).mean() > 0.9
+            else:
+                np.testing.assert_array_equal(found, expected)
+
+
+def test_a_set_of_a_class_that_has_too_few_rows_has_this_class():
+    X, y = make_classes(200, 2)
+    X_val, y_val = make_classes(60, 2, seed=1)
+    y_val[:] = "one"
+    model = GradientBoostingClassifier(n_estimators=3, n_iter_no_change=5)
+    model.set_params(store_distribution=True).fit(X, y, X_val=X_val, y_val=y_val)
+    found = model.predict_set(X, 0.9, class_conditional=True)
+    assert model.classes_.tolist() == ["one", "two"]
+    assert found[:, 1].all()
+    assert not found[:, 0].all()
+
+
+def test_no_set_is_stored_after_a_fit_without():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="n_iter_no_change, which is None"):
+        GradientBoostingClassifier(store_distribution=True).fit(X, y)
+    model = GradientBoostingClassifier(n_iter_no_change=3, n_estimators=5)
+    with pytest.raises(ValueError, match="'store_distribution' parameter"):
+        clone(model).set_params(store_distribution="x").fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.predict_set(X)
+    model.set_params(store_distribution=True).fit(X, y).predict_set(X)
+    model.set_params(store_distribution=False).fit(X, y)
+    with pytest.raises(ValueError, match="predict_set requires a fit with"):
+        model.predict_set(X)
+    regressor = GradientBoostingRegressor(n_iter_no_change=3, n_estimators=5)
+    regressor.set_params(store_distribution=True).fit(X, y)
+    regressor.set_params(store_distribution=False).fit(X, y)
+    assert not {"_calibration", "_node_variance"} & set(vars(regressor))
 
 
 # ------------------------------------------------------------------ invariants

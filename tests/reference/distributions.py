@@ -91,6 +91,25 @@ def find_interval(train, counts, targets, query, coverage, weights=None):
     return center - width, center + width
 
 
+def find_set(known, targets, classes, query, coverage, weights, is_conditional):
+    """Which classes are in the set of a new row.
+
+    known[i], query: probabilities of the classes in row i and in the new row.
+    targets[i], weights[i]: the class and the weight of row i; None: all are equal.
+    """
+    is_member = []
+    for number, label in enumerate(classes):
+        scores, kept = [], []
+        for i, target in enumerate(targets):
+            weight = 1.0 if weights is None else weights[i]
+            if weight and (target == label or not is_conditional):
+                scores.append(1.0 - known[i][classes.index(target)])
+                kept.append(weight)
+        critical = find_critical(scores, coverage, kept) if scores else math.inf
+        is_member.append(1.0 - query[number] <= critical + 1e-9)
+    return is_member
+
+
 def spread(values):
     """The standard deviation of some values; None: there is only one."""
     if len(values) < 2:

@@ -37,6 +37,7 @@ from sklearn_textbook.cli.options import (
     DEFAULT_NUMBER_SCORES,
     NUMBER_SCORES,
 )
+from sklearn_textbook.cli.predict import TEST_COVERAGE
 from sklearn_textbook.cli.scoring import count_confusions, score_classes
 from sklearn_textbook.inspection import IntervalDisplay
 from sklearn_textbook.io.naming import count_things
@@ -250,12 +251,11 @@ def _draw_errors(where, rows):
     pair = make("div", first, second, class_="pair")
     if rows.intervals is None:
         return pair
-    display = IntervalDisplay.from_predictions
+    display, percent = IntervalDisplay.from_predictions, f"{TEST_COVERAGE * 100:g} %"
     intervals = draw(
         f"intervals-{where}",
-        "90 % intervals and actual values",
-        "The intervals are calibrated on rows that the model was not fitted to: 90 % "
-        "of the values should be inside, on average over all rows.",
+        f"{percent} intervals and actual values",
+        f"{percent} of the values should be inside, on average over all rows.",
         lambda ax: display(true, rows.intervals, rows.weights, ax=ax),
     )
     return join(pair, intervals)

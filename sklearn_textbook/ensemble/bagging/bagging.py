@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -47,17 +48,12 @@ from sklearn_textbook._contract.parameters import (
 )
 from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook._contract.scoring import ClassifierMixin, RegressorMixin
-from sklearn_textbook._contract.tables import count_rows
-from sklearn_textbook._contract.threads import check_n_jobs, count_threads
+from sklearn_textbook._contract.threads import check_n_jobs
 from sklearn_textbook._contract.types import MatrixLike
 from sklearn_textbook._contract.weights import check_weights
 from sklearn_textbook.ensemble.bagging.bag_draw import BagDraw
-from sklearn_textbook.ensemble.distributions import (
-    ROWS_AT_ONCE,
-    IntervalMixin,
-    LeafRows,
-    PredictionSetMixin,
-)
+from sklearn_textbook.ensemble.conformal import IntervalMixin, PredictionSetMixin
+from sklearn_textbook.ensemble.leaf_rows import LeafRows, predict_quantiles
 from sklearn_textbook.ensemble.members.estimator_members import (
     EstimatorCombiner,
     EstimatorTraining,
@@ -677,53 +673,20 @@ class RowSamplingMixin(OutOfBagMixin):
     def _finish_fit(self, training, weight) -> None:
         for name in ATTRIBUTES:
             vars(self).pop(name, None)
+        is_classified, known = self._predicts_classes, training.target
         if self.oob_score or self.store_distribution:
-            self._score_out_of_bag(training, weight)
-        takes_trees = self._reader is not None and not self._predicts_classes
-        if self.store_distribution and takes_trees:
-            table = training.table
-            self._leaf_rows = LeafRows.of_trees(
-                [member.tree_ for member in self.estimators_],
-                self._list_columns(),
-                self._draws,
-                table,
-                training.target,
-                count_threads(self.n_jobs, table.size),
-            )
+            known = known.astype(np.intp if is_classified else np.float64)
+            n_statistics = self.n_classes_ if is_classified else 1
+            self._estimate_out_of_bag(training.table, known, n_statistics, weight)
+        if self.store_distribution and self._reader is not None and not is_classified:
+            self._leaf_rows = LeafRows.of_members(self, training.table, known)
 
-    def _score_out_of_bag(self, training, weight) -> None:
-        """Estimate the error by out-of-bag rows."""
-        is_classified = self._predicts_classes
-        votes = is_classified and self.voting == "hard"
-        n_statistics = self.n_classes_ if is_classified else 1
-        combiner = self._make_combiner()
+    def _read_tables(self, X):
+        return self._make_combiner().read_blocks(X)
 
-        def predict(number, rows):
-            if len(rows) == 0:
-                return np.zeros((0, self._n_outputs, n_statistics))
-            return combiner.predict_rows(number, training.table, rows, votes=votes)
-
-        known = training.target.astype(np.intp if is_classified else np.float64)
-        self._estimate_out_of_bag(predict, known, n_statistics, weight)
-
-    def _read_rows(self, X):
-        for table in self._make_combiner().read_blocks(X):
-            n_rows = count_rows(table)
-            for first in range(0, n_rows, ROWS_AT_ONCE):
-                rows = np.arange(first, min(first + ROWS_AT_ONCE, n_rows))
-                yield take_rows(table, rows)
-
-    def _predict_members(self, X):
-        combiner = self._make_combiner()
+    def _make_predictor(self):
         votes = self._predicts_classes and self.voting == "hard"
-        for table in self._read_rows(X):
-            rows = np.arange(count_rows(table))
-            yield np.stack(
-                [
-                    combiner.predict_rows(number, table, rows, votes=votes)
-                    for number in range(len(self.estimators_))
-                ]
-            )
+        return partial(self._make_combiner().predict_one, votes=votes)
 
 
 class BaggingClassifier(
@@ -1086,5 +1049,5 @@ class BaggingRegressor(
             require.
         """
         if quantiles is not None:
-            return self._predict_quantiles(X, quantiles)
+            return predict_quantiles(self, X, quantiles)
         return super().predict(X, **params)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
 from itertools import combinations
@@ -55,6 +55,7 @@ from sklearn_textbook.ensemble.boosting.rounds import (
     grow_round,
 )
 from sklearn_textbook.ensemble.boosting.staged_mixins import StagedPredictionMixin
+from sklearn_textbook.ensemble.conformal import KEPT_CALIBRATION, is_calibrated
 from sklearn_textbook.ensemble.members.estimator_members import take_rows
 from sklearn_textbook.ensemble.members.growth import grow_aside
 from sklearn_textbook.ensemble.members.member_list import (
@@ -141,6 +142,7 @@ class BaseGradientBoosting(
         SavedField("oob_scores_", shape=("n_estimators_",), is_optional=True),
         SavedField("oob_improvement_", shape=("n_estimators_",), is_optional=True),
         SavedField("oob_score_", is_optional=True),
+        KEPT_CALIBRATION,
     )
 
     # ------------------------------------------------------------------ parameters
@@ -170,6 +172,12 @@ class BaseGradientBoosting(
         check_random_seed("random_state", self.random_state)
         check_verbose(self.verbose)
         check_n_jobs(self.n_jobs)
+        check_truth("store_distribution", self.store_distribution)
+        if self.store_distribution and self.n_iter_no_change is None:
+            raise ValueError(
+                "store_distribution=True requires validation rows, and thus "
+                "n_iter_no_change, which is None."
+            )
         if isinstance(self.interaction_cst, str):
             check_choice(
                 "interaction_cst", self.interaction_cst, ("pairwise", "no_interactions")
@@ -372,7 +380,7 @@ class BaseGradientBoosting(
             refuse_on_workers("X_val and y_val with n_iter_no_change", None)
         if source.memory_limit is not None:
             refuse_on_workers("memory_limit=None", source.memory_limit)
-        if getattr(self, "store_distribution", False):
+        if self.store_distribution:
             refuse_on_workers("store_distribution=False", True)
 
     def _score_start(self, source, scores) -> None:
@@ -623,12 +631,29 @@ class BaseGradientBoosting(
                 ):
                     break
             trees = [member.tree_ for members in done for member in members]
-            self._calibrate(rounds, stopping, trees)
+            for name in ("_calibration", "_node_variance"):
+                vars(self).pop(name, None)
+            if self.store_distribution:
+                self._calibrate(rounds, stopping.scores, trees)
         for name, value in describe().items():
             setattr(self, name, value)
 
-    def _calibrate(self, rounds, stopping, trees) -> None:
-        """Keep what intervals need of the final scores."""
+    def _calibrate(self, rounds, scores, trees) -> None:
+        """Calibrate intervals or sets of classes by the scores of validation rows."""
+        make, measure = self._plan_calibration(rounds, trees)
+        parts = []
+        for matrix, y, weight, raw in scores.read_blocks():
+            rows = slice(None) if weight is None else np.flatnonzero(weight)
+            weights = () if weight is None else (weight[rows],)
+            parts.append((*measure(matrix[rows], y[rows], raw[:, rows]), *weights))
+        self._calibration = make(*map(np.concatenate, zip(*parts, strict=True)))
+
+    @abstractmethod
+    def _plan_calibration(self, rounds, trees) -> tuple[Callable, Callable]:
+        """Return what makes a calibration, and what gives its arguments of some rows.
+
+        The latter is a function of the rows, their targets and their scores.
+        """
 
     def _score_validation(self, X, y, weight, ends):
         """Compute the scores of validation rows before the first round."""
@@ -763,6 +788,8 @@ class BaseGradientBoosting(
         fits = self.loss_.n_scores == n_scores == len(self._start_score)
         if is_classifier(self):
             fits = fits and n_scores == (self.n_classes_ if self.n_classes_ > 2 else 1)
+        if is_calibrated(self):
+            self._calibration.require_target(1, getattr(self, "n_classes_", 0))
         if (
             not fits
             or not isinstance(self.loss_, Loss)

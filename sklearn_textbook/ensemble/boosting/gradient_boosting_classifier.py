@@ -37,10 +37,11 @@ from sklearn_textbook.ensemble.boosting.losses import (
     MultinomialLoss,
 )
 from sklearn_textbook.ensemble.boosting.staged_mixins import StagedClassifierMixin
+from sklearn_textbook.ensemble.conformal import Calibration, PredictionSetMixin
 
 
 class GradientBoostingClassifier(
-    StagedClassifierMixin, ClassifierMixin, BaseGradientBoosting
+    PredictionSetMixin, StagedClassifierMixin, ClassifierMixin, BaseGradientBoosting
 ):
     r"""Gradient boosting for classification, 梯度提升: trees fitted to derivatives.
 
@@ -151,6 +152,9 @@ class GradientBoostingClassifier(
         order of ``classes_``; 0 for right predictions. The class of least expected
         cost under ``predict_proba`` is predicted. Training does not use costs. None:
         all errors cost the same.
+    store_distribution : bool, default=False
+        Whether ``fit`` stores what :meth:`predict_set` needs: the probabilities of the
+        classes that the validation rows have. Requires ``n_iter_no_change``.
 
     Attributes
     ----------
@@ -281,6 +285,7 @@ class GradientBoostingClassifier(
         verbose: int = 0,
         criterion: str = "deprecated",
         cost_matrix: CostMatrix | None = None,
+        store_distribution: bool = False,
     ) -> None:
         self.loss = loss
         self.learning_rate = learning_rate
@@ -312,6 +317,7 @@ class GradientBoostingClassifier(
         self.verbose = verbose
         self.criterion = criterion
         self.cost_matrix = cost_matrix
+        self.store_distribution = store_distribution
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -476,6 +482,13 @@ class GradientBoostingClassifier(
         """
         leaves = super().apply(X)
         return leaves.reshape(len(leaves), *self.estimators_.shape)
+
+    def _plan_calibration(self, rounds, trees):
+        def measure(matrix, y, raw):
+            codes = y.astype(np.int64)
+            return codes, self._to_probabilities(raw)[np.arange(len(y)), codes]
+
+        return Calibration.of_classes, measure
 
     def _to_decisions(self, raw):
         return raw[0] if len(raw) == 1 else raw.T

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.labels import (
     check_numbers,
 )
-from sklearn_textbook._contract.parameters import check_choice, check_real, check_truth
+from sklearn_textbook._contract.parameters import check_choice, check_real
 from sklearn_textbook._contract.saved_field import SavedField
 from sklearn_textbook._contract.scoring import RegressorMixin
 from sklearn_textbook._contract.threads import count_threads
@@ -31,12 +30,15 @@ from sklearn_textbook.ensemble.boosting.losses import (
     SquaredError,
     TweedieLoss,
 )
-from sklearn_textbook.ensemble.distributions import (
-    KEPT_CALIBRATION,
+from sklearn_textbook.ensemble.boosting.residual_spread import (
+    measure_node_variances,
+    measure_spread,
+)
+from sklearn_textbook.ensemble.conformal import (
     Calibration,
-    NodeMeans,
     check_coverage,
-    measure_node_spread,
+    get_calibration,
+    is_calibrated,
 )
 
 REGRESSION_LOSSES = {
@@ -258,7 +260,6 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
 
     _saved_fields = (
         *BaseGradientBoosting._saved_fields,
-        KEPT_CALIBRATION,
         SavedField("_node_variance", shape=(None,), is_optional=True, least=0),
     )
 
@@ -339,12 +340,6 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
             check_choice("loss", self.loss, REGRESSION_LOSSES)
         check_real("alpha", self.alpha, 0.0, 1.0)
         check_real("power", self.power, 1.0, 2.0)
-        check_truth("store_distribution", self.store_distribution)
-        if self.store_distribution and self.n_iter_no_change is None:
-            raise ValueError(
-                "store_distribution=True requires validation rows, and thus "
-                "n_iter_no_change, which is None."
-            )
 
         self._check_leaf_model()
 
@@ -410,46 +405,32 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
 
     def _restore(self, reader, members, columns, kept) -> None:
         super()._restore(reader, members, columns, kept)
-        if getattr(self, "_calibration", None) is not None:
-            self._calibration.require_target(1, 0)
+        if is_calibrated(self):
             n_nodes = sum(member.tree_.node_count for member in members)
             if len(getattr(self, "_node_variance", ())) != n_nodes:
                 raise ValueError("_node_variance must have a value for each node")
 
     # ------------------------------------------------------------------- intervals
-    def _calibrate(self, rounds, stopping, trees) -> None:
-        for name in ("_calibration", "_node_variance"):
-            vars(self).pop(name, None)
-        if not self.store_distribution:
-            return
+    def _plan_calibration(self, rounds, trees):
         names, n_threads = rounds.grower.reader.schema_.names, rounds.grower.n_threads
-        means = NodeMeans(trees, names, n_threads)
-        for matrix, y, weight, raw in rounds.scores.read_blocks():
-            means.add(matrix, self._standardize(y, raw) ** 2, weight)
-        self._node_variance = means.finish()
-        residuals, spreads, weights = [], [], []
-        for matrix, y, weight, raw in stopping.scores.read_blocks():
-            spread = measure_node_spread(
-                trees, self._node_variance, matrix, names, n_threads
-            )
-            kept = slice(None)
-            if weight is not None:
-                kept = weight > 0
-                weights.append(weight[kept])
-            spreads.append(spread[kept])
-            residuals.append(self._standardize(y, raw)[kept])
-        residual, spread = map(np.concatenate, (residuals, spreads))
-        self._calibration = Calibration.of_values(
-            np.zeros((len(residual), 1)),
-            residual[:, np.newaxis],
-            spread[:, np.newaxis],
-            np.concatenate(weights) if weights else None,
+        blocks = (
+            (matrix, self._standardize(y, raw)[:, 0], weight)
+            for matrix, y, weight, raw in rounds.scores.read_blocks()
         )
+        variance = measure_node_variances(trees, names, n_threads, blocks)
+        self._node_variance = variance
+
+        def measure(matrix, y, raw):
+            spread = measure_spread(trees, variance, matrix, names, n_threads)
+            return self._standardize(y, raw), spread[:, np.newaxis]
+
+        return Calibration.of_values, measure
 
     def _standardize(self, y, raw):
         """Divide residuals by the standard deviation that the loss supposes."""
         predicted = self._to_target(raw)
-        return (y - predicted) / self._suppose_deviation(predicted)
+        residuals = (y - predicted) / self._suppose_deviation(predicted)
+        return residuals[:, np.newaxis]
 
     def _suppose_deviation(self, predicted):
         """Compute the standard deviation at some means, up to a factor."""
@@ -499,26 +480,19 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         lower in so far as these rows have also chosen the number of rounds.
         """
         check_coverage(coverage)
-        check_is_fitted(self)
-        calibration = getattr(self, "_calibration", None)
-        if calibration is None:
-            raise ValueError(
-                "predict_interval requires a fit with store_distribution=True."
-            )
-        trees = [member.tree_ for member in self._list_members()]
-        names = self._list_members()[0].schema_.names
+        calibration = get_calibration(self, "predict_interval")
+        members = self._list_members()
+        trees = [member.tree_ for member in members]
 
         def measure(matrix):
             n_threads = count_threads(self.n_jobs, matrix.shape[0] * len(trees))
-            return measure_node_spread(
-                trees, self._node_variance, matrix, names, n_threads
-            )
+            names = members[0].schema_.names
+            return measure_spread(trees, self._node_variance, matrix, names, n_threads)
 
-        spread = self._predict_blocks(X, measure)
+        spread = self._predict_blocks(X, measure)[:, np.newaxis]
         center = self.predict(X)
-        width = calibration.find_widths(spread[:, np.newaxis], coverage)[:, 0]
+        width = calibration.find_widths(spread, coverage)[:, 0]
         width *= self._suppose_deviation(center)
-        low, high = center - width, center + width
-        if isinstance(self.loss_, LOG_LINK_LOSSES):
-            low = np.maximum(low, 0.0)
-        return np.stack([low, high], axis=1)
+        bounds = np.stack([center - width, center + width], axis=1)
+        is_positive = isinstance(self.loss_, LOG_LINK_LOSSES)
+        return np.maximum(bounds, 0.0) if is_positive else bounds

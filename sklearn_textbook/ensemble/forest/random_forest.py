@@ -56,16 +56,12 @@ from sklearn_textbook._contract.weights import (
     check_class_weight,
     check_weights,
 )
-from sklearn_textbook.ensemble.distributions import (
-    ROWS_AT_ONCE,
-    IntervalMixin,
-    LeafRows,
-    PredictionSetMixin,
-)
+from sklearn_textbook.ensemble.conformal import IntervalMixin, PredictionSetMixin
 from sklearn_textbook.ensemble.forest.permutation_importances import (
     compute_permutation_importances,
 )
 from sklearn_textbook.ensemble.forest.proximities import compute_proximities
+from sklearn_textbook.ensemble.leaf_rows import LeafRows, predict_quantiles
 from sklearn_textbook.ensemble.members.growth import (
     count_at_once,
     count_jobs,
@@ -84,7 +80,6 @@ from sklearn_textbook.ensemble.out_of_bag import (
     KEPT_OUT_OF_BAG,
     OutOfBagMixin,
     check_oob_score,
-    take_rows,
 )
 from sklearn_textbook.ensemble.resample import (
     BalancedRowDraw,
@@ -581,45 +576,18 @@ class BaseForest(
 
     def _estimate(self, rows, weight) -> None:
         """Estimate the error and the distribution of the target, if asked for."""
-        target = rows.target
+        matrix, target = rows.matrix, rows.target
+        matrix = matrix.tocsr() if sparse.issparse(matrix) else matrix
+        known = target.codes if target.is_classifier else target.values
         lacks_calibration = self.bootstrap and not hasattr(self, "_calibration")
         if (self.oob_score and not hasattr(self, "oob_score_")) or (
             self.store_distribution and lacks_calibration
         ):
-            self._set_oob_score_and_attributes(rows, weight)
-        if (
-            self.store_distribution
-            and not target.is_classifier
-            and not hasattr(self, "_leaf_rows")
-        ):
-            n_threads = count_threads(self.n_jobs, rows.matrix.size)
-            self._leaf_rows = LeafRows.of_trees(
-                [member.tree_ for member in self.estimators_],
-                self._list_columns(),
-                self._list_draws(),
-                rows.matrix,
-                target.values,
-                n_threads,
-            )
-
-    def _set_oob_score_and_attributes(self, rows, weight) -> None:
-        """Estimate the error by out-of-bag rows."""
-        matrix, target = rows.matrix, rows.target
-        matrix = matrix.tocsr() if sparse.issparse(matrix) else matrix
-        n_threads = count_threads(self.n_jobs, matrix.size)
-        n_statistics = self.estimators_[0].tree_.node_shape
-        votes = self._counts_votes()
-
-        def predict(number, rows):
-            member = self.estimators_[number]
-            out = np.zeros((len(rows), *n_statistics))
-            names = member.schema_.names
-            unseen = take_rows(matrix, rows)
-            add_predictions([member.tree_], unseen, out, n_threads, names, votes)
-            return out
-
-        known = target.codes if target.is_classifier else target.values
-        self._estimate_out_of_bag(predict, known, n_statistics[1], weight)
+            n_statistics = self.estimators_[0].tree_.n_statistics
+            self._estimate_out_of_bag(matrix, known, n_statistics, weight)
+        lacks_rows = not target.is_classifier and not hasattr(self, "_leaf_rows")
+        if self.store_distribution and lacks_rows:
+            self._leaf_rows = LeafRows.of_members(self, matrix, known)
 
     def _counts_votes(self) -> bool:
         """Return whether trees vote for classes instead of predicting probabilities."""
@@ -635,21 +603,21 @@ class BaseForest(
         add_predictions(trees, matrix, out, n_threads, names, votes)
         return out
 
-    def _read_rows(self, X):
-        for matrix in read_blocks(self, X, self.estimators_[0]):
-            for first in range(0, matrix.shape[0], ROWS_AT_ONCE):
-                yield matrix[first : first + ROWS_AT_ONCE]
+    def _read_tables(self, X):
+        return read_blocks(self, X, self.estimators_[0])
 
-    def _predict_members(self, X):
-        members, votes = self.estimators_, self._counts_votes()
-        names = members[0].schema_.names
-        for block in self._read_rows(X):
-            n_threads = count_threads(self.n_jobs, block.size)
-            shape = (block.shape[0], *members[0].tree_.node_shape)
-            out = np.zeros((len(members), *shape))
-            for member, of in zip(members, out, strict=True):
-                add_predictions([member.tree_], block, of, n_threads, names, votes)
-            yield out
+    def _make_predictor(self):
+        votes = self._counts_votes()
+
+        def predict(number, matrix):
+            member = self.estimators_[number]
+            out = np.zeros((matrix.shape[0], *member.tree_.node_shape))
+            n_threads = count_threads(self.n_jobs, matrix.size)
+            names = member.schema_.names
+            add_predictions([member.tree_], matrix, out, n_threads, names, votes)
+            return out
+
+        return predict
 
     def decision_path(self, X: MatrixLike) -> tuple[spmatrix | sparray, np.ndarray]:
         """Find the nodes that each row passes through, for each tree.
@@ -1121,7 +1089,7 @@ class BaseForestRegressor(IntervalMixin, RegressorMixin, BaseForest):
            Learning Research 7.
         """
         if quantiles is not None:
-            return self._predict_quantiles(X, quantiles)
+            return predict_quantiles(self, X, quantiles)
         sums = self._predict_blocks(X, self._sum_predictions)
         values = sums[:, :, 0] / len(self.estimators_)
         return values[:, 0] if self.n_outputs_ == 1 else values

@@ -41,6 +41,8 @@ def as_frame(X):
 
 def take_rows(values, rows):
     """Take some rows of an array, a frame, a series or a list."""
+    if isinstance(values, np.ndarray) and values.flags.c_contiguous:
+        return values.take(rows, axis=0)  # several times faster than values[rows]
     values = nw.from_native(
         values, eager_only=True, allow_series=True, pass_through=True
     )
@@ -344,13 +346,10 @@ class EstimatorCombiner:
         """Count the votes of the members."""
         return self._shape(self.add_up(count_member_votes, table))
 
-    def predict_rows(
-        self, number: int, table, rows: np.ndarray, *, votes: bool = False
-    ) -> np.ndarray:
-        """Predict some rows with one member."""
+    def predict_one(self, number: int, table, *, votes: bool = False) -> np.ndarray:
+        """Predict with one member."""
         compute = count_member_votes if votes else self._choose_method()
         members, columns = [self.members[number]], [self.columns[number]]
-        table = take_rows(table, rows)
         (given,) = predict_batch(
             compute, members, columns, table, self.n_classes, self.routed
         )

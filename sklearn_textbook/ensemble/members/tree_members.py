@@ -12,7 +12,6 @@ from sklearn.utils import column_or_1d
 from sklearn_textbook._contract.labels import decode_dictionary, require_classes
 from sklearn_textbook._contract.threads import count_threads
 from sklearn_textbook.ensemble.members.growth import grow_members
-from sklearn_textbook.ensemble.out_of_bag import take_rows
 from sklearn_textbook.ensemble.resample import list_random_states
 from sklearn_textbook.tree.members import (
     MemberGrower,
@@ -160,11 +159,11 @@ class TreeCombiner:
         numbers = range(len(self.members)) if numbers is None else numbers
         return self._sum(numbers, matrix, votes=True, weights=weights)
 
-    def predict_rows(
-        self, number: int, table: np.ndarray, rows: np.ndarray, *, votes: bool = False
+    def predict_one(
+        self, number: int, table: np.ndarray, *, votes: bool = False
     ) -> np.ndarray:
-        """Predict some rows with one member."""
-        return self._sum([number], take_rows(table, rows), votes=votes)
+        """Predict with one member."""
+        return self._sum([number], table, votes=votes)
 
     def _sum(self, numbers, matrix, votes: bool = False, weights=None):
         """Add up what some members give or vote."""
