@@ -3,8 +3,9 @@
 ``python -m benchmarks study linear-leaves --json FILE`` fits trees to 70 % of each of
 eleven tables with text and gaps, with several splits, and compares the squared errors
 on the other rows with those of trees of constants, of LightGBM's single tree of linear
-leaves, of Cubist (one committee) and, if installed, of linear-tree. ``--table FILE``
-prints the table of the guide. ``--times`` measures the time of fitting two tables.
+leaves, of Cubist (one committee) and, if installed, of linear-tree. ``--ensembles``
+compares forests and gradient boosting instead. ``--table FILE`` prints the tables of
+the guide. ``--times`` measures the time of fitting two tables.
 
 Peers that take numbers only get codes of the levels in the order of their mean targets.
 Cubist and linear-tree are the packages ``cubist`` and ``linear-tree``.
@@ -26,6 +27,11 @@ import pandas as pd
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import ShuffleSplit
 
+from sklearn_textbook.ensemble import (
+    ExtraTreesRegressor,
+    GradientBoostingRegressor,
+    RandomForestRegressor,
+)
 from sklearn_textbook.tree import CARTRegressor
 
 MOST_ROWS, N_SPLITS = 6_000, 5
@@ -86,18 +92,16 @@ def load_table(name: str) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 # -------------------------------------------------------------------------- models
-def predict_ours(X, y, X_test, **settings):
-    """Predict with a tree of ours."""
-    return CARTRegressor(**settings).fit(X, y).predict(X_test)
+def predict_ours(X, y, X_test, make=CARTRegressor, **settings):
+    """Predict with a model of ours."""
+    return make(**settings).fit(X, y).predict(X_test)
 
 
-def predict_lightgbm(X, y, X_test):
-    """Predict with a single tree of linear leaves."""
+def predict_lightgbm(X, y, X_test, **settings):
+    """Predict with LightGBM."""
     from lightgbm import LGBMRegressor
 
-    model = LGBMRegressor(
-        n_estimators=1, learning_rate=1.0, linear_tree=True, verbose=-1, n_jobs=1
-    )
+    model = LGBMRegressor(verbose=-1, n_jobs=1, **settings)
     return model.fit(X, y).predict(X_test)
 
 
@@ -167,9 +171,29 @@ MODELS = (
         "linear, pruned",
         partial(predict_ours, leaf_model="linear", pruning="cost_complexity"),
     ),
-    Model("LightGBM", predict_lightgbm),
+    Model(
+        "LightGBM",
+        partial(predict_lightgbm, n_estimators=1, learning_rate=1.0, linear_tree=True),
+    ),
     Model("Cubist", predict_cubist),
     Model("linear-tree", predict_linear_tree, is_slow=True),
+)
+ENSEMBLES = (
+    *(
+        Model(f"{name}, {kind}", partial(predict_ours, make=make, leaf_model=kind))
+        for name, make in (
+            ("random forest", partial(RandomForestRegressor, random_state=0)),
+            ("extra-trees", partial(ExtraTreesRegressor, random_state=0)),
+            ("boosting", GradientBoostingRegressor),
+        )
+        for kind in ("constant", "linear")
+    ),
+    Model("LightGBM, constant", predict_lightgbm),
+    Model("LightGBM, linear", partial(predict_lightgbm, linear_tree=True)),
+    Model(
+        "LightGBM, linear, penalty 1",
+        partial(predict_lightgbm, linear_tree=True, linear_lambda=1.0),
+    ),
 )
 
 
@@ -195,7 +219,8 @@ def measure(name: str, models, n_splits: int) -> Iterator[dict]:
 
 def summarise(rows: list[dict]) -> pd.DataFrame:
     """Average the errors of each table; the last row is their geometric mean."""
-    names = [model.name for model in MODELS if any(model.name in row for row in rows)]
+    models = (*MODELS, *ENSEMBLES)
+    names = [model.name for model in models if any(model.name in row for row in rows)]
     table = pd.DataFrame(rows).groupby("table")[names].mean()
     table.loc["geometric mean"] = np.exp(np.log(table).mean())
     return table
@@ -242,12 +267,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--tables", nargs="+", choices=SOURCES, default=list(SOURCES))
     parser.add_argument("--splits", type=int, default=N_SPLITS)
     parser.add_argument("--slow", action="store_true", help="with linear-tree")
+    parser.add_argument("--ensembles", action="store_true", help="compare ensembles")
     parser.add_argument("--json", type=Path, help="file for the results")
     parser.add_argument("--table", type=Path, help="print the table of such a file")
     parser.add_argument("--times", action="store_true", help="measure times instead")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    models = [model for model in MODELS if options.slow or not model.is_slow]
+    models = ENSEMBLES if options.ensembles else MODELS
+    models = [model for model in models if options.slow or not model.is_slow]
     if options.table:
         print(write_table(json.loads(options.table.read_text())))
         return
