@@ -48,6 +48,8 @@ REGRESSION_LOSSES = {
     "gamma": GammaLoss,
     "tweedie": TweedieLoss,
 }
+#: Those whose leaves are Newton steps.
+LINEAR_LEAF_LOSSES = ("squared_error", "poisson", "gamma", "tweedie")
 LOG_LINK_LOSSES = (PoissonLoss, GammaLoss, TweedieLoss)
 
 
@@ -106,9 +108,10 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         :math:`\lambda`, which is added to the sum of hessians of a leaf.
     leaf_model : {"constant", "linear"}, default="constant"
         What a leaf adds: a number, or a linear equation of numeric and ordinal columns,
+        which is fitted to :math:`-g_i / h_i` with the weights :math:`h_i` (see below)
         as in :class:`~sklearn_textbook.tree.CARTRegressor`. "linear" requires a table
-        in memory, ``loss="squared_error"``, ``l2_regularization=0``, and neither
-        ``monotonic_cst`` nor ``interaction_cst``.
+        in memory, the loss "squared_error", "poisson", "gamma" or "tweedie",
+        ``l2_regularization=0``, and neither ``monotonic_cst`` nor ``interaction_cst``.
     leaf_shrinkage : float, default=3.0
         With ``leaf_model="linear"``, factor of the weight with which the equation of
         the parent is averaged with that of a node. 0: not at all.
@@ -352,18 +355,18 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         check_choice("leaf_model", self.leaf_model, ("constant", "linear"))
         if self.leaf_model == "constant":
             return
-        loss = self.loss
         is_allowed = {
-            "loss='squared_error'": isinstance(loss, str) and loss == "squared_error",
-            "l2_regularization=0.0": self.l2_regularization == 0.0,
-            "interaction_cst=None": self.interaction_cst is None,
+            "loss": isinstance(self.loss, str) and self.loss in LINEAR_LEAF_LOSSES,
+            "l2_regularization": self.l2_regularization == 0.0,
+            "interaction_cst": self.interaction_cst is None,
         }
-        for needed, is_given in is_allowed.items():
+        for name, is_given in is_allowed.items():
             if not is_given:
-                given = getattr(self, needed.partition("=")[0])
                 raise ValueError(
-                    f"leaf_model='linear' requires {needed}; got {given!r}. Use "
-                    "leaf_model='constant' instead."
+                    "leaf_model='linear' requires l2_regularization=0, "
+                    "interaction_cst=None and one of the losses "
+                    f"{', '.join(LINEAR_LEAF_LOSSES)}; got "
+                    f"{name}={getattr(self, name)!r}. Or use leaf_model='constant'."
                 )
 
     def _require_blocks(self) -> None:

@@ -130,12 +130,16 @@ class BlockScores:
         return total / self.total_weight
 
 
-def multiply_equations(tree, factor: float):
+def multiply_equations(tree, learning_rate: float, link: str):
     """Multiply the slopes of equations, and the bounds of what they predict."""
-    slopes = tree.slopes.copy()
-    slopes["weight"] *= factor
-    slopes["error"] *= factor
-    return tree.replace(slopes=slopes, bounds=factor * tree.bounds)
+    slopes, bounds = tree.slopes.copy(), tree.bounds
+    slopes["weight"] *= learning_rate
+    slopes["error"] *= learning_rate
+    if link == "exp":
+        # The step of a row with a large target may be far larger than what minimises
+        # its loss, y / m - 1 instead of log(y / m), and other rows may follow it.
+        bounds = np.copysign(np.log1p(np.abs(bounds)), bounds)
+    return tree.replace(slopes=slopes, bounds=learning_rate * bounds)
 
 
 def spread_values(tree, values: np.ndarray) -> np.ndarray:
@@ -301,7 +305,9 @@ class GradientRounds(Rounds):
             trees.append(tree.replace(statistics=values.reshape(-1, 1, 1)))
             # The other trees follow from the derivatives, not from the scores.
             if len(tree.bounds):
-                trees[-1] = multiply_equations(trees[-1], self.learning_rate)
+                trees[-1] = multiply_equations(
+                    trees[-1], self.learning_rate, loss._link
+                )
                 scores.add(trees, self.grower.reader.schema_.names, n_threads)
             else:
                 add_leaf_values(leaf_of_row, values, scores.raw[score])
