@@ -227,6 +227,18 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     the hessians of losses with a log link tend to 0, and trees without a split
     follow.
 
+    With ``leaf_model="linear"`` [4]_, the tree grows for constants. Then every node
+    gets an equation, fitted by least squares to the steps :math:`-g_i / h_i` with
+    weights proportional to :math:`h_i`. As in
+    :class:`~sklearn_textbook.tree.CARTRegressor`, its columns are chosen, it is
+    averaged with the equation of the parent, and splits that do not pay are removed.
+    What an equation adds stays in the range of the steps in the leaf. With "poisson",
+    "gamma" and "tweedie", a bound b of this range becomes :math:`\log(1 + |b|)` with
+    its sign, since a step :math:`y / \mu - 1` may be far larger than the
+    :math:`\log(y / \mu)` that y needs. For k columns, this takes O(n k² depth) time in
+    each round. LightGBM's ``linear_tree`` uses the columns tested on the path, without
+    choosing, averaging or bounds, and its first tree is constant.
+
     Differences from scikit-learn, which has two implementations: this one takes all
     parameters of ``GradientBoostingRegressor``, but trees have by default 31 leaves of
     at least 20 rows, from 255 bins, as those of ``HistGradientBoostingRegressor``. With
@@ -248,6 +260,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
        machine", Annals of Statistics 29(5).
     .. [2] T. Chen, C. Guestrin (2016), "XGBoost: a scalable tree boosting system".
     .. [3] 李航《统计学习方法》(第2版), section 8.4.3, algorithm 8.4.
+    .. [4] Y. Shi, J. Li, Z. Li (2019), "Gradient boosting with piece-wise linear
+       regression trees", IJCAI.
 
     Examples
     --------
