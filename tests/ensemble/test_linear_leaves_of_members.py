@@ -294,6 +294,19 @@ def test_light_weights_warn(model):
         make(model).fit(X.drop(columns="level"), y, np.full(len(y), 1.0 / len(y)))
 
 
+@pytest.mark.parametrize("missing", ["learned", "surrogate"])
+def test_trees_with_and_without_equations(missing):
+    X, y = make_rows()
+    model = make(FOREST, leaf_model="constant", warm_start=True, missing=missing)
+    model.fit(X, y).set_params(n_estimators=9, leaf_model="linear").fit(X, y)
+    has_slopes = [len(tree.tree_.slopes) > 0 for tree in model.estimators_]
+    assert has_slopes == [False] * 5 + [True] * 4
+    total = np.zeros(len(y))
+    for tree in model.estimators_:
+        total += tree.predict(X)
+    np.testing.assert_array_equal(model.predict(X), total / 9)
+
+
 def test_several_outputs():
     X, y = make_rows()
     with pytest.raises(ValueError, match="1d array"):
