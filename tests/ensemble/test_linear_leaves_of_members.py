@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.metrics import mean_gamma_deviance, mean_poisson_deviance
 
 from sklearn_textbook.ensemble import (
     BaggingRegressor,
@@ -137,6 +138,48 @@ def test_stages_and_losses(subsample):
     assert np.all(np.diff(losses) < 0)
 
 
+@pytest.mark.parametrize(
+    ("loss", "measure"),
+    [("poisson", mean_poisson_deviance), ("gamma", mean_gamma_deviance)],
+)
+def test_losses_with_a_log_link(loss, measure):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(3000, 3)), columns=list("abc"))
+    mean = np.exp(X["a"] + np.where(X["b"] > 0, X["c"], 0.0)).to_numpy()
+    y = mean * rng.gamma(4.0, 0.25, len(X))
+    found = []
+    for changes, unit in (
+        ({"leaf_model": "constant"}, 1.0),
+        ({}, 1.0),
+        ({}, 2.0**10),
+        ({}, 2.0**-10),
+    ):
+        model = make(BOOSTING, n_estimators=60, loss=loss, **changes)
+        model.fit(X[:2000], unit * y[:2000])
+        found.append(model.predict(X[2000:]) / unit)
+    errors = [measure(mean[2000:], one) for one in found]
+    assert errors[1] < 0.9 * errors[0]
+    # Neither the unit of the target matters, nor that of the second derivatives.
+    np.testing.assert_allclose(found[2], found[1], rtol=1e-6)
+    np.testing.assert_allclose(found[3], found[1], rtol=1e-6)
+
+
+def test_large_counts_do_not_matter_for_other_rows():
+    def make_counts(n):
+        X = rng.lognormal(0.0, 1.5, size=(n, 2))
+        rate = 0.05 * X[:, 0] * np.where(rng.random(n) < 0.05, 10.0, 1.0)
+        return X, rng.poisson(rate).astype(float)
+
+    rng = np.random.default_rng(1)
+    X, y = make_counts(700)
+    X_new, y_new = make_counts(2000)
+    errors = []
+    for kind in ("constant", "linear"):
+        model = make(BOOSTING, n_estimators=100, loss="poisson", leaf_model=kind)
+        errors.append(mean_poisson_deviance(y_new, model.fit(X, y).predict(X_new)))
+    assert errors[1] < errors[0]
+
+
 def test_warm_start_and_early_stopping():
     X, y = make_rows()
     at_once = make(BOOSTING, subsample=0.7, random_state=0).fit(X, y)
@@ -254,9 +297,9 @@ def test_exports_without_equations_refuse(export, model):
         (BOOSTING, {"leaf_model": "cubic"}, "leaf_model"),
         (BOOSTING, {"leaf_shrinkage": -1.0}, "leaf_shrinkage"),
         (BOOSTING, {"monotonic_cst": [1, 0, 0, 0, 0]}, "monotonic_cst"),
-        (BOOSTING, {"loss": "poisson"}, "loss='squared_error'; got 'poisson'"),
-        (BOOSTING, {"l2_regularization": 1}, "l2_regularization=0.0; got 1"),
-        (BOOSTING, {"interaction_cst": "pairwise"}, "interaction_cst=None"),
+        (BOOSTING, {"loss": "huber"}, "got loss='huber'"),
+        (BOOSTING, {"l2_regularization": 1}, "got l2_regularization=1"),
+        (BOOSTING, {"interaction_cst": "pairwise"}, "got interaction_cst='pairwise'"),
     ],
 )
 def test_wrong_values(model, settings, message):
@@ -269,6 +312,19 @@ def test_light_weights_warn(model):
     X, y = make_rows()
     with pytest.warns(UserWarning, match="too few for linear equations"):
         make(model).fit(X.drop(columns="level"), y, np.full(len(y), 1.0 / len(y)))
+
+
+@pytest.mark.parametrize("missing", ["learned", "surrogate"])
+def test_trees_with_and_without_equations(missing):
+    X, y = make_rows()
+    model = make(FOREST, leaf_model="constant", warm_start=True, missing=missing)
+    model.fit(X, y).set_params(n_estimators=9, leaf_model="linear").fit(X, y)
+    has_slopes = [len(tree.tree_.slopes) > 0 for tree in model.estimators_]
+    assert has_slopes == [False] * 5 + [True] * 4
+    total = np.zeros(len(y))
+    for tree in model.estimators_:
+        total += tree.predict(X)
+    np.testing.assert_array_equal(model.predict(X), total / 9)
 
 
 def test_several_outputs():

@@ -50,6 +50,8 @@ REGRESSION_LOSSES = {
     "gamma": GammaLoss,
     "tweedie": TweedieLoss,
 }
+#: Those whose leaves are Newton steps.
+LINEAR_LEAF_LOSSES = ("squared_error", "poisson", "gamma", "tweedie")
 LOG_LINK_LOSSES = (PoissonLoss, GammaLoss, TweedieLoss)
 
 
@@ -108,9 +110,10 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         :math:`\lambda`, which is added to the sum of hessians of a leaf.
     leaf_model : {"constant", "linear"}, default="constant"
         What a leaf adds: a number, or a linear equation of numeric and ordinal columns,
+        which is fitted to :math:`-g_i / h_i` with the weights :math:`h_i` (see below)
         as in :class:`~sklearn_textbook.tree.CARTRegressor`. "linear" requires a table
-        in memory, ``loss="squared_error"``, ``l2_regularization=0``, and neither
-        ``monotonic_cst`` nor ``interaction_cst``.
+        in memory, the loss "squared_error", "poisson", "gamma" or "tweedie",
+        ``l2_regularization=0``, and neither ``monotonic_cst`` nor ``interaction_cst``.
     leaf_shrinkage : float, default=3.0
         With ``leaf_model="linear"``, factor of the weight with which the equation of
         the parent is averaged with that of a node. 0: not at all.
@@ -226,6 +229,18 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     the hessians of losses with a log link tend to 0, and trees without a split
     follow.
 
+    With ``leaf_model="linear"`` [4]_, the tree grows for constants. Then every node
+    gets an equation, fitted by least squares to the steps :math:`-g_i / h_i` with
+    weights proportional to :math:`h_i`. As in
+    :class:`~sklearn_textbook.tree.CARTRegressor`, its columns are chosen, it is
+    averaged with the equation of the parent, and splits that do not pay are removed.
+    What an equation adds stays in the range of the steps in the leaf. With "poisson",
+    "gamma" and "tweedie", a bound b of this range becomes :math:`\log(1 + |b|)` with
+    its sign, since a step :math:`y / \mu - 1` may be far larger than the
+    :math:`\log(y / \mu)` that y needs. For k columns, this takes O(n k² depth) time in
+    each round. LightGBM's ``linear_tree`` uses the columns tested on the path, without
+    choosing, averaging or bounds, and its first tree is constant.
+
     Differences from scikit-learn, which has two implementations: this one takes all
     parameters of ``GradientBoostingRegressor``, but trees have by default 31 leaves of
     at least 20 rows, from 255 bins, as those of ``HistGradientBoostingRegressor``. With
@@ -247,6 +262,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
        machine", Annals of Statistics 29(5).
     .. [2] T. Chen, C. Guestrin (2016), "XGBoost: a scalable tree boosting system".
     .. [3] 李航《统计学习方法》(第2版), section 8.4.3, algorithm 8.4.
+    .. [4] Y. Shi, J. Li, Z. Li (2019), "Gradient boosting with piece-wise linear
+       regression trees", IJCAI.
 
     Examples
     --------
@@ -347,18 +364,18 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         check_choice("leaf_model", self.leaf_model, ("constant", "linear"))
         if self.leaf_model == "constant":
             return
-        loss = self.loss
         is_allowed = {
-            "loss='squared_error'": isinstance(loss, str) and loss == "squared_error",
-            "l2_regularization=0.0": self.l2_regularization == 0.0,
-            "interaction_cst=None": self.interaction_cst is None,
+            "loss": isinstance(self.loss, str) and self.loss in LINEAR_LEAF_LOSSES,
+            "l2_regularization": self.l2_regularization == 0.0,
+            "interaction_cst": self.interaction_cst is None,
         }
-        for needed, is_given in is_allowed.items():
+        for name, is_given in is_allowed.items():
             if not is_given:
-                given = getattr(self, needed.partition("=")[0])
                 raise ValueError(
-                    f"leaf_model='linear' requires {needed}; got {given!r}. Use "
-                    "leaf_model='constant' instead."
+                    "leaf_model='linear' requires l2_regularization=0, "
+                    "interaction_cst=None and one of the losses "
+                    f"{', '.join(LINEAR_LEAF_LOSSES)}; got "
+                    f"{name}={getattr(self, name)!r}. Or use leaf_model='constant'."
                 )
 
     def _require_blocks(self) -> None:

@@ -294,7 +294,14 @@ class GradientRounds(Rounds):
             trees.append(tree.replace(statistics=values.reshape(-1, 1, 1)))
             # The other trees follow from the derivatives, not from the scores.
             if len(tree.bounds):
-                trees[-1] = multiply_equations(trees[-1], self.learning_rate)
+                tree = trees[-1]
+                if loss._link == "exp":
+                    # The step of a row with a large target may be far larger than what
+                    # minimises its loss, y / m - 1 instead of log(y / m), and other
+                    # rows may follow it.
+                    bounds = np.copysign(np.log1p(np.abs(tree.bounds)), tree.bounds)
+                    tree = tree.replace(bounds=bounds)
+                trees[-1] = multiply_equations(tree, self.learning_rate)
                 scores.add(trees, self.grower.reader.schema_.names, n_threads)
             else:
                 add_leaf_values(leaf_of_row, values, scores.raw[score])

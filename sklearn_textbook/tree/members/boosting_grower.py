@@ -199,35 +199,43 @@ class BoostingGrower(MemberGrower):
             if self.reader.leaf_model == "linear":
                 tree = self._fit_equations(tree, leaf_of_row, gradient, hessian, rows)
             return tree, leaf_of_row
-        target, weight = self._make_steps(gradient, hessian, rows)
-        n_counted = len(rows) if rows is not None else len(weight)
-        if self.weight is not None:
-            n_counted = self.weight[slice(None) if rows is None else rows].sum()
+        target, weight, design_effect = self._make_steps(gradient, hessian, rows)
         member = self.grow(
             weight,
             random_state,
             target=target,
             n_threads=self.n_threads,
-            # The variance of a step is that of a gradient divided by the hessian.
-            design_effect=weight.sum() / n_counted,
+            design_effect=design_effect,
         )
         tree = member.tree_
         leaves = find_leaves(tree, self.rows.matrix, self.n_threads)
         return self._prune(tree, leaves.astype(np.int32), gradient, rows)
 
     def _make_steps(self, gradient, hessian, rows):
-        """Make a target of the Newton steps of the rows, and their weights."""
+        """Make a target of the Newton steps of the rows, and their weights.
+
+        Also returned is the weight of a row: the variance of a step is that of a
+        gradient divided by the hessian.
+        """
         weight = np.ones(len(gradient)) if hessian is None else hessian
         steps = -gradient / np.where(weight > 0, weight, 1.0)
         if rows is not None:
             taken = np.zeros(len(weight))
             taken[rows] = weight[rows]
             weight = taken
-        return make_value_target(steps), weight
+        n_counted = len(rows) if rows is not None else len(weight)
+        if self.weight is not None:
+            n_counted = self.weight[slice(None) if rows is None else rows].sum()
+        of_row = weight.sum() / n_counted
+        if self.reader.leaf_model == "linear":
+            # Estimates of errors count rows, whatever the unit of the loss.
+            weight, of_row = weight / of_row, 1.0
+        return make_value_target(steps), weight, of_row
 
     def _fit_equations(self, tree, leaf_of_row, gradient, hessian, rows):
         """Fit linear equations in the leaves."""
-        used = Rows(self.rows.table, *self._make_steps(gradient, hessian, rows))
+        target, weight, _ = self._make_steps(gradient, hessian, rows)
+        used = Rows(self.rows.table, target, weight)
         tree = self.reader._fit_equations(tree, used, self.n_threads)
         cut = find_costly_branches(tree)
         leaf_of_row[:] = find_kept(tree, cut)[leaf_of_row]

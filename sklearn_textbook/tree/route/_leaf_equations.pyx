@@ -405,22 +405,27 @@ def shrink_nodes(
     return np.asarray(of_node[0]), np.asarray(of_node[2])
 
 
-# What the tasks of prediction share.
+# What the tasks of prediction share. The nodes of all trees are numbered one after the
+# other.
 cdef struct Prediction:
     Table table
-    const int64_t* node
+    const int64_t* leaves  # (n_rows, n_trees), numbered tree by tree
+    Py_ssize_t n_trees
+    const int64_t* first_node
+    const double* weights
+    const double* level
     const Slope* slopes
     const int64_t* start
     const int64_t* n_levels
     const double* bounds
-    double* values
+    double* out
 
 
 cdef void predict_block(void* context, int64_t task, int thread) noexcept nogil:
-    """Add the slopes of some rows to the values of their nodes."""
+    """Add what all trees predict for some rows."""
     cdef:
         Prediction* work = <Prediction*> context
-        Py_ssize_t number
+        Py_ssize_t number, tree
         int64_t node, i
         Row row
         const Slope* slope
@@ -428,34 +433,37 @@ cdef void predict_block(void* context, int64_t task, int thread) noexcept nogil:
     for number in range(
         task * BLOCK_ROWS, min((task + 1) * BLOCK_ROWS, work.table.n_rows)
     ):
-        node = work.node[number]
-        if work.start[node] == work.start[node + 1]:
-            continue
         row = view_row(&work.table, number)
-        total = work.values[number]
-        for i in range(work.start[node], work.start[node + 1]):
-            slope = work.slopes + i
-            value = read_entry(row.start, slope.feature, row.stride, row.is_single)
-            # A level never seen, too, counts as the mean.
-            if isnan(value) or (value < 0.0 and work.n_levels[slope.feature] > 0):
-                continue
-            total += slope.weight * (value - slope.center)
-        work.values[number] = min(
-            max(total, work.bounds[2 * node]), work.bounds[2 * node + 1]
-        )
+        for tree in range(work.n_trees):
+            node = work.first_node[tree] + work.leaves[number * work.n_trees + tree]
+            total = work.level[node]
+            for i in range(work.start[node], work.start[node + 1]):
+                slope = work.slopes + i
+                value = read_entry(row.start, slope.feature, row.stride, row.is_single)
+                # A level never seen, too, counts as the mean.
+                if isnan(value) or (value < 0.0 and work.n_levels[slope.feature] > 0):
+                    continue
+                total += slope.weight * (value - slope.center)
+            if work.start[node] < work.start[node + 1]:
+                total = min(
+                    max(total, work.bounds[2 * node]), work.bounds[2 * node + 1]
+                )
+            work.out[number] += work.weights[tree] * total
 
 
-def add_slopes(
-    matrix, const int64_t[::1] node, const Slope[::1] slopes, const int64_t[::1] start,
-    const int64_t[::1] n_levels, const double[:, ::1] bounds, double[::1] values,
-    int n_threads,
+def add_equations(
+    matrix, const int64_t[:, ::1] leaves, const int64_t[::1] first_node,
+    const double[::1] weights, const double[::1] level, const Slope[::1] slopes,
+    const int64_t[::1] start, const int64_t[::1] n_levels, const double[:, ::1] bounds,
+    double[::1] out, int n_threads,
 ):
-    """Add to the value of the node of each row what its columns add, within bounds."""
+    """Add the equations of the leaves of all rows in many trees, within their bounds.
+    """
     cdef:
         Prediction work
         const float[:, :] single
         const double[:, :] double_
-    if node.shape[0] == 0 or slopes.shape[0] == 0:
+    if leaves.shape[0] == 0:
         return
     work.table.is_single = matrix.dtype == np.float32
     if work.table.is_single:
@@ -466,8 +474,11 @@ def add_slopes(
         work.table.start = <const char*> &double_[0, 0]
     work.table.row_stride, work.table.column_stride = matrix.strides
     work.table.n_rows, work.table.n_columns = matrix.shape
-    work.node, work.slopes, work.start = &node[0], &slopes[0], &start[0]
-    work.n_levels, work.bounds, work.values = &n_levels[0], &bounds[0, 0], &values[0]
+    work.leaves, work.n_trees = &leaves[0, 0], leaves.shape[1]
+    work.first_node, work.weights, work.level = &first_node[0], &weights[0], &level[0]
+    work.slopes = &slopes[0] if slopes.shape[0] else NULL
+    work.start, work.n_levels, work.bounds = &start[0], &n_levels[0], &bounds[0, 0]
+    work.out = &out[0]
     run_in_threads(
         n_threads, predict_block, &work,
         (work.table.n_rows + BLOCK_ROWS - 1) // BLOCK_ROWS,

@@ -17,23 +17,9 @@ LEAST_WEIGHT = 10.0
 def fit_leaf_equations(
     tree, rows, is_number: np.ndarray, shrinkage: float, n_threads: int = 1
 ):
-    r"""Fit a linear equation in every node of a regression tree.
+    """Fit a linear equation in every node of a regression tree.
 
-    Columns enter the equation one after the other, always the one that reduces the sum
-    of squared residuals RSS most; of these equations, that with the smallest
-
-    .. math:: \frac{RSS}{n} \, \frac{n + 2 v}{n - v}
-
-    is taken, for v coefficients and rows of weight n. A missing value counts as the
-    mean of its column in the node. The equation of a node is then averaged with that of
-    its parent, and so is the factor of RSS / n in this estimate. The weight of the
-    parent is
-
-    .. math:: \min\Big(1, s \, \frac{v}{n} \, \frac{RSS'}{RSS' - RSS}\Big)
-
-    where RSS' is the sum of squared residuals of the parent's equation in this node and
-    s the ``shrinkage``: v coefficients that tell nothing reduce RSS' by v / n on
-    average.
+    :class:`~sklearn_textbook.tree.CARTRegressor` has the formulas.
 
     Parameters
     ----------

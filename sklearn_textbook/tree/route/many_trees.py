@@ -21,6 +21,7 @@ from sklearn_textbook.tree.route._route import PackedTrees
 from sklearn_textbook.tree.route.route import find_leaves, predict_block
 from sklearn_textbook.tree.route.walk import (
     MIN_BLOCK_ROWS,
+    Equations,
     PackedTree,
     as_table,
     walk_packed,
@@ -28,6 +29,8 @@ from sklearn_textbook.tree.route.walk import (
 
 # Rows per call of a tree that is not packed.
 _ROWS_ALONE = 1 << 16
+# Leaves that are listed at once.
+_MAX_LEAVES = 1 << 20
 # Entries of a sparse table that are converted to dense at once.
 _MAX_DENSE_ENTRIES = 1 << 21
 
@@ -130,11 +133,13 @@ def add_predictions(
     _check_out(trees[0], out, len(trees), table.shape[0], votes)
     add = _add_votes if votes else _add_fractions
     for rows, block in _dense_blocks(table):
-        for first, stop, packed in forest.runs:
+        for first, stop, packed, equations in forest.runs:
             some = weights[first:stop]
-            if packed is None or any(len(tree.slopes) for tree in trees[first:stop]):
+            if packed is None:
                 for tree, weight in zip(trees[first:stop], some, strict=True):
                     add(tree, weight, rows, block, out, n_threads, feature_names)
+            elif equations is not None:
+                _add_equations(packed, equations, some, block, out[rows], n_threads)
             else:
                 walk_packed(packed, block, n_threads, some, sums=out[rows], votes=votes)
 
@@ -187,7 +192,7 @@ def find_leaves_of_all(
     forest = PackedEnsemble.of(trees)
     table = as_table(trees[0], matrix)
     leaves = np.empty((table.shape[0], len(trees)), dtype=np.int64)
-    for first, stop, packed in forest.runs:
+    for first, stop, packed, _ in forest.runs:
         if packed is None:
             for number in range(first, stop):
                 leaves[:, number] = find_leaves(
@@ -217,7 +222,10 @@ class PackedEnsemble:
             if stop == len(packs) or not _walk_together(packs[first], packs[stop]):
                 run = packs[first:stop]
                 ready = None if run[0] is None else PackedTrees(run)
-                self.runs.append((first, stop, ready))
+                equations = None
+                if any(len(tree.slopes) for tree in trees[first:stop]):
+                    equations = Equations(trees[first:stop])
+                self.runs.append((first, stop, ready, equations))
                 first = stop
 
     @classmethod
@@ -268,6 +276,17 @@ def _add_votes(tree, weight, rows, matrix, out, n_threads, feature_names) -> Non
         chosen = fractions.argmax(axis=2)
         row, output = np.indices(chosen.shape)
         out[part][row, output, chosen] += weight
+
+
+def _add_equations(packed, equations, weights, matrix, out, n_threads) -> None:
+    """Add the predictions of the equations of packed trees."""
+    step = max(1, _MAX_LEAVES // len(weights))
+    for first in range(0, len(matrix), step):
+        part = matrix[first : first + step]
+        leaves = np.empty((len(part), len(weights)), dtype=np.int64)
+        walk_packed(packed, part, n_threads, np.ones(len(weights)), leaves=leaves)
+        sums = out[first : first + step].reshape(-1)
+        equations.add(part, leaves, sums, n_threads, weights)
 
 
 def _predict_alone(tree, rows, matrix, n_threads, feature_names):

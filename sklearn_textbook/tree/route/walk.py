@@ -19,7 +19,7 @@ from sklearn_textbook.tree.grow.layout import (
     TREE_UNDEFINED,
     share_out,
 )
-from sklearn_textbook.tree.route._leaf_equations import add_slopes
+from sklearn_textbook.tree.route._leaf_equations import add_equations
 from sklearn_textbook.tree.route._route import (
     BLOCK_ROWS,
     GROUP_ROWS,
@@ -253,20 +253,51 @@ def _keep_tested_columns(tree, table):
     return narrow, table[:, tested], tested
 
 
+class Equations:
+    """The equations of some trees over the same columns, ready for prediction."""
+
+    _known: ClassVar[WeakKeyDictionary] = WeakKeyDictionary()
+
+    def __init__(self, trees) -> None:
+        counts = [tree.node_count for tree in trees]
+        self.first_node = np.cumsum([0, *counts[:-1]])
+        self.slopes = np.concatenate([tree.slopes for tree in trees])
+        offsets = np.repeat(self.first_node, [len(tree.slopes) for tree in trees])
+        self.slopes["node"] += offsets.astype(np.int32)
+        self.start = np.searchsorted(self.slopes["node"], np.arange(sum(counts) + 1))
+        pairs = list(zip(trees, counts, strict=True))
+        self.level = np.concatenate(
+            [tree.read_statistics(np.arange(count))[:, 0, 0] for tree, count in pairs]
+        )
+        self.bounds = np.concatenate(
+            [tree.bounds if len(tree.bounds) else np.zeros((n, 2)) for tree, n in pairs]
+        )
+        self.n_levels = np.ascontiguousarray(trees[0].n_levels, dtype=np.int64)
+
+    @classmethod
+    def of(cls, tree):
+        """Return those of an immutable tree."""
+        if tree not in cls._known:
+            cls._known[tree] = cls([tree])
+        return cls._known[tree]
+
+    def add(
+        self, matrix, leaves: np.ndarray, out, n_threads: int, weights=None
+    ) -> None:
+        """Add what the trees predict in given nodes, of shape (n_rows, n_trees)."""
+        if weights is None:
+            weights = np.ones(leaves.shape[1])
+        add_equations(
+            *(matrix, leaves, self.first_node, weights, self.level, self.slopes),
+            *(self.start, self.n_levels, self.bounds, out, n_threads),
+        )
+
+
 def predict_in_nodes(tree, matrix, nodes: np.ndarray, n_threads: int = 1) -> np.ndarray:
     """Predict the rows of a dense table by the equations of given nodes."""
-    values = tree.read_statistics(nodes)[:, 0, 0].copy()
-    start = np.searchsorted(tree.slopes["node"], np.arange(tree.node_count + 1))
-    add_slopes(
-        matrix,
-        np.ascontiguousarray(nodes, dtype=np.int64),
-        tree.slopes,
-        start,
-        np.ascontiguousarray(tree.n_levels, dtype=np.int64),
-        tree.bounds,
-        values,
-        n_threads,
-    )
+    values = np.zeros(len(nodes))
+    leaves = np.ascontiguousarray(nodes, dtype=np.int64)[:, np.newaxis]
+    Equations.of(tree).add(matrix, leaves, values, n_threads)
     return values
 
 
