@@ -59,6 +59,17 @@ def test_leave_one_out():
             np.testing.assert_allclose(given, learned.predict_proba(X[[row]])[0])
 
 
+def test_folds_whose_training_rows_are_masks():
+    X, y = load_iris(return_X_y=True)
+    folds = [*StratifiedKFold(3).split(X, y)]
+    masks = [(np.isin(np.arange(150), train), test) for train, test in folds]
+    by_number, by_mask = (
+        StackingClassifier(MEMBERS, cv=cv).fit(X, y).predict_proba(X)
+        for cv in (folds, masks)
+    )
+    np.testing.assert_array_equal(by_mask, by_number)
+
+
 def test_weights_reach_folds_members_and_second_learner():
     """Weights are repetitions where the folds keep copies together."""
     X, y, _ = make_play(60)
