@@ -41,9 +41,9 @@ def as_frame(X):
 
 def take_rows(values, rows):
     """Take some rows, given by numbers or a mask, of an array, a frame or a list."""
-    if isinstance(values, np.ndarray) and values.flags.c_contiguous:
-        if np.asarray(rows).dtype != bool:
-            return values.take(rows, axis=0)  # several times faster than values[rows]
+    is_plain = isinstance(values, np.ndarray) and values.flags.c_contiguous
+    if is_plain and np.asarray(rows).dtype != bool:
+        return values.take(rows, axis=0)  # several times faster than values[rows]
     values = nw.from_native(
         values, eager_only=True, allow_series=True, pass_through=True
     )
