@@ -100,12 +100,13 @@ class Calibration:
         self, n_classes: int, coverage: float, class_conditional: bool
     ) -> np.ndarray:
         """Find the probability from which on a class is in a set."""
-        critical = []
-        for code in range(n_classes):
-            own = self.codes == code if class_conditional else slice(None)
-            weight = None if self.weight is None else self.weight[own]
-            critical.append(find_critical_score(self.scores[own, 0], coverage, weight))
-        return 1.0 - np.array(critical)
+        groups, critical = [slice(None)], []
+        if class_conditional:
+            groups = [self.codes == code for code in range(n_classes)]
+        for rows in groups:
+            weight = None if self.weight is None else self.weight[rows]
+            critical.append(find_critical_score(self.scores[rows, 0], coverage, weight))
+        return np.broadcast_to(1.0 - np.array(critical), n_classes)
 
 
 def is_calibrated(model) -> bool:
