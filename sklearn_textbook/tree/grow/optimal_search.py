@@ -33,7 +33,7 @@ WHOLE_BITS = 52
 
 
 def _make_whole(weight: np.ndarray) -> tuple[np.ndarray, int]:
-    """Multiply weights by a power of two and round them, so that sums are exact."""
+    """Multiply numbers by a power of two and round them, so that sums are exact."""
     total = weight.sum()
     if (weight == np.floor(weight)).all() and total < 2.0**WHOLE_BITS:
         return weight, 0
@@ -74,8 +74,8 @@ def _rank_columns(table, means: np.ndarray | None, counts) -> tuple[np.ndarray, 
 class OptimalSearch:
     """The rows of a table as the search takes them, and the tree that it finds."""
 
-    def __init__(self, table, target, weight, loss: int) -> None:
-        self.table, self.target, self.loss = table, target, loss
+    def __init__(self, table, target, weight, loss: int, costs=None) -> None:
+        self.table, self.target, self.loss, self.costs = table, target, loss, costs
         weight = np.ones(table.n_rows) if weight is None else weight
         self.rows = np.flatnonzero(weight > 0.0)
         self.weight = weight[self.rows]
@@ -112,7 +112,9 @@ class OptimalSearch:
             sums = sums.reshape(n_merged, n_classes)
         self.offset = 0.0
         if self.loss == COSTS:
-            sums = sums @ (1.0 - np.eye(n_classes))
+            costs = 1.0 - np.eye(n_classes) if self.costs is None else self.costs
+            sums, exponent = _make_whole(sums @ costs)
+            self.exponent += exponent
             # What equal rows lose in every tree.
             least = sums.min(axis=1)
             self.offset = float(least.sum())
@@ -185,13 +187,15 @@ class OptimalSearch:
         target = self.target.take(self.rows)
         nodes, statistics = make_records(len(queue), int(target.n_classes.sum()))
         for i, (_, parent, rows) in enumerate(queue):
+            weight = self.weight[rows].sum()
             statistics[i], impurity, _ = measure_root(
                 target.take(rows), criterion, self.weight[rows]
             )
+            if self.costs is not None:
+                impurity = (statistics[i] @ self.costs).min() / weight
             nodes[i] = (
                 *(TREE_LEAF, 0, TREE_UNDEFINED, -1, LEAF, parent, -1),
-                *(float(TREE_UNDEFINED), impurity, 0.0, len(rows)),
-                self.weight[rows].sum(),
+                *(float(TREE_UNDEFINED), impurity, 0.0, len(rows), weight),
             )
         maps: list[np.ndarray] = []
         for i, (test, child, is_left) in splits.items():
