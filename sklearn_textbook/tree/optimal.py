@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_textbook._contract.caller import warn_caller
+from sklearn_textbook._contract.costs import CostMatrix, read_cost_matrix
 from sklearn_textbook._contract.fitting import all_or_nothing
 from sklearn_textbook._contract.parameters import (
     check_choice,
@@ -96,8 +97,17 @@ class BaseOptimalTree(BaseTree):
         # A member of an ensemble is searched, too, instead of grown by grow_one.
         super()._grow_and_prune(pruner, rows, table, validation, given, n_threads)
 
+    def _find_altered_priors(self, rows):
+        """Find the factors of the classes' weights: by errors, costs are exact."""
+        if self.criterion == "misclassification":
+            return None
+        return super()._find_altered_priors(rows)
+
     def _grow(self, table, target, weight, rules, seed, n_threads) -> GrownTree:
-        search = OptimalSearch(table, target, weight, self._criteria[self.criterion][0])
+        loss, costs = self._criteria[self.criterion][0], None
+        if loss == COSTS and self.cost_matrix is not None:
+            costs = read_cost_matrix(self.cost_matrix, self.classes_)
+        search = OptimalSearch(table, target, weight, loss, costs)
         tests, lower, upper, is_interrupted = search.find(
             int(self.max_depth), float(self.complexity), self.time_limit, n_threads
         )
@@ -139,14 +149,23 @@ class OptimalTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOptimalT
         at depth 4 or more.
     criterion : {"misclassification", "gini"}, default="misclassification"
         Loss of a leaf, per unit of weight: the error rate :math:`1 - \max p_k`, or the
-        Gini index :math:`1 - \sum p_k^2`. The search by the error rate is much faster.
+        least expected cost :math:`\min_k \sum_j p_j C_{jk}` with a ``cost_matrix``;
+        or the Gini index :math:`1 - \sum p_k^2`. The search by errors or costs is much
+        faster.
     complexity : float, default=0.0
         What each leaf adds to the objective. With 0.01, a leaf must save one error in a
-        hundred rows.
+        hundred rows, or a cost of one.
     time_limit : float, default=60.0
         Seconds after which the search is stopped. None: no limit.
     class_weight : dict or "balanced", default=None
         Weight of each class, multiplied with the sample weights.
+    cost_matrix : dict of dict or array-like, default=None
+        Costs of errors (代价矩阵): ``{true class: {predicted class: cost}}``, or an
+        array of shape (n_classes, n_classes) with a row for each true class, in the
+        order of ``classes_``; 0 for right predictions. The class of least expected cost
+        is predicted. With "misclassification", its cost is the loss of a leaf, and what
+        is minimized; with "gini", class weights are multiplied by the sum of their row,
+        as in :class:`CARTClassifier`. None: all errors cost 1.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Nominal columns: by dtype (strings, objects, unordered categories; ordered
         ones are ordinal), none, or given by a mask, indices or names.
@@ -223,8 +242,9 @@ class OptimalTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOptimalT
     most with two classes, as prefix sums of all columns are updated when a row moves
     from one child of the root to the other. Above it, a threshold is not examined if
     those that were solved show that it is no better: moving rows of weight w to the
-    other side changes the smallest error by w at most, and a set of rows loses at least
-    as much as any of its subsets. The number of trees of depth three that are examined
+    other side changes the smallest error by w at most (the smallest cost by w times the
+    largest cost of a row), and a set of rows loses at least as much as any of its
+    subsets. The number of trees of depth three that are examined
     grows quickly with n and d.
 
     Differences from ConTree and STreeD: missing values, nominal columns and weights are
@@ -270,6 +290,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOptimalT
         complexity: float = 0.0,
         time_limit: float | None = 60.0,
         class_weight: dict[Any, float] | str | None = None,
+        cost_matrix: CostMatrix | None = None,
         categorical_features: ArrayLike | dict[str, Any] | None = "from_dtype",
         missing: str = "learned",
         handle_unknown: str = "parent",
@@ -280,6 +301,7 @@ class OptimalTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOptimalT
         self.complexity = complexity
         self.time_limit = time_limit
         self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
         self.categorical_features = categorical_features
         self.missing = missing
         self.handle_unknown = handle_unknown

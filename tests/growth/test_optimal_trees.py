@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, make_classification
 
+from sklearn_textbook.criteria import expected_cost
 from sklearn_textbook.tree import (
     CARTClassifier,
     OptimalTreeClassifier,
@@ -17,12 +18,18 @@ from tests.reference.optimal_tree import (
     order_levels,
 )
 
-CRITERIA = ("misclassification", "gini", "squared_error")
+CRITERIA = ("misclassification", "gini", "squared_error", "costs")
+COSTS = {
+    2: np.array([[0.0, 0.3], [2.0, 0.0]]),
+    3: np.array([[0.0, 1.0, 2.5], [4.0, 0.0, 0.7], [0.0, 3.0, 0.0]]),
+}
 
 
-def make_tree(criterion, **parameters):
+def make_tree(criterion, n_classes=2, **parameters):
     if criterion == "squared_error":
         return OptimalTreeRegressor(**parameters)
+    if criterion == "costs":
+        return OptimalTreeClassifier(cost_matrix=COSTS[n_classes], **parameters)
     return OptimalTreeClassifier(criterion=criterion, **parameters)
 
 
@@ -77,6 +84,7 @@ def test_brute_force_finds_no_smaller_loss(criterion, depth, n_classes):
             None if kind == "number" else order_levels(column, coded, weight)
             for kind, column in zip(kinds, columns, strict=True)
         ]
+        loss = COSTS[n_classes] if criterion == "costs" else criterion
         expected = find_smallest_loss(
             columns,
             orders,
@@ -85,10 +93,10 @@ def test_brute_force_finds_no_smaller_loss(criterion, depth, n_classes):
             weight,
             depth,
             complexity * weight.sum(),
-            criterion,
+            loss,
         )
         X = to_frame(columns)
-        model = make_tree(criterion, max_depth=depth, complexity=complexity)
+        model = make_tree(criterion, n_classes, max_depth=depth, complexity=complexity)
         model.fit(X, y, sample_weight=weight)
         assert model.is_optimal_
         assert model.optimality_gap_ == 0.0
@@ -96,13 +104,13 @@ def test_brute_force_finds_no_smaller_loss(criterion, depth, n_classes):
         assert model.get_depth() <= depth
         np.testing.assert_allclose(model.objective_, expected / weight.sum(), atol=1e-9)
         np.testing.assert_allclose(
-            compute_objective(model, X, y, weight, criterion, complexity),
+            compute_objective(model, X, y, weight, loss, complexity),
             model.objective_,
             atol=1e-9,
         )
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("criterion", CRITERIA[:3])
 def test_levels_ordered_by_means(criterion):
     """With enough rows of each level, sets of levels are found."""
     random = np.random.default_rng(0)
@@ -156,6 +164,45 @@ def test_weights_are_copies(criterion):
     once = make_tree(criterion, complexity=0.01).fit(X, y, weight.astype(float))
     twice = make_tree(criterion, complexity=0.01).fit(X.iloc[copies], y[copies])
     assert once.objective_ == pytest.approx(twice.objective_, abs=1e-12)
+
+
+def test_costs_are_those_of_the_predictions():
+    X, y = load_breast_cancer(return_X_y=True)
+    costs = {0: {1: 20}, 1: {0: 1}}
+    model = OptimalTreeClassifier(max_depth=2, cost_matrix=costs).fit(X, y)
+    assert model.is_optimal_
+    found = expected_cost(y, model.predict(X), costs)
+    assert model.objective_ == pytest.approx(found, abs=1e-12)
+    tree = model.tree_
+    assert tree.impurity[0] == pytest.approx(min(20 * (y == 0).mean(), (y == 1).mean()))
+    plain = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    plain.set_params(cost_matrix=costs)
+    assert found < expected_cost(y, plain.predict(X), costs)
+    # A search of trees with altered priors, as CART grows them, is worse.
+    weights = np.where(y == 0, 20.0, 1.0)
+    altered = OptimalTreeClassifier(max_depth=2).fit(X, y, weights)
+    assert model.objective_ <= expected_cost(y, altered.predict(X), costs)
+
+
+def test_equal_costs_scale_the_objective():
+    X, y = load_breast_cancer(return_X_y=True)
+    plain = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    scaled = OptimalTreeClassifier(max_depth=2, cost_matrix=[[0, 5], [5, 0]]).fit(X, y)
+    assert scaled.objective_ == pytest.approx(5 * plain.objective_, abs=1e-12)
+    assert (scaled.predict(X) == plain.predict(X)).all()
+
+
+def test_gini_takes_costs_as_altered_priors():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :6]
+    costs = np.array([[0.0, 4.0], [1.0, 0.0]])
+    parameters = {"max_depth": 2, "criterion": "gini"}
+    costly = OptimalTreeClassifier(cost_matrix=costs, **parameters).fit(X, y)
+    weighted = OptimalTreeClassifier(**parameters).fit(X, y, np.where(y == 0, 4.0, 1.0))
+    assert costly.objective_ == pytest.approx(weighted.objective_)
+    assert (costly.predict(X) == weighted.predict(X)).all()
+    share = (y == 0).mean()
+    assert costly.tree_.value[0, 0] == pytest.approx([share, 1 - share])
 
 
 def test_stopped_search_is_honest():

@@ -9,7 +9,9 @@ MIN_LEVEL_ROWS = 20
 
 
 def measure_loss(y, weight, criterion):
-    """Weight times the loss of a leaf."""
+    """Weight times the loss of a leaf; the criterion may be a matrix of costs."""
+    if isinstance(criterion, np.ndarray):
+        return float((np.bincount(y, weight, len(criterion)) @ criterion).min())
     if criterion == "squared_error":
         mean = np.average(y, weights=weight)
         return float((weight * (y - mean) ** 2).sum())

@@ -1,21 +1,45 @@
 """Search for trees of limited depth with the smallest loss, by branch and bound.
 
-The smallest loss of a set of rows is not larger than that of any set that contains it.
-So the left side of a threshold, which grows with it, and the right side bound the loss
-of all thresholds between two that were solved. With costs, a row that is added to a set
-raises its smallest loss by its largest cost at most, which bounds the thresholds on
-both sides of each one that was solved.
+The algorithm is that of ConTree (Brita, van der Linden, Demirović, 2025), for any
+tests, and for losses other than errors.
 
-Trees of depth two are solved by moving rows from one child to the other, in the order
-of a column: what the best test of either child loses is kept up to date for every other
-column, with costs by a segment tree of prefix sums, otherwise by sums of the runs of
-equal values.
+**Candidates.** The tests of a column are listed in an order in which rows move from one
+child to the other. No row is on the left; then one run of equal values after the other
+moves there, then the missing values; then the runs come back, so that missing values
+are on the left of the tests in between. The left side grows, and then becomes smaller:
+these candidates are *ordered*. Single levels and sets of levels follow them.
+
+**Bounds.** The smallest loss of a set of rows is not larger than that of any set that
+contains it. Of a set that loses rows, it becomes smaller by their weight at most: the
+largest costs that they may have. So two ordered candidates whose children were solved
+bound the losses of both children of those between them (``bound_left``,
+``bound_right``). The sums of these bounds are what ConTree calls sub-interval pruning
+and neighbourhood pruning; candidates at the ends of an interval are dropped as long as
+their bounds are not below the best tree's loss (interval shrinking).
+
+**Depth one** (``solve_one``): the loss of all candidates.
+
+**Depth two** (``solve_two``): for each column of the root, some candidates of every
+interval are solved, and the bounds drop others, until none is left. To solve candidates
+is to replay the moves once for each column of the children, and to find the best test
+of this column for both children: by the sums of its runs (``replay_runs``), or, of
+costs, by the largest prefix sums of what one class costs more than another
+(``replay_pairs``). These are kept in blocks, and only those to which a row has moved
+are added up again.
+
+**Deeper trees** (``search``): the open intervals of all columns are divided, the one
+with the lowest bound first, by the candidate in the middle, whose children are solved
+recursively. They may lose more than the limit by half of the weight between the ends of
+the interval: then they bound more of the candidates beside them. Several threads solve
+the candidates of a round, whose limit is that at its start, whatever their number.
+
+Trees are written in preorder: the test of the root, the left subtree, the right one.
 """
 
-from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, int8_t, uint32_t, uint8_t
+from libc.math cimport INFINITY, fabs
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from sklearn_textbook._contract._interrupt cimport (
     Interrupt,
@@ -31,160 +55,45 @@ from sklearn_textbook._contract._threads cimport (
     stop_team,
 )
 
-cdef extern from * nogil:
+cdef extern from *:
     """
-    /* Nodes of a segment tree have four sums, and the largest sums of their prefixes.
-       A leaf is changed, and then the nodes above it: of the current node and its
-       sibling, the left one comes first.
-
-       Without a tree: the runs in four parts, of which one number each lies side by
-       side; the largest and smallest sums of a prefix, and of the rest of all rows. */
-    #define JOIN_PARTS(T)                                                           \\
-        T before = 0, rest = 0;                                                     \\
-        for (int k = 0; k < 4; k++) most[k] = 0;                                    \\
-        for (int k = 0; k < 4; k++) {                                               \\
-            T each[4] = {before + ends[0][k], -before - ends[1][k],                 \\
-                         rest + ends[2][k], -rest - ends[3][k]};                    \\
-            for (int j = 0; j < 4; j++)                                             \\
-                most[j] = most[j] > each[j] ? most[j] : each[j];                    \\
-            before += ends[4][k];                                                   \\
-            if (part > 0) rest += all[4 * (part - 1) + k] - ends[4][k];             \\
-        }
-    #if defined(__SSE2__) || defined(_M_X64)
-    #include <emmintrin.h>
-    #define LOAD(p) _mm_loadu_ps(p)
-    static inline void join_floats(float* tree, long long i)
-    {
-        const float* l = tree + 16 * i;
-        __m128 m = _mm_max_ps(LOAD(l + 4), _mm_add_ps(LOAD(l), LOAD(l + 12)));
-        _mm_storeu_ps(tree + 8 * i + 4, m);
-        _mm_storeu_ps(tree + 8 * i, _mm_add_ps(LOAD(l), LOAD(l + 8)));
-    }
-    static inline void climb_floats(float* tree, long long i)
-    {
-        __m128 s = LOAD(tree + 8 * i), m = LOAD(tree + 8 * i + 4), first, b;
-        while (i > 1) {
-            const float* other = tree + 8 * (i ^ 1);
-            __m128 is_left = _mm_castsi128_ps(_mm_set1_epi32((int)(i & 1) - 1));
-            __m128 os = LOAD(other), om = LOAD(other + 4);
-            /* max(om, os + m) or max(m, s + om), without waiting for m. */
-            first = _mm_or_ps(_mm_and_ps(is_left, _mm_add_ps(s, om)),
-                              _mm_andnot_ps(is_left, om));
-            b = _mm_andnot_ps(is_left, os);
-            m = _mm_max_ps(first, _mm_add_ps(b, m));
-            s = _mm_add_ps(s, os);
-            i >>= 1;
-            _mm_storeu_ps(tree + 8 * i, s);
-            _mm_storeu_ps(tree + 8 * i + 4, m);
-        }
-    }
-    static inline void scan_floats(const float* left, const float* all, long long part,
-                                   float* most)
-    {
-        __m128 s = _mm_setzero_ps(), high = s, low = s, rest_high = s, rest_low = s, u;
-        float ends[5][4];
-        u = s;
-        for (long long i = 0; i < part; i++) {
-            s = _mm_add_ps(s, LOAD(left + 4 * i));
-            u = _mm_sub_ps(LOAD(all + 4 * i), s);
-            high = _mm_max_ps(high, s);
-            low = _mm_min_ps(low, s);
-            rest_high = _mm_max_ps(rest_high, u);
-            rest_low = _mm_min_ps(rest_low, u);
-        }
-        _mm_storeu_ps(ends[0], high);
-        _mm_storeu_ps(ends[1], low);
-        _mm_storeu_ps(ends[2], rest_high);
-        _mm_storeu_ps(ends[3], rest_low);
-        _mm_storeu_ps(ends[4], s);
-        JOIN_PARTS(float)
-    }
+    /* Maxima of numbers that are never NaN, four at a time. */
+    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) \
+        && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+    #define SCAN_VOID __attribute__((target_clones("avx2", "default"), \
+        optimize("no-signed-zeros", "finite-math-only"))) void
     #else
-    #define PLAIN_FLOATS
-    #endif
-    #define JOIN(T)                                                                 \\
-        for (int k = 0; k < 4; k++) {                                               \\
-            const T* l = tree + 16 * i + k;                                         \\
-            T a = l[4], b = l[0] + l[12];                                           \\
-            tree[8 * i + 4 + k] = a > b ? a : b;                                    \\
-            tree[8 * i + k] = l[0] + l[8];                                          \\
-        }
-    #define SCAN(T)                                                                 \\
-        T ends[5][4] = {{0}}, u;                                                    \\
-        for (long long i = 0; i < part; i++)                                        \\
-            for (int k = 0; k < 4; k++) {                                           \\
-                T s = ends[4][k] += left[4 * i + k];                                \\
-                u = all[4 * i + k] - s;                                             \\
-                ends[0][k] = ends[0][k] > s ? ends[0][k] : s;                       \\
-                ends[1][k] = ends[1][k] < s ? ends[1][k] : s;                       \\
-                ends[2][k] = ends[2][k] > u ? ends[2][k] : u;                       \\
-                ends[3][k] = ends[3][k] < u ? ends[3][k] : u;                       \\
-            }                                                                       \\
-        JOIN_PARTS(T)
-    static inline void join_doubles(double* tree, long long i) { JOIN(double) }
-    static inline void climb_doubles(double* tree, long long i)
-    {
-        while (i >>= 1) join_doubles(tree, i);
-    }
-    static inline void scan_doubles(const double* left, const double* all,
-                                    long long part, double* most)
-    {
-        SCAN(double)
-    }
-    #ifdef PLAIN_FLOATS
-    static inline void join_floats(float* tree, long long i) { JOIN(float) }
-    static inline void climb_floats(float* tree, long long i)
-    {
-        while (i >>= 1) join_floats(tree, i);
-    }
-    static inline void scan_floats(const float* left, const float* all, long long part,
-                                   float* most)
-    {
-        SCAN(float)
-    }
+    #define SCAN_VOID void
     #endif
     """
-    void join_floats(float* tree, int64_t i)
-    void join_doubles(double* tree, int64_t i)
-    void climb_floats(float* tree, int64_t i)
-    void climb_doubles(double* tree, int64_t i)
-    void scan_floats(const float* left, const float* all, int64_t part, float* most)
-    void scan_doubles(const double* left, const double* all, int64_t part, double* most)
-
-# Numbers of segment trees: sums of whole weights are exact in either.
-ctypedef fused Number:
-    float
-    double
+    ctypedef void scan_void "SCAN_VOID"
 
 cdef enum Loss:
     COSTS
     GINI
     SQUARES
 
-# Kinds of tests: a prefix of the order of the values, one level against the rest, a set
-# of levels.
+# Kinds of tests: the values up to one, one level, a set of levels.
 cdef enum Kind:
     CUT
     LEVEL
     SUBSET
 
-cdef enum:
-    LEAF = -1
-    MOST_SUBSET_LEVELS = 5  # with more levels, not all sets of them are tests
-    ROUND = 16  # tests of the root that are solved before the bound is lowered
-    PARTS = 8  # into which thresholds between two that were solved are divided
-    SCANS_PER_LEVEL = 6  # scans that take as long as a level of a segment tree
-    CLIMB_COST = 6  # of a node of a segment tree, in runs that are scanned
-    LANES = 8  # numbers in a node of a segment tree
-    LARGEST_TREES = 1 << 22  # numbers in the segment trees of a column
-    MOST_CLASSES = 10  # for which there are prefix sums of all pairs
-
-# States of queries.
-cdef enum:
+cdef enum State:
     OPEN
     WANTED
     SOLVED
     DROPPED
+
+cdef enum:
+    LEAF = -1
+    MOST_DEPTH = 12
+    MOST_SUBSET_LEVELS = 5  # with more levels, not all sets of them are tests
+    MOST_CLASSES = 10  # for which prefix sums of all pairs are kept
+    COLUMNS = 4  # of the root of a tree of depth two, for one thread
+    ROUND = 16  # candidates of the root that are solved before the limit is lowered
+    PARTS = 8  # into which candidates of depth two divide an interval
+    BLOCK = 256  # most runs of four lanes
 
 cdef uint32_t MISSING = 0xFFFFFFFF
 
@@ -196,8 +105,15 @@ cdef struct Test:
     int32_t column
     int32_t kind
     int32_t missing_left
-    uint32_t low  # the last rank on the left; the level; the set of levels
-    uint32_t high  # the next rank, or MISSING
+    uint32_t ranks  # the last one on the left; the level; the set of levels as bits
+
+cdef struct Candidate:
+    Test test
+    State state
+    int64_t n_moves  # before it
+    double weight  # of the rows on the left
+    double left  # loss of the left child: the smallest so far, or a bound
+    double right
 
 # Bounds of the smallest loss; the upper one is that of a tree that was found.
 cdef struct Result:
@@ -210,15 +126,14 @@ cdef struct Problem:
     int32_t n_sums
     Loss loss
     const double* sums  # by row
-    const double* weight  # largest cost of each row; NULL: unbounded
+    const double* weight  # by which each row raises the smallest loss, at most
     double leaf_cost
     double slack  # smallest difference of two losses that counts
-    const int32_t* n_levels
+    const int32_t* n_levels  # of nominal columns, else 0
     Interrupt* interrupt
     int64_t deadline
     bint is_stopped
     bint lacks_memory
-    bint uses_floats  # whether sums of costs are exact as such
 
 # The rows of a node, sorted by every column, missing values last.
 cdef struct Node:
@@ -226,82 +141,60 @@ cdef struct Node:
     int64_t stride
     int64_t n
 
-# The best test of a column.
-cdef struct Found:
-    double loss
-    int64_t place
-    int32_t kind
-    int32_t missing_left
-
-# Thresholds lo..hi between two (a and b) whose sides have known bounds; or one test.
+# Candidates low..high of a column, between two that were solved.
 cdef struct Interval:
     int32_t column
-    int32_t kind
-    int32_t missing_left
+    bint grows  # whether the left side grows from low to high
     int64_t low
     int64_t high
-    int64_t a
-    int64_t b
-    double left_a
-    double right_a
-    double left_b
-    double right_b
+    Candidate small  # its left side is contained in all others
+    Candidate large
     double bound
-
-cdef struct Job:
-    Interval interval
-    int64_t at
+    # The one in the middle, while it is solved.
+    Candidate middle
     double limit
-    Test test
-    Result left
-    Result right
-    double loss
+    Result found[2]  # of the left and the right child
 
-# Memory for the children of a node that is searched, and for what is left to do there.
+# Memory for a node at the root of a tree of some depth.
 cdef struct Level:
     Entry* entries
-    int64_t* run_end  # by column: one past the last entry of each run
-    double* cumulated  # largest costs of the rows up to the end of each run
-    int32_t* n_runs
     Interval* open
     int64_t n_open
     int64_t n_allocated
-    Test* tests  # of both children
+    Test* tests  # trees of both children, for each candidate of a round
 
+# Memory of a thread.
 cdef struct Workspace:
-    Level* levels  # by depth
+    Level levels[MOST_DEPTH + 1]  # by depth
+    void* blocks[64]  # of memory
+    int n_blocks
+    bint lacks_memory
     uint8_t* side
-    int32_t* local  # number of each row within a node
-    int32_t* run  # by column, of the rows of a node
-    int32_t* n_runs
-    double* column_loss  # of the best test
-    int32_t* order  # of columns, by that
-    double* sums  # of the rows of a node
-    double* row_weight
-    double* gains  # by row and pair of classes: of the second one's loss
-    float* float_gains
-    int32_t* place
-    double* query_sums  # of the rows on the left
-    double* query_total
-    int32_t* moved
-    int8_t* sign
+    double* total  # sums of the rows of a node
+    double* scratch
+    # Candidates of a column.
+    Candidate* candidates
+    int64_t n_candidates
+    int64_t all_left  # number of the candidate at which the order is reversed
+    int64_t n_ordered
+    int64_t n_replayed  # up to the last one that is wanted
+    double* left_sums  # by candidate
+    int32_t* moved  # rows that move to the left; -1 - row: to the right
     int64_t n_moves
-    int64_t n_moves_allocated
-    int64_t* query_at
-    Test* query_test
-    double* query_left
-    double* query_right
-    uint8_t* query_state
-    int64_t n_queries
-    int64_t all_left  # number of the query after which the order is reversed
-    int64_t n_ordered  # queries of thresholds, in order; then those of levels
-    double* query_weight  # largest costs of the rows moved so far
+    int32_t* order  # of columns, by the least loss of a tree of depth one
+    double* least
+    int64_t* run_end  # one past the last entry of each run
+    # Rows of the root of a tree of depth two, by their numbers within it.
+    int32_t* local  # number of a row
+    double* sums
+    double* gains  # by pair of classes: what the second one costs more
+    int32_t* place  # by column: run or its place among the lanes; -1: missing
+    int32_t* n_runs
+    # Sums of the runs of a column of the children.
     double* left_runs
     double* right_runs
-    double* totals  # a few vectors of sums
-    double* trees
-    Test* pair  # tests of a tree of depth two
-    Entry* pair_entries
+    double* lanes
+    uint8_t* is_stale  # by block of lanes
 
 
 cdef inline bint is_over(Problem* problem, int64_t n_units) noexcept nogil:
@@ -315,167 +208,243 @@ cdef inline bint is_over(Problem* problem, int64_t n_units) noexcept nogil:
     return problem.is_stopped
 
 
-cdef inline double measure(const Problem* problem, const double* sums) noexcept nogil:
-    """The loss of a leaf."""
+cdef inline double measure_leaf(
+    const Problem* problem, double weight, double sum_, double squares
+) noexcept nogil:
+    """Squared error of a leaf; or its Gini index times the weight, where the weights of
+    the classes have the given sum and sum of squares."""
+    if weight <= 0.0:
+        return 0.0
+    if problem.loss == GINI:
+        return max(sum_ - squares / weight, 0.0)
+    return max(squares - sum_ * sum_ / weight, 0.0)
+
+
+cdef inline (double, double) measure(
+    const Problem* problem, const double* left, const double* total
+) noexcept nogil:
+    """The losses of two leaves, without their costs: with the rows on the left, and
+    with the others."""
     cdef:
-        double total = 0.0, squares = 0.0, least
+        double a = left[0], b = total[0] - left[0], squares_a, squares_b, other
         int32_t k
     if problem.loss == COSTS:
-        least = sums[0]
         for k in range(1, problem.n_sums):
-            if sums[k] < least:
-                least = sums[k]
-        return least
+            other = total[k] - left[k]
+            a = left[k] if left[k] < a else a
+            b = other if other < b else b
+        return a, b
     if problem.loss == SQUARES:
-        if sums[0] <= 0.0:
-            return 0.0
-        return max(sums[2] - sums[1] * sums[1] / sums[0], 0.0)
-    for k in range(problem.n_sums):
-        total += sums[k]
-        squares += sums[k] * sums[k]
-    return max(total - squares / total, 0.0) if total > 0.0 else 0.0
+        return (
+            measure_leaf(problem, a, left[1], left[2]),
+            measure_leaf(problem, b, total[1] - left[1], total[2] - left[2]),
+        )
+    squares_a, squares_b = a * a, b * b
+    for k in range(1, problem.n_sums):
+        other = total[k] - left[k]
+        a += left[k]
+        b += other
+        squares_a += left[k] * left[k]
+        squares_b += other * other
+    return (
+        measure_leaf(problem, a, a, squares_a),
+        measure_leaf(problem, b, b, squares_b),
+    )
 
 
-# -------------------------------------------------------------- the tests of a column
-cdef inline void try_side(
-    const Problem* problem, const double* left, const double* total, double* right,
-    Found* best, int64_t place, int32_t kind, int32_t missing_left
+# ----------------------------------------------------------------------- candidates
+cdef inline double bound_left(
+    const Candidate* small, const Candidate* large, double weight
 ) noexcept nogil:
-    """Take a test if it loses less than the best so far."""
-    cdef:
-        int32_t k
-        double loss
-    for k in range(problem.n_sums):
-        right[k] = total[k] - left[k]
-    loss = measure(problem, left) + measure(problem, right)
-    if loss < best.loss - problem.slack:
-        best.loss = loss
-        best.place = place
-        best.kind = kind
-        best.missing_left = missing_left
+    """Bound the loss of a left side of this weight between those of two candidates."""
+    return max(small.left, large.left - (large.weight - weight))
 
 
-cdef void scan_costs(
-    const Problem* problem, const double* runs, int64_t n_runs, const double* missing,
-    const double* total, Found* best
+cdef inline double bound_right(
+    const Candidate* small, const Candidate* large, double weight
 ) noexcept nogil:
-    """Cuts of a column with two classes, the most frequent case."""
-    cdef:
-        double left0 = 0.0, left1 = 0.0, all0 = total[0], all1 = total[1], loss
-        int64_t i, last = n_runs - 1 if missing == NULL else n_runs
-        double start0 = 0.0, start1 = 0.0
-        int32_t turn
-    for turn in range(1 if missing == NULL else 2):
-        left0, left1 = start0, start1
-        for i in range(last):
-            left0 += runs[2 * i]
-            left1 += runs[2 * i + 1]
-            loss = min(left0, left1) + min(all0 - left0, all1 - left1)
-            if loss < best.loss - problem.slack:
-                best.loss, best.place, best.kind = loss, i, CUT
-                best.missing_left = turn
-        if missing != NULL:
-            start0, start1 = missing[0], missing[1]
-            last = n_runs - 1
+    """The same of the right side."""
+    return max(large.right, small.right - (weight - small.weight))
 
 
-cdef void scan_runs(
-    const Problem* problem, int32_t column, const double* runs, int64_t n_runs,
-    const double* missing, const double* total, double* scratch, Found* best
+cdef inline double bound_between(
+    const Candidate* small, const Candidate* large, double weight
 ) noexcept nogil:
-    """Try the tests of a column, whose runs of equal values have these sums; missing
-    may be NULL."""
+    """Bound the loss of both sides."""
+    return bound_left(small, large, weight) + bound_right(small, large, weight)
+
+
+cdef void move_run(
+    Workspace* work, const Entry* entries, int64_t run, bint goes_back
+) noexcept nogil:
+    """Move the rows of a run to the left, or back to the right."""
     cdef:
-        int32_t n = problem.n_sums, k, missing_left
-        int32_t n_turns = 1 if missing == NULL else 2
-        double* left = scratch
-        double* right = scratch + n
-        int64_t i, last, mask
-        bint is_nominal = problem.n_levels[column] > 0
-    if problem.loss == COSTS and n == 2:
-        scan_costs(problem, runs, n_runs, missing, total, best)
-    else:
-        for missing_left in range(n_turns):
-            # Missing rows alone are the right side of the last cut.
-            last = n_runs - 1 if missing == NULL or missing_left else n_runs
-            for k in range(n):
-                left[k] = missing[k] if missing_left else 0.0
-            for i in range(last):
-                for k in range(n):
-                    left[k] += runs[i * n + k]
-                try_side(problem, left, total, right, best, i, CUT, missing_left)
-    if not is_nominal:
+        int64_t i
+        int32_t row
+    for i in range(work.run_end[run], work.run_end[run + 1]):
+        row = <int32_t>entries[i].row
+        work.moved[work.n_moves] = -1 - row if goes_back else row
+        work.n_moves += 1
+
+
+cdef inline int64_t read_move(int32_t moved, double* sign) noexcept nogil:
+    """The row that moves; its sums are added to the left, or subtracted."""
+    sign[0] = 1.0 if moved >= 0 else -1.0
+    return moved if moved >= 0 else -1 - moved
+
+
+cdef inline void add_sums(
+    const double* sums, double sign, double* to, int32_t n
+) noexcept nogil:
+    """Add the sums of a row or a run."""
+    cdef int32_t k
+    for k in range(n):
+        to[k] += sign * sums[k]
+
+
+cdef inline void add_candidate(
+    Workspace* work, int32_t column, Kind kind, bint missing_left, uint32_t ranks
+) noexcept nogil:
+    """Note that the rows are now divided as by a test; LEAF: that all are together."""
+    cdef Candidate* added = &work.candidates[work.n_candidates]
+    added.test.column, added.test.kind = column, kind
+    added.test.missing_left, added.test.ranks = missing_left, ranks
+    added.n_moves = work.n_moves
+    added.state = SOLVED if column == LEAF else OPEN
+    work.n_candidates += 1
+
+
+cdef void list_levels(
+    Workspace* work, const Entry* entries, int32_t column, int64_t n_runs,
+    bint missing_left, bint all_sets
+) noexcept nogil:
+    """List single levels, or sets of levels, that go to the left."""
+    cdef:
+        int64_t i, run, mask = 0
+        uint32_t levels = 0
+    if n_runs < 2:
         return
-    for missing_left in range(n_turns):
-        if problem.n_levels[column] <= MOST_SUBSET_LEVELS:
-            for mask in range(0 if missing_left else 1, <int64_t>1 << (n_runs - 1)):
-                for k in range(n):
-                    left[k] = missing[k] if missing_left else 0.0
-                for i in range(n_runs):
-                    if mask >> i & 1:
-                        for k in range(n):
-                            left[k] += runs[i * n + k]
-                try_side(problem, left, total, right, best, mask, SUBSET, missing_left)
-            continue
+    if not all_sets:
         for i in range(n_runs):
-            for k in range(n):
-                left[k] = runs[i * n + k] + (missing[k] if missing_left else 0.0)
-            try_side(problem, left, total, right, best, i, LEVEL, missing_left)
-    if missing != NULL and problem.n_levels[column] > MOST_SUBSET_LEVELS:
-        try_side(problem, missing, total, right, best, -1, LEVEL, 1)
-
-
-cdef Test name_test(
-    const Node* node, int32_t column, int32_t kind, int64_t place, int32_t missing_left
-) noexcept nogil:
-    """Describe a test by ranks instead of runs."""
-    cdef:
-        Test test
-        const Entry* entries = node.entries + column * node.stride
-        int64_t i, run = -1
-        uint32_t rank, previous = MISSING
-    test.column, test.kind, test.missing_left = column, kind, missing_left
-    test.low, test.high = 0, MISSING
-    if kind == LEVEL:
-        test.low = MISSING  # no level: missing values alone
-    for i in range(node.n):
-        rank = entries[i].rank
-        if rank == MISSING:
-            break
-        if i == 0 or rank != previous:
+            move_run(work, entries, i, False)
+            add_candidate(
+                work, column, LEVEL, missing_left, entries[work.run_end[i]].rank
+            )
+            move_run(work, entries, i, True)
+        return
+    # In the order of a Gray code, one level changes sides; the last one stays.
+    for i in range(1, <int64_t>1 << (n_runs - 1)):
+        run = 0
+        while not i >> run & 1:
             run += 1
-            previous = rank
-            if kind == SUBSET and place >> run & 1:
-                test.low |= <uint32_t>1 << rank
-            elif kind != SUBSET and run == place:
-                test.low = rank
-                if kind == LEVEL:
-                    break
-            elif kind == CUT and run == place + 1:
-                test.high = rank
-                break
-    return test
+        mask ^= <int64_t>1 << run
+        levels ^= <uint32_t>1 << entries[work.run_end[run]].rank
+        move_run(work, entries, run, not mask >> run & 1)
+        add_candidate(work, column, SUBSET, missing_left, levels)
+    move_run(work, entries, n_runs - 2, True)
 
 
+cdef void list_tests(
+    const Problem* problem, Workspace* work, const Node* node, int32_t column
+) noexcept nogil:
+    """List the tests of a column, and the moves of rows that lead from each to the
+    next one."""
+    cdef:
+        const Entry* entries = node.entries + column * node.stride
+        int64_t* end = work.run_end
+        int64_t i, n_runs = 0, n_present = node.n
+        bint has_missing, is_nominal = problem.n_levels[column] > 0
+        bint all_sets = problem.n_levels[column] <= MOST_SUBSET_LEVELS
+    work.n_moves = work.n_candidates = work.n_ordered = 0
+    end[0] = 0
+    for i in range(node.n):
+        if entries[i].rank == MISSING:
+            n_present = i
+            break
+        if i + 1 == node.n or entries[i + 1].rank != entries[i].rank:
+            n_runs += 1
+            end[n_runs] = i + 1
+    if n_runs == 0:
+        return
+    # Missing values are a run after the others.
+    has_missing = n_present < node.n
+    end[n_runs + 1] = node.n
+    add_candidate(work, LEAF, CUT, False, 0)
+    for i in range(n_runs):
+        move_run(work, entries, i, False)
+        if i + 1 < n_runs or has_missing:
+            add_candidate(work, column, CUT, False, entries[end[i]].rank)
+    move_run(work, entries, n_runs, False)
+    work.all_left = work.n_candidates
+    add_candidate(work, LEAF, CUT, True, 0)
+    if has_missing or is_nominal:
+        for i in range(n_runs - 1, -1, -1):
+            move_run(work, entries, i, True)
+            if has_missing and i > 0:
+                add_candidate(work, column, CUT, True, entries[end[i - 1]].rank)
+        move_run(work, entries, n_runs, True)
+        add_candidate(work, LEAF, CUT, False, 0)
+    work.n_ordered = work.n_candidates
+    if is_nominal:
+        list_levels(work, entries, column, n_runs, False, all_sets)
+        if has_missing:
+            move_run(work, entries, n_runs, False)
+            list_levels(work, entries, column, n_runs, True, all_sets)
+
+
+cdef void list_candidates(
+    const Problem* problem, Workspace* work, const Node* node, int32_t column,
+    double base
+) noexcept nogil:
+    """List the candidates of a column, whose children are leaves; ``base`` bounds the
+    loss of the tree that all rows together may have."""
+    cdef:
+        int32_t n = problem.n_sums
+        double* left = work.scratch
+        double weight = 0.0, sign
+        Candidate* each
+        int64_t q, m = 0, row
+    list_tests(problem, work, node, column)
+    memset(left, 0, n * sizeof(double))
+    for q in range(work.n_candidates):
+        each = &work.candidates[q]
+        while m < each.n_moves:
+            row = read_move(work.moved[m], &sign)
+            add_sums(problem.sums + row * n, sign, left, n)
+            weight += sign * problem.weight[row]
+            m += 1
+        memcpy(work.left_sums + q * n, left, n * sizeof(double))
+        each.weight = weight
+        each.left, each.right = measure(problem, left, work.total)
+        each.left += problem.leaf_cost
+        each.right += problem.leaf_cost
+    if work.n_candidates > 0:
+        work.candidates[0].right = work.candidates[work.all_left].left = base
+        if work.n_ordered - 1 > work.all_left:
+            work.candidates[work.n_ordered - 1].right = base
+
+
+# ----------------------------------------------------------------- trees of depth one
 cdef inline bint goes_left(const Test* test, uint32_t rank) noexcept nogil:
     """Whether a test sends a value to the left."""
     if rank == MISSING:
         return test.missing_left
     if test.kind == CUT:
-        return rank <= test.low
+        return rank <= test.ranks
     if test.kind == LEVEL:
-        return rank == test.low
-    return test.low >> rank & 1
+        return rank == test.ranks
+    return test.ranks >> rank & 1
 
 
 cdef void divide(
-    const Problem* problem, const Node* node, const Test* test, uint8_t* side,
-    Entry* target, Node* left, Node* right
+    const Problem* problem, Workspace* work, const Node* node, const Test* test,
+    Entry* target, Node* children
 ) noexcept nogil:
     """Sort the rows of both children by every column."""
     cdef:
         int64_t i, n_left = 0, l, r
         int32_t c
+        uint8_t* side = work.side
         const Entry* source = node.entries + test.column * node.stride
         Entry* written
     for i in range(node.n):
@@ -492,428 +461,70 @@ cdef void divide(
             else:
                 written[r] = source[i]
                 r += 1
-    left.entries, left.stride, left.n = target, node.n, n_left
-    right.entries, right.stride, right.n = target + n_left, node.n, node.n - n_left
+    children[0].entries, children[0].n = target, n_left
+    children[1].entries, children[1].n = target + n_left, node.n - n_left
+    children[0].stride = children[1].stride = node.n
 
 
 cdef double sum_node(
-    const Problem* problem, const Node* node, double* total
+    const Problem* problem, Workspace* work, const Node* node
 ) noexcept nogil:
-    """Add up the rows of a node; returns the loss of a leaf."""
+    """Add up the rows of a node; returns the loss of a leaf and its cost."""
     cdef:
         int64_t i
-        int32_t k, n = problem.n_sums
-        const double* row
-    for k in range(n):
-        total[k] = 0.0
+        int32_t n = problem.n_sums
+    memset(work.total, 0, n * sizeof(double))
     for i in range(node.n):
-        row = problem.sums + node.entries[i].row * n
-        for k in range(n):
-            total[k] += row[k]
-    return measure(problem, total)
+        add_sums(problem.sums + node.entries[i].row * n, 1.0, work.total, n)
+    return measure(problem, work.total, work.total)[0] + problem.leaf_cost
 
 
 cdef Result solve_one(
     Problem* problem, Workspace* work, const Node* node, Test* out
 ) noexcept nogil:
-    """The best tree of depth one."""
+    """The best tree of depth one; orders the columns by the losses of their tests."""
     cdef:
-        int32_t n = problem.n_sums, c, k, column = LEAF
-        double* total = work.totals
-        double* missing = total + n
-        double* scratch = total + 2 * n
-        const Entry* entries
-        const double* row
-        int64_t i, n_runs
-        Found best, each
-        double leaf = sum_node(problem, node, total)
+        int32_t c, place
+        int64_t q
+        double total, least, best = sum_node(problem, work, node)
+        Candidate* each
         Result result
     out[0].column = LEAF
-    result.lower = result.upper = leaf + problem.leaf_cost
-    # A split costs one leaf more.
-    best.loss = leaf - problem.leaf_cost
-    if best.loss < problem.slack:
-        return result
-    for c in range(problem.n_columns):
-        entries = node.entries + c * node.stride
-        n_runs = 0
-        for k in range(n):
-            missing[k] = 0.0
-        for i in range(node.n):
-            row = problem.sums + entries[i].row * n
-            if entries[i].rank == MISSING:
-                for k in range(n):
-                    missing[k] += row[k]
-                continue
-            if i == 0 or entries[i].rank != entries[i - 1].rank:
-                for k in range(n):
-                    work.left_runs[n_runs * n + k] = 0.0
-                n_runs += 1
-            for k in range(n):
-                work.left_runs[(n_runs - 1) * n + k] += row[k]
-        work.column_loss[c] = leaf
-        if n_runs == 0:
-            continue
-        each.loss = leaf
-        scan_runs(
-            problem, c, work.left_runs, n_runs,
-            missing if entries[node.n - 1].rank == MISSING else NULL, total, scratch,
-            &each
-        )
-        work.column_loss[c] = each.loss
-        if each.loss < best.loss - problem.slack:
-            best = each
-            column = c
-    if column >= 0:
-        out[0] = name_test(node, column, best.kind, best.place, best.missing_left)
-        result.lower = result.upper = best.loss + 2 * problem.leaf_cost
+    if best > 2 * problem.leaf_cost + problem.slack:
+        for c in range(problem.n_columns):
+            list_candidates(problem, work, node, c, 0.0)
+            least = INFINITY
+            for q in range(work.n_candidates):
+                each = &work.candidates[q]
+                total = each.left + each.right
+                if each.state == OPEN and total < least - problem.slack:
+                    least = total
+                    if total < best - problem.slack:
+                        best = total
+                        out[0] = each.test
+            place = c
+            while place > 0 and work.least[place - 1] > least + problem.slack:
+                work.least[place] = work.least[place - 1]
+                work.order[place] = work.order[place - 1]
+                place -= 1
+            work.least[place], work.order[place] = least, c
+    result.lower = result.upper = best
     return result
 
 
 # ----------------------------------------------------------------- trees of depth two
-cdef void move_run(
-    Problem* problem, Workspace* work, const Entry* entries, int64_t first,
-    int64_t last, int8_t sign
-) noexcept nogil:
-    """Append moves of some entries: to the left (1) or back (-1)."""
-    cdef:
-        int64_t i, size = work.n_moves + last - first
-        void* larger
-    if size > work.n_moves_allocated:
-        size *= 2
-        larger = realloc(work.moved, size * sizeof(int32_t))
-        if larger != NULL:
-            work.moved = <int32_t*>larger
-            larger = realloc(work.sign, size)
-        if larger == NULL:
-            problem.lacks_memory = problem.is_stopped = True
-            return
-        work.sign = <int8_t*>larger
-        work.n_moves_allocated = size
-    for i in range(first, last):
-        work.moved[work.n_moves] = work.local[entries[i].row]
-        work.sign[work.n_moves] = sign
-        work.n_moves += 1
+cdef inline bint has_pairs(const Problem* problem, int32_t column) noexcept nogil:
+    """Whether the tests of a column are compared for every pair of classes."""
+    return (
+        problem.loss == COSTS and problem.n_levels[column] == 0
+        and problem.n_sums <= MOST_CLASSES
+    )
 
 
-cdef inline void ask(
-    Workspace* work, int32_t column, int32_t kind, int32_t missing_left, uint32_t low,
-    uint32_t high
-) noexcept nogil:
-    """Note that the rows are now divided as by a test."""
-    cdef Test* test = &work.query_test[work.n_queries]
-    test.column, test.kind, test.missing_left = column, kind, missing_left
-    test.low, test.high = low, high
-    work.query_at[work.n_queries] = work.n_moves
-    work.n_queries += 1
-
-
-cdef void list_moves(
-    Problem* problem, Workspace* work, const Node* node, int32_t column
-) noexcept nogil:
-    """List all tests of a column, and the moves of rows from each to the next one."""
-    cdef:
-        const Entry* entries = node.entries + column * node.stride
-        int64_t* end = work.levels[0].run_end
-        int64_t i, n_runs = 0, n_present = node.n, mask, change
-        int32_t turn
-        bint has_missing
-    while n_present > 0 and entries[n_present - 1].rank == MISSING:
-        n_present -= 1
-    has_missing = n_present < node.n
-    end[0] = 0
-    for i in range(1, n_present + 1):
-        if i == n_present or entries[i].rank != entries[i - 1].rank:
-            n_runs += 1
-            end[n_runs] = i
-    work.n_moves = work.n_queries = 0
-    work.n_ordered = 0
-    if n_runs == 0:
-        return
-    ask(work, LEAF, CUT, False, 0, 0)
-    for i in range(n_runs):
-        move_run(problem, work, entries, end[i], end[i + 1], 1)
-        if i + 1 < n_runs:
-            ask(work, column, CUT, False, entries[end[i]].rank,
-                entries[end[i + 1]].rank)
-        elif has_missing:
-            ask(work, column, CUT, False, entries[end[i]].rank, MISSING)
-    move_run(problem, work, entries, n_present, node.n, 1)
-    work.all_left = work.n_queries
-    ask(work, LEAF, CUT, True, 0, 0)
-    for i in range(n_runs - 1, 0, -1):
-        if not has_missing and problem.n_levels[column] == 0:
-            break
-        move_run(problem, work, entries, end[i], end[i + 1], -1)
-        if has_missing:
-            ask(work, column, CUT, True, entries[end[i - 1]].rank,
-                entries[end[i]].rank)
-    work.n_ordered = work.n_queries
-    if problem.n_levels[column] > 0:
-        move_run(problem, work, entries, end[0], end[1], -1)
-        move_run(problem, work, entries, n_present, node.n, -1)
-    if problem.n_levels[column] == 0:
-        return
-    for turn in range(1 + has_missing):
-        if turn:
-            move_run(problem, work, entries, n_present, node.n, 1)
-        if problem.n_levels[column] > MOST_SUBSET_LEVELS:
-            if turn:
-                ask(work, column, LEVEL, True, MISSING, MISSING)
-            if n_runs == 1 and (turn or not has_missing):
-                continue
-            for i in range(n_runs):
-                move_run(problem, work, entries, end[i], end[i + 1], 1)
-                ask(work, column, LEVEL, turn, entries[end[i]].rank, MISSING)
-                move_run(problem, work, entries, end[i], end[i + 1], -1)
-            continue
-        for mask in range(0 if turn else 1, <int64_t>1 << (n_runs - 1)):
-            change = mask ^ (mask - 1) if mask > 0 else 0
-            for i in range(n_runs):
-                if change >> i & 1:
-                    move_run(
-                        problem, work, entries, end[i], end[i + 1],
-                        1 if mask >> i & 1 else -1
-                    )
-            ask(work, column, SUBSET, turn, 0, MISSING)
-            for i in range(n_runs):
-                if mask >> i & 1:
-                    work.query_test[work.n_queries - 1].low |= (
-                        <uint32_t>1 << entries[end[i]].rank
-                    )
-        if not turn:
-            for i in range(n_runs - 1):
-                if ((<int64_t>1 << (n_runs - 1)) - 1) >> i & 1:
-                    move_run(problem, work, entries, end[i], end[i + 1], -1)
-
-
-cdef inline void take_losses(
-    const Problem* problem, Workspace* work, int64_t q, double left, double right
-) noexcept nogil:
-    """Take the losses of the best tests of both children."""
-    work.query_left[q] = min(work.query_left[q], left + 2 * problem.leaf_cost)
-    work.query_right[q] = min(work.query_right[q], right + 2 * problem.leaf_cost)
-
-
-cdef void take_pairs(
-    const Problem* problem, Workspace* work, int64_t q, const double* left_missing,
-    const double* missing, const Number* most, int64_t stride
-) noexcept nogil:
-    """Take the losses from the largest sums of prefixes, for every pair of classes."""
-    cdef:
-        int32_t n = problem.n_sums, a, b
-        const double* left = work.query_sums + q * n
-        const double* total = work.query_total
-        double left_loss = INFINITY, right_loss = INFINITY, low_a, low_b, high_a, high_b
-    for a in range(n):
-        low_a = left_missing[a]
-        high_a = missing[a] - low_a
-        for b in range(a + 1, n):
-            low_b = left_missing[b]
-            high_b = missing[b] - low_b
-            # One class on either side of the threshold, or the reverse.
-            left_loss = min(left_loss, min(low_a, low_b) + min(
-                left[b] - low_b - most[0], left[a] - low_a - most[1]
-            ))
-            right_loss = min(right_loss, min(high_a, high_b) + min(
-                total[b] - left[b] - high_b - most[2],
-                total[a] - left[a] - high_a - most[3]
-            ))
-            most += stride
-    take_losses(problem, work, q, left_loss, right_loss)
-
-
-cdef void replay_scans(
-    Problem* problem, Workspace* work, Number* trees, const int32_t* place,
-    int64_t n_runs, int64_t n
-) noexcept nogil:
-    """Solve the queries that are wanted for the thresholds of one column of the
-    children, by a scan for each query. A run has the number (run modulo part) * 4 +
-    run // part."""
-    cdef:
-        int32_t n_sums = problem.n_sums, a, p
-        int32_t n_pairs = n_sums * (n_sums - 1) // 2
-        int64_t part = (n_runs + 3) // 4, i, m = 0, q, row
-        double* left_missing = work.totals
-        double* missing = left_missing + n_sums
-        Number* all = trees + n_pairs * 4 * part
-        Number* most = all + n_pairs * 4 * part
-        const Number* gain
-        double sign
-    memset(trees, 0, 8 * n_pairs * part * sizeof(Number))
-    memset(left_missing, 0, 2 * n_sums * sizeof(double))
-    for i in range(n):
-        if place[i] < 0:
-            for a in range(n_sums):
-                missing[a] += work.sums[i * n_sums + a]
-            continue
-        if Number is float:
-            gain = work.float_gains + i * n_pairs
-        else:
-            gain = work.gains + i * n_pairs
-        for p in range(n_pairs):
-            all[4 * part * p + place[i]] += gain[p]
-    for p in range(n_pairs):
-        for i in range(4, 4 * part):
-            all[4 * part * p + i] += all[4 * part * p + i - 4]
-    for q in range(work.n_queries):
-        while m < work.query_at[q]:
-            row = work.moved[m]
-            sign = work.sign[m]
-            m += 1
-            if place[row] < 0:
-                for a in range(n_sums):
-                    left_missing[a] += sign * work.sums[row * n_sums + a]
-                continue
-            if Number is float:
-                gain = work.float_gains + row * n_pairs
-            else:
-                gain = work.gains + row * n_pairs
-            for p in range(n_pairs):
-                trees[4 * part * p + place[row]] += <Number>sign * gain[p]
-        if work.query_state[q] != WANTED:
-            continue
-        for p in range(n_pairs):
-            if Number is float:
-                scan_floats(
-                    trees + 4 * part * p, all + 4 * part * p, part, most + 4 * p
-                )
-            else:
-                scan_doubles(
-                    trees + 4 * part * p, all + 4 * part * p, part, most + 4 * p
-                )
-        take_pairs(problem, work, q, left_missing, missing, most, 4)
-
-
-cdef void replay_trees(
-    Problem* problem, Workspace* work, Number* trees, const int32_t* run,
-    int64_t n_runs, int64_t n
-) noexcept nogil:
-    """The same by segment trees, which are kept up to date between the queries."""
-    cdef:
-        int32_t n_sums = problem.n_sums, a, p, k
-        int32_t n_pairs = n_sums * (n_sums - 1) // 2
-        int64_t size = 1, i, m = 0, q, row, stride
-        double* left_missing = work.totals
-        double* missing = left_missing + n_sums
-        Number* leaf
-        Number* tree
-        Number change
-        double sign
-    while size < n_runs:
-        size *= 2
-    stride = 2 * size * LANES
-    memset(trees, 0, stride * n_pairs * sizeof(Number))
-    memset(left_missing, 0, 2 * n_sums * sizeof(double))
-    for i in range(n):
-        if run[i] < 0:
-            for a in range(n_sums):
-                missing[a] += work.sums[i * n_sums + a]
-            continue
-        for p in range(n_pairs):
-            leaf = trees + p * stride + LANES * (size + run[i])
-            leaf[2] += <Number>work.gains[i * n_pairs + p]
-            leaf[3] -= <Number>work.gains[i * n_pairs + p]
-    for p in range(n_pairs):
-        tree = trees + p * stride
-        for i in range(size, 2 * size):
-            for k in range(4):
-                tree[LANES * i + 4 + k] = max(tree[LANES * i + k], <Number>0.0)
-        for i in range(size - 1, 0, -1):
-            if Number is float:
-                join_floats(tree, i)
-            else:
-                join_doubles(tree, i)
-    for q in range(work.n_queries):
-        while m < work.query_at[q]:
-            row = work.moved[m]
-            sign = work.sign[m]
-            m += 1
-            if run[row] < 0:
-                for a in range(n_sums):
-                    left_missing[a] += sign * work.sums[row * n_sums + a]
-                continue
-            for p in range(n_pairs):
-                change = <Number>(sign * work.gains[row * n_pairs + p])
-                if change == 0.0:
-                    continue
-                tree = trees + p * stride
-                leaf = tree + LANES * (size + run[row])
-                leaf[0] += change
-                leaf[1] -= change
-                leaf[2] -= change
-                leaf[3] += change
-                for k in range(4):
-                    leaf[4 + k] = max(leaf[k], <Number>0.0)
-                if Number is float:
-                    climb_floats(tree, size + run[row])
-                else:
-                    climb_doubles(tree, size + run[row])
-        if work.query_state[q] == WANTED:
-            take_pairs(
-                problem, work, q, left_missing, missing, trees + LANES + 4, stride
-            )
-
-
-cdef void replay_runs(
-    Problem* problem, Workspace* work, int32_t column, const int32_t* run,
-    int64_t n_runs, int64_t n
-) noexcept nogil:
-    """Solve the queries that are wanted for all tests of one column of the children."""
-    cdef:
-        int32_t n_sums = problem.n_sums, k
-        int64_t i, m = 0, q, row
-        double* left_missing = work.totals
-        double* right_missing = left_missing + n_sums
-        double* right = right_missing + n_sums
-        double* scratch = right + n_sums
-        double* from_
-        double* to
-        const double* sums
-        const double* left
-        double sign
-        bint has_missing = False
-        Found best_left, best_right
-    memset(work.left_runs, 0, n_runs * n_sums * sizeof(double))
-    memset(work.right_runs, 0, n_runs * n_sums * sizeof(double))
-    memset(left_missing, 0, 2 * n_sums * sizeof(double))
-    for i in range(n):
-        sums = work.sums + i * n_sums
-        to = right_missing if run[i] < 0 else work.right_runs + run[i] * n_sums
-        has_missing = has_missing or run[i] < 0
-        for k in range(n_sums):
-            to[k] += sums[k]
-    for q in range(work.n_queries):
-        while m < work.query_at[q]:
-            row = work.moved[m]
-            sign = work.sign[m]
-            m += 1
-            sums = work.sums + row * n_sums
-            if run[row] < 0:
-                from_, to = right_missing, left_missing
-            else:
-                from_ = work.right_runs + run[row] * n_sums
-                to = work.left_runs + run[row] * n_sums
-            for k in range(n_sums):
-                to[k] += sign * sums[k]
-                from_[k] -= sign * sums[k]
-        if work.query_state[q] != WANTED:
-            continue
-        left = work.query_sums + q * n_sums
-        for k in range(n_sums):
-            right[k] = work.query_total[k] - left[k]
-        # Only better tests matter.
-        best_left.loss = work.query_left[q] - 2 * problem.leaf_cost
-        best_right.loss = work.query_right[q] - 2 * problem.leaf_cost
-        scan_runs(
-            problem, column, work.left_runs, n_runs,
-            left_missing if has_missing else NULL, left, scratch, &best_left
-        )
-        scan_runs(
-            problem, column, work.right_runs, n_runs,
-            right_missing if has_missing else NULL, right, scratch, &best_right
-        )
-        take_losses(problem, work, q, best_left.loss, best_right.loss)
+cdef inline int32_t count_part(int32_t n_runs) noexcept nogil:
+    """Runs of a lane, of which each block has four."""
+    cdef int32_t n_lanes = (n_runs + BLOCK - 1) // BLOCK * 4
+    return (n_runs + n_lanes - 1) // max(n_lanes, 4)
 
 
 cdef void number_rows(
@@ -921,424 +532,468 @@ cdef void number_rows(
 ) noexcept nogil:
     """Number the rows of a node and their runs, so that these lie side by side."""
     cdef:
-        int64_t i
-        int32_t c, k, n_runs, a, b
+        int64_t i, pair = 0
+        int32_t c, k, a, b, n = problem.n_sums, n_runs, part, block
         const Entry* entries = node.entries
-        const double* sums
-        int32_t* run
+        double* sums
         int32_t* place
-        int64_t part, pair = 0
     for i in range(node.n):
         work.local[entries[i].row] = <int32_t>i
-        if problem.weight != NULL:
-            work.row_weight[i] = problem.weight[entries[i].row]
-        for k in range(problem.n_sums):
-            work.sums[i * problem.n_sums + k] = (
-                problem.sums[entries[i].row * problem.n_sums + k]
-            )
-        if problem.loss != COSTS or problem.n_sums > MOST_CLASSES:
-            continue
-        sums = work.sums + i * problem.n_sums
-        for a in range(problem.n_sums):
-            for b in range(a + 1, problem.n_sums):
-                work.gains[pair] = sums[b] - sums[a]
-                work.float_gains[pair] = <float>work.gains[pair]
-                pair += 1
+        sums = work.sums + i * n
+        for k in range(n):
+            sums[k] = problem.sums[entries[i].row * n + k]
+        if problem.loss == COSTS and n <= MOST_CLASSES:
+            for a in range(n):
+                for b in range(a + 1, n):
+                    work.gains[pair] = sums[b] - sums[a]
+                    pair += 1
     for c in range(problem.n_columns):
         entries = node.entries + c * node.stride
-        run = work.run + c * node.n
+        place = work.place + c * node.n
         n_runs = 0
         for i in range(node.n):
             if entries[i].rank == MISSING:
-                run[work.local[entries[i].row]] = -1
+                place[work.local[entries[i].row]] = -1
                 continue
             if i == 0 or entries[i].rank != entries[i - 1].rank:
                 n_runs += 1
-            run[work.local[entries[i].row]] = n_runs - 1
+            place[work.local[entries[i].row]] = n_runs - 1
         work.n_runs[c] = n_runs
-        # Where replay_scans has each run.
-        part = max((n_runs + 3) // 4, 1)
-        place = work.place + c * node.n
-        for i in range(node.n):
-            place[i] = run[i]
-            if run[i] >= 0:
-                place[i] = <int32_t>(run[i] % part * 4 + run[i] // part)
+        if n_runs > 0 and has_pairs(problem, c):
+            part = count_part(n_runs)
+            for i in range(node.n):
+                if place[i] >= 0:
+                    block, k = place[i] // (4 * part), place[i] % (4 * part)
+                    place[i] = BLOCK * block + k % part * 4 + k // part
 
 
-cdef inline bint has_pairs(const Problem* problem, int32_t column) noexcept nogil:
-    """Whether thresholds are searched by prefix sums for every pair of classes."""
-    return (
-        problem.loss == COSTS and problem.n_levels[column] == 0
-        and problem.n_sums <= MOST_CLASSES
+cdef inline bint is_dropped(
+    Candidate* each, const Candidate* small, const Candidate* large, double limit,
+    double* pruned
+) noexcept nogil:
+    """Drop a candidate between two that were solved if it loses at least ``limit``."""
+    cdef double bound
+    if each.state == OPEN:
+        bound = bound_between(small, large, each.weight)
+        if bound >= limit:
+            each.state = DROPPED
+            pruned[0] = min(pruned[0], bound)
+    return each.state == DROPPED
+
+
+cdef void choose_candidates(
+    Workspace* work, double limit, double* pruned
+) noexcept nogil:
+    """Choose the candidates to be solved next, and drop others: in each interval
+    between solved ones some are chosen, and all of those that are not ordered."""
+    cdef:
+        int64_t first = 0, last, q, low, high, part, n_parts
+        Candidate* each = work.candidates
+        const Candidate* small
+        const Candidate* large
+    work.n_replayed = 0
+    for last in range(1, work.n_ordered):
+        if each[last].state != SOLVED:
+            continue
+        small, large = each + first, each + last
+        if first >= work.all_left:
+            small, large = large, small
+        low, high = last, first
+        for q in range(first + 1, last):
+            if not is_dropped(each + q, small, large, limit, pruned):
+                low, high = min(low, q), q
+        n_parts = min(<int64_t>PARTS, high - low + 2)
+        for part in range(1, n_parts):
+            q = low + (high - low + 2) * part // n_parts - 1
+            if each[q].state == OPEN:
+                each[q].state = WANTED
+                work.n_replayed = q + 1
+        first = last
+    for q in range(work.n_ordered, work.n_candidates):
+        if each[q].state == OPEN and not is_dropped(
+            each + q, each, each + work.all_left, limit, pruned
+        ):
+            each[q].state = WANTED
+            work.n_replayed = q + 1
+
+
+cdef scan_void scan_lanes(
+    const double* left, const double* total, int64_t part, double* ends
+) noexcept nogil:
+    """Sum four lanes of runs; note the sums, and the largest and smallest prefix sums
+    on the left and on the right. ``total`` has the prefix sums of both sides."""
+    cdef:
+        double[4] s, high, low, rest_high, rest_low
+        double rest
+        int64_t i
+        int k
+    for k in range(4):
+        s[k] = high[k] = low[k] = rest_high[k] = rest_low[k] = 0.0
+    for i in range(part):
+        for k in range(4):
+            s[k] += left[4 * i + k]
+            rest = total[4 * i + k] - s[k]
+            high[k] = high[k] if high[k] > s[k] else s[k]
+            low[k] = low[k] if low[k] < s[k] else s[k]
+            rest_high[k] = rest_high[k] if rest_high[k] > rest else rest
+            rest_low[k] = rest_low[k] if rest_low[k] < rest else rest
+    for k in range(4):
+        ends[k], ends[4 + k], ends[8 + k] = s[k], high[k], low[k]
+        ends[12 + k], ends[16 + k] = rest_high[k], rest_low[k]
+
+
+cdef void join_lanes(
+    const double* ends, const double* total, int64_t n_blocks, int64_t part,
+    double* most
+) noexcept nogil:
+    """The largest and smallest (with the other sign) prefix sums of all lanes, on the
+    left and on the right."""
+    cdef:
+        double left = 0.0, right = 0.0
+        const double* lane
+        int64_t block
+        int k
+    most[0] = most[1] = most[2] = most[3] = 0.0
+    for block in range(n_blocks):
+        for k in range(4):
+            lane = ends + 20 * block + k
+            most[0] = max(most[0], left + lane[4])
+            most[1] = max(most[1], -left - lane[8])
+            most[2] = max(most[2], right + lane[12])
+            most[3] = max(most[3], -right - lane[16])
+            left += lane[0]
+            right += total[BLOCK * block + 4 * (part - 1) + k] - lane[0]
+
+
+cdef inline double choose_classes(
+    const double* sums, const double* missing, int32_t a, int32_t b, const double* most
+) noexcept nogil:
+    """The loss of the best threshold with class a on one side and b on the other."""
+    return min(missing[a], missing[b]) + min(
+        sums[b] - missing[b] - most[0], sums[a] - missing[a] - most[1]
     )
 
 
-cdef double choose_queries(
-    const Problem* problem, Workspace* work, double limit, int64_t* n_wanted,
-    int64_t* n_open
+cdef void replay_pairs(
+    const Problem* problem, Workspace* work, int32_t column, int64_t n
 ) noexcept nogil:
-    """Choose the thresholds to be solved next: some in each stretch between solved
-    ones. Those that the solved ones show to lose at least ``limit`` are dropped.
-
-    Returns the smallest bound of a dropped one; counts those that are chosen and those
-    that are left.
-    """
+    """Solve the candidates that are wanted for the thresholds of one column of the
+    children, by prefix sums of the gains of its runs."""
     cdef:
-        int64_t a = 0, b, i, first, last, part, n_parts
-        double bound, dropped = INFINITY, inner, span
-        double* left = work.query_left
-        double* right = work.query_right
-        double* moved = work.query_weight
-    n_wanted[0] = n_open[0] = 0
-    while a < work.n_ordered:
-        b = a + 1
-        while b < work.n_ordered and work.query_state[b] != SOLVED:
-            b += 1
-        # The left side grows with the queries, in the second half the right one does.
-        bound, span = 0.0, INFINITY
-        if a < work.all_left:
-            bound = left[a] + right[b]
-        elif b < work.n_ordered:
-            bound = right[a] + left[b]
-        if problem.weight != NULL and b < work.n_ordered:
-            span = moved[b] - moved[a]
-            if a < work.all_left:
-                bound = max(bound, left[b] + right[a] - span)
-            else:
-                bound = max(bound, right[b] + left[a] - span)
-        first, last = b, a
-        for i in range(a + 1, b):
-            if work.query_state[i] == DROPPED:
-                continue
-            inner = bound
-            if problem.weight != NULL:
-                inner = max(inner, left[a] + right[a] - (moved[i] - moved[a]))
-                if b < work.n_ordered:
-                    inner = max(inner, left[b] + right[b] - (moved[b] - moved[i]))
-            if inner >= limit:
-                work.query_state[i] = DROPPED
-                dropped = min(dropped, inner)
-            else:
-                first, last = min(first, i), i
-                n_open[0] += 1
-        if first <= last:
-            n_parts = min(PARTS, last - first + 2)
-            for part in range(1, n_parts):
-                i = first + (last - first + 2) * part // n_parts - 1
-                if work.query_state[i] == OPEN:
-                    work.query_state[i] = WANTED
-                    n_wanted[0] += 1
-        a = b
-    return dropped
-
-
-cdef void start_queries(const Problem* problem, Workspace* work) noexcept nogil:
-    """Sum the rows on the left for each query; the children begin as leaves."""
-    cdef:
-        int32_t n = problem.n_sums, k
-        double* left = work.totals
-        double* right = left + n
-        double weight = 0.0
-        int64_t q, m = 0, row
-    memset(left, 0, n * sizeof(double))
-    for q in range(work.n_queries):
-        while m < work.query_at[q]:
-            row = work.moved[m]
-            for k in range(n):
-                left[k] += work.sign[m] * work.sums[row * n + k]
-            if problem.weight != NULL:
-                weight += work.row_weight[row]
+        int32_t n_sums = problem.n_sums, a, b, p, n_pairs = n_sums * (n_sums - 1) // 2
+        int64_t part = count_part(work.n_runs[column]), i, m = 0, q, row, block, last
+        int64_t n_blocks = (work.n_runs[column] + BLOCK - 1) // BLOCK
+        int64_t size = n_blocks * BLOCK  # of a pair
+        const int32_t* place = work.place + column * n
+        const int32_t* moved = work.moved
+        double* gains = work.gains
+        double* gain_left = work.lanes
+        double* total = gain_left + n_pairs * size
+        double* ends = total + n_pairs * size
+        double* left_missing = work.scratch
+        double* right_missing = left_missing + n_sums
+        double* right = right_missing + n_sums
+        const double* left
+        uint8_t* is_stale = work.is_stale
+        double most[4]
+        double sign, cost = 2 * problem.leaf_cost
+        Candidate* each
+    for block in range(2 * n_pairs * n_blocks):
+        memset(gain_left + BLOCK * block, 0, 4 * part * sizeof(double))
+    memset(left_missing, 0, 2 * n_sums * sizeof(double))
+    memset(is_stale, 1, n_blocks)
+    for i in range(n):
+        if place[i] < 0:
+            add_sums(work.sums + i * n_sums, 1.0, right_missing, n_sums)
+            continue
+        for p in range(n_pairs):
+            total[size * p + place[i]] += gains[i * n_pairs + p]
+    for block in range(n_pairs * n_blocks):
+        for i in range(BLOCK * block + 4, BLOCK * block + 4 * part):
+            total[i] += total[i - 4]
+    for q in range(work.n_replayed):
+        each = &work.candidates[q]
+        last = each.n_moves
+        while m < last:
+            row = read_move(moved[m], &sign)
             m += 1
-        for k in range(n):
-            right[k] = work.query_total[k] - left[k]
-            work.query_sums[q * n + k] = left[k]
-        work.query_left[q] = measure(problem, left) + problem.leaf_cost
-        work.query_right[q] = measure(problem, right) + problem.leaf_cost
-        work.query_weight[q] = weight
-        work.query_state[q] = OPEN if q < work.n_ordered else WANTED
+            if place[row] < 0:
+                add_sums(work.sums + row * n_sums, sign, left_missing, n_sums)
+                add_sums(work.sums + row * n_sums, -sign, right_missing, n_sums)
+                continue
+            is_stale[place[row] // BLOCK] = True
+            for p in range(n_pairs):
+                gain_left[size * p + place[row]] += sign * gains[row * n_pairs + p]
+        if each.state != WANTED:
+            continue
+        for block in range(n_blocks):
+            if is_stale[block]:
+                is_stale[block] = False
+                for p in range(n_pairs):
+                    i = n_blocks * p + block
+                    scan_lanes(
+                        gain_left + BLOCK * i, total + BLOCK * i, part, ends + 20 * i
+                    )
+        left, p = work.left_sums + q * n_sums, 0
+        for a in range(n_sums):
+            right[a] = work.total[a] - left[a]
+        for a in range(n_sums):
+            for b in range(a + 1, n_sums):
+                i = n_blocks * p
+                join_lanes(ends + 20 * i, total + BLOCK * i, n_blocks, part, most)
+                each.left = min(
+                    each.left, cost + choose_classes(left, left_missing, a, b, most)
+                )
+                each.right = min(
+                    each.right,
+                    cost + choose_classes(right, right_missing, a, b, most + 2)
+                )
+                p += 1
 
 
-cdef void sort_columns(const Problem* problem, Workspace* work) noexcept nogil:
-    """Order the columns by the loss of their best test: a good tree is found early."""
-    cdef:
-        int32_t c, i
-        double loss
-    for c in range(problem.n_columns):
-        i = c
-        loss = work.column_loss[c] + problem.slack
-        while i > 0 and work.column_loss[work.order[i - 1]] > loss:
-            work.order[i] = work.order[i - 1]
-            i -= 1
-        work.order[i] = c
-
-
-cdef void solve_queries(
-    Problem* problem, Workspace* work, int64_t n, int64_t n_wanted
+cdef double scan_runs(
+    const Problem* problem, int32_t column, const double* runs, int64_t n_runs,
+    const double* missing, const double* total, double* left
 ) noexcept nogil:
-    """Solve the queries that are wanted for all columns of the children."""
+    """The smallest loss of the tests of a column, whose runs have these sums; missing
+    may be NULL."""
     cdef:
-        int32_t c
-        int64_t size, height, n_pairs = problem.n_sums * (problem.n_sums - 1) // 2
-        bint climbs
-        const int32_t* run
+        int32_t n = problem.n_sums, missing_left, n_levels = problem.n_levels[column]
+        int64_t size = n * sizeof(double), i, mask
+        double best = INFINITY, a, b
+    for missing_left in range(1 if missing == NULL else 2):
+        memset(left, 0, size)
+        if missing_left:
+            memcpy(left, missing, size)
+        for i in range(n_runs):
+            add_sums(runs + i * n, 1.0, left, n)
+            a, b = measure(problem, left, total)
+            best = min(best, a + b)
+        for i in range(n_runs if n_levels > MOST_SUBSET_LEVELS else 0):
+            memcpy(left, runs + i * n, size)
+            if missing_left:
+                add_sums(missing, 1.0, left, n)
+            a, b = measure(problem, left, total)
+            best = min(best, a + b)
+        if not 0 < n_levels <= MOST_SUBSET_LEVELS:
+            continue
+        for mask in range(1, <int64_t>1 << (n_runs - 1)):
+            memset(left, 0, size)
+            for i in range(n_runs):
+                if mask >> i & 1:
+                    add_sums(runs + i * n, 1.0, left, n)
+            if missing_left:
+                add_sums(missing, 1.0, left, n)
+            a, b = measure(problem, left, total)
+            best = min(best, a + b)
+    return best
+
+
+cdef void replay_runs(
+    const Problem* problem, Workspace* work, int32_t column, int64_t n
+) noexcept nogil:
+    """The same for all tests of one column of the children, by sums of its runs."""
+    cdef:
+        int32_t n_sums = problem.n_sums, k
+        int64_t i, m = 0, q, row, n_runs = work.n_runs[column]
+        const int32_t* place = work.place + column * n
+        double* missing = work.scratch  # of the left and the right child
+        double* right = missing + 2 * n_sums
+        double* scratch = right + n_sums
+        double* left_run
+        double* right_run
+        const double* left
+        double sign, cost = 2 * problem.leaf_cost
+        bint has_missing = False
+        Candidate* each
+    memset(work.left_runs, 0, n_runs * n_sums * sizeof(double))
+    memset(work.right_runs, 0, n_runs * n_sums * sizeof(double))
+    memset(missing, 0, 2 * n_sums * sizeof(double))
+    for i in range(n):
+        right_run = work.right_runs + place[i] * n_sums
+        if place[i] < 0:
+            has_missing, right_run = True, missing + n_sums
+        add_sums(work.sums + i * n_sums, 1.0, right_run, n_sums)
+    for q in range(work.n_replayed):
+        each = &work.candidates[q]
+        while m < each.n_moves:
+            row = read_move(work.moved[m], &sign)
+            m += 1
+            left_run = work.left_runs + place[row] * n_sums
+            right_run = work.right_runs + place[row] * n_sums
+            if place[row] < 0:
+                left_run, right_run = missing, missing + n_sums
+            add_sums(work.sums + row * n_sums, sign, left_run, n_sums)
+            add_sums(work.sums + row * n_sums, -sign, right_run, n_sums)
+        if each.state != WANTED:
+            continue
+        left = work.left_sums + q * n_sums
+        for k in range(n_sums):
+            right[k] = work.total[k] - left[k]
+        each.left = min(each.left, cost + scan_runs(
+            problem, column, work.left_runs, n_runs,
+            missing if has_missing else NULL, left, scratch
+        ))
+        each.right = min(each.right, cost + scan_runs(
+            problem, column, work.right_runs, n_runs,
+            missing + n_sums if has_missing else NULL, right, scratch
+        ))
+
+
+cdef void solve_candidates(Problem* problem, Workspace* work, int64_t n) noexcept nogil:
+    """Solve the candidates that are wanted, for all columns of the children."""
+    cdef int32_t c
     for c in range(problem.n_columns):
-        run, size = work.run + c * n, work.n_runs[c]
         if is_over(problem, 4 * (n + work.n_moves)):
             return
-        if size == 0:
+        if work.n_runs[c] == 0:
             continue
-        if not has_pairs(problem, c):
-            replay_runs(problem, work, c, run, size, n)
-            continue
-        height = 0
-        while (<int64_t>1 << height) < size:
-            height += 1
-        climbs = (
-            n_wanted * size > CLIMB_COST * work.n_moves * height
-            and (2 * LANES * n_pairs << height) <= LARGEST_TREES
-        )
-        if climbs and problem.uses_floats:
-            replay_trees(problem, work, <float*>work.trees, run, size, n)
-        elif climbs:
-            replay_trees(problem, work, work.trees, run, size, n)
-        elif problem.uses_floats:
-            replay_scans(
-                problem, work, <float*>work.trees, work.place + c * n, size, n
-            )
+        if has_pairs(problem, c):
+            replay_pairs(problem, work, c, n)
         else:
-            replay_scans(problem, work, work.trees, work.place + c * n, size, n)
+            replay_runs(problem, work, c, n)
 
 
 cdef Result solve_two(
     Problem* problem, Workspace* work, const Node* node, double limit, int32_t first,
     int32_t last, Test* out
 ) noexcept nogil:
-    """The best tree of depth two whose root tests one of some columns."""
+    """The best tree of depth two whose root tests one of some columns, or a bound that
+    is not below ``limit``."""
     cdef:
-        int32_t f, c, column
-        int64_t q, m, n_wanted, n_open, n_solved, most_scans = 0
-        bint is_fast = problem.loss == COSTS
-        double best, total, pruned = INFINITY, base
-        Test test
+        int32_t column
+        int64_t q, m, row
+        double best, total, base, pruned = INFINITY
+        Candidate* each
         Result result
-        Node left, right
+        Node children[2]
+        Test test
     out[1].column = out[2].column = LEAF
     result = solve_one(problem, work, node, out)
     best = base = result.upper
     if best <= 2 * problem.leaf_cost + problem.slack:
         return result
     test.column = LEAF
-    for c in range(problem.n_sums):
-        work.query_total[c] = work.totals[c]
     number_rows(problem, work, node)
-    for c in range(problem.n_columns):
-        is_fast = is_fast and has_pairs(problem, c)
-    while (<int64_t>1 << most_scans) < node.n:
-        most_scans += 1
-    most_scans *= SCANS_PER_LEVEL
-    sort_columns(problem, work)
-    for column in range(first, last):
-        f = work.order[column]
-        list_moves(problem, work, node, f)
-        start_queries(problem, work)
-        n_wanted = work.n_queries - work.n_ordered
-        n_solved = 0
-        if work.n_ordered > 0:
-            # No row on the left, then no row on the right.
-            work.query_left[0] = work.query_right[work.all_left] = 0.0
-            work.query_right[0] = work.query_left[work.all_left] = base
-            work.query_state[0] = work.query_state[work.all_left] = SOLVED
+    for column in range(first, min(last, problem.n_columns)):
+        list_candidates(problem, work, node, work.order[column], base)
+        for m in range(work.n_moves):
+            row = work.moved[m]
+            work.moved[m] = work.local[row] if row >= 0 else -1 - work.local[-1 - row]
         while not problem.is_stopped:
             total = min(best, limit) - problem.slack
-            pruned = min(pruned, choose_queries(problem, work, total, &m, &n_open))
-            if is_fast and n_solved + m > most_scans and m < n_open:
-                # To solve all that are left by segment trees takes less.
-                for q in range(work.n_ordered):
-                    if work.query_state[q] == OPEN:
-                        work.query_state[q] = WANTED
-                m = n_open
-            n_wanted += m
-            if n_wanted == 0:
+            choose_candidates(work, total, &pruned)
+            if work.n_replayed == 0:
                 break
-            solve_queries(problem, work, node.n, n_wanted)
+            solve_candidates(problem, work, node.n)
             if problem.is_stopped:
                 break
-            n_solved += n_wanted
-            n_wanted = 0
-            for q in range(work.n_queries):
-                if work.query_state[q] != WANTED:
+            for q in range(work.n_replayed):
+                each = &work.candidates[q]
+                if each.state != WANTED:
                     continue
-                work.query_state[q] = SOLVED
-                total = work.query_left[q] + work.query_right[q]
+                each.state = SOLVED
+                total = each.left + each.right
                 if total < best - problem.slack:
-                    best = total
-                    test = work.query_test[q]
+                    best, test = total, each.test
                 pruned = min(pruned, total)
-        if problem.is_stopped:
-            break
-    if test.column >= 0:
-        out[0] = test
-        divide(
-            problem, node, &test, work.side, work.pair_entries, &left, &right
-        )
-        result.upper = solve_one(problem, work, &left, out + 1).upper
-        result.upper += solve_one(problem, work, &right, out + 2).upper
+    result.lower = best if best <= limit else min(best, pruned)
     if problem.is_stopped:
         result.lower = 0.0
-    else:
-        result.lower = min(result.upper, pruned)
-        if result.upper <= limit:
-            result.lower = result.upper
+    if test.column >= 0 and best < limit:
+        result.upper, out[0] = best, test
+        divide(problem, work, node, &test, work.levels[1].entries, children)
+        solve_one(problem, work, &children[0], out + 1)
+        solve_one(problem, work, &children[1], out + 2)
     return result
 
 
-# -------------------------------------------------------------------- deeper trees
-cdef double bound_interval(
-    const Problem* problem, const double* cumulated, Interval* interval, double limit
-) noexcept nogil:
-    """Bound the loss of thresholds between two that were solved, and drop those at both
-    ends that lose at least ``limit``. Returns a bound of the dropped ones."""
-    cdef:
-        double bound, weight, dropped = INFINITY, start, end
-        double sum_a = interval.left_a + interval.right_a
-        double sum_b = interval.left_b + interval.right_b
-    bound = interval.left_a + interval.right_b
-    if problem.weight != NULL:
-        start = cumulated[interval.a] if interval.a >= 0 else 0.0
-        end = cumulated[interval.b]
-        weight = end - start
-        bound = max(bound, interval.left_b + interval.right_a - weight)
-        bound = max(bound, (sum_a + sum_b - weight) / 2)
-        while (
-            interval.low <= interval.high
-            and sum_a - (cumulated[interval.low] - start) >= limit
-        ):
-            dropped = min(dropped, sum_a - (cumulated[interval.low] - start))
-            interval.low += 1
-        while (
-            interval.low <= interval.high
-            and sum_b - (end - cumulated[interval.high]) >= limit
-        ):
-            dropped = min(dropped, sum_b - (end - cumulated[interval.high]))
-            interval.high -= 1
-    interval.bound = bound
-    return dropped
+# ---------------------------------------------------------------------- deeper trees
+# What the threads that solve the candidates of a node share.
+cdef struct Shared:
+    Problem* problem
+    Workspace* work  # by thread
+    const Node* node
+    int depth
+    Interval* round
+    Test* tests  # those of both children for each interval; or of columns
+    Result* results  # of columns
 
 
 cdef double open_interval(
-    Problem* problem, Level* level, const Interval* interval, double limit
+    Problem* problem, Workspace* work, Level* level, const Interval* interval,
+    double limit
 ) noexcept nogil:
-    """Add thresholds to those that are open, unless they lose at least ``limit``;
+    """Add candidates to those that are open, unless they lose at least ``limit``;
     returns a bound of those that are dropped."""
     cdef:
-        Interval added = interval[0]
-        double dropped = INFINITY
-        const double* cumulated = level.cumulated + added.column * (problem.n_rows + 1)
+        Interval* added
+        const Candidate* small = &interval.small
+        const Candidate* large = &interval.large
+        double bound, dropped = INFINITY, low, high, middle
+        int64_t first = interval.low, last = interval.high
         void* larger
-    if added.low > added.high:
-        return INFINITY
-    if added.kind == CUT:
-        dropped = bound_interval(problem, cumulated, &added, limit)
-    if added.low > added.high:
+    while first <= last:
+        bound = bound_between(small, large, work.candidates[first].weight)
+        if bound < limit:
+            break
+        dropped = min(dropped, bound)
+        first += 1
+    while first <= last:
+        bound = bound_between(small, large, work.candidates[last].weight)
+        if bound < limit:
+            break
+        dropped = min(dropped, bound)
+        last -= 1
+    if first > last:
         return dropped
-    if added.bound >= limit:
-        return min(dropped, added.bound)
+    # The weight for which the bound is lowest.
+    middle = (
+        small.weight + large.weight
+        + small.left + small.right - large.left - large.right
+    ) / 2
+    low, high = work.candidates[first].weight, work.candidates[last].weight
+    middle = min(max(middle, min(low, high)), max(low, high))
+    bound = bound_between(small, large, middle)
+    if bound >= limit:
+        return min(dropped, bound)
     if level.n_open == level.n_allocated:
-        larger = realloc(level.open, 2 * level.n_allocated * sizeof(Interval))
+        larger = realloc(level.open, 2 * (level.n_open + 32) * sizeof(Interval))
         if larger == NULL:
             problem.lacks_memory = problem.is_stopped = True
-            return -INFINITY
+            return 0.0
         level.open = <Interval*>larger
-        level.n_allocated *= 2
-    level.open[level.n_open] = added
+        level.n_allocated = 2 * (level.n_open + 32)
+    added = &level.open[level.n_open]
+    added[0] = interval[0]
+    added.low, added.high, added.bound = first, last, bound
     level.n_open += 1
     return dropped
 
 
 cdef double open_column(
-    Problem* problem, Level* level, const Node* node, int32_t column, double base,
-    double limit
+    Problem* problem, Workspace* work, Level* level, const Node* node, int32_t column,
+    double base, double limit
 ) noexcept nogil:
-    """Open all tests of a column; ``base`` bounds the loss of trees that are one level
-    lower. Returns a bound of those that are dropped."""
+    """Open all candidates of a column; ``base`` bounds the loss of trees that are one
+    level lower. Returns a bound of those that are dropped."""
     cdef:
-        const Entry* entries = node.entries + column * node.stride
-        double* cumulated = level.cumulated + column * (problem.n_rows + 1)
-        double missing = 0.0, weight, dropped = INFINITY, total = 0.0
-        int64_t i, j, n_runs = 0, n_missing = 0
-        int32_t turn
         Interval interval
-    for i in range(node.n):
-        weight = 0.0
-        if problem.weight != NULL:
-            weight = problem.weight[entries[i].row]
-        total += weight
-        if entries[i].rank == MISSING:
-            n_missing += 1
-            missing += weight
-            continue
-        if i == 0 or entries[i].rank != entries[i - 1].rank:
-            n_runs += 1
-        cumulated[n_runs - 1] = total
-    if n_runs == 0:
+        double dropped = INFINITY
+        int64_t q
+    list_candidates(problem, work, node, column, base)
+    if work.n_candidates == 0:
         return INFINITY
-    cumulated[n_runs] = total
     interval.column = column
-    if problem.weight == NULL:
-        base = 0.0
-    for turn in range(2 if n_missing > 0 else 1):
-        interval.missing_left = turn
-        interval.a = -1
-        interval.kind = CUT
-        interval.low = 0
-        interval.b = n_runs if n_missing > 0 and not turn else n_runs - 1
-        interval.high = interval.b - 1
-        interval.left_a = interval.right_b = 0.0
-        interval.right_a = max(0.0, base - (missing if turn else 0.0))
-        interval.left_b = base
-        dropped = min(dropped, open_interval(problem, level, &interval, limit))
-        if problem.n_levels[column] == 0:
-            continue
-        interval.kind = LEVEL
-        interval.left_a = interval.right_a = interval.left_b = interval.right_b = 0.0
-        if problem.n_levels[column] > MOST_SUBSET_LEVELS:
-            for i in range(-1 if turn else 0, n_runs):
-                if i >= 0 and n_runs == 1 and (turn or n_missing == 0):
-                    continue
-                weight = missing if turn else 0.0
-                if i >= 0:
-                    weight += cumulated[i] - (cumulated[i - 1] if i > 0 else 0.0)
-                interval.low = interval.high = interval.a = interval.b = i
-                interval.bound = max(
-                    2 * problem.leaf_cost, base - min(weight, total - weight)
-                )
-                dropped = min(dropped, open_interval(problem, level, &interval, limit))
-            continue
-        interval.kind = SUBSET
-        for i in range(0 if turn else 1, <int64_t>1 << (n_runs - 1)):
-            weight = missing if turn else 0.0
-            for j in range(n_runs):
-                if i >> j & 1:
-                    weight += cumulated[j] - (cumulated[j - 1] if j > 0 else 0.0)
-            interval.low = interval.high = interval.a = interval.b = i
-            interval.bound = max(
-                2 * problem.leaf_cost, base - min(weight, total - weight)
-            )
-            dropped = min(dropped, open_interval(problem, level, &interval, limit))
-    return dropped
-
-
-# What the threads that solve the tests of a node share.
-cdef struct Shared:
-    Problem* problem
-    Workspace* work  # by thread
-    const Node* node
-    const double* cumulated  # of the node
-    int depth
-    Job* jobs
-    Test* tests  # by job: those of both children
-    double limit
-    Result* results  # of columns
+    interval.small, interval.large = work.candidates[0], work.candidates[work.all_left]
+    interval.grows, interval.low, interval.high = True, 1, work.all_left - 1
+    dropped = open_interval(problem, work, level, &interval, limit)
+    for q in range(work.n_ordered, work.n_candidates):
+        interval.low = interval.high = q
+        dropped = min(dropped, open_interval(problem, work, level, &interval, limit))
+    interval.grows = False
+    interval.low, interval.high = work.all_left + 1, work.n_ordered - 2
+    return min(dropped, open_interval(problem, work, level, &interval, limit))
 
 
 cdef Result solve(
@@ -1356,371 +1011,272 @@ cdef Result solve(
     return search(&shared, NULL, 1, limit, out)
 
 
-cdef void copy_tests(
-    Test* target, const Test* source, int depth, int side
-) noexcept nogil:
-    """Copy a tree of this depth to where the left (0) or right child (1) of a tree has
-    its tests."""
-    cdef int64_t level, i
-    for level in range(depth):
-        for i in range(<int64_t>1 << level):
-            target[(<int64_t>1 << (level + 1)) - 1 + (side << level) + i] = (
-                source[(<int64_t>1 << level) - 1 + i]
-            )
-
-
-cdef void solve_job(void* context, int64_t task, int thread) noexcept nogil:
-    """Solve both children of a test."""
+cdef void solve_middle(void* context, int64_t task, int thread) noexcept nogil:
+    """Solve both children of the candidate in the middle of an interval."""
     cdef:
         Shared* shared = <Shared*>context
         Problem* problem = shared.problem
         Workspace* work = shared.work + thread
-        Job* job = &shared.jobs[task]
-        Interval* interval = &job.interval
-        const double* cumulated = (
-            shared.cumulated + interval.column * (problem.n_rows + 1)
-        )
-        Node left, right
-        double low_left = interval.left_a, low_right = interval.right_b, weight
-        double more = 0.0
-        int depth = shared.depth - 1
+        Interval* each = &shared.round[task]
+        Candidate* middle = &each.middle
+        Node children[2]
+        double lower[2]
+        double limit = each.limit
+        int depth = shared.depth - 1, side, turn
         int64_t n_tests = (<int64_t>1 << depth) - 1
         Test* tests = shared.tests + task * 2 * n_tests
-    job.test = name_test(
-        shared.node, interval.column, interval.kind, job.at, interval.missing_left
-    )
+    sum_node(problem, work, shared.node)
+    list_candidates(problem, work, shared.node, each.column, 0.0)
+    middle[0] = work.candidates[(each.low + each.high) // 2]
+    if problem.loss == COSTS:
+        # A bound beyond the limit shows that more candidates nearby are no better.
+        limit += fabs(
+            work.candidates[each.high].weight - work.candidates[each.low].weight
+        ) / 2
+    lower[0] = bound_left(&each.small, &each.large, middle.weight)
+    lower[1] = bound_right(&each.small, &each.large, middle.weight)
     divide(
-        problem, shared.node, &job.test, work.side, work.levels[depth].entries, &left,
-        &right
+        problem, work, shared.node, &middle.test, work.levels[depth].entries, children
     )
-    if problem.weight != NULL and interval.kind == CUT:
-        weight = cumulated[interval.b] - cumulated[job.at]
-        low_left = max(low_left, interval.left_b - weight)
-        weight = cumulated[job.at]
-        if interval.a >= 0:
-            weight -= cumulated[interval.a]
-        low_right = max(low_right, interval.right_a - weight)
-    low_left = max(low_left, problem.leaf_cost)
-    low_right = max(low_right, problem.leaf_cost)
-    job.left.lower, job.right.lower = low_left, low_right
-    job.left.upper = job.right.upper = INFINITY
-    if is_over(problem, left.n + right.n):
-        return
-    # A bound beyond the limit shows that more thresholds nearby are no better.
-    if problem.weight != NULL and interval.kind == CUT:
-        more = (cumulated[interval.high] - cumulated[interval.low]) / 2
-    if left.n >= right.n:
-        job.left = solve(
-            problem, work, &left, depth, job.limit + more - low_right, tests
+    for side in range(2):
+        lower[side] = max(lower[side], problem.leaf_cost)
+        each.found[side].upper = INFINITY
+    for turn in range(2):
+        # The child with more rows first.
+        side = turn ^ (children[0].n < children[1].n)
+        if is_over(problem, shared.node.n) or (
+            turn and lower[0] + lower[1] >= limit - problem.slack
+        ):
+            break
+        each.found[side] = solve(
+            problem, work, &children[side], depth, limit - lower[1 - side],
+            tests + side * n_tests
         )
-        job.left.lower = max(job.left.lower, low_left)
-        if job.left.lower + low_right < job.limit + more - problem.slack:
-            job.right = solve(
-                problem, work, &right, depth, job.limit + more - job.left.lower,
-                tests + n_tests
-            )
-            job.right.lower = max(job.right.lower, low_right)
-    else:
-        job.right = solve(
-            problem, work, &right, depth, job.limit + more - low_left, tests + n_tests
-        )
-        job.right.lower = max(job.right.lower, low_right)
-        if job.right.lower + low_left < job.limit + more - problem.slack:
-            job.left = solve(
-                problem, work, &left, depth, job.limit + more - job.right.lower, tests
-            )
-            job.left.lower = max(job.left.lower, low_left)
+        lower[side] = max(lower[side], each.found[side].lower)
+    middle.left, middle.right = lower[0], lower[1]
 
 
 cdef Result grow_greedily(
     Problem* problem, Workspace* work, const Node* node, int depth, Test* out
 ) noexcept nogil:
-    """A tree whose root is that of the best tree of depth two, and so on below."""
+    """A tree whose root is that of the best tree of depth two, and so on below; the
+    lower bound is that of trees of depth two."""
     cdef:
-        int64_t i, n_tests = (<int64_t>1 << depth) - 1
+        int64_t i, half = (<int64_t>1 << (depth - 1)) - 1
+        Test tests[3]
+        Node children[2]
         Result result = solve_two(
-            problem, work, node, INFINITY, 0, problem.n_columns, out
+            problem, work, node, INFINITY, 0, problem.n_columns, tests
         )
-        Test test = out[0]
-        Test* tests
-        Node left, right
-    for i in range(3, n_tests):
+    for i in range(2 * half + 1):
         out[i].column = LEAF
-    if depth == 2 or test.column < 0:
-        return result
-    divide(
-        problem, node, &test, work.side, work.levels[depth - 1].entries, &left, &right
-    )
-    tests = work.levels[depth].tests
-    result.upper = grow_greedily(problem, work, &left, depth - 1, tests).upper
-    copy_tests(out, tests, depth - 1, 0)
-    result.upper += grow_greedily(problem, work, &right, depth - 1, tests).upper
-    copy_tests(out, tests, depth - 1, 1)
+    out[0], out[1], out[1 + half] = tests[0], tests[1], tests[2]
+    if depth > 2 and tests[0].column >= 0:
+        divide(
+            problem, work, node, tests, work.levels[depth - 1].entries, children
+        )
+        result.upper = grow_greedily(
+            problem, work, &children[0], depth - 1, out + 1
+        ).upper
+        result.upper += grow_greedily(
+            problem, work, &children[1], depth - 1, out + 1 + half
+        ).upper
     return result
 
 
 cdef Result search(
-    Shared* shared, ThreadTeam* team, int n_jobs, double limit, Test* out
+    Shared* shared, ThreadTeam* team, int n_most, double limit, Test* out
 ) noexcept nogil:
-    """The best tree of depth three or more; jobs are solved in rounds, and the bound is
-    that at the start of the round, whatever the number of threads."""
+    """The best tree of depth three or more, or a bound that is not below ``limit``;
+    rounds have at most ``n_most`` candidates."""
     cdef:
         Problem* problem = shared.problem
         Workspace* work = shared.work
         const Node* node = shared.node
-        int depth = shared.depth
-        Level* level = &work.levels[depth]
-        int64_t n_tests = (<int64_t>1 << (depth - 1)) - 1, i, j, lowest, n_round
-        Job jobs[ROUND]
-        Job* job
+        Level* level = &work.levels[shared.depth]
+        int64_t n_tests = (<int64_t>1 << shared.depth) - 2, i, lowest, n_round, middle
+        Interval round[ROUND]
         Interval part
-        Result result, base
-        double best, pruned = INFINITY, unsolved = INFINITY, total, now
+        Interval* each
+        Result result
+        double best, lower = INFINITY, base = 0.0, total, now
         int32_t c
-    # The best tree of less depth is the first one, or a greedy one.
-    for i in range(2 * n_tests + 1):
+    result.lower = result.upper = sum_node(problem, work, node)
+    for i in range(n_tests + 1):
         out[i].column = LEAF
-    best = sum_node(problem, node, work.totals) + problem.leaf_cost
-    result.lower = result.upper = best
-    if best <= 2 * problem.leaf_cost + problem.slack:
+    if result.upper <= 2 * problem.leaf_cost + problem.slack:
         return result
-    base.lower = 0.0
-    if depth == 3:
-        base = solve_two(problem, work, node, INFINITY, 0, problem.n_columns, out)
-        best = base.upper
-    if team != NULL and not problem.is_stopped:
-        total = grow_greedily(
-            problem, work, node, depth, level.tests + n_tests
-        ).upper
-        if total < best - problem.slack:
-            best = total
-            for i in range(2 * n_tests + 1):
-                out[i] = level.tests[n_tests + i]
-    shared.jobs = jobs
-    shared.cumulated = level.cumulated
-    shared.tests = level.tests
-    level.n_open = 0
+    result = grow_greedily(problem, work, node, shared.depth, out)
+    best = result.upper
+    if shared.depth == 3:
+        base = result.lower
     now = min(best, limit) - problem.slack
+    shared.round, shared.tests, level.n_open = round, level.tests, 0
+    sum_node(problem, work, node)
     for c in range(problem.n_columns):
-        pruned = min(pruned, open_column(problem, level, node, c, base.lower, now))
+        lower = min(lower, open_column(problem, work, level, node, c, base, now))
     while level.n_open > 0 and not problem.is_stopped:
-        now = min(best, limit) - problem.slack
         n_round = 0
-        while n_round < n_jobs and level.n_open > 0:
+        while n_round < n_most and level.n_open > 0:
             lowest = 0
             for i in range(1, level.n_open):
                 if level.open[i].bound < level.open[lowest].bound - problem.slack:
                     lowest = i
-            part = level.open[lowest]
-            if part.bound >= now:
-                # So do all others.
-                pruned = min(pruned, part.bound)
+            each = &round[n_round]
+            each[0] = level.open[lowest]
+            if each.bound >= now:
+                # So are all others.
+                lower = min(lower, each.bound)
                 level.n_open = 0
                 break
             level.n_open -= 1
             level.open[lowest] = level.open[level.n_open]
-            jobs[n_round].interval = part
-            jobs[n_round].at = (part.low + part.high) // 2
-            jobs[n_round].limit = min(best, limit)
+            each.limit = min(best, limit)
             n_round += 1
         if team != NULL:
-            run_tasks(team, solve_job, shared, n_round)
+            run_tasks(team, solve_middle, shared, n_round)
         else:
             for i in range(n_round):
-                solve_job(shared, i, 0)
-        for j in range(n_round):
-            job = &jobs[j]
-            total = job.left.upper + job.right.upper
+                solve_middle(shared, i, 0)
+        for i in range(n_round):
+            total = round[i].found[0].upper + round[i].found[1].upper
             if total < best - problem.slack:
                 best = total
-                out[0] = job.test
-                copy_tests(out, level.tests + 2 * j * n_tests, depth - 1, 0)
-                copy_tests(out, level.tests + (2 * j + 1) * n_tests, depth - 1, 1)
+                out[0] = round[i].middle.test
+                memcpy(out + 1, level.tests + i * n_tests, n_tests * sizeof(Test))
         now = min(best, limit) - problem.slack
-        for j in range(n_round):
-            job = &jobs[j]
-            total = job.left.lower + job.right.lower
-            total = max(total, job.interval.bound)
-            if problem.is_stopped:
-                unsolved = min(unsolved, total)
+        for i in range(n_round):
+            each = &round[i]
+            total = each.middle.left + each.middle.right
+            lower = min(lower, max(total, each.bound))
+            middle = (each.low + each.high) // 2
+            sum_node(problem, work, node)
+            list_candidates(problem, work, node, each.column, base)
+            part = each[0]
+            part.high = middle - 1
+            if part.grows:
+                part.large = each.middle
             else:
-                pruned = min(pruned, total)
-            if job.interval.kind != CUT:
-                continue
-            part = job.interval
-            part.high = job.at - 1
-            part.b = job.at
-            part.left_b, part.right_b = job.left.lower, job.right.lower
-            pruned = min(pruned, open_interval(problem, level, &part, now))
-            part = job.interval
-            part.low = job.at + 1
-            part.a = job.at
-            part.left_a, part.right_a = job.left.lower, job.right.lower
-            pruned = min(pruned, open_interval(problem, level, &part, now))
+                part.small = each.middle
+            lower = min(lower, open_interval(problem, work, level, &part, now))
+            part = each[0]
+            part.low = middle + 1
+            if part.grows:
+                part.small = each.middle
+            else:
+                part.large = each.middle
+            lower = min(lower, open_interval(problem, work, level, &part, now))
+    for i in range(level.n_open):
+        lower = min(lower, level.open[i].bound)
     result.upper = best
-    if problem.is_stopped:
-        for i in range(level.n_open):
-            unsolved = min(unsolved, level.open[i].bound)
-        result.lower = min(min(best, pruned), unsolved)
-    elif best <= limit:
+    result.lower = min(best, lower)
+    if best <= limit and not problem.is_stopped:
         result.lower = best
-    else:
-        result.lower = min(best, pruned)
     return result
 
 
-cdef void solve_column(void* context, int64_t task, int thread) noexcept nogil:
-    """The best tree of depth two whose root tests one column."""
-    cdef Shared* shared = <Shared*>context
+cdef void solve_columns(void* context, int64_t task, int thread) noexcept nogil:
+    """The best tree of depth two whose root tests one of a few columns."""
+    cdef:
+        Shared* shared = <Shared*>context
+        int32_t first = <int32_t>task * COLUMNS
     shared.results[task] = solve_two(
-        shared.problem, shared.work + thread, shared.node, shared.limit,
-        <int32_t>task, <int32_t>task + 1, shared.tests + 3 * task
+        shared.problem, shared.work + thread, shared.node, INFINITY, first,
+        first + COLUMNS, shared.tests + 3 * task
     )
 
 
-cdef Result solve_root(
-    Shared* shared, ThreadTeam* team, Test* out
-) noexcept nogil:
+cdef Result solve_root(Shared* shared, ThreadTeam* team, Test* out) noexcept nogil:
     """The best tree of all rows."""
     cdef:
         Problem* problem = shared.problem
-        int32_t c
-        int64_t i
+        int32_t c, n_tasks
         Result result
     if shared.depth == 1:
         return solve_one(problem, shared.work, shared.node, out)
     if shared.depth > 2:
         return search(shared, team, ROUND, INFINITY, out)
-    shared.limit = INFINITY
-    run_tasks(team, solve_column, shared, problem.n_columns)
+    n_tasks = (problem.n_columns + COLUMNS - 1) // COLUMNS
+    run_tasks(team, solve_columns, shared, n_tasks)
     result.lower = result.upper = INFINITY
-    for c in range(problem.n_columns):
+    for c in range(n_tasks):
         result.lower = min(result.lower, shared.results[c].lower)
         if shared.results[c].upper < result.upper - problem.slack or c == 0:
             result.upper = shared.results[c].upper
-            for i in range(3):
-                out[i] = shared.tests[3 * c + i]
+            memcpy(out, shared.tests + 3 * c, 3 * sizeof(Test))
     return result
 
 
-cdef void* allocate(int64_t n, int64_t size, bint* fails) noexcept nogil:
-    """Memory for some numbers; notes if there is none."""
+cdef void* allocate(Workspace* work, int64_t n, size_t size) noexcept nogil:
+    """Memory for some numbers, which ``release`` frees; notes if there is none."""
     cdef void* memory = malloc(max(n, 1) * size)
-    if memory == NULL:
-        fails[0] = True
+    work.blocks[work.n_blocks] = memory
+    work.n_blocks += 1
+    work.lacks_memory = work.lacks_memory or memory == NULL
     return memory
 
 
-cdef bint prepare(Problem* problem, Workspace* work, int depth) noexcept nogil:
+cdef bint prepare(const Problem* problem, Workspace* work, int depth) noexcept nogil:
     """Allocate the memory of a thread; False if there is not enough."""
     cdef:
-        bint fails = False
-        int64_t n = problem.n_rows, d = problem.n_columns, p = problem.n_sums, level
-        int64_t pairs, size
-        int64_t most_queries = 5 * n + (4 << MOST_SUBSET_LEVELS)
-        Level* each
-    work.side = <uint8_t*>allocate(n, 1, &fails)
-    work.local = <int32_t*>allocate(n, sizeof(int32_t), &fails)
-    work.run = <int32_t*>allocate(n * d, sizeof(int32_t), &fails)
-    work.n_runs = <int32_t*>allocate(d, sizeof(int32_t), &fails)
-    work.column_loss = <double*>allocate(d, sizeof(double), &fails)
-    work.order = <int32_t*>allocate(d, sizeof(int32_t), &fails)
-    work.sums = <double*>allocate(n * p, sizeof(double), &fails)
-    work.row_weight = <double*>allocate(n, sizeof(double), &fails)
-    work.query_weight = <double*>allocate(most_queries, sizeof(double), &fails)
-    work.place = <int32_t*>allocate(n * d, sizeof(int32_t), &fails)
-    work.query_sums = <double*>allocate(most_queries * p, sizeof(double), &fails)
-    work.query_total = <double*>allocate(p, sizeof(double), &fails)
+        int64_t n = problem.n_rows, d = problem.n_columns, p = problem.n_sums, i
+        # Cuts, and levels or sets of them, with missing values on either side.
+        int64_t n_candidates = 4 * n + (2 << MOST_SUBSET_LEVELS), pairs = 0
+        int64_t n_blocks = n // BLOCK + 1
+        Level* level
     if problem.loss == COSTS and p <= MOST_CLASSES:
         pairs = p * (p - 1) // 2
-        work.gains = <double*>allocate(n * pairs, sizeof(double), &fails)
-        work.float_gains = <float*>allocate(n * pairs, sizeof(float), &fails)
-        # The leaves of a segment tree are a power of two.
-        size = min(<int64_t>LARGEST_TREES, 4 * n * LANES * pairs)
-        size = max(size, 2 * (n + 5) * pairs)
-        work.trees = <double*>allocate(size, sizeof(double), &fails)
-    work.n_moves_allocated = 2 * n
-    work.moved = <int32_t*>allocate(2 * n, sizeof(int32_t), &fails)
-    work.sign = <int8_t*>allocate(2 * n, 1, &fails)
-    work.query_at = <int64_t*>allocate(most_queries, sizeof(int64_t), &fails)
-    work.query_test = <Test*>allocate(most_queries, sizeof(Test), &fails)
-    work.query_left = <double*>allocate(most_queries, sizeof(double), &fails)
-    work.query_right = <double*>allocate(most_queries, sizeof(double), &fails)
-    work.query_state = <uint8_t*>allocate(most_queries, 1, &fails)
-    work.left_runs = <double*>allocate(n * p, sizeof(double), &fails)
-    work.right_runs = <double*>allocate(n * p, sizeof(double), &fails)
-    work.totals = <double*>allocate(8 * p, sizeof(double), &fails)
-    work.pair_entries = <Entry*>allocate(n * d, sizeof(Entry), &fails)
-    work.levels = <Level*>calloc(depth + 1, sizeof(Level))
-    if work.levels == NULL:
-        return False
-    for level in range(depth + 1):
-        each = &work.levels[level]
-        if level == 0:
-            each.run_end = <int64_t*>allocate(n + 1, sizeof(int64_t), &fails)
-        if 2 <= level < depth:
-            each.entries = <Entry*>allocate(n * d, sizeof(Entry), &fails)
-        if level >= 3:
-            each.cumulated = <double*>allocate((n + 1) * d, sizeof(double), &fails)
-            each.n_allocated = 64
-            each.open = <Interval*>allocate(64, sizeof(Interval), &fails)
-            each.tests = <Test*>allocate(
-                <int64_t>ROUND << level, sizeof(Test), &fails
-            )
-    return not fails
+    work.side = <uint8_t*>allocate(work, n, 1)
+    work.total = <double*>allocate(work, p, sizeof(double))
+    work.scratch = <double*>allocate(work, 4 * p, sizeof(double))
+    work.candidates = <Candidate*>allocate(work, n_candidates, sizeof(Candidate))
+    work.left_sums = <double*>allocate(work, n_candidates * p, sizeof(double))
+    # Of five levels, one moves up to eight times, with missing values on either side.
+    work.moved = <int32_t*>allocate(work, 24 * n, sizeof(int32_t))
+    work.run_end = <int64_t*>allocate(work, n + 2, sizeof(int64_t))
+    work.local = <int32_t*>allocate(work, n, sizeof(int32_t))
+    work.sums = <double*>allocate(work, n * p, sizeof(double))
+    work.gains = <double*>allocate(work, n * pairs, sizeof(double))
+    work.place = <int32_t*>allocate(work, n * d, sizeof(int32_t))
+    work.n_runs = <int32_t*>allocate(work, d, sizeof(int32_t))
+    work.order = <int32_t*>allocate(work, d, sizeof(int32_t))
+    work.least = <double*>allocate(work, d, sizeof(double))
+    work.left_runs = <double*>allocate(work, n * p, sizeof(double))
+    work.right_runs = <double*>allocate(work, n * p, sizeof(double))
+    work.is_stale = <uint8_t*>allocate(work, n_blocks, 1)
+    work.lanes = <double*>allocate(
+        work, pairs * (2 * BLOCK + 20) * n_blocks, sizeof(double)
+    )
+    for i in range(1, depth + 1):
+        level = &work.levels[i]
+        if i < depth:
+            level.entries = <Entry*>allocate(work, n * d, sizeof(Entry))
+        if i >= 3:
+            level.tests = <Test*>allocate(work, ROUND << i, sizeof(Test))
+    return not work.lacks_memory
 
 
-cdef void release(Workspace* work, int depth) noexcept nogil:
+cdef void release(Workspace* work) noexcept nogil:
     """Free the memory of a thread."""
-    cdef int64_t level
-    for level in range(depth + 1 if work.levels != NULL else 0):
-        free(work.levels[level].entries)
-        free(work.levels[level].run_end)
-        free(work.levels[level].cumulated)
-        free(work.levels[level].open)
-        free(work.levels[level].tests)
-    free(work.levels)
-    free(work.side)
-    free(work.local)
-    free(work.run)
-    free(work.n_runs)
-    free(work.column_loss)
-    free(work.order)
-    free(work.sums)
-    free(work.row_weight)
-    free(work.gains)
-    free(work.float_gains)
-    free(work.place)
-    free(work.query_sums)
-    free(work.query_total)
-    free(work.query_weight)
-    free(work.moved)
-    free(work.sign)
-    free(work.query_at)
-    free(work.query_test)
-    free(work.query_left)
-    free(work.query_right)
-    free(work.query_state)
-    free(work.left_runs)
-    free(work.right_runs)
-    free(work.totals)
-    free(work.trees)
-    free(work.pair_entries)
+    cdef int i
+    for i in range(work.n_blocks):
+        free(work.blocks[i])
+    for i in range(MOST_DEPTH + 1):
+        free(work.levels[i].open)
 
 
 def find_tree(
     const uint32_t[:, :, ::1] entries, const int32_t[::1] n_levels,
-    const double[:, ::1] sums,
-    const double[::1] weight, bint uses_floats, int loss, double leaf_cost,
-    double slack, int depth,
-    int64_t milliseconds, int n_threads, int64_t[:, ::1] tests,
+    const double[:, ::1] sums, const double[::1] weight, int loss, double leaf_cost,
+    double slack, int depth, int64_t milliseconds, int n_threads,
+    int64_t[:, ::1] tests,
 ):
     """Search for the tree of smallest loss.
 
     entries: rows and ranks by column, sorted by rank, the largest number for missing
-    values; weight: the largest cost of each row, or empty; tests: written, those of
-    node i and its children 2 i + 1 and 2 i + 2: column (-1: a leaf), kind, whether
-    missing values go left, last rank on the left or set of levels, next rank.
+    values; weight: by which each row raises the smallest loss of a set of rows, at
+    most; tests: written, in preorder: column (-1: a leaf), kind, whether missing values
+    go left, and the last rank on the left, the level or the set of levels.
 
     Returns a lower bound, the loss of the tree and whether the search was stopped.
     """
@@ -1731,44 +1287,32 @@ def find_tree(
         Interrupt interrupt
         ThreadTeam* team
         Result result
+        int32_t n_columns = <int32_t>entries.shape[0]
         int64_t i, n_tests = (<int64_t>1 << depth) - 1
-        int thread, n_prepared = 0
-        Test* out = NULL
-        Test* column_tests = NULL
-        Workspace* work = NULL
-    problem.n_rows, problem.n_columns = entries.shape[1], <int32_t>entries.shape[0]
+        int thread
+        Test* out
+    problem.n_rows, problem.n_columns = entries.shape[1], n_columns
     problem.n_sums = <int32_t>sums.shape[1]
-    problem.loss, problem.sums = <Loss>loss, &sums[0, 0]
-    problem.weight = &weight[0] if weight.shape[0] > 0 else NULL
+    problem.loss, problem.sums, problem.weight = <Loss>loss, &sums[0, 0], &weight[0]
     problem.leaf_cost, problem.slack = leaf_cost, slack
     problem.n_levels = &n_levels[0]
     problem.interrupt = &interrupt
     problem.is_stopped = problem.lacks_memory = False
-    problem.uses_floats = uses_floats
     problem.deadline = read_milliseconds() + milliseconds
-    node.entries, node.stride, node.n = (
-        <const Entry*>&entries[0, 0, 0], problem.n_rows, problem.n_rows
-    )
+    node.entries = <const Entry*>&entries[0, 0, 0]
+    node.stride = node.n = problem.n_rows
     start_interrupt(&interrupt)
     shared.problem, shared.node, shared.depth = &problem, &node, depth
-    shared.tests = NULL
-    shared.results = NULL
+    shared.work = <Workspace*>calloc(n_threads, sizeof(Workspace))
+    if shared.work == NULL:
+        raise MemoryError()
     try:
-        out = <Test*>calloc(n_tests, sizeof(Test))
-        work = <Workspace*>calloc(n_threads, sizeof(Workspace))
-        shared.tests = column_tests = <Test*>calloc(
-            3 * problem.n_columns, sizeof(Test)
-        )
-        shared.results = <Result*>calloc(problem.n_columns, sizeof(Result))
-        if out == NULL or work == NULL or shared.tests == NULL:
-            raise MemoryError()
-        if shared.results == NULL:
-            raise MemoryError()
+        out = <Test*>allocate(shared.work, n_tests, sizeof(Test))
+        shared.tests = <Test*>allocate(shared.work, 3 * n_columns, sizeof(Test))
+        shared.results = <Result*>allocate(shared.work, n_columns, sizeof(Result))
         for thread in range(n_threads):
-            n_prepared = thread + 1
-            if not prepare(&problem, work + thread, depth):
+            if not prepare(&problem, shared.work + thread, depth):
                 raise MemoryError()
-        shared.work = work
         team = start_team(n_threads, &interrupt)
         with nogil:
             result = solve_root(&shared, team, out)
@@ -1785,13 +1329,9 @@ def find_tree(
             result.lower = result.upper
         for i in range(n_tests):
             tests[i, 0], tests[i, 1] = out[i].column, out[i].kind
-            tests[i, 2], tests[i, 3] = out[i].missing_left, out[i].low
-            tests[i, 4] = out[i].high
+            tests[i, 2], tests[i, 3] = out[i].missing_left, out[i].ranks
         return result.lower, result.upper, bool(interrupt.has_come)
     finally:
-        for thread in range(n_prepared):
-            release(work + thread, depth)
-        free(work)
-        free(out)
-        free(column_tests)
-        free(shared.results)
+        for thread in range(n_threads):
+            release(shared.work + thread)
+        free(shared.work)

@@ -30,11 +30,10 @@ MOST_SUBSET_LEVELS = 5
 MIN_LEVEL_ROWS = 20
 # Sums of weights, as integers, are exact up to that power of two.
 WHOLE_BITS = 52
-FLOAT_BITS = 24
 
 
 def _make_whole(weight: np.ndarray) -> tuple[np.ndarray, int]:
-    """Multiply weights by a power of two and round them, so that sums are exact."""
+    """Multiply numbers by a power of two and round them, so that sums are exact."""
     total = weight.sum()
     if (weight == np.floor(weight)).all() and total < 2.0**WHOLE_BITS:
         return weight, 0
@@ -75,8 +74,8 @@ def _rank_columns(table, means: np.ndarray | None, counts) -> tuple[np.ndarray, 
 class OptimalSearch:
     """The rows of a table as the search takes them, and the tree that it finds."""
 
-    def __init__(self, table, target, weight, loss: int) -> None:
-        self.table, self.target, self.loss = table, target, loss
+    def __init__(self, table, target, weight, loss: int, costs=None) -> None:
+        self.table, self.target, self.loss, self.costs = table, target, loss, costs
         weight = np.ones(table.n_rows) if weight is None else weight
         self.rows = np.flatnonzero(weight > 0.0)
         self.weight = weight[self.rows]
@@ -111,14 +110,19 @@ class OptimalSearch:
             pair = group * n_classes + self.codes
             sums = np.bincount(pair, whole, n_merged * n_classes)
             sums = sums.reshape(n_merged, n_classes)
-        self.offset, self.largest = 0.0, np.empty(0)
+        self.offset = 0.0
         if self.loss == COSTS:
-            sums = sums @ (1.0 - np.eye(n_classes))
+            costs = 1.0 - np.eye(n_classes) if self.costs is None else self.costs
+            sums, exponent = _make_whole(sums @ costs)
+            self.exponent += exponent
             # What equal rows lose in every tree.
             least = sums.min(axis=1)
             self.offset = float(least.sum())
             sums = sums - least[:, None]
+            # By which a row raises the smallest loss, at most.
             self.largest = sums.max(axis=1)
+        else:
+            self.largest = np.full(n_merged, whole.sum())
         self.sums = np.ascontiguousarray(sums)
         self.merged = merged
 
@@ -131,7 +135,7 @@ class OptimalSearch:
             entries[column, :, 0] = order
             entries[column, :, 1] = self.merged[order, column]
         is_nominal = np.array([kind == NOMINAL for kind in table.schema.kinds])
-        tests = np.full((2**depth - 1, 5), -1, dtype=np.int64)
+        tests = np.full((2**depth - 1, 4), -1, dtype=np.int64)
         scale = math.ldexp(1.0, self.exponent)
         leaf_cost = complexity * self.total * scale / self.unit**2
         is_whole = self.loss == COSTS and leaf_cost == 0.0 and self.exponent == 0
@@ -141,7 +145,6 @@ class OptimalSearch:
             np.where(is_nominal, table.n_distinct, 0).astype(np.int32),
             self.sums,
             self.largest,
-            self.exponent == 0 and size < 2.0**FLOAT_BITS,
             self.loss,
             leaf_cost,
             1.0 - 1e-9 if is_whole else 1e-12 * size,
@@ -157,7 +160,7 @@ class OptimalSearch:
     # ----------------------------------------------------------------- the tree found
     def _divide(self, test, rows) -> np.ndarray:
         """Tell which rows a test sends to the left."""
-        column, kind, missing_left, low, _ = test
+        column, kind, missing_left, low = test
         ranks = self.ranks[rows, column].astype(np.int64)
         if kind == CUT:
             is_left = ranks <= low
@@ -169,27 +172,30 @@ class OptimalSearch:
 
     def make_tree(self, tests, rules, criterion) -> GrownTree:
         """Make the tree of the tests."""
-        # Breadth first: place in the tests, parent, rows.
-        queue = [(0, -1, np.arange(len(self.rows)))]
+        # Breadth first: tests in preorder, parent, rows.
+        queue = [(tests, -1, np.arange(len(self.rows)))]
         splits, i = {}, 0
         while i < len(queue):
-            place, _, rows = queue[i]
-            if place < len(tests) and tests[place, 0] >= 0:
-                is_left = self._divide(tests[place], rows)
-                splits[i] = (tests[place], len(queue), is_left)
-                queue.append((2 * place + 1, i, rows[is_left]))
-                queue.append((2 * place + 2, i, rows[~is_left]))
+            inner, _, rows = queue[i]
+            if len(inner) and inner[0, 0] >= 0:
+                is_left = self._divide(inner[0], rows)
+                splits[i] = (inner[0], len(queue), is_left)
+                half = len(inner) // 2
+                queue.append((inner[1 : 1 + half], i, rows[is_left]))
+                queue.append((inner[1 + half :], i, rows[~is_left]))
             i += 1
         target = self.target.take(self.rows)
         nodes, statistics = make_records(len(queue), int(target.n_classes.sum()))
         for i, (_, parent, rows) in enumerate(queue):
+            weight = self.weight[rows].sum()
             statistics[i], impurity, _ = measure_root(
                 target.take(rows), criterion, self.weight[rows]
             )
+            if self.costs is not None:
+                impurity = (statistics[i] @ self.costs).min() / weight
             nodes[i] = (
                 *(TREE_LEAF, 0, TREE_UNDEFINED, -1, LEAF, parent, -1),
-                *(float(TREE_UNDEFINED), impurity, 0.0, len(rows)),
-                self.weight[rows].sum(),
+                *(float(TREE_UNDEFINED), impurity, 0.0, len(rows), weight),
             )
         maps: list[np.ndarray] = []
         for i, (test, child, is_left) in splits.items():
@@ -207,7 +213,7 @@ class OptimalSearch:
 
     def _write_test(self, nodes, i, test, child, is_left, rows, maps) -> None:
         """Write a split into the record of its node."""
-        column, _, missing_left, low, high = map(int, test)
+        column, _, missing_left, last = map(int, test)
         node, pair = nodes[i], nodes[child : child + 2]
         ranks = self.ranks[rows, column]
         node["first_child"], node["n_children"] = child, 2
@@ -224,8 +230,9 @@ class OptimalSearch:
         if kind != NOMINAL:
             node["kind"] = NUMERIC_TEST if kind == NUMERIC else ORDINAL_TEST
             node["threshold"] = np.inf
-            if high != MISSING:
-                below, above = values[low], values[high]
+            after = ranks[(ranks > last) & (ranks != MISSING)]
+            if len(after):
+                below, above = values[last], values[after.min()]
                 middle = below / 2 + above / 2
                 node["threshold"] = middle if middle < above else below
             return
