@@ -221,10 +221,12 @@ class BaseCART(BaseTree):
             tree = cut_below(tree, find_costly_branches(tree))
         return prune_to_alpha(tree, self.ccp_alpha)
 
-    def _fit_equations(self, tree, rows, n_threads):
+    def _fit_equations(self, tree, rows, n_threads, leaf=None):
         """Fit linear equations in all nodes."""
         is_number = np.array(self.schema_.kinds) != "nominal"
-        return fit_leaf_equations(tree, rows, is_number, self.leaf_shrinkage, n_threads)
+        return fit_leaf_equations(
+            tree, rows, is_number, self.leaf_shrinkage, n_threads, leaf
+        )
 
     def cost_complexity_pruning_path(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None

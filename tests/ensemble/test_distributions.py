@@ -63,7 +63,11 @@ def list_models():
         "oblique": ObliqueRandomForestRegressor(8, min_samples_leaf=3, random_state=0),
         "bagging": BaggingRegressor(n_estimators=8, max_features=0.7, random_state=0),
         "pasting": BaggingRegressor(
-            CARTRegressor(min_samples_leaf=4), 8, max_samples=0.5, bootstrap=False
+            CARTRegressor(min_samples_leaf=4),
+            8,
+            max_samples=0.5,
+            bootstrap=False,
+            random_state=0,
         ),
     }
 

@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.datasets import load_diabetes
 from sklearn.metrics import mean_gamma_deviance, mean_poisson_deviance
+from sklearn.model_selection import KFold, cross_val_score
 
 from sklearn_textbook.ensemble import (
     BaggingRegressor,
@@ -325,6 +327,16 @@ def test_trees_with_and_without_equations(missing):
     for tree in model.estimators_:
         total += tree.predict(X)
     np.testing.assert_array_equal(model.predict(X), total / 9)
+
+
+@pytest.mark.parametrize("model", ALL)
+def test_other_rows_of_a_real_table(model):
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    scores = []
+    for kind in ("constant", "linear"):
+        one = make(model, n_estimators=40, leaf_model=kind)
+        scores.append(cross_val_score(one, X, y, cv=KFold(5)).mean())
+    assert scores[1] > scores[0] + 0.01
 
 
 def test_several_outputs():

@@ -236,7 +236,7 @@ class BoostingGrower(MemberGrower):
         """Fit linear equations in the leaves."""
         target, weight, _ = self._make_steps(gradient, hessian, rows)
         used = Rows(self.rows.table, target, weight)
-        tree = self.reader._fit_equations(tree, used, self.n_threads)
+        tree = self.reader._fit_equations(tree, used, self.n_threads, leaf_of_row)
         cut = find_costly_branches(tree)
         leaf_of_row[:] = find_kept(tree, cut)[leaf_of_row]
         return cut_below(tree, cut)

@@ -15,7 +15,12 @@ LEAST_WEIGHT = 10.0
 
 
 def fit_leaf_equations(
-    tree, rows, is_number: np.ndarray, shrinkage: float, n_threads: int = 1
+    tree,
+    rows,
+    is_number: np.ndarray,
+    shrinkage: float,
+    n_threads: int = 1,
+    leaf: np.ndarray | None = None,
 ):
     """Fit a linear equation in every node of a regression tree.
 
@@ -34,6 +39,8 @@ def fit_leaf_equations(
         Factor of the weight of the equation of the parent; 0: it has none.
     n_threads : int, default=1
         Number of threads. The result does not depend on it.
+    leaf : ndarray of int, shape (n_rows,), default=None
+        The leaves of the rows. None: they are found.
 
     Returns
     -------
@@ -44,12 +51,14 @@ def fit_leaf_equations(
     """
     matrix, y = rows.matrix, rows.target.values[:, 0]
     weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+    leaf = find_leaves(tree, matrix, n_threads) if leaf is None else leaf
     kept = np.flatnonzero(weight > 0.0)
     if len(kept) < rows.n_rows:
-        matrix, y, weight = matrix[kept], y[kept], weight[kept]
-    layout = _RowLayout(tree, find_leaves(tree, matrix, n_threads))
+        matrix, y, weight, leaf = matrix[kept], y[kept], weight[kept], leaf[kept]
+    layout = _RowLayout(tree, leaf)
     used = _choose_columns(tree, is_number)
-    X = matrix[layout.order][:, used]
+    X = matrix[layout.order]
+    X = X if len(used) == X.shape[1] else X[:, used]
     X = X.toarray() if hasattr(X, "toarray") else X
     X = np.ascontiguousarray(X, dtype=np.float64)
     y, weight = (
