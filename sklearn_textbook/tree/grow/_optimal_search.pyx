@@ -90,7 +90,6 @@ cdef enum:
     MOST_DEPTH = 12
     MOST_SUBSET_LEVELS = 5  # with more levels, not all sets of them are tests
     MOST_CLASSES = 10  # for which prefix sums of all pairs are kept
-    COLUMNS = 4  # of the root of a tree of depth two, for one thread
     ROUND = 16  # candidates of the root that are solved before the limit is lowered
     PARTS = 8  # into which candidates of depth two divide an interval
     BLOCK = 256  # most runs of four lanes
@@ -160,7 +159,7 @@ cdef struct Level:
     Interval* open
     int64_t n_open
     int64_t n_allocated
-    Test* tests  # of several trees
+    Test* tests  # trees of both children, for each candidate of a round
 
 # Memory of a thread.
 cdef struct Workspace:
@@ -190,14 +189,13 @@ cdef struct Workspace:
     int32_t* local  # number of a row
     double* sums
     double* gains  # by pair of classes: what the second one costs more
-    int32_t* place  # by column: run or its place among the lanes; -1: missing
+    int32_t* place  # by column: run, or its place among the lanes
     int32_t* n_runs
     # Sums of the runs of a column of the children.
     double* left_runs
     double* right_runs
     double* lanes
     uint8_t* is_stale  # by block of lanes
-    Result* results  # of groups of columns
 
 
 cdef inline bint is_over(Problem* problem, int64_t n_units) noexcept nogil:
@@ -507,10 +505,15 @@ cdef inline bint has_pairs(const Problem* problem, int32_t column) noexcept nogi
     )
 
 
+cdef inline int32_t count_blocks(int32_t n_runs) noexcept nogil:
+    """Blocks of four lanes of runs."""
+    return (n_runs + BLOCK - 1) // BLOCK
+
+
 cdef inline int32_t count_part(int32_t n_runs) noexcept nogil:
-    """Runs of a lane, of which each block has four."""
-    cdef int32_t n_lanes = (n_runs + BLOCK - 1) // BLOCK * 4
-    return (n_runs + n_lanes - 1) // max(n_lanes, 4)
+    """Runs of a lane."""
+    cdef int32_t n_lanes = 4 * count_blocks(n_runs)
+    return (n_runs + n_lanes - 1) // n_lanes
 
 
 cdef void number_rows(Workspace* work, const Node* node) noexcept nogil:
@@ -537,19 +540,23 @@ cdef void number_rows(Workspace* work, const Node* node) noexcept nogil:
         place = work.place + c * node.n
         n_runs = 0
         for i in range(node.n):
-            if entries[i].rank == MISSING:
-                place[work.local[entries[i].row]] = -1
-                continue
-            if i == 0 or entries[i].rank != entries[i - 1].rank:
+            if entries[i].rank != MISSING and (
+                i == 0 or entries[i].rank != entries[i - 1].rank
+            ):
                 n_runs += 1
-            place[work.local[entries[i].row]] = n_runs - 1
+            # Missing values are a run after the others.
+            place[work.local[entries[i].row]] = (
+                n_runs if entries[i].rank == MISSING else n_runs - 1
+            )
         work.n_runs[c] = n_runs
         if n_runs > 0 and has_pairs(problem, c):
             part = count_part(n_runs)
             for i in range(node.n):
-                if place[i] >= 0:
-                    block, k = place[i] // (4 * part), place[i] % (4 * part)
+                block, k = place[i] // (4 * part), place[i] % (4 * part)
+                if place[i] < n_runs:
                     place[i] = BLOCK * block + k % part * 4 + k // part
+                else:
+                    place[i] = count_blocks(n_runs) * BLOCK
 
 
 cdef inline bint is_dropped(
@@ -623,71 +630,60 @@ cdef scan_void scan_lanes(
 
 
 cdef void join_lanes(
-    const double* ends, const double* total, int64_t n_blocks, int64_t part,
+    const double* ends, const double* left, const double* total, int32_t n_runs,
     double* most
 ) noexcept nogil:
     """The largest and smallest (with the other sign) prefix sums of all lanes, on the
-    left and on the right."""
+    left and on the right, with the missing values if they raise it."""
     cdef:
-        double left = 0.0, right = 0.0
+        int32_t n_blocks = count_blocks(n_runs), part = count_part(n_runs), block
+        int32_t missing = n_blocks * BLOCK
+        double s = 0.0, rest = 0.0
         const double* lane
-        int64_t block
         int k
     most[0] = most[1] = most[2] = most[3] = 0.0
     for block in range(n_blocks):
         for k in range(4):
             lane = ends + 20 * block + k
-            most[0] = max(most[0], left + lane[4])
-            most[1] = max(most[1], -left - lane[8])
-            most[2] = max(most[2], right + lane[12])
-            most[3] = max(most[3], -right - lane[16])
-            left += lane[0]
-            right += total[BLOCK * block + 4 * (part - 1) + k] - lane[0]
-
-
-cdef inline double choose_classes(
-    const double* sums, const double* missing, int32_t a, int32_t b, const double* most
-) noexcept nogil:
-    """The loss of the best threshold with class a on one side and b on the other."""
-    return min(missing[a], missing[b]) + min(
-        sums[b] - missing[b] - most[0], sums[a] - missing[a] - most[1]
-    )
+            most[0] = max(most[0], s + lane[4])
+            most[1] = max(most[1], -s - lane[8])
+            most[2] = max(most[2], rest + lane[12])
+            most[3] = max(most[3], -rest - lane[16])
+            s += lane[0]
+            rest += total[BLOCK * block + 4 * (part - 1) + k] - lane[0]
+    s, rest = left[missing], total[missing] - left[missing]
+    most[0] += max(s, 0.0)
+    most[1] += max(-s, 0.0)
+    most[2] += max(rest, 0.0)
+    most[3] += max(-rest, 0.0)
 
 
 cdef void replay_pairs(Workspace* work, int32_t column, int64_t n) noexcept nogil:
     """Solve the candidates that are wanted for the thresholds of one column of the
     children, by prefix sums of the gains of its runs."""
     cdef:
-        int32_t n_sums = work.problem.n_sums, a, b, p
-        int32_t n_pairs = n_sums * (n_sums - 1) // 2
-        int64_t part = count_part(work.n_runs[column]), i, m = 0, q, row, block, last
-        int64_t n_blocks = (work.n_runs[column] + BLOCK - 1) // BLOCK
-        int64_t size = n_blocks * BLOCK  # of a pair
+        int32_t n_sums = work.problem.n_sums, n_runs = work.n_runs[column], a, b, p
+        int32_t n_pairs = n_sums * (n_sums - 1) // 2, n_blocks = count_blocks(n_runs)
+        int64_t part = count_part(n_runs), size = (n_blocks + <int64_t>1) * BLOCK
+        int64_t block, i, m = 0, q, row, last
         const int32_t* place = work.place + column * n
         const int32_t* moved = work.moved
         double* gains = work.gains
         double* gain_left = work.lanes
         double* total = gain_left + n_pairs * size
         double* ends = total + n_pairs * size
-        double* left_missing = work.scratch
-        double* right_missing = left_missing + n_sums
-        double* right = right_missing + n_sums
         const double* left
         uint8_t* is_stale = work.is_stale
         double most[4]
         double sign, cost = 2 * work.problem.leaf_cost
         Candidate* each
-    for block in range(2 * n_pairs * n_blocks):
+    for block in range(2 * n_pairs * (n_blocks + 1)):
         memset(gain_left + BLOCK * block, 0, 4 * part * sizeof(double))
-    memset(left_missing, 0, 2 * n_sums * sizeof(double))
     memset(is_stale, 1, n_blocks)
     for i in range(n):
-        if place[i] < 0:
-            add_sums(work.sums + i * n_sums, 1.0, right_missing, n_sums)
-            continue
         for p in range(n_pairs):
             total[size * p + place[i]] += gains[i * n_pairs + p]
-    for block in range(n_pairs * n_blocks):
+    for block in range(n_pairs * (n_blocks + 1)):
         for i in range(BLOCK * block + 4, BLOCK * block + 4 * part):
             total[i] += total[i - 4]
     for q in range(work.n_replayed):
@@ -696,10 +692,6 @@ cdef void replay_pairs(Workspace* work, int32_t column, int64_t n) noexcept nogi
         while m < last:
             row = read_move(moved[m], &sign)
             m += 1
-            if place[row] < 0:
-                add_sums(work.sums + row * n_sums, sign, left_missing, n_sums)
-                add_sums(work.sums + row * n_sums, -sign, right_missing, n_sums)
-                continue
             is_stale[place[row] // BLOCK] = True
             for p in range(n_pairs):
                 gain_left[size * p + place[row]] += sign * gains[row * n_pairs + p]
@@ -709,60 +701,57 @@ cdef void replay_pairs(Workspace* work, int32_t column, int64_t n) noexcept nogi
             if is_stale[block]:
                 is_stale[block] = False
                 for p in range(n_pairs):
-                    i = n_blocks * p + block
+                    i = size * p + BLOCK * block
                     scan_lanes(
-                        gain_left + BLOCK * i, total + BLOCK * i, part, ends + 20 * i
+                        gain_left + i, total + i, part,
+                        ends + 20 * (n_blocks * p + block)
                     )
         left, p = work.left_sums + q * n_sums, 0
         for a in range(n_sums):
-            right[a] = work.total[a] - left[a]
-        for a in range(n_sums):
             for b in range(a + 1, n_sums):
-                i = n_blocks * p
-                join_lanes(ends + 20 * i, total + BLOCK * i, n_blocks, part, most)
+                join_lanes(
+                    ends + 20 * n_blocks * p, gain_left + size * p, total + size * p,
+                    n_runs, most
+                )
+                # Class a on one side of the threshold and b on the other.
                 each.left = min(
-                    each.left, cost + choose_classes(left, left_missing, a, b, most)
+                    each.left, cost + min(left[b] - most[0], left[a] - most[1])
                 )
-                each.right = min(
-                    each.right,
-                    cost + choose_classes(right, right_missing, a, b, most + 2)
-                )
+                each.right = min(each.right, cost + min(
+                    work.total[b] - left[b] - most[2], work.total[a] - left[a] - most[3]
+                ))
                 p += 1
 
 
 cdef double scan_runs(
     const Problem* problem, int32_t column, const double* runs, int64_t n_runs,
-    const double* missing, const double* total, double* left
+    bint has_missing, const double* total, double* left
 ) noexcept nogil:
     """The smallest loss of the tests of a column, whose runs have these sums; missing
-    may be NULL."""
+    values are a run after the others."""
     cdef:
-        int32_t n = problem.n_sums, missing_left, n_levels = problem.n_levels[column]
-        int64_t size = n * sizeof(double), i, mask
+        int32_t n = problem.n_sums, n_levels = problem.n_levels[column]
+        bint all_sets = 0 < n_levels <= MOST_SUBSET_LEVELS
         double best = INFINITY, a, b
-    for missing_left in range(1 if missing == NULL else 2):
-        memset(left, 0, size)
-        if missing_left:
-            memcpy(left, missing, size)
-        for i in range(n_runs):
-            add_sums(runs + i * n, 1.0, left, n)
-            a, b = measure(problem, left, total)
-            best = min(best, a + b)
-        for i in range(n_runs if n_levels > MOST_SUBSET_LEVELS else 0):
-            memcpy(left, runs + i * n, size)
-            if missing_left:
-                add_sums(missing, 1.0, left, n)
-            a, b = measure(problem, left, total)
-            best = min(best, a + b)
-        if not 0 < n_levels <= MOST_SUBSET_LEVELS:
-            continue
-        for mask in range(1, <int64_t>1 << (n_runs - 1)):
-            memset(left, 0, size)
-            for i in range(n_runs):
-                if mask >> i & 1:
-                    add_sums(runs + i * n, 1.0, left, n)
-            if missing_left:
-                add_sums(missing, 1.0, left, n)
+        int64_t n_tests = n_runs, i, j, missing_left
+    if all_sets:
+        n_tests += <int64_t>1 << (n_runs - 1)
+    elif n_levels > 0:
+        n_tests += n_runs
+    for missing_left in range(1 + has_missing):
+        # Values up to one; then single levels, or sets of levels.
+        for i in range(n_tests):
+            if i == 0 or i >= n_runs:
+                memset(left, 0, n * sizeof(double))
+                if missing_left:
+                    add_sums(runs + n_runs * n, 1.0, left, n)
+            if i < n_runs or not all_sets:
+                j = i if i < n_runs else i - n_runs
+                add_sums(runs + j * n, 1.0, left, n)
+            else:
+                for j in range(n_runs):
+                    if (i - n_runs) >> j & 1:
+                        add_sums(runs + j * n, 1.0, left, n)
             a, b = measure(problem, left, total)
             best = min(best, a + b)
     return best
@@ -774,73 +763,49 @@ cdef void replay_runs(Workspace* work, int32_t column, int64_t n) noexcept nogil
         const Problem* problem = work.problem
         int32_t n_sums = problem.n_sums, k
         int64_t i, m = 0, q, row, n_runs = work.n_runs[column]
+        int64_t size = (n_runs + 1) * n_sums * sizeof(double)
         const int32_t* place = work.place + column * n
-        double* missing = work.scratch  # of the left and the right child
-        double* right = missing + 2 * n_sums
+        double* right = work.scratch
         double* scratch = right + n_sums
-        double* left_run
-        double* right_run
         const double* left
-        double sign, cost = 2 * work.problem.leaf_cost
+        double sign, cost = 2 * problem.leaf_cost
         bint has_missing = False
         Candidate* each
-    memset(work.left_runs, 0, n_runs * n_sums * sizeof(double))
-    memset(work.right_runs, 0, n_runs * n_sums * sizeof(double))
-    memset(missing, 0, 2 * n_sums * sizeof(double))
+    memset(work.left_runs, 0, size)
+    memset(work.right_runs, 0, size)
     for i in range(n):
-        right_run = work.right_runs + place[i] * n_sums
-        if place[i] < 0:
-            has_missing, right_run = True, missing + n_sums
-        add_sums(work.sums + i * n_sums, 1.0, right_run, n_sums)
+        has_missing = has_missing or place[i] == n_runs
+        add_sums(
+            work.sums + i * n_sums, 1.0, work.right_runs + place[i] * n_sums, n_sums
+        )
     for q in range(work.n_replayed):
         each = &work.candidates[q]
         while m < each.n_moves:
             row = read_move(work.moved[m], &sign)
             m += 1
-            left_run = work.left_runs + place[row] * n_sums
-            right_run = work.right_runs + place[row] * n_sums
-            if place[row] < 0:
-                left_run, right_run = missing, missing + n_sums
-            add_sums(work.sums + row * n_sums, sign, left_run, n_sums)
-            add_sums(work.sums + row * n_sums, -sign, right_run, n_sums)
+            i = place[row] * n_sums
+            add_sums(work.sums + row * n_sums, sign, work.left_runs + i, n_sums)
+            add_sums(work.sums + row * n_sums, -sign, work.right_runs + i, n_sums)
         if each.state != WANTED:
             continue
         left = work.left_sums + q * n_sums
         for k in range(n_sums):
             right[k] = work.total[k] - left[k]
         each.left = min(each.left, cost + scan_runs(
-            problem, column, work.left_runs, n_runs,
-            missing if has_missing else NULL, left, scratch
+            problem, column, work.left_runs, n_runs, has_missing, left, scratch
         ))
         each.right = min(each.right, cost + scan_runs(
-            problem, column, work.right_runs, n_runs,
-            missing + n_sums if has_missing else NULL, right, scratch
+            problem, column, work.right_runs, n_runs, has_missing, right, scratch
         ))
-
-
-cdef void solve_candidates(Workspace* work, int64_t n) noexcept nogil:
-    """Solve the candidates that are wanted, for all columns of the children."""
-    cdef int32_t c
-    for c in range(work.problem.n_columns):
-        if is_over(work.problem, 4 * (n + work.n_moves)):
-            return
-        if work.n_runs[c] == 0:
-            continue
-        if has_pairs(work.problem, c):
-            replay_pairs(work, c, n)
-        else:
-            replay_runs(work, c, n)
 
 
 cdef Result solve_two(
-    Workspace* work, const Node* node, double limit, int32_t first, int32_t last,
-    Test* out
+    Workspace* work, const Node* node, double limit, Test* out
 ) noexcept nogil:
-    """The best tree of depth two whose root tests one of some columns, or a bound that
-    is not below ``limit``."""
+    """The best tree of depth two, or a bound that is not below ``limit``."""
     cdef:
         const Problem* problem = work.problem
-        int32_t column
+        int32_t column, c
         int64_t q, m, row
         double best, total, base, pruned = INFINITY
         Candidate* each
@@ -854,7 +819,7 @@ cdef Result solve_two(
         return result
     test.column = LEAF
     number_rows(work, node)
-    for column in range(first, min(last, problem.n_columns)):
+    for column in range(problem.n_columns):
         list_candidates(work, node, work.order[column], base)
         for m in range(work.n_moves):
             row = work.moved[m]
@@ -864,7 +829,14 @@ cdef Result solve_two(
             choose_candidates(work, total, &pruned)
             if work.n_replayed == 0:
                 break
-            solve_candidates(work, node.n)
+            # Solve them for all columns of the children.
+            for c in range(problem.n_columns):
+                if is_over(work.problem, 4 * (node.n + work.n_moves)):
+                    break
+                if work.n_runs[c] > 0 and has_pairs(problem, c):
+                    replay_pairs(work, c, node.n)
+                elif work.n_runs[c] > 0:
+                    replay_runs(work, c, node.n)
             if problem.is_stopped:
                 break
             for q in range(work.n_replayed):
@@ -888,14 +860,13 @@ cdef Result solve_two(
 
 
 # ---------------------------------------------------------------------- deeper trees
-# What threads share that solve candidates of a node.
+# What the threads that solve the candidates of a round share.
 cdef struct Shared:
     Workspace* work  # by thread
     const Node* node
     int depth
     Interval* round
-    Test* tests  # of each interval, both children's; or of each group of columns
-    Result* results  # of each group of columns
+    Test* tests  # of each interval: those of both children
 
 
 cdef double open_interval(
@@ -972,37 +943,6 @@ cdef double open_column(
     return min(dropped, open_interval(work, level, &added, limit))
 
 
-cdef void solve_columns(void* context, int64_t task, int thread) noexcept nogil:
-    """The best tree of depth two whose root tests one of a few columns."""
-    cdef:
-        Shared* shared = <Shared*>context
-        int32_t first = <int32_t>task * COLUMNS
-    shared.results[task] = solve_two(
-        shared.work + thread, shared.node, INFINITY, first, first + COLUMNS,
-        shared.tests + 3 * task
-    )
-
-
-cdef Result solve_groups(
-    Workspace* work, ThreadTeam* team, const Node* node, Test* out
-) noexcept nogil:
-    """The best tree of depth two, by several threads."""
-    cdef:
-        Shared shared
-        int64_t i, n_groups = (work.problem.n_columns + COLUMNS - 1) // COLUMNS
-        Result result
-    shared.work, shared.node = work, node
-    shared.tests, shared.results = work.levels[2].tests, work.results
-    run_tasks(team, solve_columns, &shared, n_groups)
-    result.lower = result.upper = INFINITY
-    for i in range(n_groups):
-        result.lower = min(result.lower, work.results[i].lower)
-        if work.results[i].upper < result.upper - work.problem.slack or i == 0:
-            result.upper = work.results[i].upper
-            memcpy(out, shared.tests + 3 * i, 3 * sizeof(Test))
-    return result
-
-
 cdef Result solve(
     Workspace* work, ThreadTeam* team, const Node* node, int depth, double limit,
     Test* out
@@ -1011,11 +951,9 @@ cdef Result solve(
     threads, ``work`` is that of each of them."""
     if depth == 1:
         return solve_one(work, node, out)
-    if depth > 2:
-        return search(work, team, node, depth, limit, out)
-    if team != NULL:
-        return solve_groups(work, team, node, out)
-    return solve_two(work, node, limit, 0, work.problem.n_columns, out)
+    if depth == 2:
+        return solve_two(work, node, limit, out)
+    return search(work, team, node, depth, limit, out)
 
 
 cdef void solve_middle(void* context, int64_t task, int thread) noexcept nogil:
@@ -1069,9 +1007,7 @@ cdef Result grow_greedily(
         int64_t i, half = (<int64_t>1 << (depth - 1)) - 1
         Test tests[3]
         Node children[2]
-        Result result = solve_two(
-            work, node, INFINITY, 0, work.problem.n_columns, tests
-        )
+        Result result = solve_two(work, node, INFINITY, tests)
     for i in range(2 * half + 1):
         out[i].column = LEAF
     out[0], out[1], out[1 + half] = tests[0], tests[1], tests[2]
@@ -1182,7 +1118,7 @@ cdef bint prepare(Problem* problem, Workspace* work, int depth) noexcept nogil:
         int64_t n = problem.n_rows, d = problem.n_columns, p = problem.n_sums, i
         # Cuts, and levels or sets of them, with missing values on either side.
         int64_t n_candidates = 4 * n + (2 << MOST_SUBSET_LEVELS), pairs = 0
-        int64_t n_blocks = n // BLOCK + 1
+        int64_t n_blocks = n // BLOCK + 2  # the last one for missing values
         Level* level
     if problem.loss == COSTS and p <= MOST_CLASSES:
         pairs = p * (p - 1) // 2
@@ -1190,7 +1126,7 @@ cdef bint prepare(Problem* problem, Workspace* work, int depth) noexcept nogil:
     work.side = <uint8_t*>allocate(work, n, 1)
     work.total = <double*>allocate(work, p, sizeof(double))
     work.left = <double*>allocate(work, p, sizeof(double))
-    work.scratch = <double*>allocate(work, 4 * p, sizeof(double))
+    work.scratch = <double*>allocate(work, 2 * p, sizeof(double))
     work.candidates = <Candidate*>allocate(work, n_candidates, sizeof(Candidate))
     work.left_sums = <double*>allocate(work, n_candidates * p, sizeof(double))
     # Of five levels, one moves up to eight times, with missing values on either side.
@@ -1203,9 +1139,8 @@ cdef bint prepare(Problem* problem, Workspace* work, int depth) noexcept nogil:
     work.n_runs = <int32_t*>allocate(work, d, sizeof(int32_t))
     work.order = <int32_t*>allocate(work, d, sizeof(int32_t))
     work.least = <double*>allocate(work, d, sizeof(double))
-    work.results = <Result*>allocate(work, d, sizeof(Result))
-    work.left_runs = <double*>allocate(work, n * p, sizeof(double))
-    work.right_runs = <double*>allocate(work, n * p, sizeof(double))
+    work.left_runs = <double*>allocate(work, (n + 1) * p, sizeof(double))
+    work.right_runs = <double*>allocate(work, (n + 1) * p, sizeof(double))
     work.is_stale = <uint8_t*>allocate(work, n_blocks, 1)
     work.lanes = <double*>allocate(
         work, pairs * (2 * BLOCK + 20) * n_blocks, sizeof(double)
@@ -1214,8 +1149,8 @@ cdef bint prepare(Problem* problem, Workspace* work, int depth) noexcept nogil:
         level = &work.levels[i]
         if i < depth:
             level.entries = <Entry*>allocate(work, n * d, sizeof(Entry))
-        if i > 1:
-            level.tests = <Test*>allocate(work, max(ROUND << i, 3 * d), sizeof(Test))
+        if i > 2:
+            level.tests = <Test*>allocate(work, ROUND << i, sizeof(Test))
     return not work.lacks_memory
 
 
